@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { bundle } from './bundle.ts';
 import { isFresh } from './fresh.ts';
 import { writePageScripts } from './pages.ts';
+import { keepPublicTypes } from './public-types.ts';
 import { writeValidators } from './validators.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -22,6 +23,7 @@ function build(): void {
   try {
     mkdirSync(part, { recursive: true });
     declare();
+    keepPublicTypes(part);
     bundle(part);
     mkdirSync(join(part, 'campaign'), { recursive: true });
     writeValidators(join(part, 'campaign'));

@@ -21,6 +21,12 @@ export const CONTENT = {
     fix: 'Give the template an `{{else}}`, or leave such rows out with `recipients.where`.',
     example: { files: template('{{#if (eq first_name "Zoe")}}Hello{{/if}}') },
   },
+  'unmet-comparison': {
+    cause:
+      'The text has another case than the list, a space too much, or belongs to another column. So it is with the `where` of a variant that no recipient gets.',
+    fix: 'Write the text as it is in the list. If some lists simply lack it, leave it: it is a warning, and the message is sent.',
+    example: { files: template('Hello {{first_name}}.{{#if (eq order "a-100")}} It is your first order.{{/if}}') },
+  },
   'not-gsm': {
     cause:
       'Emoji, curly quotes, or letters such as `ç` and `ł` are not in the alphabet of GSM-7, and the campaign asks for it.',
@@ -71,14 +77,38 @@ export const CONTENT = {
   },
   'no-price': {
     cause:
-      'The price list has no price for the country or channel of a recipient, so that the limit could not be kept.',
-    fix: 'Add the destination to the price list, or take `limits.maxCost` out.',
+      'The price list has no price for the country or channel of a recipient, so that the limit or the budget of the environment could not be kept.',
+    fix: 'Add the destination to the price list, or take `limits.maxCost` or the `budget` out.',
     example: {
       files: {
         'handbill.yaml': 'prices: prices.csv\n',
         'prices.csv': 'country,channel,price,currency\nFR,sms,0.0520,EUR\n',
         ...campaign('limits: { maxCost: 5 }'),
       },
+    },
+  },
+  'over-budget': {
+    cause:
+      'All campaigns of the environment share a budget, and this plan costs more than is left of it in this period. `due` waits for the next period instead.',
+    fix: 'Wait for the next period, send to fewer, or raise `budget.max` of the environment; see [budget.md](budget.md).',
+    example: {
+      files: {
+        'handbill.yaml': 'prices: prices.csv\nenvironments:\n  sandbox: { budget: { max: 0.05, per: month } }\n',
+        'prices.csv': 'country,channel,price,currency\nGB,sms,0.0380,GBP\n',
+      },
+      run: 'send hello',
+    },
+  },
+  budget: {
+    cause:
+      'The environment has a `budget`: this is what its campaigns have spent of it in this period, and what is left.',
+    fix: 'Nothing. See [budget.md](budget.md).',
+    example: {
+      files: {
+        'handbill.yaml': 'prices: prices.csv\nenvironments:\n  sandbox: { budget: { max: 50, per: month } }\n',
+        'prices.csv': 'country,channel,price,currency\nGB,sms,0.0380,GBP\n',
+      },
+      run: 'plan hello',
     },
   },
   'sender-format': {

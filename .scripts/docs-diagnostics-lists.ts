@@ -1,4 +1,6 @@
-import { campaign, type Explained, list, template } from './docs-example.ts';
+import { campaign, type Explained, HELLO, list, template } from './docs-example.ts';
+
+const PEOPLE = HELLO['hello/people.csv'];
 
 /** Lists and templates: why each code is said, an example, and what to do. */
 export const LISTS = {
@@ -75,6 +77,55 @@ export const LISTS = {
     fix: 'Add the rows, or take `prices` out of handbill.yaml.',
     example: {
       files: { 'handbill.yaml': 'prices: prices.csv\n', 'prices.csv': 'country,channel,price,currency\n' },
+    },
+  },
+  'list-too-old': {
+    cause:
+      'The export that writes the list has not run, or has failed. The age is that of the file: a checkout of git, or a copy, is new.',
+    fix: 'Let the export run. To send the list as it is, once: `--accept-list`.',
+    example: {
+      files: {
+        ...campaign('recipients: { csv: people.csv, maxAge: 26h }'),
+        'hello/people.csv': { bytes: PEOPLE, shown: PEOPLE, hoursOld: 31 },
+      },
+    },
+  },
+  'list-too-short': {
+    cause:
+      'An export wrote a header and few rows, or none. `due` refuses a list without a row by itself; the occurrence is then not used up, and is sent once the list is there.',
+    fix: 'Look at the export. Where the list may be empty, set `limits.minRecipients: 0`; once only: `--accept-list`.',
+    example: { files: campaign('limits: { minRecipients: 100 }') },
+  },
+  'list-size-changed': {
+    cause:
+      'The list has far fewer rows than that of the last occurrence, as a list that was cut off; or far more, as one without its filter.',
+    fix: 'Look at the list. If it is right, send it once with `--accept-list`: the next one is compared with it.',
+    example: {
+      files: campaign('limits: { change: 30% }'),
+      first: ['send hello --occurrence monday'],
+      afterwards: list('+447400123456,Ada,0042'),
+      run: 'send hello --occurrence tuesday',
+    },
+  },
+  'list-sampled': {
+    cause: 'The list is not in git, as it should be, and the campaign names a sample of it: CI checks that instead.',
+    fix: 'Nothing has to be done where nothing is sent. `send`, `due` and `plan` need the list itself.',
+    example: {
+      files: {
+        ...campaign('recipients: { csv: people.csv, sample: sample.csv }'),
+        'hello/people.csv': null,
+        'hello/sample.csv': PEOPLE,
+      },
+    },
+  },
+  'sample-differs': {
+    cause: 'A column was added to the list, renamed or removed, and the sample is as it was.',
+    fix: 'Give the sample the columns of the list: a template that uses one of them is else checked wrongly in CI.',
+    example: {
+      files: {
+        ...campaign('recipients: { csv: people.csv, sample: sample.csv }'),
+        'hello/sample.csv': 'msisdn,first_name,number\n+447400123456,Ada,0042\n',
+      },
     },
   },
   'unknown-column': {

@@ -36,6 +36,17 @@ export const RUNS = {
       run: 'send hello',
     },
   },
+  'history-abandoned': {
+    cause:
+      '`name` was changed. It is the identity of a campaign in the ledger, so that all recipients of the old one would get the message again.',
+    fix: 'Name the old one under `formerly`. If it really is another campaign, with the same template, nothing has to be done.',
+    example: {
+      files: {},
+      first: ['send hello'],
+      afterwards: campaign('name: welcome'),
+      run: 'preview hello/campaign.yaml',
+    },
+  },
   'identity-changed': {
     cause:
       '`key`, `to` or `defaultCountry` says who a row is. With another one, all recipients would look new and be sent to twice.',
@@ -54,8 +65,18 @@ export const RUNS = {
   },
   'not-approved': {
     cause: 'The environment has `approvers`, and this is not a plan file that enough of them have signed.',
-    fix: '`handbill plan --sign`, then an approver `handbill approve --sign`; see [approval.md](approval.md).',
+    fix: '`handbill plan --sign`, then an approver `handbill approve --sign`; see [approval.md](approval.md). For cron: see [approvals until a day](standing-approvals.md).',
     example: { files: { 'handbill.yaml': APPROVED }, env: KEY, run: 'send hello --env production --yes' },
+  },
+  'commit-refused': {
+    cause:
+      'The environment has `git` in handbill.yaml, and another branch is checked out, files are not as committed, or this is no clone.',
+    fix: 'Commit the change and send from the branch that the message names; see [provenance.md](provenance.md).',
+    example: {
+      files: { 'handbill.yaml': `${PRODUCTION}    git: { clean: true, branch: main }\n` },
+      env: KEY,
+      run: 'send hello --env production --yes',
+    },
   },
   'signing-failed': {
     cause: 'ssh-keygen is missing or too old, the key is not there, or there is no terminal to ask for its passphrase.',
@@ -96,6 +117,26 @@ export const RUNS = {
     cause: 'The run began more than 24 hours ago: what is left may be stale, and stale is worse than never.',
     fix: '`--late` sends it all the same. Without it, `handbill report` shows all recipients.',
     example: { files: {}, first: ['send hello --limit 1'], run: 'send hello', laterHours: 30 },
+  },
+  paused: {
+    cause:
+      'A person has stopped this environment, or this campaign in it, with `handbill pause` or in the web UI. Exit status 5.',
+    fix: 'Ask who paused it. `handbill resume` ends the pause, and sending again continues; see [pause.md](pause.md).',
+    example: {
+      files: {},
+      first: ['pause --env sandbox --by ann@ops-1 --reason prices'],
+      run: 'send hello',
+    },
+  },
+  fence: {
+    cause:
+      'As a warning: the environment has `only` or `redirect`, and sends to those addresses alone. As an error: the list of them has no address, or a row with a hash or an end; or `redirect` lacks an address for a channel of the campaign.',
+    fix: 'Nothing, or add the addresses to the list; see [fences.md](fences.md).',
+    example: {
+      files: { 'handbill.yaml': `${PRODUCTION}    only: testers.csv\n`, 'testers.csv': 'msisdn\n' },
+      env: KEY,
+      run: 'send hello --env production --yes',
+    },
   },
   'missing-api-key': {
     cause: 'The variable or the file that `apiKey` names is not there.',
@@ -143,6 +184,12 @@ export const RUNS = {
     fix: '`handbill runs` lists what there is; `--ledger` names another ledger.',
     example: { files: {}, first: ['send hello'], run: 'report helo' },
   },
+  'follow-up-list': {
+    cause:
+      'The recipients of a follow-up are found by their keys in the campaign before. Another list, or another `recipients.key`, finds few of them.',
+    fix: 'Use the same list and the same `recipients.key` in both campaigns, as [follow-ups.md](follow-ups.md) says.',
+    example: null,
+  },
   'run-ambiguous': {
     cause: 'A campaign has several runs, and what is to be done concerns one of them.',
     fix: 'Name the run by its id, which the message lists.',
@@ -155,7 +202,7 @@ export const RUNS = {
   'address-changed': {
     cause:
       'The list was corrected after the message had gone out: the same key (`recipients.key`) has another address now. The message went to the old one, and no start sends another by itself.',
-    fix: '`handbill send --resend-changed`, after `--amend` or with it: it shows who gets a second message, at the new address, and asks. See [recipients.md](recipients.md#an-address-that-was-corrected).',
+    fix: '`handbill send --resend-changed`, after `--amend` or with it: it shows who gets a second message, at the new address, and asks. See [corrected-addresses.md](corrected-addresses.md).',
     example: null,
   },
   'zone-unknown': {
@@ -169,6 +216,16 @@ export const RUNS = {
         'hello/people.csv': 'email,first_name,order\nada@example.com,Ada,0042\n',
       },
       run: 'send hello',
+    },
+  },
+  'run-open': {
+    cause:
+      '`handbill person --erase` takes out of a run who the person is. A run that is not finished needs it, or it could send to them a second time; so does a doubt.',
+    fix: 'Send the run to its end, or resolve the doubt. A run that is given up can be purged as a whole: `handbill purge --with-open`.',
+    example: {
+      files: {},
+      first: ['send hello --limit 1'],
+      run: 'person +447400123457 --erase --keep-suppressed --yes',
     },
   },
   'run-purged': {

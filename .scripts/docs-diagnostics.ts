@@ -1,48 +1,93 @@
-/** docs/diagnostics.md: each code with its cause, an example that is run, and what to do. */
+/** docs/diagnostics.md and docs/diagnostics/: each code with its cause, an example that is run, and what to do. */
 import { CODES, type Code } from '../src/errors.ts';
 import { CONTENT } from './docs-diagnostics-content.ts';
 import { FILES } from './docs-diagnostics-files.ts';
 import { LISTS } from './docs-diagnostics-lists.ts';
 import { RUNS } from './docs-diagnostics-runs.ts';
 import { type Example, type ExampleFile, type Explained, HELLO, type Ran, runExample } from './docs-example.ts';
-import { block, page, table } from './docs-markdown.ts';
+import { block, type Pages, page, table } from './docs-markdown.ts';
 
 /** Every code has an explanation: the compiler says which one has none. */
 export const EXPLAINED: Readonly<Record<Code, Explained>> = { ...FILES, ...LISTS, ...CONTENT, ...RUNS };
 
-/** docs/diagnostics.md. Runs every example, unless it is handed what they came to. */
-export async function diagnosticsPage(run: typeof runExample = runExample): Promise<string> {
-  const codes = Object.keys(CODES) as readonly Code[];
-  const sections: string[] = [];
-  for (const code of codes) {
+/** docs/diagnostics.md, and a page for each code. Runs every example, unless it is handed what they came to. */
+export async function diagnosticsPages(run: typeof runExample = runExample): Promise<Pages> {
+  const pages = new Map<string, string>();
+  const messages = new Map<Code, string>();
+  for (const code of ALL) {
     const { example } = EXPLAINED[code];
-    sections.push(sectionOf(code, example, example === null ? null : await run(code, example)));
+    const ran = example === null ? null : await run(code, example);
+    pages.set(`docs/diagnostics/${code}.md`, codePage(code, example, ran));
+    messages.set(code, ran === null ? CODES[code] : messageIn(ran));
   }
-  const index = table(
-    ['code', 'meaning'],
-    codes.map((code) => [`[\`${code}\`](#${code})`, CODES[code]]),
-  );
-  return page('Diagnostics', INTRO, index, SETTING, ...sections);
+  const groups = groupsOf(ALL).map(({ title, codes }) => {
+    const rows = codes.map((code) => [`[\`${code}\`](diagnostics/${code}.md)`, messages.get(code) ?? '']);
+    return `## ${title}\n\n${table(['code', 'message, for example'], rows)}`;
+  });
+  return new Map([['docs/diagnostics.md', page('Look up an error or a warning', INTRO, ...groups, SETTING)], ...pages]);
+}
+
+const ALL = Object.keys(CODES) as readonly Code[];
+
+/** Causes, each with the first of its codes: those that follow it in CODES belong to it too. */
+const GROUPS = [
+  ['file-not-found', 'Files'],
+  ['yaml-syntax', 'YAML'],
+  ['unknown-key', 'Campaign and project files'],
+  ['csv-syntax', 'CSV'],
+  ['list-too-old', 'Size, age and sample of the list'],
+  ['unknown-column', 'Columns, addresses and duplicates'],
+  ['template-syntax', 'Templates'],
+  ['empty-message', 'Messages, their length and cost'],
+  ['usage', 'Command line and git'],
+  ['missing-api-key', 'API key and connections'],
+  ['plan-invalid', 'Plans and approval'],
+  ['input-changed', 'Runs that may not start'],
+  ['run-not-found', 'Runs and their recipients'],
+  ['invalid-suppression', 'Suppression lists'],
+  ['missing-webhook-secret', 'Webhooks and delivery reports'],
+  ['ledger-unusable', 'Ledger'],
+] as const satisfies readonly (readonly [Code, string])[];
+
+function groupsOf(all: readonly Code[]): readonly { readonly title: string; readonly codes: readonly Code[] }[] {
+  return GROUPS.map(([first, title], index) => {
+    const next = GROUPS[index + 1]?.[0];
+    const end = next === undefined ? all.length : all.indexOf(next);
+    return { title, codes: all.slice(all.indexOf(first), end) };
+  });
+}
+
+/** The first line of what was said, without its code, as text of a table. */
+function messageIn({ said }: Ran): string {
+  const [, message = ''] = /^\w+\[[^\]]+\]: (.*)/.exec(said) ?? [];
+  return message.replaceAll(/[<>*_[\]]/g, (mark) => `\\${mark}`);
 }
 
 const LANGUAGES: Readonly<Record<string, string>> = { yaml: 'yaml', csv: 'csv', hbs: 'handlebars', json: 'json' };
 
-const INTRO = `Whatever handbill says about a file, a row or a run carries one of these codes. The set is closed: scripts may match
-codes, while the sentences can improve. Errors refuse a run before its first request (exit status 2; 6 for \`locked\`, 7
-for the ledger); warnings do not. \`handbill validate --format json\` gives them all, each with file, line and column.`;
+const INTRO = `Whatever handbill says about a file, a row or a run carries one of these codes. Each has a page with its cause, an example
+and what to do. Search this page for words of the message, without its names and numbers.
+
+The set of codes is closed: scripts may match codes, while the sentences can improve. Errors refuse a run before its first
+request (exit status 2; 5 for \`paused\`, 6 for \`locked\`, 7 for the ledger); warnings do not. \`handbill validate --format json\`
+gives them all, each with file, line and column.`;
 
 const SETTING = `## The examples
 
-Each example changes one thing in this project, and shows what handbill then says about it:
+The example of each page changes one thing in this project:
 
 ${Object.entries(HELLO)
   .map(([path, text]) => fileBlock(path, text))
   .join('\n\n')}`;
 
-function sectionOf(code: Code, example: Example | null, ran: Ran | null): string {
+function codePage(code: Code, example: Example | null, ran: Ran | null): string {
   const { cause, fix } = EXPLAINED[code];
-  const shown = example === null || ran === null ? [] : exampleBlocks(example, ran);
-  return [`## \`${code}\``, CODES[code], `**Cause:** ${cause}`, ...shown, `**Fix:** ${fix}`].join('\n\n');
+  const shown =
+    example === null || ran === null
+      ? []
+      : [`## Example\n\nIn [this project](../diagnostics.md#the-examples):`, ...exampleBlocks(example, ran)];
+  const say = (text: string): string => text.replaceAll(/\]\((?=[A-Za-z./-]+\.md)/g, '](../');
+  return page(code, CODES[code], `**Cause:** ${say(cause)}`, `**Fix:** ${say(fix)}`, ...shown);
 }
 
 function exampleBlocks(example: Example, { said }: Ran): readonly string[] {

@@ -1,5 +1,14 @@
 /** Examples on docs/diagnostics.md: files and a command, which are really run, and what handbill says. */
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -19,12 +28,12 @@ export interface Explained {
 /** What is there: text, bytes or a link, each with the words that the page shows instead where it cannot show them. */
 export type ExampleFile =
   | string
-  | { readonly bytes: string | Uint8Array; readonly shown: string; readonly mode?: number }
+  | { readonly bytes: string | Uint8Array; readonly shown: string; readonly mode?: number; readonly hoursOld?: number }
   | { readonly link: string };
 
 /** Changes to the campaign `hello` of the page, and what is then run. */
 export interface Example {
-  readonly files: Readonly<Record<string, ExampleFile>>;
+  readonly files: Readonly<Record<string, ExampleFile | null>>;
   /** `validate hello` when absent. */
   readonly run?: string;
   /** Commands before it that go well; `@48 purge ...` is given 48 hours later. */
@@ -123,6 +132,7 @@ function put(root: string, path: string, file: ExampleFile | null): void {
   else {
     writeFileSync(full, file.bytes);
     if (file.mode !== undefined) chmodSync(full, file.mode);
+    if (file.hoursOld !== undefined) utimesSync(full, NOW_MS / 1000, NOW_MS / 1000 - file.hoursOld * 3600);
   }
 }
 

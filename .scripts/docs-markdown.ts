@@ -3,6 +3,9 @@ import { stringify } from 'yaml';
 
 const ORIGIN = '<!-- Made by .scripts/docs.ts: change the source and run `node .scripts/docs.ts`. -->';
 
+/** Pages by their path from the root of the project. */
+export type Pages = ReadonlyMap<string, string>;
+
 /** A table of Markdown; a bar in a cell would end it. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>

@@ -1,7 +1,7 @@
-/** Reference pages out of JSON Schemas: docs/campaign.md, docs/project.md and docs/formats.md. */
+/** Reference pages out of JSON Schemas: docs/campaign.md, docs/project.md, docs/formats.md and docs/formats/. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { block, code, page, table } from './docs-markdown.ts';
+import { block, code, type Pages, page, table } from './docs-markdown.ts';
 
 const ROOT = new URL('..', import.meta.url);
 
@@ -12,6 +12,7 @@ interface Schema {
   readonly description?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
+  readonly const?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly minimum?: number;
@@ -46,21 +47,52 @@ export function projectPage(): string {
   return schemaPage('Project file', 'project.schema.json', PROJECT_INTRO);
 }
 
-/** docs/formats.md: what commands print for scripts. */
-export function formatsPage(): string {
-  const sections = FORMATS.map((file) => {
+/** docs/formats.md, and a page for each format: what commands print for scripts. */
+export function formatsPages(): Pages {
+  const pages = new Map<string, string>();
+  const index: (readonly string[])[] = [];
+  for (const file of FORMATS) {
+    const name = file.replace('.schema.json', '');
     const root = readSchema(file);
-    const rows = [{ name: '', schema: root, required: true, elsewhere: null }].flatMap((row) => keysBelow(root, row));
-    const example = root.examples?.[0];
-    const shown = example === undefined ? [] : [block('json', JSON.stringify(example, null, 2))];
-    const heading = `## ${(root.title ?? file).replace(/^handbill /, '')}`;
-    const source = `Schema: [\`schemas/${file}\`](../schemas/${file}).`;
-    return [heading, `${root.description ?? ''} ${source}`, formatTable(rows), ...shown].join('\n\n');
-  });
-  return page('Formats for scripts', FORMATS_INTRO, ...sections);
+    const description = root.description ?? '';
+    index.push([`[${titleOf(root)}](formats/${name}.md)`, firstSentence(description), `[schema](../schemas/${file})`]);
+    pages.set(`docs/formats/${name}.md`, formatPage(file, root));
+  }
+  return new Map([
+    ['docs/formats.md', page('Formats for scripts', FORMATS_INTRO, table(['format', 'what it is', 'schema'], index))],
+    ...pages,
+  ]);
 }
 
-/** Formats that somebody meets first; the others follow by name. */
+function formatPage(file: string, root: Schema): string {
+  const rows = [{ name: '', schema: root, required: true, elsewhere: null }].flatMap((row) => keysBelow(root, row));
+  const example = root.examples?.[0];
+  const shown = example === undefined ? [] : [`## Example\n\n${block('json', JSON.stringify(example, null, 2))}`];
+  const source = `Schema: [\`schemas/${file}\`](../../schemas/${file}). In [formats](../formats.md): what holds for all of them.`;
+  const title = `Format: ${titleOf(root)}`;
+  return page(title, `${root.description ?? ''} ${source}`, ...shown, ...eventsOf(root), formatTable(rows));
+}
+
+/** Where each event has fields of its own: which. */
+function eventsOf({ oneOf = [] }: Schema): readonly string[] {
+  const rows = oneOf.flatMap(({ properties, required = [] }) => {
+    const event = properties?.['event']?.const;
+    const fields = required.map((name) => `\`${name}\``).join(', ');
+    return event === undefined ? [] : [[`\`${event}\``, fields === '' ? 'none' : fields]];
+  });
+  return rows.length === 0 ? [] : [`## Events\n\n${table(['event', 'its fields'], rows)}`, '## Fields'];
+}
+
+function titleOf({ title = '' }: Schema): string {
+  return title.replace(/^handbill /, '');
+}
+
+/** Without what follows its first stop before a capital. */
+function firstSentence(text: string): string {
+  return /^[\s\S]*?\.(?= [A-Z]|$)/.exec(text)?.[0] ?? text;
+}
+
+/** The formats that most readers look for; the others follow by name. */
 const FIRST = ['report', 'due', 'doubts', 'replies', 'reconciliation', 'explanation', 'suppressions'];
 
 /** Every format for scripts that there is a schema for. */

@@ -1,6 +1,6 @@
 /** The chart of the README: how many messages a second, as bars. An image of its own, so that it brings its own style. */
 import { scaleLinear } from 'd3-scale';
-import { Html, html } from '../src/util/html.ts';
+import { Html, html } from '../src/util/escape.ts';
 import { round } from '../src/web/charts/chart.ts';
 import type { Figures, Kept } from '../test/bench/figures.ts';
 import { figureWords } from './figures-words.ts';

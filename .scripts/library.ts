@@ -1,15 +1,20 @@
 /**
- * Makes the reference at the end of docs/library.md from the docstrings of what src/index.ts exports.
- * `node .scripts/library.ts` writes it; a test fails while it is stale.
+ * Makes the end of docs/reference/library-*.md from the docstrings of what src/index.ts exports: signatures and options of
+ * the functions that each page names. `node .scripts/library.ts` writes it; a test fails while it is stale.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 
 const ROOT = new URL('..', import.meta.url);
-const PAGE = new URL('docs/library.md', ROOT);
 
-/** Where the part begins that is made; everything after it is. */
-export const MARK = '<!-- What follows is made from the sources by .scripts/library.ts. -->\n';
+/** Where the part begins that is made; everything after it is. It names the functions of the page. */
+const MARK = /<!-- What follows is made from the sources by \.scripts\/library\.ts: ([\w, ]+)\. -->\n/;
+
+/** The pages of the library in the order in which their programs are run. */
+export const LIBRARY_PAGES: readonly string[] = [
+  ...['checking', 'sending', 'outcomes', 'plans', 'suppression', 'replies', 'servers', 'project'],
+].map((name) => `docs/reference/library-${name}.md`);
 
 /** A function of the library. */
 export interface LibraryFunction {
@@ -92,22 +97,34 @@ function fieldsOf(body: string): readonly LibraryField[] {
   });
 }
 
-/** The part of the page that is made. */
-export function reference(): string {
-  const functions = libraryFunctions().map(
+/** The functions that a page names. */
+export function functionsOf(path: string): readonly string[] {
+  return MARK.exec(read(path))?.[1]?.split(', ') ?? [];
+}
+
+/** Signatures and options of some functions. */
+function reference(names: readonly string[], options: readonly LibraryOptions[]): string {
+  const all = libraryFunctions();
+  const functions = names.flatMap((name) => all.find((one) => one.name === name) ?? []);
+  const rows = functions.map(
     ({ name, signature, doc }) => `| \`${name}\` | ${cell(firstSentence(doc))} | \`${cell(signature)}\` |`,
   );
-  const options = libraryOptions().map(optionsSection);
-  return `${MARK}
-## Functions
+  const sections = options.length === 0 ? '' : `\n## Options\n\n${options.map(optionsSection).join('\n')}`;
+  return `\n## Functions\n\n| function | what it does | signature |\n|---|---|---|\n${rows.join('\n')}\n${sections}`;
+}
 
-| function | what it does | signature |
-|---|---|---|
-${functions.join('\n')}
+/** Options by the first page with a function that takes them, or takes options that hold them. */
+function optionsByPage(): ReadonlyMap<string, readonly LibraryOptions[]> {
+  const [functions, all] = [libraryFunctions(), libraryOptions()];
+  return Map.groupBy(all, ({ name }) => pageOf(name, functions, all));
+}
 
-## Options
-
-${options.join('\n')}`;
+function pageOf(name: string, functions: readonly LibraryFunction[], all: readonly LibraryOptions[]): string {
+  const takes = new RegExp(`\\b${name}\\b`);
+  const users = functions.filter(({ signature }) => takes.test(signature)).map((one) => one.name);
+  const page = LIBRARY_PAGES.find((path) => functionsOf(path).some((one) => users.includes(one)));
+  const holder = all.find(({ fields }) => fields.some(({ type }) => takes.test(type)));
+  return page ?? (holder === undefined ? (LIBRARY_PAGES[0] ?? '') : pageOf(holder.name, functions, all));
 }
 
 function optionsSection({ name, doc, parents, fields }: LibraryOptions): string {
@@ -152,7 +169,7 @@ function cell(text: string): string {
 }
 
 function sources(): readonly string[] {
-  const paths = [...read('src/index.ts').matchAll(/ from '\.\/(?<path>(?:operations|web)\/[^']+)'/g)].map(
+  const paths = [...read('src/index.ts').matchAll(/ from '\.\/(?<path>(?:operations|sandbox|web)\/[^']+)'/g)].map(
     (match) => match.groups?.['path'],
   );
   return [...new Set(paths)].sort().map((path) => read(`src/${path}`));
@@ -162,10 +179,26 @@ function read(path: string): string {
   return readFileSync(new URL(path, ROOT), 'utf8');
 }
 
-/** The page as it should be. */
-export function wholePage(): string {
-  const page = readFileSync(PAGE, 'utf8');
-  return page.slice(0, page.indexOf(MARK)) + reference();
+/** The pages as they should be, by their paths. */
+export function libraryPages(): ReadonlyMap<string, string> {
+  const options = optionsByPage();
+  return new Map(LIBRARY_PAGES.map((path) => [path, pageWith(path, options.get(path) ?? [])]));
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, wholePage());
+function pageWith(path: string, options: readonly LibraryOptions[]): string {
+  const page = read(path);
+  const mark = MARK.exec(page);
+  if (mark === null) throw new Error(`${path} does not say which functions it is about`);
+  return page.slice(0, mark.index) + mark[0] + reference(functionsOf(path), options);
+}
+
+/** The pages that are not as they should be; and pages of the library that LIBRARY_PAGES does not have. */
+export function staleLibraryPages(): readonly string[] {
+  const pages = globSync('docs/reference/library-*.md', { cwd: fileURLToPath(ROOT) });
+  const unknown = pages.filter((path) => !LIBRARY_PAGES.includes(path));
+  return [...[...libraryPages()].filter(([path, text]) => read(path) !== text).map(([path]) => path), ...unknown];
+}
+
+if (process.argv[1] === import.meta.filename) {
+  for (const [path, text] of libraryPages()) writeFileSync(new URL(path, ROOT), text);
+}

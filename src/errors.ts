@@ -19,7 +19,7 @@ export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
 /**
  * Every code that a diagnostic or an error can carry, with the sentence that the reference page shows for it.
- * The set is closed: scripts match codes, while messages may improve. docs/diagnostics.md is made from this table.
+ * The set is closed: scripts match codes, while messages may improve. docs/diagnostics.md and its pages are made from it, in this order.
  */
 export const CODES = {
   // Files
@@ -53,6 +53,10 @@ export const CODES = {
   'campaign-not-found': 'No campaign file was found where one was named.',
   'campaign-ambiguous': 'The name of a campaign may mean two files.',
   'duplicate-campaign-name': 'Two campaign files have the same name, which is their identity in the ledger.',
+  'former-name':
+    'A former name of a campaign is the name, or a former name, of another one; or this file has a name that is a former one by now.',
+  'history-abandoned':
+    'Recipients had a message already from a campaign that the project has no more: it was perhaps this one, under another name.',
   'validity-past': 'The message would expire before it is sent.',
   // Recipients
   'csv-syntax': 'The list is not well-formed CSV.',
@@ -66,6 +70,13 @@ export const CODES = {
   'csv-empty-rows': 'Rows in which no field has a value were left out of the list.',
   'csv-empty-columns': 'Columns without a name and without values were left out at the end of each row.',
   'csv-no-rows': 'The list has a header but no rows.',
+  'list-too-old': 'The list was written longer ago than `recipients.maxAge` allows.',
+  'list-too-short':
+    'The list has fewer recipients than `limits.minRecipients` asks for, or none where the campaign goes out by its schedule.',
+  'list-size-changed':
+    'The list has more or fewer recipients than `limits.change` allows, against the last occurrence that was sent.',
+  'list-sampled': 'The list is not there, and its sample is read in its place.',
+  'sample-differs': 'The sample of a list has other columns than the list.',
   'unknown-column': 'A column that the campaign names is not in the list.',
   'invalid-address': 'An address is not one that its channel can send to.',
   'wrong-length-number': 'A number is possible, but has another length than mobile numbers of its country.',
@@ -96,6 +107,7 @@ export const CODES = {
   'foreign-tag':
     'The template holds a column in the brackets of another tool, such as `{name}`, which would be sent literally.',
   'template-needs': 'The variables of a provider template are not those that `template.needs` names.',
+  'unmet-comparison': 'A template compares a column with a text, or a variant asks for what no recipient has.',
   'unused-column': 'No template uses this column.',
   // Content
   'empty-message': 'The message has no text in this row.',
@@ -106,44 +118,56 @@ export const CODES = {
     'A message has more parts than `limits.maxParts` allows (10 where it is not set), or more than 3 (a warning).',
   'too-many-recipients': 'The list has more recipients than `limits.maxRecipients` allows.',
   'too-expensive': 'The plan costs more than `limits.maxCost` allows.',
-  'no-price': '`limits.maxCost` sets a limit, but there is no price for this destination.',
+  'no-price':
+    '`limits.maxCost` or the `budget` of the environment sets a limit, but there is no price for this destination.',
+  'over-budget': 'The plan costs more than is left of the `budget` of the environment.',
+  budget: 'What the environment has spent of its `budget`, and what is left.',
   'sender-format': 'The sender is not one that networks accept.',
   'sender-country': 'Networks of this country refuse or replace alphanumeric senders, or ask for their registration.',
   'content-invalid': 'The content has a part that its channel does not know, or lacks one that it needs.',
   'content-limit': 'A part of the content is longer or more than its channel allows.',
   'content-advice': 'The content can be sent, but will not look or sound as intended, or costs more than it needs to.',
-  // Plan, run
+  // Command line and git
   usage: 'The command line is not one that handbill understands.',
-  'occurrence-similar':
-    'The name of a new occurrence differs from one that was used before only in case or in the width of characters.',
-  'schedule-new': 'A scheduled instant is passed over, because the schedule was first seen after it.',
   'git-unavailable': 'git is not installed, cannot be run, or the folder is not in the work tree of a repository.',
   'unknown-revision': 'git knows no such revision in this clone, or lacks its files.',
-  'input-changed': 'An input changed since the plan was made or since the run began.',
-  'identity-changed': 'What identifies a recipient changed, so that earlier recipients would look new.',
-  'plan-invalid': 'The plan file is not one that this handbill wrote.',
-  'not-approved': 'The environment accepts approved plans only, and this plan lacks signatures.',
-  'signing-failed': 'A plan could not be signed, or signatures could not be looked at.',
-  'not-confirmed': 'What was asked for was not confirmed.',
-  interrupted: 'The command was told to stop before it had sent anything.',
-  'too-late': 'The run is older than handbill continues without being told to.',
+  'output-exists': 'The output cannot be written there.',
+  'runtime-too-old': 'This Node.js is older than handbill needs.',
+  // API key and connections
   'missing-api-key': 'The API key is not where the environment says.',
   'invalid-api-key': 'The API key has characters that are not allowed in a header.',
   'key-file-permissions': 'Other users can read the file that holds the API key.',
   'tls-verification-off': 'The verification of certificates is switched off in this environment.',
+  'unasked-answer': 'The API sent an answer that no request was waiting for.',
+  'connection-limit': 'Requests have fewer connections than they were given, or a connection each.',
+  // Plans and approval
+  'plan-invalid': 'The plan file is not one that this handbill wrote.',
+  'not-approved': 'The environment accepts approved plans only, and this plan lacks signatures.',
+  'commit-refused': 'The environment accepts other commits, or committed files only (`git` in handbill.yaml).',
+  'signing-failed': 'A plan could not be signed, or signatures could not be looked at.',
+  // Runs that may not start
+  'input-changed': 'An input changed since the plan was made or since the run began.',
+  'identity-changed': 'What identifies a recipient changed, so that earlier recipients would look new.',
+  'occurrence-similar':
+    'The name of a new occurrence differs from one that was used before only in case or in the width of characters.',
+  'schedule-new': 'A scheduled instant is passed over, because the schedule was first seen after it.',
+  'not-confirmed': 'What was asked for was not confirmed.',
+  interrupted: 'The command was told to stop before it had sent anything.',
+  'too-late': 'The run is older than handbill continues without being told to.',
   clock: 'The clock of this machine is before the newest entry of the ledger.',
+  locked: 'Another process holds this run.',
+  fence: 'An environment sends to some addresses only (`only`, `redirect`), or these cannot be used.',
+  paused: 'A person has paused the environment or the campaign: nothing is sent there until it is resumed.',
+  // Runs and their recipients
   'run-not-found': 'The ledger holds no such run.',
   'run-ambiguous': 'More than one run of the ledger has this name.',
+  'run-open': 'A run has a person who is to be erased, and could still send to them.',
+  'run-purged': 'Personal data was taken out of this run, so that its recipients are not known any more.',
+  'follow-up-list': 'The list of a follow-up has less than half of the recipients of the campaign before.',
   'address-changed': 'The list has another address for recipients than the one that their message went to.',
   'zone-unknown':
     'Recipients wait for their window, but their time zone is not known: no later start sends to them by itself.',
-  'run-purged': 'Personal data was taken out of this run, so that its recipients are not known any more.',
   'not-in-doubt': 'A recipient was named whose doubt is to be resolved, but is not in doubt.',
-  'output-exists': 'The output cannot be written there.',
-  'runtime-too-old': 'This Node.js is older than handbill needs.',
-  locked: 'Another process holds this run.',
-  'unasked-answer': 'The API sent an answer that no request was waiting for.',
-  'connection-limit': 'Requests have fewer connections than they were given, or a connection each.',
   // Suppression lists
   'invalid-suppression': 'A row or the header of a suppression list cannot be understood.',
   'missing-suppression-key': 'A suppression list holds keyed hashes, but their key is not there.',

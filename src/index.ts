@@ -1,6 +1,6 @@
 /**
  * handbill as a library: what the commands do, as functions that return data. They print nothing, end no process and
- * watch no signal; what is wrong is thrown as a HandbillError. docs/library.md has an example of each.
+ * watch no signal; what is wrong is thrown as a HandbillError. docs/reference/library-*.md have an example of each.
  */
 
 export type { Judgement, Signed } from './approval/judge.ts';
@@ -28,7 +28,7 @@ export {
   HandbillError,
   type Position,
 } from './errors.ts';
-export type { DoubtVerdict } from './ledger/records.ts';
+export type { DoubtVerdict, Recorded } from './ledger/records.ts';
 export type {
   Campaign,
   ChangedRecipient,
@@ -40,15 +40,17 @@ export type {
   Halt,
   HaltRule,
   HmacScheme,
-  LegTotals,
   OutcomeState,
+  Pause,
   ReplyMeaning,
   ReplyTotals,
   Report,
+  ReportedPause,
   RequestFigures,
   RunState,
   Significance,
   SkipReason,
+  StepTotals,
   SuppressionAnswer,
   SuppressionEntry,
   Totals,
@@ -56,30 +58,46 @@ export type {
   WinnerDecision,
   WinnerMetric,
 } from './model.ts';
+export { type DiffOptions, diff } from './operations/diff.ts';
 export { type DoctorOptions, type DoctorResult, doctor } from './operations/doctor.ts';
-export type { DoctorCheck } from './operations/doctor-check.ts';
-export { type Doubt, type DoubtsOptions, listDoubts } from './operations/doubt-list.ts';
+export type { DoctorCheck } from './operations/doctor-environments.ts';
 export {
+  type Doubt,
+  type DoubtsOptions,
+  listDoubts,
   type ResolveDoubtsOptions,
   type ResolveDoubtsQuestion,
   type ResolveDoubtsResult,
   resolveDoubts,
-} from './operations/doubt-resolve.ts';
+} from './operations/doubt.ts';
+export { type DueItem, type DueOptions, type DueResult, due } from './operations/due.ts';
+export { type ErasedFrom, type ErasedPerson, type ErasePersonOptions, erasePerson } from './operations/erase.ts';
 export { type InitOptions, type InitResult, init } from './operations/init.ts';
-export { type DiffOptions, diff } from './operations/library/diff.ts';
-export { type DueItem, type DueOptions, type DueResult, due } from './operations/library/due.ts';
-export { type Listening, type ListenOptions, listen, type Recorded } from './operations/library/listen.ts';
+export { type Listening, type ListenOptions, listen } from './operations/listen.ts';
+export type { Confirm, ProjectOptions } from './operations/options.ts';
+export {
+  type PauseOptions,
+  type PauseResult,
+  pauseSending,
+  type ResumeOptions,
+  type ResumeResult,
+  resumeSending,
+} from './operations/pause.ts';
+export { type Person, type PersonMessage, person } from './operations/person.ts';
 export {
   type ApproveOptions,
   type ApproveQuestion,
+  type ApproveStandingOptions,
   approve,
+  approveStanding,
   type CheckApprovalOptions,
   checkApproval,
   type PlanOptions,
   plan,
+  planStanding,
   readPlan,
   type SigningKey,
-} from './operations/library/plan.ts';
+} from './operations/plan.ts';
 export {
   type Preview,
   type PreviewDecision,
@@ -90,19 +108,7 @@ export {
   type PreviewRow,
   type PreviewSend,
   preview,
-} from './operations/library/preview.ts';
-export { type Sandbox, type SandboxOptions, type SandboxReports, startSandbox } from './operations/library/sandbox.ts';
-export {
-  type SendListenOptions,
-  type SendOptions,
-  type SendProgress,
-  type SendQuestion,
-  type SendResult,
-  send,
-} from './operations/library/send.ts';
-export { listWorkers, runWorker, type WorkerOptions, type WorkerShown } from './operations/library/workers.ts';
-export { type LoadOptions, loadCampaign } from './operations/loading.ts';
-export type { Confirm, ProjectOptions } from './operations/options.ts';
+} from './operations/preview.ts';
 export {
   type LeftRun,
   type PurgedRun,
@@ -130,13 +136,15 @@ export {
   reviewReplies,
 } from './operations/replies.ts';
 export {
-  type LegResult,
+  type ListRunsOptions,
+  listRuns,
   type OutcomesOptions,
   outcomes,
   type RecipientOutcome,
   report,
+  type StepResult,
 } from './operations/report.ts';
-export { listRuns } from './operations/runs.ts';
+export { startSandbox } from './operations/sandbox.ts';
 export {
   type CallerKind,
   type CallerOptions,
@@ -146,39 +154,54 @@ export {
   schedule,
   scheduleCallers,
 } from './operations/schedule.ts';
+export { send } from './operations/send.ts';
+export type {
+  SendListenOptions,
+  SendOptions,
+  SendProgress,
+  SendQuestion,
+  SendResult,
+} from './operations/send-options.ts';
+export type { Fact, StandingOptions } from './operations/standing.ts';
 export {
   type AddSuppressionsOptions,
   addSuppressions,
   importSuppressions,
+  type RemovedSuppressions,
+  type RemoveSuppressionsOptions,
   removeSuppressions,
 } from './operations/suppress-change.ts';
 export {
   type CheckSuppressionsOptions,
   checkSuppressions,
-  type SuppressionCheck,
-} from './operations/suppress-check.ts';
-export {
   type ExportSuppressionsOptions,
   exportSuppressions,
   listSuppressions,
   type Suppression,
-} from './operations/suppress-export.ts';
-export type { Task } from './operations/task.ts';
+  type SuppressionCheck,
+} from './operations/suppress-list.ts';
 export {
+  type LoadOptions,
+  loadCampaign,
   type ValidatedFile,
   type ValidateOptions,
   type ValidateResult,
   validate,
 } from './operations/validate.ts';
+export { listWorkers, runWorker, type WorkerOptions } from './operations/worker.ts';
 export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
-export type { SealedPlan } from './plan/seal.ts';
+export type { AnyPlanFile, PlanFile, StandingPlan } from './plan/plan-file.ts';
+export type { Sandbox, SandboxOptions, SandboxReports } from './sandbox/options.ts';
 export type {
   Delays as SandboxDelays,
   Echo as SandboxEcho,
   Shares as SandboxShares,
   WebhookOptions as SandboxWebhookOptions,
   WebhookScheme as SandboxWebhookScheme,
-} from './sandbox/webhook-options.ts';
+} from './sandbox/webhook.ts';
 export type { CallerFile } from './schedule/callers.ts';
+export type { WorkerShown } from './send/list-workers.ts';
 export { type DiagnosticTextOptions, formatDiagnostics } from './util/diagnostic-text.ts';
-export { type ServeOptions, type Serving, serve } from './web/serve-library.ts';
+export type { Task } from './util/task.ts';
+export { serve } from './web/serve.ts';
+export type { ServeOptions, Serving } from './web/start.ts';

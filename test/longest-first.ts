@@ -7,8 +7,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => rank(a) - rank(b));
+    return sorted.toSorted((a, b) => byProject(a, b) || rank(a) - rank(b));
   }
+}
+
+/** A worker goes on with the next file of the same project; for one of another project a new process is started. */
+function byProject(a: TestSpecification, b: TestSpecification): number {
+  return Number(a.project.name === 'sample') - Number(b.project.name === 'sample');
 }
 
 function rank({ moduleId }: TestSpecification): number {
@@ -16,9 +21,15 @@ function rank({ moduleId }: TestSpecification): number {
   return at === -1 ? LONGEST.length : at;
 }
 
-/** More than a twentieth of the whole each, in `npm test` or in the whole sets. */
+/** The longest of `npm test`, and more than a twentieth each of the whole sets. */
 const LONGEST = [
   'test/faults/behaviours.test.ts',
+  'test/e2e/came-back.test.ts',
+  'test/web/serve-pages.test.ts',
+  'test/faults/connections.test.ts',
+  'test/e2e/campaigns.test.ts',
+  'test/telemetry/otel.test.ts',
+  'test/cli/doubt.test.ts',
   'test/kills/kills.test.ts',
   'test/faults/statuses.test.ts',
   'test/disk/system-calls.test.ts',

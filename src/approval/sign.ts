@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { problem, refuse } from '../errors.ts';
+import { safeLine } from '../util/escape.ts';
 import { readSmallFile } from '../util/paths.ts';
-import { safeLine } from '../util/safe.ts';
 import { MAX_SIGNATURE_LENGTH, NAMESPACE, readSignature } from './signature.ts';
 import { type Env, inPrivateFolder, runSshKeygen } from './ssh-keygen.ts';
 
-export interface SignOptions {
+interface SignOptions {
   readonly cwd: string;
   readonly env: Env;
   /** A person can be asked for a passphrase or a touch of the key. */

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { problem, refuse } from '../errors.ts';
-import { safe } from '../util/safe.ts';
-import { makeTemporaryFolder, temporaryFault } from '../util/temporary-folder.ts';
+import { safe } from '../util/escape.ts';
+import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

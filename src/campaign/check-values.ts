@@ -2,7 +2,7 @@ import metadata from 'libphonenumber-js/max/metadata';
 import type { Code } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { isTimeZone } from '../util/time-zone.ts';
+import { isTimeZone } from '../util/time.ts';
 
 /** A value that was understood, or what is wrong with it. */
 export type Finding<T> =

@@ -1,12 +1,23 @@
 import { resolve } from 'node:path';
 import { eachChannel } from '../content/channels.ts';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
-import type { Approval, Environment, KeySource, Project, Signer, SignerSource, Wire } from '../model.ts';
+import type {
+  Approval,
+  Environment,
+  GitRule,
+  KeySource,
+  Project,
+  Signer,
+  SignerSource,
+  StandingRule,
+  Wire,
+} from '../model.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
-import { pointerTo } from '../util/json.ts';
-import { parsePointer } from '../util/pointer.ts';
+import { parsePointer, pointerTo } from '../util/json.ts';
 import { readSshKey } from '../util/ssh-key.ts';
-import { ratePerSecond } from '../util/units.ts';
+import { DAY_MS } from '../util/time.ts';
+import { durationMs, MICROS_PER_UNIT, ratePerSecond } from '../util/units.ts';
+import { checkCountry } from './check-values.ts';
 import { DEFAULT_WIRE, wireChannels } from './defaults.ts';
 import { whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
@@ -36,10 +47,45 @@ export function readEnvironments(
       diagnostics.push(problem(code, message, { ...whereOf([path].flat()), hint }));
     };
     const approval = name === SANDBOX ? null : readApproval(environment, folder, whereOf, report);
-    environments.set(name, { ...readEnvironment(name, environment, folder, report), approval });
+    const git = readGitRule(environment, whereOf);
+    refuseFiles(environment.redirect, report);
+    const fence = readFence(environment, folder, whereOf);
+    environments.set(name, { ...readEnvironment(name, environment, folder, report), ...fence, approval, git });
   }
   return { environments, diagnostics };
 }
+
+/** The addresses and files that fence an environment in. */
+function readFence(
+  written: Pick<Partial<EnvironmentFile>, 'only' | 'redirect'>,
+  folder: string,
+  whereOf: WhereOf,
+): Pick<Environment, 'only' | 'redirect'> {
+  const entriesOf = (key: 'only' | 'redirect', isFile: (text: string) => boolean): Environment['only'] => {
+    const texts = written[key];
+    if (texts === undefined) return null;
+    return [texts].flat().map((text, i) => ({
+      text,
+      path: isFile(text) ? resolve(folder, text) : null,
+      where: whereOf(typeof texts === 'string' ? [key] : [key, i]),
+    }));
+  };
+  return { only: entriesOf('only', (text) => !IS_ADDRESS.test(text)), redirect: entriesOf('redirect', () => false) };
+}
+
+/** `redirect` is where all messages go; a list of those who may be reached is `only`. */
+function refuseFiles(redirect: EnvironmentFile['redirect'], report: Report): void {
+  [redirect ?? []].flat().forEach((text, i) => {
+    if (IS_ADDRESS.test(text) || !IS_FILE.test(text)) return;
+    const message = `"redirect" takes an address, and "${text}" is the name of a file.`;
+    const hint = `Did you mean only: ${text}? Then the addresses in the file are the only ones that are sent to.`;
+    report(typeof redirect === 'string' ? ['redirect'] : ['redirect', i], 'fence', message, hint);
+  });
+}
+
+const IS_FILE = /[/\\]|\.[A-Za-z]{2,5}$/;
+
+const IS_ADDRESS = /^(?:\+[\d (]|contact:|[^/\\\s]+@[^/\\\s]+$)/;
 
 /** The environment that is meant where none is named: the only one beside the sandbox; null: there are several. */
 export function onlyEnvironment({ environments }: Pick<Project, 'environments'>): string | null {
@@ -54,8 +100,12 @@ function readEnvironment(
   written: Partial<EnvironmentFile>,
   folder: string,
   report: Report,
-): Omit<Environment, 'approval'> {
-  const { apiKey, baseUrl, rate, concurrency, proxy, wire = {} } = written;
+): Omit<Environment, 'approval' | 'git' | 'only' | 'redirect'> {
+  const { apiKey, baseUrl, rate, concurrency, countries, budget, proxy, wire = {} } = written;
+  countries?.forEach((country, i) => {
+    const finding = checkCountry(country);
+    if ('code' in finding) report(['countries', i], finding.code, finding.message, finding.hint ?? 'For example: GB');
+  });
   checkWire(wire, (path, message, hint) => report(['wire', ...path], 'invalid-value', message, hint));
   const ratio = rate === undefined ? null : ratePerSecond(rate);
   if (rate !== undefined && ratio === null) {
@@ -72,6 +122,8 @@ function readEnvironment(
     apiKey: name === SANDBOX || apiKey === undefined ? null : keySource(apiKey, folder),
     ratePerSecond: ratio,
     concurrency: concurrency ?? null,
+    countries: countries ?? null,
+    budget: budget === undefined ? null : { maxMicros: Math.round(budget.max * MICROS_PER_UNIT), per: budget.per },
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
     wire: readWire(wire),
   };
@@ -81,7 +133,7 @@ function readEnvironment(
 function urlOf(baseUrl: string | undefined, report: Report): string {
   if (baseUrl === undefined) return SANDBOX_URL;
   const checked = checkBaseUrl(baseUrl);
-  if ('url' in checked) return `${checked.url.replace(/\/+$/, '')}/v2/messages`;
+  if ('url' in checked) return `${checked.url}/v2/messages`;
   report('baseUrl', 'invalid-base-url', checked.problem, checked.hint);
   return SANDBOX_URL;
 }
@@ -109,6 +161,13 @@ function checkProxy(text: string, report: Report): string | null {
   return text;
 }
 
+/** What the environment asks of the commit; as the approvers, it is in handbill.yaml alone. */
+function readGitRule({ git }: Partial<EnvironmentFile>, whereOf: WhereOf): GitRule | null {
+  if (git === undefined) return null;
+  const { clean = false, branch = null } = git;
+  return { clean, branches: branch === null ? null : [branch].flat(), where: whereOf(['git']) };
+}
+
 /** Where something of the environment is written. */
 type WhereOf = (path: readonly (string | number)[]) => Pick<Diagnostic, 'at' | 'source'>;
 
@@ -119,14 +178,14 @@ type ReportSigner = (path: readonly (string | number)[], code: Code, message: st
  * alone, never in a campaign, which would name its own approvers.
  */
 function readApproval(
-  written: Pick<Partial<EnvironmentFile>, 'approvers' | 'approvals' | 'planners'>,
+  written: Pick<Partial<EnvironmentFile>, 'approvers' | 'approvals' | 'planners' | 'standingApprovals'>,
   folder: string,
   whereOf: WhereOf,
   report: ReportSigner,
 ): Approval | null {
   const { approvers, approvals = 1, planners } = written;
   if (approvers === undefined) {
-    for (const key of ['approvals', 'planners'] as const) {
+    for (const key of ['approvals', 'planners', 'standingApprovals'] as const) {
       if (written[key] === undefined) continue;
       report([key], 'missing-key', `"${key}" says nothing without "approvers".`, 'Add "approvers", or leave it out.');
     }
@@ -141,6 +200,7 @@ function readApproval(
     approvers: signersOf(approvers, 'approvers'),
     planners: planners === undefined ? null : signersOf(planners, 'planners'),
     approvals,
+    standing: readStanding(written, folder, report),
   };
   const isWhole =
     !isList(approvers) || ('signers' in read.approvers && read.approvers.signers.length === approvers.length);
@@ -149,6 +209,27 @@ function readApproval(
     report(['approvers'], 'invalid-value', message, 'Name more people here, or those who plan under "planners".');
   }
   return read;
+}
+
+/** No approval lasts longer, whatever the project says. */
+const LONGEST_DAYS = 366;
+
+/** Whether approvers may approve a campaign until a day; null: they may not, unless handbill.yaml says so. */
+function readStanding(
+  { standingApprovals }: Pick<Partial<EnvironmentFile>, 'standingApprovals'>,
+  folder: string,
+  report: ReportSigner,
+): StandingRule | null {
+  // What the schema has refused is not there.
+  if (standingApprovals?.longest === undefined) return null;
+  const { longest, folder: plans = 'approvals' } = standingApprovals;
+  const longestMs = durationMs(longest);
+  if (longestMs === null || longestMs < DAY_MS || longestMs > LONGEST_DAYS * DAY_MS) {
+    const message = `A standing approval cannot last "${longest}": from 1 to ${LONGEST_DAYS} days are possible.`;
+    report(['standingApprovals', 'longest'], 'invalid-value', message, 'For example: longest: 90d');
+    return null;
+  }
+  return { longestMs, longest, folder: resolve(folder, plans) };
 }
 
 function signersIn(written: SignerList, key: 'approvers' | 'planners', report: ReportSigner): SignerSource {

@@ -1,7 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
-import { pointerTo } from '../util/json.ts';
-import { parsePointer } from '../util/pointer.ts';
+import { parsePointer, pointerTo } from '../util/json.ts';
 import { didYouMean, nearest } from '../util/suggest.ts';
 import { type FileKind, resolveSchema, SCHEMAS, type Schema } from './validators.ts';
 import type { Where } from './yaml.ts';
@@ -179,8 +178,9 @@ function wrongType(error: ErrorObject, name: string, context: Context): Verdict 
   return { code: 'wrong-type', message: `${name} must be ${wanted}, but is ${is}.`, hint };
 }
 
-/** `rate: 50` would be as wrong in quotes. */
+/** `rate: 50` would be as wrong in quotes, and so would `stopEnds: true`. */
 function quotingHelps(schema: Schema, written: string): boolean {
+  if (schema.enum !== undefined && !schema.enum.includes(written)) return false;
   return schema.pattern === undefined || new RegExp(schema.pattern, 'u').test(written);
 }
 
@@ -234,7 +234,7 @@ function wrongValue(error: ErrorObject, name: string, context: Context): Verdict
     case 'maxProperties':
       return invalid(`${name} takes only one of ${keysOf(schema)}.`);
     case 'minItems':
-      return invalid(`${name} is an empty list.`);
+      return { ...invalid(`${name} is an empty list.`), hint: fillOrRemove(error.instancePath, schema) };
     case 'maxItems':
       return invalid(`${name} holds more than ${limit} items.`);
     case 'uniqueItems':
@@ -242,6 +242,14 @@ function wrongValue(error: ErrorObject, name: string, context: Context): Verdict
     default:
       return invalid(`${name} ${error.message ?? 'is not allowed'}.`);
   }
+}
+
+function fillOrRemove(pointer: string, schema: Schema): string {
+  const key = parsePointer(pointer).at(-1) ?? '';
+  const example = exampleOf(schema);
+  return example === null || /^\d*$/.test(key)
+    ? 'Write at least one value, or remove it.'
+    : `Write at least one, for example ${brief(key)}: ${example}, or remove the key.`;
 }
 
 function keysOf(schema: Schema): string {
@@ -308,7 +316,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /**
  * Where else a key is known, as a sentence, or null. A person who writes `rate` at the top meant `send.rate`; one who
- * writes `schedule.at` did not mean a pointer deep inside the settings of webhooks. So a place is only named where it is
+ * writes `schedule.sender` did not mean a pointer deep inside the settings of webhooks. So a place is only named where it is
  * near the top, or in the same section.
  *
  * @param parent where the key was written

@@ -2,8 +2,8 @@ import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import { valueAt } from '../util/json.ts';
-import { maskNumbers } from '../util/mask.ts';
 import { displayPath, findFileAnywhere, isInside, readSmallFile } from '../util/paths.ts';
+import { maskNumbers } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
 import {
   type CampaignPath,
@@ -191,8 +191,18 @@ async function campaignsBelow(folder: string): Promise<readonly string[]> {
 export interface NamedCampaign {
   readonly name: string;
   readonly file: string;
+  /** Names that it had before. */
+  readonly formerly?: readonly string[];
   /** Where the name is, for the diagnostic. */
   readonly where?: Partial<Diagnostic>;
+}
+
+/** The campaign that has this name, else the one that had it before. */
+export function calledSo<T extends Pick<NamedCampaign, 'name' | 'formerly'>>(
+  campaigns: readonly T[],
+  name: string,
+): T | undefined {
+  return campaigns.find((one) => one.name === name) ?? campaigns.find(({ formerly }) => formerly?.includes(name));
 }
 
 /** An error for every campaign whose name another one has too. */
@@ -217,8 +227,8 @@ export async function campaignNames(project: ProjectPlace, file: string | null):
   const files = new Set((await Promise.all(folders.map(yamlFilesBelow))).flat());
   const named: NamedCampaign[] = [];
   for (const path of files) {
-    const name = await peekCampaign(path);
-    if (name !== null) named.push({ name, file: await realpath(path) });
+    const found = await peek(path);
+    if (found !== null) named.push({ ...found, file: await realpath(path) });
   }
   return named;
 }
@@ -231,17 +241,32 @@ function around({ root }: ProjectPlace, file: string | null): readonly string[] 
 
 /** The name in a campaign file, looked for without reading all of it; null where it does not look like a campaign. */
 export async function peekCampaign(path: string): Promise<string | null> {
+  return (await peek(path))?.name ?? null;
+}
+
+/** The same, with the former names of the few campaigns that have any. */
+export async function peek(path: string): Promise<Pick<NamedCampaign, 'name' | 'formerly'> | null> {
   const read = await readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;
   const text = Buffer.from(read.bytes).toString('utf8');
   if (/^\s*\{/.test(text)) {
     // Written as JSON: keys are not at the beginning of lines.
     const name = valueAt(readYaml(read.bytes, path).yaml?.value, '/name');
-    return typeof name === 'string' && /"(?:template|content|variants)"/.test(text) ? name : null;
+    return typeof name === 'string' && /"(?:template|content|variants)"/.test(text)
+      ? { name, ...formerlyIn(text, read.bytes, path) }
+      : null;
   }
   // Other files have a name and content too, but no recipients.
   const isCampaign = TEMPLATE.test(text) || (MESSAGE.test(text) && RECIPIENTS.test(text));
-  return isCampaign ? (NAME.exec(text)?.[1] ?? null) : null;
+  const name = isCampaign ? NAME.exec(text)?.[1] : undefined;
+  return name === undefined ? null : { name, ...formerlyIn(text, read.bytes, path) };
+}
+
+function formerlyIn(text: string, bytes: Uint8Array, path: string): Pick<NamedCampaign, 'formerly'> {
+  if (!text.includes('formerly')) return {};
+  const written = [valueAt(readYaml(bytes, path).yaml?.value, '/formerly')].flat();
+  const formerly = written.filter((name): name is string => typeof name === 'string');
+  return formerly.length === 0 ? {} : { formerly };
 }
 
 const NAME = /^["']?name["']?[ \t]*:[ \t]+["']?([a-z0-9-]{1,64})["']?[ \t]*(?:#.*)?\r?$/m;

@@ -1,11 +1,11 @@
 import { CHANNEL_TABLE } from '../content/channels.ts';
 import type { AddressKind, Channel, ColumnTypes, InlineList, ListSpec, Where } from '../model.ts';
-import { readDateFormat } from '../util/date-format.ts';
 import { pointerTo } from '../util/json.ts';
+import { readDateFormat } from '../util/time.ts';
+import { type Report, whereAt } from './channel-steps.ts';
 import { checkCountry, type Finding } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { dotted } from './explain.ts';
-import type { Report } from './legs.ts';
 import type { Merged } from './merge.ts';
 import type { Sources } from './sources.ts';
 import type { RecipientsFile } from './written.ts';
@@ -82,28 +82,31 @@ function readColumns(written: RecipientsFile['columns'] = {}, report: Report): C
   return Object.fromEntries(
     Object.entries(written).map(([name, column]): [string, ColumnTypes[string]] => {
       if (typeof column === 'string') return [name, column];
-      const { type, format } = column;
-      if (format === undefined) return [name, type];
-      const keys = ['recipients', 'columns', name, 'format'];
-      const wrong = (problem: string, hint: string): void =>
+      const { type = 'string', format, required = false, values } = column;
+      const wrong = (key: string, problem: string, hint: string): void => {
+        const keys = ['recipients', 'columns', name, key];
         report(pointerTo(keys), 'invalid-value', `"${dotted(keys)}" ${problem}.`, hint);
+      };
+      if (values !== undefined && type !== 'string') {
+        wrong('values', 'is for text only', 'Leave it out, or the type.');
+      }
+      const contract = { type, ...(required ? { required } : {}), ...(values === undefined ? {} : { values }) };
+      const plain = required || values !== undefined ? contract : type;
+      if (format === undefined) return [name, plain];
       if (type !== 'date') {
-        wrong('is for dates only', `Leave it out, or write type: date.`);
-        return [name, type];
+        wrong('format', 'is for dates only', 'Leave it out, or write type: date.');
+        return [name, plain];
       }
       const read = readDateFormat(format);
-      if (!('problem' in read)) return [name, { type, format }];
-      wrong(read.problem, read.hint);
-      return [name, type];
+      if (!('problem' in read)) return [name, { ...contract, format }];
+      wrong('format', read.problem, read.hint);
+      return [name, plain];
     }),
   );
 }
 
 function readWhere(merged: Merged): Where | null {
-  const { where } = merged.recipients;
-  if (where === undefined) return null;
-  const place = merged.where('/recipients/where');
-  return place === null ? null : { query: where, at: place.at };
+  return whereAt(merged, '/recipients/where', merged.recipients.where);
 }
 
 /** The recipients in the campaign file: a row for each, in the columns that any of them has. */

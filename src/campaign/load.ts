@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
-import type { Campaign, InputFile } from '../model.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, warning } from '../errors.ts';
+import type { Campaign, FollowUp, InputFile } from '../model.ts';
+import { valueAt } from '../util/json.ts';
 import { displayPath, readSmallFile } from '../util/paths.ts';
-import { campaignNames, type FoundCampaign, findCampaign, type NamedCampaign, sameNames } from './find.ts';
+import { isSlipOf } from '../util/suggest.ts';
+import { calledSo, campaignNames, type FoundCampaign, findCampaign, type NamedCampaign, sameNames } from './find.ts';
 import { mergeDefaults } from './merge.ts';
 import { normalizeCampaign } from './normalize.ts';
 import { findProject, otherProject, type ProjectPlace, projectOf } from './place.ts';
@@ -23,6 +25,15 @@ export interface ReadOptions extends ReadProjectOptions {
   readonly now: number;
   /** A list to use instead of the campaign's; relative to `cwd`, and free to lie anywhere. */
   readonly recipients?: string;
+  /** The file with what standard input said, for the list `-`. Default: such a list is refused. */
+  readonly pipedList?: string;
+  /**
+   * For those who make a plan of it: a list that is not there is refused by the plan, together with what is wrong with
+   * the templates. Default: false, it is an error here.
+   */
+  readonly withoutList?: boolean;
+  /** For those who send nothing: a list that is not there is read from its sample. Default: false. */
+  readonly withSample?: boolean;
   /** The project, where it is known already: many campaigns are read faster that way. */
   readonly place?: ProjectPlace;
   /** The campaigns of the project, where they are known already (`campaignNames`): many are read faster that way. */
@@ -30,7 +41,7 @@ export interface ReadOptions extends ReadProjectOptions {
 }
 
 /** A campaign, or everything that is wrong with it. */
-export interface CampaignReading {
+interface CampaignReading {
   /** Null when there is an error. */
   readonly campaign: Campaign | null;
   /** Sorted by file, line and column. */
@@ -67,7 +78,7 @@ export async function readCampaign(target: string, options: ReadOptions): Promis
 const NOTHING = { campaign: null, ledgerFault: null };
 
 /**
- * As `readCampaign`, for those who need the campaign and its ledger to go on.
+ * As `readCampaign`, for those who make a plan of the campaign, or use its ledger.
  *
  * @throws HandbillError with exit status 2 and everything that is wrong
  */
@@ -75,7 +86,7 @@ export async function loadCampaign(
   target: string,
   options: ReadOptions,
 ): Promise<{ readonly campaign: Campaign; readonly warnings: readonly Diagnostic[] }> {
-  const { campaign, diagnostics, ledgerFault } = await readCampaign(target, options);
+  const { campaign, diagnostics, ledgerFault } = await readCampaign(target, { ...options, withoutList: true });
   const warnings = diagnostics.filter((d) => d.severity === 'warning');
   if (campaign !== null && ledgerFault === null) return { campaign, warnings };
   const errors = diagnostics.filter((d) => d.severity === 'error');
@@ -108,6 +119,8 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     folder,
     cwd: options.cwd,
     recipients: options.recipients ?? null,
+    pipedList: options.pipedList ?? null,
+    withSample: options.withSample === true,
     sharedPartials:
       shared === undefined || project.yaml === null
         ? null
@@ -128,7 +141,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const { campaign, diagnostics } = normalizeCampaign({
     merged,
     sources,
-    siblings: siblings.map(({ name }) => name),
+    siblings: siblings.filter((one) => one.file !== found.path),
     suppressions: lists.files,
     project: project.project,
     file,
@@ -140,19 +153,59 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   });
   const twins =
     checked.value.name === undefined ? [] : twinsOf(found, file, checked.value.name, yaml, siblings, options.cwd);
-  return {
-    campaign,
-    ledgerFault: project.ledgerFault,
-    diagnostics: [
-      ...checked.diagnostics,
-      ...project.diagnostics,
-      ...sources.diagnostics,
-      ...lists.diagnostics,
-      ...diagnostics,
-      ...timing,
-      ...twins,
-    ],
-  };
+  const circle = campaign?.after == null ? [] : await circleOf(campaign.name, campaign.after, siblings);
+  const former = formerNames(found, checked.value, yaml, siblings, options.cwd);
+  const slip =
+    merged.file.topic === undefined || !isSlipOf(merged.file.topic, 'essential') ? [] : [almostEssential(merged)];
+  const all = [
+    ...slip,
+    ...circle,
+    ...checked.diagnostics,
+    ...project.diagnostics,
+    ...sources.diagnostics,
+    ...lists.diagnostics,
+    ...diagnostics,
+    ...timing,
+    ...twins,
+    ...former,
+  ];
+  const missing = sources.list?.missing;
+  const isForPlan = options.withoutList === true && campaign !== null && all.every((d) => d.severity !== 'error');
+  if (missing !== undefined && !isForPlan) all.push(missing);
+  return { campaign, ledgerFault: project.ledgerFault, diagnostics: all };
+}
+
+/** Only the word itself lets a message through to those who have opted out. */
+function almostEssential({ file, where }: ReturnType<typeof mergeDefaults>): Diagnostic {
+  const message = `The topic is "${file.topic}": people can opt out of it.`;
+  const hint = 'Did you mean "essential"? That goes out whatever a person replied.';
+  return warning('invalid-value', message, { ...where('/topic'), hint });
+}
+
+/** A circle of campaigns that follow each other would never end. */
+async function circleOf(
+  own: string,
+  after: FollowUp,
+  siblings: readonly NamedCampaign[],
+): Promise<readonly Diagnostic[]> {
+  const chain = [own];
+  for (let next: string | null = after.campaign; next !== null; next = await followedIn(next, siblings)) {
+    if (next !== own && chain.includes(next)) return [];
+    chain.push(next);
+    if (next !== own) continue;
+    const message = `The campaigns follow each other in a circle: ${chain.join(' after ')}.`;
+    return [problem('invalid-value', message, { ...after.place, hint: 'Take `after` out of the first one.' })];
+  }
+  return [];
+}
+
+/** The campaign that another one follows. */
+async function followedIn(name: string, siblings: readonly NamedCampaign[]): Promise<string | null> {
+  const file = siblings.find((one) => one.name === name)?.file;
+  const read = file === undefined ? null : await readSmallFile(file, MAX_YAML_BYTES);
+  if (file === undefined || read === null || 'fault' in read) return null;
+  const after = valueAt(readYaml(read.bytes, file).yaml?.value, '/after/campaign');
+  return typeof after === 'string' ? (calledSo(siblings, after)?.name ?? after) : null;
 }
 
 /** Two files with one name would be one campaign to the ledger. */
@@ -167,6 +220,30 @@ function twinsOf(
   const others = all.filter((c) => c.file !== found.path && c.name === name);
   const shown = others.map((c) => ({ name, file: displayPath(c.file, cwd) }));
   return sameNames([{ name, file, where: whereValue(yaml, '/name') }, ...shown]).filter((d) => d.at?.file === file);
+}
+
+/** A former name takes over the history of its runs, which only one campaign can have. */
+function formerNames(
+  found: FoundCampaign,
+  { name, formerly }: { readonly name?: string; readonly formerly?: string | readonly string[] },
+  yaml: YamlFile,
+  all: readonly NamedCampaign[],
+  cwd: string,
+): readonly Diagnostic[] {
+  const written = formerly === undefined ? [] : [formerly].flat();
+  return written.flatMap((former, i) => {
+    const other = all.find((one) => one.file !== found.path && [one.name, ...(one.formerly ?? [])].includes(former));
+    if (other === undefined && former !== name) return [];
+    const where = whereValue(yaml, typeof formerly === 'string' ? '/formerly' : `/formerly/${i}`);
+    const whose =
+      other === undefined
+        ? 'is the name of this campaign'
+        : other.name === former
+          ? `is the name of ${displayPath(other.file, cwd)}`
+          : `is a former name of ${displayPath(other.file, cwd)} as well`;
+    const hint = 'Runs under a former name belong to one campaign: take the name out, here or there.';
+    return [problem('former-name', `The former name "${former}" ${whose}.`, { ...where, hint })];
+  });
 }
 
 function byPlace(a: Diagnostic, b: Diagnostic): number {

@@ -3,6 +3,7 @@ import {
   type Campaign,
   type InputFile,
   type Limits,
+  type ListGuards,
   PLAIN_KEYS,
   type PlainKeys,
   type Project,
@@ -14,13 +15,15 @@ import {
   type Validity,
 } from '../model.ts';
 import { freezeAll, pointerTo } from '../util/json.ts';
-import { durationMs, instantMs, ratePerSecond, share } from '../util/units.ts';
+import { instantMs, iso } from '../util/time.ts';
+import { durationMs, ratePerSecond, share } from '../util/units.ts';
+import { mainStep, type Report, readFallbacks, readSplit, readVariants } from './channel-steps.ts';
 import { checkLocale, checkTimeZone, type Finding } from './check-values.ts';
 import { DEFAULTS, TIMEOUT_BOUNDS_MS } from './defaults.ts';
-import { mainLeg, type Report, readFallbacks, readSplit, readVariants } from './legs.ts';
+import type { NamedCampaign } from './find.ts';
 import { readList } from './list-spec.ts';
 import type { Merged } from './merge.ts';
-import { readCanary, readExclude, readFrequency, readWindow, readWinnerRule } from './rules.ts';
+import { readCanary, readExclude, readFollowUp, readFrequency, readWindow, readWinnerRule } from './rules.ts';
 import type { Sources } from './sources.ts';
 
 interface NormalizeInput {
@@ -31,8 +34,8 @@ interface NormalizeInput {
   readonly file: string;
   readonly inputs: readonly InputFile[];
   readonly suppressions: readonly SuppressionFile[];
-  /** Names of all campaigns of the project. */
-  readonly siblings: readonly string[];
+  /** The other campaigns of the project. */
+  readonly siblings: readonly Pick<NamedCampaign, 'name' | 'formerly'>[];
   /** The list is passed on the command line, so that the campaign need not name one. */
   readonly listIsPassed: boolean;
   /** A key was misspelt and has been reported, so that it is not missing as well. */
@@ -67,11 +70,14 @@ export function normalizeCampaign(input: NormalizeInput): {
 
   checkRequired(input, report);
   checkMetaData(merged, report);
-  const main = mainLeg(merged, sources, report);
+  const main = mainStep(merged, sources, report);
   const timeZone = value('/timeZone', file.timeZone, checkTimeZone) ?? DEFAULTS.timeZone;
   const campaign: Omit<Campaign, 'recipients'> = {
     ...main,
     name: file.name ?? '',
+    formerly: formerNames(file.formerly),
+    claimed: input.siblings.flatMap(({ name, formerly = [] }) => [name, ...formerly]),
+    namePlace: merged.where('/name') ?? {},
     ...plainKeys(merged),
     locale: value('/locale', file.locale, checkLocale) ?? DEFAULTS.locale,
     timeZone,
@@ -83,9 +89,11 @@ export function normalizeCampaign(input: NormalizeInput): {
     partials: sources.partials,
     send: readSend(merged, report),
     limits: readLimits(merged, report),
+    guards: readGuards(merged, input.listIsPassed, report),
     schedule: input.schedule,
     suppressions: input.suppressions,
-    exclude: readExclude(merged, { names: input.siblings, timeZone, report }),
+    after: readFollowUp(merged, input.siblings, report),
+    exclude: readExclude(merged, { others: input.siblings, timeZone, report }),
     ...readFrequency(merged, report),
     file: input.file,
     project,
@@ -94,6 +102,10 @@ export function normalizeCampaign(input: NormalizeInput): {
   const list = readList(merged, sources, input.listIsPassed, main.channel, value, report);
   const complete = list !== null && diagnostics.length === 0 && sources.diagnostics.length === 0;
   return { campaign: complete ? freezeAll({ ...campaign, recipients: list }) : null, diagnostics };
+}
+
+function formerNames(written: Merged['file']['formerly'] = []): readonly string[] {
+  return [written].flat();
 }
 
 function plainKeys({ file }: Merged): PlainKeys {
@@ -111,7 +123,11 @@ function checkRequired({ merged, listIsPassed, isExcused }: NormalizeInput, repo
   if (!merged.isWritten('/channel') && !isExcused('/channel')) {
     report('', 'missing-key', '"channel" is missing.', 'For example: channel: sms');
   }
-  const { csv, list, contacts } = merged.recipients;
+  const { csv, list, contacts, sample } = merged.recipients;
+  if (sample !== undefined && (list !== undefined || contacts !== undefined)) {
+    const message = '"recipients.sample" is for a list in a file, and the recipients are in the campaign.';
+    report('/recipients/sample', 'invalid-value', message, 'Remove it.');
+  }
   if (listIsPassed || csv !== undefined || list !== undefined || contacts !== undefined) return;
   const own = merged.own('/recipients');
   const hint = 'Name a CSV file here, or pass one with --recipients FILE.';
@@ -156,7 +172,7 @@ function readValidity(text: string, now: number): Finding<Validity> {
   const epochMs = instantMs(text);
   if (epochMs === null) return invalid(`"${text}" is neither a duration nor an instant that exists.`);
   if (epochMs > now) return { value: { kind: 'until', epochMs } };
-  const message = `The message would have expired at ${new Date(epochMs).toISOString()}.`;
+  const message = `The message would have expired at ${iso(epochMs)}.`;
   return { code: 'validity-past', message, hint: 'Write an instant in the future, or a duration such as 24h.' };
 }
 
@@ -203,6 +219,33 @@ function readLimits(merged: Merged, report: Report): Limits {
     maxCost: maxCost ?? null,
     stopAfterInDoubt: threshold('inDoubt'),
     stopAfterRejected: threshold('rejected'),
+  };
+}
+
+/** What is asked of the list as a whole. */
+function readGuards(merged: Merged, listIsPassed: boolean, report: Report): ListGuards {
+  const { maxAge, csv } = merged.recipients;
+  const { minRecipients, change } = merged.file.limits ?? {};
+  const written = (pointer: string, text: string) => ({ text, place: merged.where(pointer) ?? {} });
+  const ms = maxAge === undefined ? null : durationMs(maxAge);
+  if (maxAge !== undefined && (ms === null || ms === 0)) {
+    const hint = 'Write how old it may be, such as 24h or 7d. Where any age will do, remove the key.';
+    report('/recipients/maxAge', 'invalid-value', `An age of "${maxAge}" is not one that a list can have.`, hint);
+  }
+  if (merged.own('/recipients/maxAge') !== undefined && csv === undefined && !listIsPassed) {
+    const message = '"recipients.maxAge" is for a list in a file, and the recipients are in the campaign.';
+    report('/recipients/maxAge', 'invalid-value', message, 'Remove it.');
+  }
+  return {
+    maxAge: maxAge === undefined || ms === null ? null : { ...written('/recipients/maxAge', maxAge), ms },
+    minRecipients:
+      minRecipients === undefined
+        ? null
+        : { ...written('/limits/minRecipients', String(minRecipients)), count: minRecipients },
+    change:
+      change === undefined
+        ? null
+        : { ...written('/limits/change', change.replace('%', ' %')), share: Number(change.replace('%', '')) / 100 },
   };
 }
 

@@ -12,6 +12,7 @@ import {
   SHARED_MARKER,
 } from '../util/ledger-address.ts';
 import { displayPath, isInside, placeInside, realPlace } from '../util/paths.ts';
+import { grants } from '../util/platform.ts';
 import { DEFAULTS } from './defaults.ts';
 
 /*
@@ -165,7 +166,7 @@ function isTrusted(facts: Stats, uid: number): boolean {
 }
 
 function isOpenToAll({ mode }: Stats): boolean {
-  return process.platform !== 'win32' && (mode & 0o002) !== 0;
+  return grants(mode, 0o002);
 }
 
 /** What `--ledger` or HANDBILL_LEDGER says and what handbill.yaml says, of which the first counts. */

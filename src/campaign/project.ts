@@ -4,7 +4,7 @@ import { basename, relative, resolve, sep } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { InputFile, KeySource, Project, SenderRule } from '../model.ts';
 import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
-import { checkCountry, checkTimeZone } from './check-values.ts';
+import { checkCountry, checkLocale, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
 import { findLedger, type LedgerUse, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
@@ -64,6 +64,7 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
     suppressionKey: suppressionKeyOf(written.suppressionKey, place.root),
     testers: written.testers ?? [],
     defaultCountry: countryOf(written.defaultCountry, report),
+    locale: localeOf(written.locale),
     timeZone: timeZoneOf(written.timeZone),
     webhook: readWebhook(written.webhook, place.root, report),
   };
@@ -123,6 +124,11 @@ function countryOf(written: string | undefined, report: Report): string | null {
 }
 
 /** What is wrong with it is said where a campaign takes it over. */
+function localeOf(written: string | undefined): string | null {
+  const finding = written === undefined ? null : checkLocale(written);
+  return finding !== null && 'value' in finding ? finding.value : null;
+}
+
 function timeZoneOf(written: string | undefined): string {
   const finding = checkTimeZone(written ?? DEFAULTS.timeZone);
   return 'value' in finding ? finding.value : DEFAULTS.timeZone;

@@ -16,7 +16,11 @@ export function readWebhook(written: WebhookFile | undefined, folder: string, re
   return {
     receiver: readReceiver(written ?? {}, folder, report),
     mapping: readMapping(written ?? {}, report),
-    replies: { stopWords: written?.replies?.stopWords ?? [], startLifts: written?.replies?.startLifts ?? false },
+    replies: {
+      stopWords: written?.replies?.stopWords ?? [],
+      startLifts: written?.replies?.startLifts ?? false,
+      stopEnds: written?.replies?.stopEnds ?? 'everything',
+    },
   };
 }
 

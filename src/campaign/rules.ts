@@ -1,8 +1,9 @@
-import { type Diagnostic, problem } from '../errors.ts';
+import { type Code, type Diagnostic, problem } from '../errors.ts';
 import type {
   Campaign,
   Canary,
   Excluded,
+  FollowUp,
   Frequency,
   Period,
   Schedule,
@@ -14,9 +15,10 @@ import type {
 import { readOccurrence } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { durationMs, share } from '../util/units.ts';
+import type { Report } from './channel-steps.ts';
 import { checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
-import type { Report } from './legs.ts';
+import { calledSo, type NamedCampaign } from './find.ts';
 import type { Merged } from './merge.ts';
 import { holidaysOf, hoursOf } from './window-hours.ts';
 import type { CampaignFile, CanaryFile, SendFile, WindowFile } from './written.ts';
@@ -31,13 +33,18 @@ import type { CampaignFile, CanaryFile, SendFile, WindowFile } from './written.t
 export function readExclude(
   merged: Merged,
   {
-    names,
+    others,
     timeZone,
     report,
-  }: { readonly names: readonly string[]; readonly timeZone: string; readonly report: Report },
+  }: {
+    readonly others: readonly Pick<NamedCampaign, 'name' | 'formerly'>[];
+    readonly timeZone: string;
+    readonly report: Report;
+  },
 ): readonly Excluded[] {
   const { exclude: written = [], name: own } = merged.file;
-  const known = own === undefined ? names : [...names, own];
+  const all = own === undefined ? others : [...others, { name: own, formerly: [merged.file.formerly ?? []].flat() }];
+  const known = all.map(({ name }) => name);
   return [written].flat().map((text, i) => {
     const at = text.indexOf('@');
     const campaign = at === -1 ? text : text.slice(0, at);
@@ -46,11 +53,55 @@ export function readExclude(
     const read = at === -1 ? null : readOccurrence(text.slice(at + 1), { timeZone, scheduled: false });
     if (read !== null && 'message' in read) report(pointer, 'invalid-value', read.message, read.hint);
     const occurrence = read !== null && 'occurrence' in read ? read.occurrence : null;
-    if (known.includes(campaign)) return { campaign, occurrence, place, unknown: null };
+    const named = calledSo(all, campaign);
+    if (named !== undefined) {
+      const { name, formerly = [] } = named;
+      return { campaign: name, ...(formerly.length === 0 ? {} : { formerly }), occurrence, place, unknown: null };
+    }
     const hint = didYouMean(campaign, known).hint ?? 'Correct the name, or take it out.';
     const message = `"exclude" names a campaign "${campaign}", which is neither in the project nor in the ledger.`;
     return { campaign, occurrence, place, unknown: problem('campaign-not-found', message, { ...place, hint }) };
   });
+}
+
+/** `after`: the campaign that this one follows, which must be another one of the project. */
+export function readFollowUp(
+  merged: Merged,
+  others: readonly Pick<NamedCampaign, 'name' | 'formerly'>[],
+  report: Report,
+): FollowUp | null {
+  const { after, schedule, name: own } = merged.file;
+  // Without one of the two, the schema has said so already.
+  if (after?.campaign === undefined || after.wait === undefined) return null;
+  const { campaign, wait, unless = [] } = after;
+  const before = calledSo(others, campaign);
+  if (campaign === own) {
+    report('/after/campaign', 'invalid-value', 'A campaign cannot follow itself.', 'Name the campaign before it.');
+  } else if (before === undefined) {
+    const names = others.map(({ name }) => name);
+    const hint = didYouMean(campaign, names).hint ?? 'Correct the name: it is that of another campaign of the project.';
+    report(
+      '/after/campaign',
+      'campaign-not-found',
+      `"after" names a campaign "${campaign}", which is not there.`,
+      hint,
+    );
+  }
+  if (schedule !== undefined) {
+    report('/schedule', 'invalid-value', '"after" and "schedule" both say when it goes out.', 'Keep one of them.');
+  }
+  const ms = durationMs(wait);
+  if (ms === null || ms > LONGEST_PERIOD_MS) {
+    report('/after/wait', 'invalid-value', `"${wait}" is not a time of at most a year.`, 'For example: wait: 3d');
+  }
+  const { name = campaign, formerly = [] } = before ?? {};
+  return {
+    campaign: name,
+    ...(formerly.length === 0 ? {} : { formerly }),
+    wait: { written: wait, ms: ms ?? 0 },
+    unless: [unless].flat(),
+    place: merged.where('/after') ?? {},
+  };
 }
 
 /** A year: what was longer ago is hardly in a ledger any more. */
@@ -62,11 +113,11 @@ const UNITS: ReadonlySet<string> = new Set(['day', 'week', 'month']);
 export function readFrequency(merged: Merged, report: Report): Pick<Campaign, 'frequency' | 'isCounted'> {
   const { frequency: written = 'none' } = merged.file;
   if (typeof written === 'string') return { frequency: [], isCounted: written !== 'exempt' };
-  const frequency = [written].flat().flatMap(({ max, per }, i): Frequency[] => {
+  const frequency = [written].flat().flatMap(({ max, per, of = 'all' }, i): Frequency[] => {
     // Without it, and without `max`, the schema has said so already.
     if (per === undefined || max === undefined) return [];
     const period = periodOf(per);
-    if (typeof period !== 'string') return [{ max, per: period }];
+    if (typeof period !== 'string') return [{ max, per: period, of }];
     report('max' in written ? '/frequency/per' : `/frequency/${i}/per`, 'invalid-value', period, HINT);
     return [];
   });
@@ -250,24 +301,43 @@ export async function readSchedule(
   merged: Merged,
 ): Promise<{ readonly schedule: Schedule | null; readonly diagnostics: readonly Diagnostic[] }> {
   const written = merged.file.schedule;
-  if (written?.cron === undefined) return { schedule: null, diagnostics: [] };
+  if (written === undefined) return { schedule: null, diagnostics: [] };
   const diagnostics: Diagnostic[] = [];
-  const report = (pointer: string, message: string, hint: string | undefined): void => {
+  const report = (pointer: string, message: string, hint: string | undefined, code: Code = 'invalid-value'): void => {
     const where = merged.where(pointer) ?? {};
-    diagnostics.push(problem('invalid-value', message, { ...where, ...(hint === undefined ? {} : { hint }) }));
+    diagnostics.push(problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) }));
   };
   // The zone of the campaign is checked where it is read; here it only has to be one.
   const inherited = checkTimeZone(merged.file.timeZone ?? DEFAULTS.timeZone);
   const zone = written.timeZone === undefined ? inherited : checkTimeZone(written.timeZone);
   if (!('value' in zone) && written.timeZone !== undefined) report('/schedule/timeZone', zone.message, zone.hint);
   const timeZone = 'value' in zone ? zone.value : DEFAULTS.timeZone;
-  const { readCron } = await import('../util/cron.ts');
-  const reading = readCron(written.cron, timeZone);
-  if ('message' in reading) report('/schedule/cron', reading.message, reading.hint);
-  if (diagnostics.length > 0) return { schedule: null, diagnostics };
+  const { cron = null } = written;
+  if (cron !== null && written.at !== undefined) {
+    report('/schedule/at', '"schedule.at" and "schedule.cron" both say when it goes out.', 'Keep one of them.');
+  } else if (cron !== null) {
+    const { readCron } = await import('../util/cron.ts');
+    const reading = readCron(cron, timeZone);
+    if ('message' in reading) report('/schedule/cron', reading.message, reading.hint);
+  }
+  const at = written.at === undefined ? null : await readAt(written.at, timeZone);
+  if (at === 'unreadable') report('/schedule/at', `"${written.at}" is not a date with a time of day.`, AT_HINT);
+  else if (at === null && cron === null) report('/schedule', '"schedule" does not say when.', WHEN_HINT, 'missing-key');
+  if (diagnostics.length > 0 || at === 'unreadable') return { schedule: null, diagnostics };
   const missed = written.missed ?? DEFAULTS.missed;
   return {
-    schedule: { cron: written.cron, timeZone, missed, asksCatchUp: written.missed === 'catch-up' },
+    schedule: { cron, at, timeZone, missed, asksCatchUp: written.missed === 'catch-up' },
     diagnostics,
   };
 }
+
+/** The one instant of a schedule. */
+async function readAt(written: string, timeZone: string): Promise<Schedule['at'] | 'unreadable'> {
+  const { instantIn } = await import('../util/wall-time.ts');
+  const ms = instantIn(written, timeZone);
+  return ms === null ? 'unreadable' : { written, ms };
+}
+
+const AT_HINT =
+  'Write a time in the zone of the schedule, such as 2026-12-24T09:00, or with an offset: 2026-12-24T09:00Z.';
+const WHEN_HINT = 'Write cron: 0 9 * * 1-5 for times that repeat, or at: 2026-12-24T09:00 for one.';

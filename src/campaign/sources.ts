@@ -1,20 +1,20 @@
 import { readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { type Diagnostic, problem } from '../errors.ts';
-import type { Channel, Content, InputFile, JsonObject, SourceText, Template } from '../model.ts';
+import { basename, join, resolve } from 'node:path';
+import { type Diagnostic, problem, warning } from '../errors.ts';
+import type { Channel, Content, InputFile, JsonObject, ListSpec, SourceText, Template } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
 import { displayPath, findFileAnywhere, findFileInside, findFolderInside } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
 import { fromRoot } from './project.ts';
 import { faultAt, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readTemplateFile, trimText } from './read-text.ts';
-import type { FallbackFile, LegFile } from './written.ts';
+import type { FallbackFile, StepFile } from './written.ts';
 
 /** The files that a campaign names: found, and read where they are small. */
 export interface Sources {
   /** Of the campaign itself, of each variant, of each fallback. */
-  readonly main: LegSources;
-  readonly variants: readonly LegSources[];
-  readonly fallbacks: readonly LegSources[];
+  readonly main: StepSources;
+  readonly variants: readonly StepSources[];
+  readonly fallbacks: readonly StepSources[];
   readonly partials: ReadonlyMap<string, SourceText>;
   readonly list: ListFile | null;
   readonly inputs: readonly InputFile[];
@@ -22,10 +22,7 @@ export interface Sources {
 }
 
 /** The list: its real path, and as the user would name it. */
-interface ListFile {
-  readonly path: string;
-  readonly file: string;
-}
+type ListFile = Pick<ListSpec, 'path' | 'file' | 'missing' | 'sample' | 'sampled'>;
 
 interface SourcesOptions {
   /** Real path of the project's root. */
@@ -39,6 +36,10 @@ interface SourcesOptions {
   readonly cwd: string;
   /** What `--recipients` says, relative to `cwd`. */
   readonly recipients: string | null;
+  /** The file that holds standard input, where that is the list. */
+  readonly pipedList: string | null;
+  /** A list that is not there is read from its sample. */
+  readonly withSample: boolean;
   readonly sharedPartials: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
 }
 
@@ -47,29 +48,29 @@ export async function readSources(merged: Merged, options: SourcesOptions): Prom
   const diagnostics: Diagnostic[] = [];
   const { file } = merged;
   const channel = file.channel ?? 'sms';
-  const leg = (written: LegFile, pointer: string, of: Channel) =>
-    readLeg(written, merged, { ...options, pointer, channel: of }, diagnostics);
-  const main = await leg(file, '', channel);
-  const variants: LegSources[] = [];
+  const step = (written: StepFile, pointer: string, of: Channel) =>
+    readStep(written, merged, { ...options, pointer, channel: of }, diagnostics);
+  const main = await step(file, '', channel);
+  const variants: StepSources[] = [];
   for (const [i, variant] of (file.variants ?? []).entries()) {
-    variants.push(await leg(variant, `/variants/${i}`, channel));
+    variants.push(await step(variant, `/variants/${i}`, channel));
   }
-  const fallbacks: LegSources[] = [];
+  const fallbacks: StepSources[] = [];
   for (const { written, pointer } of fallbackFiles(file)) {
-    fallbacks.push(await leg(written, pointer, written.channel ?? 'sms'));
+    fallbacks.push(await step(written, pointer, written.channel ?? 'sms'));
   }
-  const legs = [main, ...variants, ...fallbacks];
+  const steps = [main, ...variants, ...fallbacks];
   const { partials, diagnostics: wrong } = await readPartials({
     ...options,
-    templates: new Set(legs.flatMap(({ paths }) => paths)),
+    templates: new Set(steps.flatMap(({ paths }) => paths)),
     shared: options.sharedPartials,
   });
   diagnostics.push(...wrong);
 
   // A partial that is not included changes no message: its faults do not matter here, and its hash is not an input.
-  const included = includedPartials([...legs.flatMap(textsOf), ...expressionsOf(file)], partials);
+  const included = includedPartials([...steps.flatMap(textsOf), ...expressionsOf(file)], partials);
   const sources = new Map<string, SourceText>();
-  const inputs = uniqueInputs(legs.flatMap((read) => read.inputs));
+  const inputs = uniqueInputs(steps.flatMap((read) => read.inputs));
   for (const [name, { result }] of partials) {
     if ('source' in result) sources.set(name, result.source);
     if (!included.has(name)) continue;
@@ -94,20 +95,20 @@ function isSeveral(fallback: FallbackFile | readonly FallbackFile[]): fallback i
   return Array.isArray(fallback);
 }
 
-function textsOf({ template, content }: LegSources): readonly string[] {
+function textsOf({ template, content }: StepSources): readonly string[] {
   const own = template?.kind === 'text' ? [template.source.text] : [];
   return content === null ? own : [...own, ...[...content.texts.values()].map(({ text }) => text)];
 }
 
 function expressionsOf(file: Merged['file']): readonly string[] {
   const fallbacks = fallbackFiles(file).map(({ written }) => written);
-  const variables = [file, ...(file.variants ?? []), ...fallbacks].flatMap((leg) =>
-    Object.values(leg.variables ?? {}).flatMap((one) => (typeof one === 'string' ? [one] : Object.values(one))),
+  const variables = [file, ...(file.variants ?? []), ...fallbacks].flatMap((step) =>
+    Object.values(step.variables ?? {}).flatMap((one) => (typeof one === 'string' ? [one] : Object.values(one))),
   );
   return [...variables, ...Object.values(file.recipientMetaData ?? {})];
 }
 
-/** Two legs may share a template; it is one input. */
+/** Two steps may share a template; it is one input. */
 function uniqueInputs(inputs: readonly InputFile[]): InputFile[] {
   return [...new Map(inputs.map((input) => [input.file, input])).values()];
 }
@@ -119,18 +120,64 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
   if (written === undefined) {
     return list === undefined && contacts === undefined ? null : { path: options.path, file: options.file };
   }
-  const where = options.recipients === null ? (merged.where('/recipients/csv') ?? {}) : {};
-  const found =
-    options.recipients === null
-      ? await findFileInside(options.root, options.folder, written)
-      : await findFileAnywhere(options.cwd, written);
-  if ('path' in found) return { path: found.path, file: displayPath(found.path, options.cwd) };
-  diagnostics.push(faultAt(found.fault, where));
+  if (options.recipients === '-') {
+    if (options.pipedList !== null) return { path: options.pipedList, file: 'standard input' };
+    diagnostics.push(problem('usage', 'A list from standard input cannot be used here.', { hint: NOT_PIPED }));
+    return null;
+  }
+  const isOwn = options.recipients === null;
+  const where = isOwn ? (merged.where('/recipients/csv') ?? {}) : {};
+  const found = isOwn
+    ? await findFileInside(options.root, options.folder, written)
+    : await findFileAnywhere(options.cwd, written);
+  const sample = isOwn ? await findSample(merged, options, diagnostics) : null;
+  const own = sample === null ? {} : { sample };
+  if ('path' in found) {
+    if (found.path === sample?.path) diagnostics.push(sameFile(merged));
+    return { path: found.path, file: displayPath(found.path, options.cwd), ...own };
+  }
+  const fault = faultAt(found.fault, where);
+  if (fault.code === 'file-not-found' && written.trim() !== '') {
+    // The campaign can still be read: what is wrong with its templates is said together with this.
+    const path = resolve(isOwn ? options.folder : options.cwd, written);
+    const file = displayPath(path, options.cwd);
+    if (sample === null) return { path, file, missing: fault };
+    if (!options.withSample) return { path, file, missing: { ...fault, hint: NOT_SENT }, ...own };
+    const message = `The list ${file} is not there: its sample ${sample.file} is read in its place.`;
+    const hint = 'Recipients, parts and cost are those of the sample. `send` reads the list, and never the sample.';
+    return { ...sample, sampled: warning('list-sampled', message, { ...where, hint }) };
+  }
+  diagnostics.push(fault);
   return null;
 }
 
-/** What the message of a leg is made of, with its files read. */
-export interface LegSources {
+const NOT_PIPED =
+  '`preview`, `validate` and `plan` take it. Write it into a file: a run needs the same bytes again when it continues.';
+const NOT_SENT = 'Put the list there. Its sample is for `validate`, `preview` and `diff`, and never sent to.';
+
+/** The file with invented people that is committed in the place of the list; null: there is none, or it is not there. */
+async function findSample(
+  merged: Merged,
+  options: SourcesOptions,
+  diagnostics: Diagnostic[],
+): Promise<NonNullable<ListSpec['sample']> | null> {
+  const { sample } = merged.recipients;
+  if (sample === undefined) return null;
+  const found = await findFileInside(options.root, options.folder, sample);
+  if ('path' in found) return { path: found.path, file: displayPath(found.path, options.cwd) };
+  // To those who send, it does not matter.
+  if (options.withSample) diagnostics.push(faultAt(found.fault, merged.where('/recipients/sample') ?? {}));
+  return null;
+}
+
+function sameFile(merged: Merged): Diagnostic {
+  const where = merged.where('/recipients/sample') ?? {};
+  const hint = 'Name a file with invented people: `send` goes to those of the list.';
+  return problem('invalid-value', '"recipients.sample" is the list itself.', { ...where, hint });
+}
+
+/** What the message of a step is made of, with its files read. */
+export interface StepSources {
   /** Null where it could not be read, or none is named. */
   readonly template: Template | null;
   readonly content: Content | null;
@@ -139,8 +186,8 @@ export interface LegSources {
   readonly inputs: readonly InputFile[];
 }
 
-interface LegPlace {
-  /** Where the leg is written: empty for the campaign itself, else such as `/variants/0`. */
+interface StepPlace {
+  /** Where the step is written: empty for the campaign itself, else such as `/variants/0`. */
   readonly pointer: string;
   readonly channel: Channel;
   /** Real path of the project's root. */
@@ -151,13 +198,13 @@ interface LegPlace {
   readonly cwd: string;
 }
 
-/** Reads the template and the content of a leg; what is wrong goes to `diagnostics`. */
-async function readLeg(
-  written: LegFile,
+/** Reads the template and the content of a step; what is wrong goes to `diagnostics`. */
+async function readStep(
+  written: StepFile,
   merged: Merged,
-  place: LegPlace,
+  place: StepPlace,
   diagnostics: Diagnostic[],
-): Promise<LegSources> {
+): Promise<StepSources> {
   const reading: Reading = { merged, place, diagnostics, paths: [], inputs: [] };
   const main = await readTemplate(written, reading);
   const html = main !== null && 'html' in main ? main.html : await readHtml(written, reading);
@@ -170,7 +217,7 @@ async function readLeg(
 
 interface Reading {
   readonly merged: Merged;
-  readonly place: LegPlace;
+  readonly place: StepPlace;
   readonly diagnostics: Diagnostic[];
   readonly paths: string[];
   readonly inputs: InputFile[];
@@ -185,7 +232,7 @@ interface Html {
 /** An email's template can be its HTML: files that end so, also when a Handlebars ending follows. */
 const HTML_FILE = /\.(?:html?|mjml)(?:\.hbs|\.handlebars)?$/i;
 
-async function readTemplate(written: LegFile, reading: Reading): Promise<Template | { readonly html: Html } | null> {
+async function readTemplate(written: StepFile, reading: Reading): Promise<Template | { readonly html: Html } | null> {
   const { template } = written;
   const { merged, place } = reading;
   const at = `${place.pointer}/template`;
@@ -223,7 +270,7 @@ async function readTemplateAt(
   return isHtml ? { html: { source, pointer } } : { kind: 'text', source };
 }
 
-async function readHtml(written: LegFile, reading: Reading): Promise<Html | null> {
+async function readHtml(written: StepFile, reading: Reading): Promise<Html | null> {
   const file = written.content?.['html'];
   if (typeof file !== 'string') return null;
   const pointer = `${reading.place.pointer}/content/html`;
@@ -254,13 +301,13 @@ async function readFileAt(
 }
 
 /** `content.text` is the text of the message, as `template` would be. */
-function textOfContent(written: LegFile, { merged, place }: Reading): Template | null {
+function textOfContent(written: StepFile, { merged, place }: Reading): Template | null {
   if (typeof written.content?.['text'] !== 'string') return null;
   const source = merged.text(`${place.pointer}/content/text`);
   return source === null ? null : { kind: 'text', source: { ...source, text: trimText(source.text) } };
 }
 
-function refuseSecondText(written: LegFile, { merged, place, diagnostics }: Reading): void {
+function refuseSecondText(written: StepFile, { merged, place, diagnostics }: Reading): void {
   if (typeof written.content?.['text'] !== 'string') return;
   const where = merged.where(`${place.pointer}/content/text`) ?? {};
   const hint = 'Remove "content.text", or "template".';
@@ -270,7 +317,7 @@ function refuseSecondText(written: LegFile, { merged, place, diagnostics }: Read
 }
 
 /** The content with the place of everything in it; null where there is none. */
-function readContent(written: LegFile, html: Html | null, { merged, place }: Reading): Content | null {
+function readContent(written: StepFile, html: Html | null, { merged, place }: Reading): Content | null {
   if (written.content === undefined && html === null) return null;
   const { text: _, ...rest } = written.content ?? {};
   const tree: JsonObject = html === null ? rest : { ...rest, html: '' };

@@ -1,7 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { type Diagnostic, problem } from '../errors.ts';
-import { pointerTo, valueAt } from '../util/json.ts';
-import { parsePointer } from '../util/pointer.ts';
+import { parsePointer, pointerTo, valueAt } from '../util/json.ts';
 import {
   brief,
   type Context,

@@ -60,11 +60,6 @@ export type Validators = (kind: FileKind) => ValidateFunction;
 /** What `.scripts/validators.ts` writes: the validators, and the fingerprint of the schemas that they were made from. */
 type Built = Readonly<Record<FileKind, ValidateFunction>> & { readonly fingerprint: string };
 
-/** Compares a value with the schema of a kind of file. `errors` of the function has every violation. */
-export function validatorOf(kind: FileKind): ValidateFunction {
-  return VALIDATORS(kind);
-}
-
 /**
  * The validators that the build has written as code. They take 12 ms of CPU to load; to load Ajv and to compile both
  * schemas took 200 ms on the same machine, at each start. Null where there are none, or the schemas have changed since.
@@ -150,4 +145,5 @@ const require = createRequire(import.meta.url);
 /** Where the build writes the code, seen from `dist/campaign/` and from `src/campaign/`: sources use it as well. */
 export const BUILT = fileURLToPath(new URL('../../dist/campaign/validators.cjs', import.meta.url));
 
-const VALIDATORS = builtValidators(BUILT) ?? compiledValidators();
+/** Compares a value with the schema of a kind of file. `errors` of the function has every violation. */
+export const validatorOf: Validators = builtValidators(BUILT) ?? compiledValidators();

@@ -1,4 +1,5 @@
 import type { WindowHours, WindowRule } from '../model.ts';
+import { dayMs } from '../util/time.ts';
 import { checkCountry, type Finding } from './check-values.ts';
 import type { HoursFile, ProjectFile, WindowFile } from './written.ts';
 
@@ -68,14 +69,9 @@ export function holidaysOf(
   report: (pointer: string, fault: Fault) => void,
 ): readonly string[] {
   for (const [i, day] of holidays.entries()) {
-    if (isDay(day)) continue;
+    if (dayMs(day) !== null) continue;
     const message = `"${day}" is not a day that exists.`;
     report(`${pointer}/holidays/${i}`, { code: 'invalid-value', message, hint: 'For example: 2026-12-25' });
   }
   return holidays;
-}
-
-function isDay(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }

@@ -1,9 +1,12 @@
 import type {
+  Budget,
   Channel,
   CharacterSet,
+  ColumnContract,
   ColumnType,
   DeliveryState,
   EventField,
+  FollowUp,
   HmacScheme,
   JsonObject,
   KeySource,
@@ -19,8 +22,9 @@ import type {
 } from '../model.ts';
 
 /** A campaign file as it was written: it has passed the schema, and nothing more is known of it. */
-export interface CampaignFile extends LegFile, WrittenKeys {
+export interface CampaignFile extends StepFile, WrittenKeys {
   readonly name: string;
+  readonly formerly?: string | readonly string[];
   readonly locale?: string;
   readonly timeZone?: string;
   readonly validity?: string;
@@ -36,6 +40,7 @@ export interface CampaignFile extends LegFile, WrittenKeys {
   readonly limits?: LimitsFile;
   readonly suppressions?: string | readonly string[];
   readonly exclude?: string | readonly string[];
+  readonly after?: FollowUpFile;
   readonly frequency?: 'exempt' | 'none' | FrequencyFile | readonly FrequencyFile[];
   readonly schedule?: ScheduleFile;
 }
@@ -43,7 +48,7 @@ export interface CampaignFile extends LegFile, WrittenKeys {
 type WrittenKeys = { readonly [K in keyof PlainKeys]?: Exclude<PlainKeys[K], null> };
 
 /** What a campaign, a variant and a fallback can say about a message. */
-export interface LegFile {
+export interface StepFile {
   readonly channel?: Channel;
   readonly from?: string;
   readonly characterSet?: CharacterSet;
@@ -53,12 +58,13 @@ export interface LegFile {
   readonly content?: JsonObject;
 }
 
-interface VariantFile extends Omit<LegFile, 'channel'> {
+interface VariantFile extends Omit<StepFile, 'channel'> {
   readonly name?: string;
   readonly weight?: number;
+  readonly where?: RecipientsFile['where'];
 }
 
-export interface FallbackFile extends LegFile {
+export interface FallbackFile extends StepFile {
   readonly to?: string;
 }
 
@@ -85,10 +91,12 @@ export interface RecipientsFile {
   readonly delimiter?: string;
   readonly encoding?: ListEncoding;
   readonly escaped?: boolean;
-  readonly columns?: Readonly<Record<string, ColumnType | { readonly type: ColumnType; readonly format?: string }>>;
+  readonly columns?: Readonly<Record<string, ColumnType | Partial<ColumnContract>>>;
+  readonly sample?: string;
   readonly where?: JsonObject;
   readonly onInvalid?: 'refuse' | 'skip';
   readonly alsoInvalid?: ListSpec['alsoInvalid'];
+  readonly maxAge?: string;
 }
 
 export interface SendFile {
@@ -138,17 +146,27 @@ export interface CanaryFile {
 interface FrequencyFile {
   readonly max: number;
   readonly per: string;
+  readonly of?: 'all' | 'topic';
 }
 
 interface LimitsFile {
+  readonly minRecipients?: number;
+  readonly change?: string;
   readonly maxRecipients?: number;
   readonly maxParts?: number;
   readonly maxCost?: number;
   readonly stopAfter?: { readonly inDoubt?: number | string; readonly rejected?: number | string };
 }
 
+interface FollowUpFile {
+  readonly campaign?: string;
+  readonly wait?: string;
+  readonly unless?: FollowUp['unless'][number] | FollowUp['unless'];
+}
+
 interface ScheduleFile {
   readonly cron?: string;
+  readonly at?: string;
   readonly timeZone?: string;
   readonly missed?: 'catch-up' | 'skip';
 }
@@ -173,6 +191,7 @@ export interface ProjectFile {
     Omit<
       CampaignFile,
       | 'name'
+      | 'formerly'
       | 'template'
       | 'content'
       | 'variants'
@@ -185,7 +204,7 @@ export interface ProjectFile {
       | 'schedule'
       | 'suppressions'
     >
-  > & { readonly recipients?: Omit<RecipientsFile, 'csv' | 'list' | 'contacts' | 'columns' | 'where'> };
+  > & { readonly recipients?: Omit<RecipientsFile, 'csv' | 'sample' | 'list' | 'contacts' | 'columns' | 'where'> };
   readonly environments?: Readonly<Record<string, EnvironmentFile>>;
 }
 
@@ -215,6 +234,12 @@ export interface EnvironmentFile {
   readonly approvers?: SignersFile;
   readonly approvals?: number;
   readonly planners?: SignersFile;
+  readonly standingApprovals?: { readonly longest?: string; readonly folder?: string };
+  readonly countries?: readonly string[];
+  readonly budget?: { readonly max: number; readonly per: Budget['per'] };
+  readonly only?: string | readonly string[];
+  readonly redirect?: string | readonly string[];
+  readonly git?: { readonly clean?: boolean; readonly branch?: string | readonly string[] };
 }
 
 /** Who may sign: named here, or in a file. */

@@ -12,12 +12,10 @@ import { overviewFor } from './table.ts';
  */
 export async function main(args: readonly string[]): Promise<void> {
   let last = async (): Promise<boolean> => true;
-  const context: CommandContext = {
-    ...contextOf(process),
-    beforeExit: (work) => {
-      last = work;
-    },
+  const beforeExit = (work: () => Promise<boolean>): void => {
+    last = work;
   };
+  let context: CommandContext = { ...contextOf(process), beforeExit };
   process.on('uncaughtException', (error) => {
     // What is thrown outside of any promise leaves nothing to go on with.
     void fail(error, context).finally(() => process.exit());
@@ -25,6 +23,10 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     const overview = overviewFor(args);
     if (overview === null) {
+      const { withEnvFile } = await import('./shared/env-file.ts');
+      const env = await withEnvFile(process.env, context.cwd);
+      // What is printed is cleared of the secrets in that file too.
+      if (env !== process.env) context = { ...contextOf(process, env), beforeExit };
       const { runProgram } = await import('./program.ts');
       return await runProgram(args, context);
     }
@@ -51,8 +53,8 @@ function leaveAtOnce({ stdout, stderr, exit }: NodeJS.Process): void {
 const AT_ONCE: ReadonlySet<unknown> = new Set([EXIT.ledger, EXIT.hangup, EXIT.interrupted, EXIT.terminated]);
 
 /** The process as commands see it. */
-export function contextOf(here: NodeJS.Process): CommandContext {
-  const { stdout, stderr, stdin, env } = here;
+export function contextOf(here: NodeJS.Process, env: CommandContext['env'] = here.env): CommandContext {
+  const { stdout, stderr, stdin } = here;
   const complain = createWriter(stderr);
   const say = createWriter(stdout);
   // All output passes here. A key should not get this far, but if one was typed as an argument, or is part of an error,
@@ -108,12 +110,12 @@ function terminalOf({ stdin, stdout, stderr, platform }: NodeJS.Process): Omit<T
 async function fail(error: unknown, context: CommandContext): Promise<void> {
   if (error instanceof HandbillError) {
     context.exit(error.exit);
-    context.err(await shown(error, context.colour.err));
+    context.err(await shown(error, context));
     return;
   }
   // Not a bug of handbill, wherever it happens: modules are loaded when they are needed (failures.md, B3).
   if (isOutOfFiles(error)) return await fail(outOfFiles(), context);
-  const { safe } = await import('../util/safe.ts');
+  const { safe } = await import('../util/escape.ts');
   const message = error instanceof Error ? error.message : String(error);
   const trace = context.env['HANDBILL_DEBUG'] === '1' && error instanceof Error ? `${error.stack}\n` : '';
   context.err(safe(`${trace}handbill: a bug: ${message.replaceAll('\n', ' ')}\n${REPORT}\n`));
@@ -135,10 +137,10 @@ function outOfFiles(): HandbillError {
   ]);
 }
 
-async function shown({ diagnostics, total }: HandbillError, colour: boolean): Promise<string> {
+async function shown({ diagnostics, total }: HandbillError, { colour, terminal }: CommandContext): Promise<string> {
   try {
     const { formatDiagnostics } = await import('../util/diagnostic-text.ts');
-    return formatDiagnostics(diagnostics, { colour, limit: SHOWN, total });
+    return formatDiagnostics(diagnostics, { colour: colour.err, limit: SHOWN, total, explain: terminal !== undefined });
   } catch {
     // Without a free file descriptor no module can be loaded, so the error is printed without formatting (failures.md,
     // B3).

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
@@ -15,45 +15,95 @@ const HERE = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, 
 /**
  * Runs the command under the Node.js beside handbill: the npm package `node`, in this clone or in the project that
  * handbill is installed in. Only folders above handbill are searched, so the current folder cannot provide a program.
- * If there is none, says what to run, and sets exit status 2.
+ * What `npx` fetched to run once has no project: there npm fetches the right Node.js too. If there is none, says what to
+ * run, and sets exit status 2.
  */
 export function runUnderOwnNode(needed: number, here: NodeJS.Process): void {
-  const found = nodeAbove(HERE, needed);
-  if (found !== null && existsSync(found) && found !== here.execPath) {
+  const installed = nodeAbove(HERE, needed, here.platform);
+  const isThere = installed !== null && existsSync(installed) && installed !== here.execPath;
+  const found = isThere ? installed : nodeOfNpx(HERE, needed, here);
+  if (found !== null) {
     startUnder(found, here);
     return;
   }
   here.stderr.write(
     `handbill needs Node.js ${needed} or newer; this is ${here.versions.node} (${here.execPath}).\n` +
-      `${advice(found, here.argv.slice(2))}\n`,
+      `${advice(installed, here.argv.slice(2))}\n`,
   );
   here.exitCode = 2;
 }
 
 /** The program of the nearest npm package `node` that is new enough, whether or not it is there; null: no such package. */
-function nodeAbove(folder: string, needed: number): string | null {
+export function nodeAbove(folder: string, needed: number, platform: string): string | null {
   const version = readJson(join(folder, 'node_modules', 'node', 'package.json')).version;
-  if (typeof version === 'string' && Number(version.split('.')[0]) >= needed) {
-    return join(folder, 'node_modules', 'node', 'bin', 'node');
+  if (typeof version === 'string' && Number(version.split('.')[0]) >= needed) return programIn(folder, platform);
+  return dirname(folder) === folder ? null : nodeAbove(dirname(folder), needed, platform);
+}
+
+/** Where the npm package `node` puts its program: on Windows `bin/node` is a note, and the program beside it. */
+function programIn(folder: string, platform: string): string {
+  return join(folder, 'node_modules', 'node', 'bin', platform === 'win32' ? 'node.exe' : 'node');
+}
+
+/**
+ * The Node.js that npm keeps in the cache of `npx`, beside the handbill that is there; fetched the first time, which takes
+ * npm some seconds. Null: handbill is not in that cache, or the fetch failed.
+ */
+function nodeOfNpx(handbill: string, needed: number, here: NodeJS.Process): string | null {
+  const cache = npxCacheOf(handbill);
+  const npm = here.env.npm_execpath;
+  if (cache === null || npm === undefined) return null;
+  const version = ownVersion();
+  const kept = nodeInCache(cache, version, here.platform);
+  if (kept !== null) return kept;
+  here.stderr.write(`handbill needs Node.js ${needed} or newer: npm fetches ${version}, once.\n`);
+  const words = [npm, 'exec', '--yes', `--package=node@${version}`, '--', 'node', '--version'];
+  try {
+    execFileSync(here.execPath, words, { stdio: 'ignore' });
+  } catch (_) {
+    return null;
   }
-  return dirname(folder) === folder ? null : nodeAbove(dirname(folder), needed);
+  return nodeInCache(cache, version, here.platform);
+}
+
+/** `_npx` in npm's cache, where handbill lies in a folder of it; else null. */
+export function npxCacheOf(handbill: string): string | null {
+  const cache = dirname(dirname(dirname(handbill)));
+  return basename(cache) === '_npx' && basename(dirname(handbill)) === 'node_modules' ? cache : null;
+}
+
+/** A Node.js of exactly this version in the folders of `npx`; null: none. */
+function nodeInCache(cache: string, version: string, platform: string): string | null {
+  for (const name of readdirSync(cache)) {
+    const folder = join(cache, name);
+    const program = programIn(folder, platform);
+    const isIt = readJson(join(folder, 'node_modules', 'node', 'package.json')).version === version;
+    if (isIt && existsSync(program)) return program;
+  }
+  return null;
 }
 
 function readJson(file: string): { readonly version?: unknown; readonly devDependencies?: { readonly node?: string } } {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
+  } catch (_) {
     return {};
   }
 }
 
+/** The version that handbill is tested with. */
+function ownVersion(): string {
+  const { devDependencies } = readJson(join(HERE, 'package.json'));
+  return devDependencies === undefined || devDependencies.node === undefined ? '24' : devDependencies.node;
+}
+
 /** What brings the right Node.js: for a clone, for a project with handbill in it, and for handbill anywhere else. */
 function advice(found: string | null, args: readonly string[]): string {
-  const version = readJson(join(HERE, 'package.json')).devDependencies?.node ?? '24';
+  const version = ownVersion();
   const folder = dirname(HERE);
   if (basename(folder) !== 'node_modules') return `Fix: run \`npm ci\` in ${HERE}. It installs the right one.`;
   const project = dirname(folder);
-  if (!existsSync(join(project, 'package.json')) || project.split(sep).includes('_npx')) {
+  if (!existsSync(join(project, 'package.json')) || project.split(sep).indexOf('_npx') !== -1) {
     const command = ['npx', '--yes', `--package=node@${version}`, '--', 'node', join(HERE, 'dist', 'cli.js'), ...args];
     return `Fix: run this, which downloads the right one:\n  ${command.map(shellWord).join(' ')}`;
   }

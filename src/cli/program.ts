@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import type { CommandContext } from '../operations/context.ts';
-import { version } from '../operations/version.ts';
-import { forTerminal } from '../util/safe.ts';
+import { forTerminal } from '../util/escape.ts';
+import { version } from '../util/version.ts';
 import { frameTelemetry } from './shared/telemetry-frame.ts';
 import { COMMANDS, type CommandEntry, overview } from './table.ts';
 
@@ -10,7 +10,8 @@ import { COMMANDS, type CommandEntry, overview } from './table.ts';
  *
  * @throws HandbillError, with code `usage` and exit status 2 for a command line that is not understood
  */
-export async function runProgram(args: readonly string[], given: CommandContext): Promise<void> {
+export async function runProgram(asked: readonly string[], given: CommandContext): Promise<void> {
+  const args = ofCommand(asked);
   const written: (Promise<void> | void)[] = [];
   let format = 'text';
   // Files and pipes get every byte of a result; the one place that knows its format and that a terminal reads it.
@@ -20,6 +21,11 @@ export async function runProgram(args: readonly string[], given: CommandContext)
   program.hook('preAction', (_program, command) => {
     format = command.opts<{ format?: string }>().format ?? format;
   });
+  program.hook('preAction', async (_program, command) => {
+    if ((context.env['HANDBILL_ENV'] ?? '') === '') return;
+    const { refuseUnknownEnvironment } = await import('./shared/named-environment.ts');
+    await refuseUnknownEnvironment(command, context);
+  });
   const telemetry = frameTelemetry(program, context);
   const chosen = chosenName(args);
   const entry = COMMANDS.find((command) => command.name === chosen);
@@ -27,9 +33,7 @@ export async function runProgram(args: readonly string[], given: CommandContext)
     await configure(program, one, telemetry.context);
   }
   try {
-    // Commander has no complaint about `help` of a command that does not exist, but about the command.
-    const parsed = entry === undefined && chosen !== null ? [chosen] : args;
-    await program.parseAsync(parsed, { from: 'user' });
+    await program.parseAsync(args, { from: 'user' });
     await telemetry.end(null);
   } catch (error) {
     await telemetry.end(error);
@@ -51,11 +55,15 @@ function fullName(program: Command, name: string, args: readonly string[]): stri
   return group?.commands.some((command) => command.name() === below) === true ? `${name} ${below}` : name;
 }
 
-/** The first word that is not an option, or the one after `help`; null if there is none. */
+/** `help send` is `send --help`; other topics are for the command `help`. */
+function ofCommand(args: readonly string[]): readonly string[] {
+  const [first, ...rest] = args;
+  return first === 'help' && COMMANDS.some(({ name }) => name === rest[0]) ? [...rest, '--help'] : args;
+}
+
+/** The first word that is not an option; null if there is none. */
 function chosenName(args: readonly string[]): string | null {
-  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
-  if (first === undefined) return null;
-  return first === 'help' ? (second ?? null) : first;
+  return args.find((arg) => !arg.startsWith('-')) ?? null;
 }
 
 function createProgram(context: CommandContext, write: (text: string) => void): Command {
@@ -64,7 +72,7 @@ function createProgram(context: CommandContext, write: (text: string) => void): 
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .commandsGroup('More:')
-    .helpCommand('help [command]', 'show help for a command')
+    .helpCommand(false)
     .configureHelp({ styleTitle: (title) => title, sortSubcommands: false })
     .configureOutput({
       writeOut: write,
@@ -91,5 +99,7 @@ function createProgram(context: CommandContext, write: (text: string) => void): 
 
 async function configure(program: Command, entry: CommandEntry, context: CommandContext): Promise<void> {
   const command = program.commands.find((one) => one.name() === entry.name);
-  if (command !== undefined) (await entry.load()).configure(command, context);
+  if (command === undefined) return;
+  (await entry.load()).configure(command, context);
+  if (entry.guide !== undefined) command.addHelpText('after', `\nGuide: handbill help guide ${entry.guide}`);
 }

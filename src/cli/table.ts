@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../operations/context.ts';
-import { version } from '../operations/version.ts';
+import { version } from '../util/version.ts';
 
 /** What the module of a command exports. */
 interface CommandModule {
@@ -12,6 +12,8 @@ export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
   readonly group: string;
+  /** The page of docs/ that explains it. */
+  readonly guide?: string;
   /** Imports the module: only that of the chosen command, so that help and short commands stay quick. */
   readonly load: () => Promise<CommandModule>;
   /** The command needs all other commands. */
@@ -28,140 +30,190 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'init',
     summary: 'make a project to start from, with a campaign that can be sent to the sandbox at once',
     group: CAMPAIGNS,
+    guide: 'start',
     load: () => import('./init/command.ts'),
   },
   {
     name: 'validate',
     summary: 'check campaigns, every template against every row; sends nothing',
     group: CAMPAIGNS,
+    guide: 'ci',
     load: () => import('./validate/command.ts'),
   },
   {
     name: 'preview',
     summary: 'show every decision and the exact requests; sends nothing',
     group: CAMPAIGNS,
+    guide: 'preview',
     load: () => import('./preview/command.ts'),
   },
   {
     name: 'plan',
     summary: 'count recipients, parts and cost, and write them to a plan file',
     group: CAMPAIGNS,
+    guide: 'approval',
     load: () => import('./plan/command.ts'),
   },
   {
     name: 'approve',
     summary: 'sign a plan that another person made',
     group: CAMPAIGNS,
+    guide: 'approval',
     load: () => import('./approve/command.ts'),
   },
   {
     name: 'diff',
     summary: 'what a change in git means: recipients, texts, parts, cost, rules',
     group: CAMPAIGNS,
+    guide: 'diff',
     load: () => import('./diff/command.ts'),
   },
   {
     name: 'send',
     summary: 'send a campaign, or continue where it stopped',
     group: CAMPAIGNS,
+    guide: 'first-sms',
     load: () => import('./send/command.ts'),
   },
   {
     name: 'worker',
     summary: 'work on the runs that others share through a shared ledger',
     group: CAMPAIGNS,
+    guide: 'workers',
     load: () => import('./worker/command.ts'),
   },
   {
     name: 'due',
     summary: 'send every campaign whose schedule says so, each occurrence once',
     group: CAMPAIGNS,
+    guide: 'schedule',
     load: () => import('./due/command.ts'),
+  },
+  {
+    name: 'pause',
+    summary: 'stop everything in an environment, or one campaign there, within a second',
+    group: CAMPAIGNS,
+    guide: 'pause',
+    load: () => import('./pause/command.ts'),
+  },
+  {
+    name: 'resume',
+    summary: 'end a pause',
+    group: CAMPAIGNS,
+    guide: 'pause',
+    load: () => import('./resume/command.ts'),
   },
   {
     name: 'schedule',
     summary: 'when campaigns go out, and what calls that: cron, systemd, Kubernetes, GitHub Actions',
     group: CAMPAIGNS,
+    guide: 'schedule',
     load: () => import('./schedule/command.ts'),
   },
   {
     name: 'report',
     summary: 'what became of every recipient of a run',
     group: RESULTS,
+    guide: 'report',
     load: () => import('./report/command.ts'),
   },
   {
     name: 'runs',
     summary: 'the runs in the ledger, newest first',
     group: RESULTS,
+    guide: 'provenance',
     load: () => import('./runs/command.ts'),
   },
   {
     name: 'doubt',
     summary: 'recipients in doubt: list them, and enter what became of them',
     group: RESULTS,
+    guide: 'doubt',
     load: () => import('./doubt/command.ts'),
   },
   {
     name: 'workers',
     summary: 'who works on what, on a shared ledger',
     group: RESULTS,
+    guide: 'workers',
     load: () => import('./workers/command.ts'),
   },
   {
     name: 'listen',
     summary: 'receive delivery reports and replies',
     group: RESULTS,
+    guide: 'webhooks',
     load: () => import('./listen/command.ts'),
   },
   {
     name: 'reconcile',
     summary: 'import exported delivery reports and replies, as listen would',
     group: RESULTS,
+    guide: 'deliveries',
     load: () => import('./reconcile/command.ts'),
   },
   {
     name: 'replies',
     summary: 'what people wrote back: read it, have it read, export answers',
     group: RESULTS,
+    guide: 'replies',
     load: () => import('./replies/command.ts'),
+  },
+  {
+    name: 'person',
+    summary: 'all that is known of an address: messages, outcomes, replies, suppression',
+    group: RESULTS,
+    guide: 'erase-a-person',
+    load: () => import('./person/command.ts'),
   },
   {
     name: 'serve',
     summary: 'pages over the ledger on this machine: runs, recipients, doubts, replies',
     group: RESULTS,
+    guide: 'serve',
     load: () => import('./serve/command.ts'),
   },
   {
     name: 'suppress',
     summary: 'who must not be sent to',
     group: MORE,
+    guide: 'suppression',
     load: () => import('./suppress/command.ts'),
   },
   {
     name: 'purge',
     summary: 'take personal data out of the ledger, keep counts and suppressions',
     group: MORE,
+    guide: 'purge-old-data',
     load: () => import('./purge/command.ts'),
   },
   {
     name: 'sandbox',
     summary: 'serve the API on this machine, with scripted answers',
     group: MORE,
+    guide: 'sandbox',
     load: () => import('./sandbox/command.ts'),
   },
   {
     name: 'doctor',
     summary: 'look at runtime, project, ledger, environments, keys and clock',
     group: MORE,
+    guide: 'doctor',
     load: () => import('./doctor/command.ts'),
   },
   {
     name: 'completion',
     summary: 'print a completion script for bash, zsh or fish',
     group: MORE,
+    guide: 'terminal',
     load: () => import('./completion/command.ts'),
     needsAll: true,
+  },
+  {
+    name: 'help',
+    summary: 'a guide, the options of a command, or what the code of an error means',
+    group: MORE,
+    load: () => import('./help/command.ts'),
   },
 ];
 
@@ -198,6 +250,7 @@ recipient, every recipient accounted for.
 const EXAMPLES = `Options:
   -V, --version  print the version
   -h, --help     show help; also of a command: handbill send --help
+                 handbill help guides lists the guides
 
 Examples:
   handbill validate                    check every campaign below this folder

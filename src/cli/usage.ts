@@ -1,6 +1,6 @@
 import type { CommanderError } from 'commander';
 import { type HandbillError, problem, refuse } from '../errors.ts';
-import { maskText } from '../util/mask.ts';
+import { maskText } from '../util/redact.ts';
 
 /** What commander found wrong, in handbill's words and with the next step. */
 export function usageError(error: CommanderError, command: string | null): HandbillError {

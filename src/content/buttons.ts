@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../util/json.ts';
-import { instantMs } from '../util/units.ts';
+import { instantMs } from '../util/time.ts';
 import {
   advise,
   checkFilled,

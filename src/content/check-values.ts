@@ -1,6 +1,5 @@
 import type { Code } from '../errors.ts';
-import type { Json, JsonObject } from '../util/json.ts';
-import { parsePointer } from '../util/pointer.ts';
+import { type Json, type JsonObject, parsePointer } from '../util/json.ts';
 
 /** One thing that is wrong with rich content, or worth knowing about it. */
 export interface ContentProblem {

@@ -1,4 +1,4 @@
-import { escapeMarkup } from '../util/html.ts';
+import { escapeMarkup } from '../util/escape.ts';
 import type { Json, JsonObject } from '../util/json.ts';
 import { mappingOf } from './check-values.ts';
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Engine, ParserError, ToHtmlResult } from 'mrml';
 
 /** HTML, or the compiler's error with its position. */
-export type Compiled =
+type Compiled =
   | { readonly html: string }
   | { readonly at: number | null; readonly message: string; readonly hint: string | undefined };
 

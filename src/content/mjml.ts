@@ -13,7 +13,7 @@ import {
 } from './mjml-markup.ts';
 
 /** HTML that still holds every Handlebars expression of the MJML, and the way back to where each was written. */
-export interface CompiledMjml {
+interface CompiledMjml {
   readonly html: string;
   /** Diagnostics about the HTML as ones about the MJML; an expression that was copied is only reported once. */
   relocate(diagnostics: readonly Diagnostic[]): readonly Diagnostic[];

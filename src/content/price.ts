@@ -1,9 +1,9 @@
+import { createRequire } from 'node:module';
 import type { CsvError, Info } from 'csv-parse/sync';
 import { type Code, type Diagnostic, type Position, problem, warning } from '../errors.ts';
-import { csvParse } from '../util/csv-parse.ts';
-import { parseMicros } from '../util/money.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { parseMicros } from '../util/units.ts';
 import { CHANNELS, type Channel } from './channels.ts';
 
 /** What one part (or one message, where a channel has no parts) costs, by country and channel. */
@@ -209,3 +209,6 @@ function describe(row: PriceRow): string {
   const country = row.country === '*' ? 'Every other country' : row.country;
   return row.channel === '*' ? country : `${country} by ${row.channel}`;
 }
+
+/** csv-parse, loaded when the first record needs it (6 ms): in most lists none has a quote. */
+const csvParse = onDemand(() => createRequire(import.meta.url)('csv-parse/sync') as typeof import('csv-parse/sync'));

@@ -3,8 +3,8 @@ import { type FileHandle, mkdir, open, readFile, realpath, symlink, unlink } fro
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { problem, refuse } from '../errors.ts';
+import { type GitPlace, runGit, streamGit } from '../util/git.ts';
 import { isInside } from '../util/paths.ts';
-import { type GitPlace, runGit, streamGit } from './git.ts';
 
 /** Files up to this size are always read; larger ones only if a YAML file names them. */
 const SMALL_BYTES = 1024 * 1024;

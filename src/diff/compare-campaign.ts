@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
 import { identityHash } from '../plan/settings.ts';
-import { mask } from '../util/mask.ts';
+import { mask } from '../util/redact.ts';
 import { compareRows, createGatherer } from './compare-rows.ts';
 import { type CampaignOnSide, gatherSide, readOnSide } from './read-campaign-side.ts';
 import type { CampaignDiff, Figures, TextsDiff } from './result.ts';
@@ -54,7 +54,7 @@ export async function compareCampaign(
     change: before === null ? 'added' : after === null ? 'removed' : 'changed',
     renamedFrom,
     file: file?.place ?? '',
-    notes: [...(renamedFrom === null ? [] : [RENAMED]), ...identityNotes(old, now), ...lists.notes, ...new Set(lent)],
+    notes: [...renamedNotes(renamedFrom, after), ...identityNotes(old, now), ...lists.notes, ...new Set(lent)],
     before: old === null ? null : { errors: old.findings.list(), figures: rows.figures[0] },
     after: now === null ? null : { errors: now.findings.list(), figures: rows.figures[1] },
     // A campaign that is new or gone has nothing to be compared with: its file is enough.
@@ -72,6 +72,12 @@ export function isUnchanged(diff: CampaignDiff): boolean {
   if (change !== 'changed' || renamedFrom !== null || rules.length > 0 || decisions.length > 0) return false;
   if (recipients !== null && recipients.added + recipients.removed + recipients.readdressed > 0) return false;
   return texts.groups.length === 0 && isDeepStrictEqual(before, after);
+}
+
+function renamedNotes(from: string | null, after: Placed | null): readonly string[] {
+  if (from === null) return [];
+  if (after?.file.formerly.includes(from)) return [`The runs of ${from} stay those of this campaign (\`formerly\`).`];
+  return [`${RENAMED} \`formerly: ${from}\` takes the history over.`];
 }
 
 const RENAMED =

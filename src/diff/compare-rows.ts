@@ -1,6 +1,6 @@
 import { CHANNELS } from '../content/channels.ts';
 import { problem, refuse } from '../errors.ts';
-import type { Decision, LegMessage, SendDecision } from '../model.ts';
+import type { Decision, SendDecision, StepMessage } from '../model.ts';
 import type { DecisionChange, RecipientsDiff, TextGroup, TextsDiff } from './result.ts';
 import type { ScopedChange } from './texts.ts';
 
@@ -11,28 +11,28 @@ import type { ScopedChange } from './texts.ts';
 interface Rows {
   /** Position of every key that either side has. */
   readonly keys: ReadonlyMap<string, number>;
-  readonly sides: readonly [SideRows, SideRows];
+  readonly sides: readonly [Readonly<SideRows>, Readonly<SideRows>];
   /** Words for decisions, by their number in `SideRows.decision`; 0: this side does not have the key. */
   readonly words: readonly string[];
 }
 
 /** One side; every array is read at the position of the key. */
 interface SideRows {
-  readonly decision: Uint8Array;
+  decision: Uint8Array;
   /** 1 and up: the position of the variant in the campaign; 0: none. */
-  readonly variant: Uint8Array;
+  variant: Uint8Array;
   /** The row of the list, so that it can be found again. */
-  readonly row: Uint32Array;
+  row: Uint32Array;
   /** Hash of the message of step 0 (or of all possible ones), and of the fallbacks. */
-  readonly first: Float64Array;
-  readonly rest: Float64Array;
+  first: Float64Array;
+  rest: Float64Array;
   /** Hash of the address. */
-  readonly to: Uint32Array;
+  to: Uint32Array;
   /** Hashes of cells: `columns` for each key. */
-  readonly cells: Uint32Array;
+  cells: Uint32Array;
   /** Rows whose address could not be understood: they have no key. */
-  readonly nameless: number;
-  readonly duplicates: number;
+  nameless: number;
+  duplicates: number;
 }
 
 /** Takes the decisions of one side after the other. */
@@ -116,16 +116,7 @@ function cellsOf({ recipient }: SendDecision, columns: Columns, into: Uint32Arra
   for (let i = 0; i < columns.length; i += 1) into[at + i] = hash32(recipient.values[columns[i] ?? -1] ?? '');
 }
 
-interface GrowingSide {
-  decision: Uint8Array;
-  variant: Uint8Array;
-  row: Uint32Array;
-  first: Float64Array;
-  rest: Float64Array;
-  to: Uint32Array;
-  cells: Uint32Array;
-  nameless: number;
-  duplicates: number;
+interface GrowingSide extends SideRows {
   reserve(position: number): void;
 }
 
@@ -167,7 +158,7 @@ function grown<T extends Uint8Array | Uint32Array | Float64Array>(
 }
 
 /** Everything of a message but its address, which is compared by itself. */
-function hashMessage(message: LegMessage): number {
+function hashMessage(message: StepMessage): number {
   const { channel, text, content, variables, metaData } = message;
   // The same text is another message on another channel.
   const seed = CHANNELS.indexOf(channel) + 1;
@@ -175,7 +166,7 @@ function hashMessage(message: LegMessage): number {
   return hash53(JSON.stringify([text, content, variables, metaData]), seed);
 }
 
-function hashAll(messages: readonly LegMessage[]): number {
+function hashAll(messages: readonly StepMessage[]): number {
   return hash53(messages.map((message) => `${message.to} ${hashMessage(message)}`).join('\n'), 0);
 }
 

@@ -4,11 +4,11 @@ import type { Campaign } from '../model.ts';
 import { decisions, duplicatesIn, type View } from '../plan/decide.ts';
 import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { checkLimits } from '../plan/limits.ts';
-import { createPlan, type Plan } from '../plan/plan.ts';
+import { createPlan, type Plan, textFaults } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { type OpenRules, openRules } from '../plan/rules.ts';
 import { readSuppressions } from '../plan/suppression.ts';
-import { unitsOf } from '../util/money.ts';
+import { unitsOf } from '../util/units.ts';
 import type { Gatherer } from './compare-rows.ts';
 import type { Figures, Finding } from './result.ts';
 import { hidePersonal } from './rules.ts';
@@ -46,13 +46,18 @@ export async function readOnSide(side: Side, file: CampaignFile, options: ReadOp
     cwd: side.cwd,
     place: side.place,
     now,
+    withoutList: !options.hasList,
     ...override,
   });
   findings.add(diagnostics, null);
   const read = { campaign, findings, skipInvalid: options.skipInvalid || campaign?.recipients.onInvalid === 'skip' };
-  if (campaign === null || !options.hasList) return { ...read, ...NOTHING };
+  if (campaign === null) return { ...read, ...NOTHING };
+  if (!options.hasList) {
+    findings.add(await textFaults(campaign), null);
+    return { ...read, ...NOTHING };
+  }
   try {
-    const plan = await createPlan(campaign, { environment: options.environment, occurrence: 'once' });
+    const plan = await createPlan(campaign, { environment: options.environment, occurrence: 'once', nowMs: now });
     const { suppressions, faults } = await readSuppressions(campaign, options.env);
     // A job that checks a change has no secrets, and should not need one.
     findings.addRows(faults.diagnostics.filter(({ code }) => code !== 'missing-suppression-key'));

@@ -1,4 +1,5 @@
 import type { Code } from '../errors.ts';
+import type { Estimate } from '../plan/estimate.ts';
 
 /** What a change in git means, as data: `schemas/diff.schema.json` describes it. It holds no address in clear. */
 export interface Diff {
@@ -63,17 +64,10 @@ export interface Finding {
   readonly count: number;
 }
 
-export interface Figures {
-  readonly rows: number;
-  readonly send: number;
-  readonly skipped: Readonly<Record<string, number>>;
-  readonly deferred: Readonly<Record<string, number>>;
-  readonly invalid: number;
-  readonly parts: number;
-  readonly encodings: Readonly<Record<string, number>>;
+export interface Figures
+  extends Pick<Estimate, 'rows' | 'send' | 'skipped' | 'deferred' | 'invalid' | 'parts' | 'encodings' | 'currency'> {
   /** In units of the currency; null without prices. With fallbacks: from the cheapest to the most expensive. */
   readonly cost: { readonly low: number; readonly high: number } | null;
-  readonly currency: string | null;
   readonly countries: Readonly<Record<string, CountryFigures>>;
 }
 

@@ -2,10 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { hideKeys } from '../campaign/hide-keys.ts';
 import { checkCampaign, checkProject } from '../campaign/validate.ts';
 import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
-import { pointerTo, valueAt } from '../util/json.ts';
-import { mask } from '../util/mask.ts';
+import { parsePointer, pointerTo, valueAt } from '../util/json.ts';
 import { readSmallFile } from '../util/paths.ts';
-import { parsePointer } from '../util/pointer.ts';
+import { mask } from '../util/redact.ts';
 import type { RuleChange } from './result.ts';
 
 /** The settings of a file as written, by their JSON pointers; null where the file cannot be read. */

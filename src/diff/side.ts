@@ -1,6 +1,6 @@
 import { copyFile, mkdir, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { findCampaign, peekCampaign } from '../campaign/find.ts';
+import { findCampaign, peek } from '../campaign/find.ts';
 import { PROJECT_FILE, type ProjectPlace, yamlFilesBelow } from '../campaign/place.ts';
 import { fromRoot } from '../campaign/project.ts';
 import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
@@ -26,6 +26,8 @@ export interface CampaignFile {
   readonly place: string;
   /** Null where the file is too broken to tell. */
   readonly name: string | null;
+  /** Names that it had before. */
+  readonly formerly: readonly string[];
 }
 
 /** A campaign file with the side that it is on. */
@@ -45,9 +47,10 @@ export async function campaignFiles(side: Side): Promise<CampaignFile[]> {
   const found: CampaignFile[] = [];
   for (const path of [...paths].sort()) {
     if (basename(path) === PROJECT_FILE || !(await isFile(path))) continue;
-    const name = await peekCampaign(path);
-    if (name === null && basename(path) !== 'campaign.yaml') continue;
-    found.push({ path, place: fromRoot(side.root, path), name });
+    const seen = await peek(path);
+    if (seen === null && basename(path) !== 'campaign.yaml') continue;
+    const { name = null, formerly = [] } = seen ?? {};
+    found.push({ path, place: fromRoot(side.root, path), name, formerly });
   }
   return found;
 }
@@ -62,7 +65,17 @@ export async function namedCampaign(
   // A link may lead anywhere: a file outside the root has no other side.
   const path = await realpath(found.path);
   const place = isInside(side.root, path) ? fromRoot(side.root, path) : basename(path);
-  return { path, place, name: await peekCampaign(path) };
+  const { name = null, formerly = [] } = (await peek(path)) ?? {};
+  return { path, place, name, formerly };
+}
+
+/** What a campaign file says, without its name: two files that say the same are one campaign that was renamed and moved. */
+export async function bodyOf({ path }: CampaignFile): Promise<string | null> {
+  const read = await readSmallFile(path, MAX_YAML_BYTES);
+  if ('fault' in read) return null;
+  return Buffer.from(read.bytes)
+    .toString('utf8')
+    .replace(/^["']?name["']?[ \t]*:.*$/m, '');
 }
 
 /** Every project file below the root of a side, by its path from there: its bytes, null where they cannot be read. */
@@ -112,8 +125,6 @@ async function isFile(path: string): Promise<boolean> {
 export interface ListOptions {
   /** A list that both sides are read with; relative to the current folder of the command, made absolute. */
   readonly recipients: string | null;
-  /** An empty file, for a campaign whose list is nowhere. */
-  readonly emptyList: string;
   /** How the sides are called in sentences. */
   readonly names: readonly [before: string, after: string];
 }
@@ -137,12 +148,13 @@ const OWN: ChosenList = { path: null, isHere: true };
 
 /**
  * Chooses the lists. A list that is not in git on one side (because it must not be, or because it is in Git LFS) is
- * taken from the other side: texts, parts and cost of the same people can still be compared, only not who they are.
+ * taken from the other side: texts, parts and cost of the same people can still be compared, only not who they are. Where
+ * neither side has it, each is read with the sample of its campaign, or with that of the other.
  */
 export async function chooseLists(
   before: Placed | null,
   after: Placed | null,
-  { recipients, emptyList, names }: ListOptions,
+  { recipients, names }: ListOptions,
 ): Promise<ChosenLists> {
   if (recipients !== null) {
     const given = { path: recipients, isHere: true };
@@ -153,8 +165,10 @@ export async function chooseLists(
   const chosen = (own: Found, other: Found): ChosenList => {
     if (own.state === 'here') return OWN;
     if (other.state === 'here' && other.path !== null) return { path: other.path, isHere: true };
-    return { path: emptyList, isHere: false };
+    const sample = own.sample ?? other.sample;
+    return { path: sample, isHere: sample !== null };
   };
+  const hasSample = old.sample !== null || now.sample !== null;
   const notes: string[] = [];
   for (const [found, other, name, otherName] of [
     [old, now, names[0], names[1]],
@@ -165,7 +179,9 @@ export async function chooseLists(
     const then =
       other.state === 'here' && other.path !== null
         ? `: both sides are read with that of ${otherName}, and recipients are not compared.`
-        : ': recipients, parts and cost are not compared.';
+        : hasSample
+          ? ': the sample is read in its place, and recipients are not compared.'
+          : ': recipients, parts and cost are not compared.';
     notes.push(`The list ${found.shown} ${what} (${name})${then}${found.state === 'absent' ? '' : ` ${LFS_HINT}`}`);
   }
   return {
@@ -184,12 +200,22 @@ interface Found {
   readonly path: string | null;
   /** From the root of the project. */
   readonly shown: string;
+  /** The sample of the list, where it is there. */
+  readonly sample: string | null;
 }
 
 async function lookAt(placed: Placed | null): Promise<Found> {
   const path = placed === null ? null : await listOf(placed.side, placed.file);
-  if (placed === null || path === null) return { state: 'here', path: null, shown: '' };
-  return { state: await listState(path), path, shown: fromRoot(placed.side.root, path) };
+  if (placed === null || path === null) return { state: 'here', path: null, shown: '', sample: null };
+  const { side, file } = placed;
+  const [sample = null] = await namesIn(file.path, ['/recipients/sample']);
+  const isThere = sample !== null && isInside(side.root, sample) && (await isRegular(sample));
+  return {
+    state: await listState(path),
+    path,
+    shown: fromRoot(side.root, path),
+    sample: isThere ? sample : null,
+  };
 }
 
 /**

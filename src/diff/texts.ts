@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { diffArrays } from 'diff';
-import type { Campaign, Leg, SourceText, Variables } from '../model.ts';
-import { parsePointer } from '../util/pointer.ts';
+import type { Campaign, SourceText, Step, Variables } from '../model.ts';
+import { parsePointer } from '../util/json.ts';
 import type { TemplateChange } from './result.ts';
 import { hideAddresses } from './rules.ts';
 
@@ -25,17 +25,17 @@ export interface ScopedChange extends TemplateChange {
 /** Every text of a campaign that is rendered for recipients, by kind. */
 function sourcesOf(campaign: Campaign): ReadonlyMap<string, Source> {
   const sources = new Map<string, Source>();
-  const own = campaign.variants.length === 0 ? [{ name: null, leg: campaign }] : campaign.variants;
-  for (const { name, leg } of own) {
-    addLeg(sources, leg, name === null ? '' : `variants.${name}.`, { kind: 'own', variant: name });
+  const own = campaign.variants.length === 0 ? [{ name: null, step: campaign }] : campaign.variants;
+  for (const { name, step } of own) {
+    addStep(sources, step, name === null ? '' : `variants.${name}.`, { kind: 'own', variant: name });
   }
-  for (const leg of campaign.fallbacks) addLeg(sources, leg, `fallback.${leg.channel}.`, { kind: 'fallbacks' });
+  for (const step of campaign.fallbacks) addStep(sources, step, `fallback.${step.channel}.`, { kind: 'fallbacks' });
   addVariables(sources, campaign.recipientMetaData, 'recipientMetaData', { kind: 'all' });
   for (const [name, { text }] of campaign.partials) sources.set(`partials.${name}`, { text, scope: { kind: 'all' } });
   return sources;
 }
 
-function addLeg(sources: Map<string, Source>, { template, content, variables }: Leg, at: string, scope: Scope): void {
+function addStep(sources: Map<string, Source>, { template, content, variables }: Step, at: string, scope: Scope): void {
   if (template?.kind === 'text') sources.set(`${at}text`, { text: template.source.text, scope });
   for (const [pointer, { text }] of content?.texts ?? []) {
     sources.set(`${at}content.${parsePointer(pointer).join('.')}`, { text, scope });
@@ -69,12 +69,12 @@ export function changedSources(before: Campaign, after: Campaign): readonly Scop
 
 /** Columns that any text of either side may show: all of them where a provider gets every column. */
 export function columnsShown(campaigns: readonly Campaign[], columns: readonly string[]): readonly string[] {
-  const legs = campaigns.flatMap((one): readonly Leg[] => [
+  const steps = campaigns.flatMap((one): readonly Step[] => [
     one,
-    ...one.variants.map(({ leg }) => leg),
+    ...one.variants.map(({ step }) => step),
     ...one.fallbacks,
   ]);
-  if (legs.some(({ template, variables }) => template?.kind === 'provider' && variables === null)) return columns;
+  if (steps.some(({ template, variables }) => template?.kind === 'provider' && variables === null)) return columns;
   const texts = campaigns.flatMap((one) => [...sourcesOf(one).values()].map(({ text }) => text));
   const to = new Set(campaigns.flatMap((one) => one.fallbacks.flatMap((fallback) => fallback.to ?? [])));
   return columns.filter((column) => to.has(column) || texts.some((text) => text.includes(column)));

@@ -1,6 +1,5 @@
 import type { Attempt, AttemptError, Wire } from '../model.ts';
-import { parseDigits, parseJson } from '../util/json.ts';
-import { find, fold, follow, isIndex, type Pointer, parsePointer } from '../util/pointer.ts';
+import { find, fold, follow, isIndex, type Pointer, parseDigits, parseJson, parsePointer } from '../util/json.ts';
 
 /** The wire settings with their pointers taken apart, made once for a run. */
 export interface CompiledWire extends Wire {

@@ -1,9 +1,7 @@
 import { type Diagnostic, warning } from '../errors.ts';
 import type { AnsweringConnection, Attempt } from '../model.ts';
-import { parseJson } from '../util/json.ts';
-import { follow } from '../util/pointer.ts';
-import type { CompiledWire } from './answer.ts';
-import { listsAt } from './answer.ts';
+import { follow, parseJson } from '../util/json.ts';
+import { type CompiledWire, listsAt } from './answer.ts';
 import { type Verdict, verdict } from './classify.ts';
 import { type Addressee, isOtherAddress, isSameAddress } from './recipient-answers.ts';
 

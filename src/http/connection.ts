@@ -104,7 +104,7 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     this.#client.dispatch(this.#probe, this);
   }
 
-  settled(exchange: Exchange): void {
+  finished(exchange: Exchange): void {
     if (this.#exchange !== exchange) return;
     this.#exchange = null;
     clearTimeout(this.#timer);

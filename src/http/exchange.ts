@@ -13,7 +13,7 @@ export interface Carrier {
   /** The connection ended, and the API had answered nothing of the request on it. */
   endedUnanswered(): void;
   /** Called once, when the exchange has its attempt. */
-  settled(exchange: Exchange): void;
+  finished(exchange: Exchange): void;
 }
 
 /**
@@ -97,27 +97,27 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const broken = this.carrier?.socketError ?? null;
     if (broken !== null) {
       // A body without a length ends with its connection, and undici takes a reset for such an end. It proves nothing.
-      this.#settle({ code: 'HANDBILL_CUT_BODY', message: `${toAttemptError(broken).code} at the end of the answer` });
+      this.#finish({ code: 'HANDBILL_CUT_BODY', message: `${toAttemptError(broken).code} at the end of the answer` });
       return;
     }
     this.#phase = 'P4';
     const encoding = this.#contentEncoding ?? '';
-    if (encoding === '' || encoding.toLowerCase() === 'identity') this.#settle(null);
-    else this.#settle({ code: 'HANDBILL_ENCODED_BODY', message: 'The answer is compressed, which was not asked for.' });
+    if (encoding === '' || encoding.toLowerCase() === 'identity') this.#finish(null);
+    else this.#finish({ code: 'HANDBILL_ENCODED_BODY', message: 'The answer is compressed, which was not asked for.' });
   }
 
   onResponseError(_: unknown, error: Error): void {
     if (this.done) return;
     if (this.#phase === 'P2' && !this.#responseBegan) this.carrier?.endedUnanswered();
-    this.#settle(toAttemptError(error));
+    this.#finish(toAttemptError(error));
   }
 
   /** Ends it from outside. What was not started yet is not sent any more. */
   fail(error: AttemptError): void {
-    this.#settle(error);
+    this.#finish(error);
   }
 
-  #settle(error: AttemptError | null): void {
+  #finish(error: AttemptError | null): void {
     if (this.done) return;
     this.done = true;
     this.clean = error === null;
@@ -131,7 +131,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       latencyMs: performance.now() - this.startedAt,
       ...(this.carrier === null ? {} : { connection: this.carrier.answering }),
     };
-    this.carrier?.settled(this);
+    this.carrier?.finished(this);
     this.#resolve(attempt);
   }
 

@@ -1,6 +1,5 @@
 import type { Attempt } from '../model.ts';
-import { parseExactly } from '../util/json.ts';
-import { find, follow } from '../util/pointer.ts';
+import { find, follow, parseExactly } from '../util/json.ts';
 import {
   type CompiledWire,
   cut,

@@ -1,4 +1,5 @@
 import { problem } from '../errors.ts';
+import type { BudgetStore, Spending } from './budgets.ts';
 import type { Connection, ManyRows, SuppressionForms } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
 import type { Ledger, Reach } from './ledger.ts';
@@ -11,12 +12,24 @@ import {
   type ClaimRules,
   type ClaimSkip,
   FELL_BACK,
-  type LegFacts,
+  type HeldShards,
   type ResultRecord,
   type RunRecord,
+  type StepFacts,
+  type WorkerStore,
 } from './records.ts';
 import type { RunStore } from './runs.ts';
-import type { HeldShards, WorkerStore } from './worker-store.ts';
+import { ACTIVE, ACTIVE_HASH, topicOf } from './suppressions.ts';
+
+/** Other stores that commits ask. */
+interface CommitNeeds {
+  readonly runs: RunStore;
+  readonly lateAnswer: DoubtStore['lateAnswer'];
+  /** Null: workers share no run. */
+  readonly workers: Pick<WorkerStore, 'holds'> | null;
+  readonly pauses: Pick<Ledger, 'pauseOf'>;
+  readonly beginSpending: BudgetStore['begin'];
+}
 
 /** Characters of the API's text that are kept with a refusal. */
 const ERROR_LENGTH = 2048;
@@ -28,17 +41,16 @@ const ERROR_LENGTH = 2048;
  */
 export function commitStore(
   connection: Connection,
-  runs: RunStore,
-  lateAnswer: DoubtStore['lateAnswer'],
-  workers: Pick<WorkerStore, 'holds'> | null,
+  { runs, lateAnswer, workers, pauses, beginSpending }: CommitNeeds,
 ): Pick<Ledger, 'commit' | 'skip' | 'defer'> {
-  const legs = legStore(connection);
+  const steps = stepStore(connection);
   const checkUnder = suppressionCheck(connection);
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
       WHERE list = ?2 AND leg = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
       AND attempts = coalesce(?6, attempts)
-      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND (until_at IS NULL OR until_at > ?1))`,
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND (until_at IS NULL OR until_at > ?1)
+        AND (topic = '' OR topic = '?' OR topic = ?7) AND (?7 <> 'essential' OR source <> 'reply'))`,
   );
   // An attempt that is already counted was recorded as a crash. The current claim is a later one, so this result must
   // not be written to it (failures.md, J5).
@@ -55,17 +67,16 @@ export function commitStore(
       WHERE list = ? AND leg = ? AND row = ? AND state = 'pending'`,
   );
   const setReached = connection.statement(
-    `UPDATE recipients SET state = 'skipped', reason = ?, address = ?, updated_at = ?
-      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending' AND key = ? AND attempts = coalesce(?8, attempts)
-      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?3))`,
+    `UPDATE recipients SET state = ?10, reason = ?1, address = ?2, updated_at = ?3
+      WHERE list = ?4 AND leg = ?5 AND row = ?6 AND state = 'pending' AND key = ?7 AND attempts = coalesce(?8, attempts)
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?3)
+        AND (topic = '' OR topic = '?' OR topic = ?9) AND (?9 <> 'essential' OR source <> 'reply'))`,
   );
   // Only for doubts, of which there are few.
   const keepTextHash = connection.statement(
     `UPDATE recipients SET text_hash = ? WHERE list = ? AND leg = ? AND row = ? AND state = 'in-doubt'`,
   );
-  const suppressed = connection.query(
-    'SELECT 1 FROM suppressions WHERE address = ? AND (until_at IS NULL OR until_at > ?)',
-  );
+  const suppressed = connection.query(ACTIVE);
   const look = connection.query(
     'SELECT state, key, address, attempts FROM recipients WHERE list = ? AND leg = ? AND row = ?',
   );
@@ -73,17 +84,18 @@ export function commitStore(
   const hasAll = (held: HeldShards, list: number, claims: readonly ClaimRequest[]): boolean =>
     shardsOf(held, claims).every((shard) => workers?.holds(list, shard, held.worker) === true);
 
-  const recordOne = (run: RunRecord, list: number, r: ResultRecord, now: number): void => {
+  const recordOne = (run: RunRecord, list: number, r: ResultRecord, now: number, spending: Spending | null): void => {
     if (r.next !== undefined || r.reason === FELL_BACK) checkNext(r);
-    const { row, leg, from, attempts, httpStatus, messageId } = r;
+    const { row, step, from, attempts, httpStatus, messageId } = r;
     const error = r.error === null ? null : r.error.slice(0, ERROR_LENGTH);
     const reason = r.next === undefined ? r.reason : FELL_BACK;
-    if (record(r.state, reason, attempts, httpStatus, messageId, error, now, list, leg, row, from) === 1) {
-      if (r.next !== undefined) legs.begin(run, list, r);
-      if (r.textHash !== undefined && r.textHash !== null) keepTextHash(r.textHash, list, leg, row);
+    if (record(r.state, reason, attempts, httpStatus, messageId, error, now, list, step, row, from) === 1) {
+      spending?.recorded(list, r);
+      if (r.next !== undefined) steps.begin(run, list, r);
+      if (r.textHash !== undefined && r.textHash !== null) keepTextHash(r.textHash, list, step, row);
       return;
     }
-    const [state, , , counted] = look.get(list, leg, row) ?? [];
+    const [state, , , counted] = look.get(list, step, row) ?? [];
     // No other process moves a claimed row to these states, so the caller has mixed up its rows.
     const strange = state === 'deferred' || (state === 'pending' && from === 'claimed');
     if (state === undefined || (strange && Number(counted) < attempts)) {
@@ -98,37 +110,39 @@ export function commitStore(
     list: number,
     request: ClaimRequest,
     isSuppressed: IsSuppressed,
-    reach: Reach | null,
+    { rules, reach }: Pick<Batch, 'rules' | 'reach'>,
     now: number,
   ): ClaimAnswer => {
-    const { row, leg, to, key, attempts, facts, byReport = false } = request;
+    const { row, step, to, key, attempts, facts, byReport = false } = request;
     const listed = isSuppressed(to, key);
-    const reached = reach === null ? null : reachedBy(reach, request);
+    const reached = reachedBy(reach, rules, request, now);
     if (byReport) {
       // A recipient who is skipped by a rule keeps the message that was accepted: only a claim starts the fallback.
-      if (listed || suppressed.get(to, now) !== undefined) return 'suppressed';
+      if (listed || suppressed.get(to, now, topicOf(run)) !== undefined) return 'suppressed';
       if (reached !== null) return reached;
-      if (!legs.fallBack(list, row, leg - 1, key)) return 'taken';
+      if (!steps.fallBack(list, row, step - 1, key)) return 'taken';
     }
     if (reached !== null && !listed) {
-      if (setReached(reached, to, now, list, leg, row, key, attempts ?? null) === 1) return reached;
+      const state = reached === 'follow-up-later' ? 'deferred' : 'skipped';
+      if (setReached(reached, to, now, list, step, row, key, attempts ?? null, topicOf(run), state) === 1)
+        return reached;
     }
     const claimed =
       !listed &&
       reached === null &&
-      (leg > 0 || facts !== undefined
-        ? legs.claim(run, list, request, now)
-        : claim(now, list, row, key, to, attempts ?? null) === 1);
+      (step > 0 || facts !== undefined
+        ? steps.claim(run, list, request, now)
+        : claim(now, list, row, key, to, attempts ?? null, topicOf(run)) === 1);
     if (claimed) return 'claimed';
     // Another process may have moved the row before it could fall back. Then this step does not exist, and the result
     // is dropped.
-    const found = look.get(list, leg, row) ?? look.get(list, 0, row);
-    if (found === undefined || found[1] !== key || (leg === 0 && found[2] !== to && found[3] === 0)) {
+    const found = look.get(list, step, row) ?? look.get(list, 0, row);
+    if (found === undefined || found[1] !== key || (step === 0 && found[2] !== to && found[3] === 0)) {
       throw new Error(`Row ${row} of the ledger is not the recipient that was to be claimed.`);
     }
     if (found[0] !== 'pending' || (attempts !== undefined && found[3] !== attempts)) return 'taken';
     // Pending and the right person, so nothing but the suppression is left.
-    return setSuppressed(to, now, list, leg, row) === 1 ? 'suppressed' : 'taken';
+    return setSuppressed(to, now, list, step, row) === 1 ? 'suppressed' : 'taken';
   };
 
   /** Inside a transaction in which `reach` was refreshed. */
@@ -136,27 +150,53 @@ export function commitStore(
     run: RunRecord,
     { results, claims, rules, reach, held }: Batch,
     now: number,
+    spending: Spending | null,
   ): readonly ClaimAnswer[] => {
     const { list, state } = runs.listOf(run);
     if (list !== run.list) throw replaced(connection.path);
-    for (const result of results) recordOne(run, list, result, now);
+    for (const result of results) recordOne(run, list, result, now, spending);
     if (claims.length === 0) return [];
     if (held !== null && !(state === 'running' && hasAll(held, list, claims))) return claims.map(() => 'stopped');
     if (state !== 'running') throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
-    const isSuppressed = checkUnder(rules, now);
-    return claims.map((request) => claimOne(run, list, request, isSuppressed, reach, now));
+    // In the transaction of the claim: once a pause is committed, nothing is claimed until it ends (failures.md, A6).
+    if (pauses.pauseOf(run) !== null) return claims.map(() => 'paused');
+    const isSuppressed = checkUnder(run, rules, now);
+    return claims.map((request) => {
+      // The row stays as it is, also where a rule would leave the recipient out: the start halts (failures.md, A7).
+      if (spending?.fits(request) === false) return 'over-budget';
+      const answer = claimOne(run, list, request, isSuppressed, { rules, reach }, now);
+      if (answer === 'claimed') spending?.claimed(list, request);
+      return answer;
+    });
+  };
+
+  /** One transaction, with what it spends: the counter of the budget changes with the rows, or not at all. */
+  const transact = <T>(
+    run: RunRecord,
+    { results, claims, rules }: Batch,
+    nowMs: number,
+    work: (now: number, spending: Spending | null) => T,
+  ): T => {
+    const [result, spending] = connection.write(nowMs, results.length + claims.length, (now) => {
+      const begun = beginSpending(run, rules?.budget, now);
+      const done = work(now, begun);
+      begun?.write();
+      return [done, begun] as const;
+    });
+    spending?.done();
+    return result;
   };
 
   const write = (run: RunRecord, batch: Batch, nowMs: number): readonly ClaimAnswer[] =>
-    connection.write(nowMs, batch.results.length + batch.claims.length, (now) => {
+    transact(run, batch, nowMs, (now, spending) => {
       // Read again inside the transaction, when no other process can write: what was committed meanwhile counts.
       if (batch.claims.length > 0) batch.reach?.refresh();
-      return writeEach(run, batch, now);
+      return writeEach(run, batch, now, spending);
     });
 
   /**
    * On a shared ledger: all usual outcomes and claims in one round trip, the rest by `writeRest`. Null if a row belongs
-   * to another recipient by now.
+   * to another recipient by now, or the budget may not have room for all claims: it has to go row by row.
    */
   const writeMany = (
     run: RunRecord,
@@ -164,16 +204,23 @@ export function commitStore(
     now: number,
     many: ManyRows,
     writeRest: (rest: Batch) => readonly ClaimAnswer[],
+    spending: Spending | null = null,
   ): readonly ClaimAnswer[] | null => {
     const { results, claims, rules, reach, held } = batch;
     const free = claims.filter(
-      (one) => isFirst(one) && rules?.isListed(one.to, one.key, now) !== true && !isReached(reach, one),
+      (one) =>
+        isFirst(one) && rules?.isListed(one.to, one.key, now) !== true && reachedBy(reach, rules, one, now) === null,
     );
+    if (free.length > 0 && spending?.fitsAll(free) === false) return null;
     const cut = results.map((r) => (r.error === null ? r : { ...r, error: r.error.slice(0, ERROR_LENGTH) }));
     const inUse = held === null ? null : { worker: held.worker, shards: shardsOf(held, free) };
     const done = many.commit(run.number, run.list, cut, free, formsOf(free, rules), now, inUse);
     if (done === null) return null;
     const { recorded, claimed } = done;
+    if (spending !== null) {
+      for (const result of results) if (recorded?.has(result.row) !== false) spending.recorded(run.list, result);
+      for (const claim of free) if (claimed?.has(claim.row) !== false) spending.claimed(run.list, claim);
+    }
     if (recorded === null && claimed === null && free.length === claims.length) return claims.map(() => 'claimed');
     const granted = claimed ?? new Set(free.map(({ row }) => row));
     const [late, left] = [
@@ -189,21 +236,22 @@ export function commitStore(
   /** Null: it has to go row by row. */
   const writeQuickly = (run: RunRecord, batch: Batch, nowMs: number): readonly ClaimAnswer[] | null => {
     const { many } = connection;
-    const { results, claims, reach } = batch;
+    const { results, claims, reach, rules } = batch;
     if (many === null || !results.every(isSimple) || !isEachOnce(results) || !isEachOnce(claims)) return null;
-    if (reach === null || claims.length === 0) {
+    if (rules?.budget === undefined && (reach === null || claims.length === 0)) {
       return writeMany(run, batch, nowMs, many, (rest) => write(run, rest, nowMs));
     }
-    // Contact history is read in the transaction of the claims, because that takes several round trips.
+    // Contact history and budget are read in the transaction of the claims, because that takes several round trips.
     try {
-      return connection.write(nowMs, results.length + claims.length, (now) => {
-        reach.refresh();
-        const answers = writeMany(run, batch, now, many, (rest) => writeEach(run, rest, now));
-        if (answers === null) throw OTHER_RECIPIENT;
+      return transact(run, batch, nowMs, (now, spending) => {
+        if (claims.length > 0) reach?.refresh();
+        const writeRest = (rest: Batch) => writeEach(run, rest, now, spending);
+        const answers = writeMany(run, batch, now, many, writeRest, spending);
+        if (answers === null) throw ROW_BY_ROW;
         return answers;
       });
     } catch (error) {
-      if (error === OTHER_RECIPIENT) return null;
+      if (error === ROW_BY_ROW) return null;
       throw error;
     }
   };
@@ -212,7 +260,7 @@ export function commitStore(
     connection.write(nowMs, rows.length, (now) => {
       const { list } = runs.listOf(run);
       if (list !== run.list) throw replaced(connection.path);
-      for (const { row, leg, reason } of rows) setAside(state, reason, now, list, leg, row);
+      for (const { row, step, reason } of rows) setAside(state, reason, now, list, step, row);
     });
 
   /**
@@ -248,8 +296,8 @@ export function commitStore(
   };
 }
 
-/** Ends a transaction in which a row belongs to another recipient; writing row by row then finds which. */
-const OTHER_RECIPIENT = new Error('a row has another recipient');
+/** Ends a transaction in which a row belongs to another recipient, or a claim has no room: row by row finds which. */
+const ROW_BY_ROW = new Error('it has to be written row by row');
 
 /**
  * The lock was lost, and another start replaced the list during the send. Row numbers mean other recipients now, so no
@@ -286,8 +334,8 @@ function shardsOf(held: HeldShards, claims: readonly ClaimRequest[]): readonly n
 }
 
 /** Whether this is step 0 and needs nothing that the row does not already contain. */
-function isFirst({ leg, facts, byReport = false }: ClaimRequest): boolean {
-  return leg === 0 && facts === undefined && !byReport;
+function isFirst({ step, facts, byReport = false }: ClaimRequest): boolean {
+  return step === 0 && facts === undefined && !byReport;
 }
 
 /** Usually each row is in a batch once. If one is there twice, its entries are written one after the other. */
@@ -296,34 +344,40 @@ function isEachOnce(all: readonly { readonly row: number }[]): boolean {
 }
 
 /** An outcome that is written with nothing beside it. */
-function isSimple({ leg, reason, next, textHash = null }: ResultRecord): boolean {
-  return leg === 0 && reason !== FELL_BACK && next === undefined && textHash === null;
+function isSimple({ step, reason, next, textHash = null }: ResultRecord): boolean {
+  return step === 0 && reason !== FELL_BACK && next === undefined && textHash === null;
 }
 
-function reachedBy(reach: Reach, { to, key, caps }: ClaimRequest): ClaimSkip | null {
+/** A rule that leaves this one out, or puts it off: the fence of the environment, or one about other runs. */
+function reachedBy(
+  reach: Reach | null,
+  rules: ClaimRules | undefined,
+  request: ClaimRequest,
+  nowMs: number,
+): ClaimSkip | 'follow-up-later' | null {
+  const { to, key, caps } = request;
+  if (rules?.isFenced?.(to) === true) return 'fenced';
+  if (reach === null) return null;
   if (reach.excludedBy(to, key) !== null) return 'excluded';
+  const followUp = reach.followUp?.(key, nowMs) ?? null;
+  if (followUp !== null) return followUp;
   return caps !== undefined && reach.cappedBy(to, key, caps) !== null ? 'frequency-cap' : null;
 }
 
-/** A rule about other runs leaves this one out. */
-function isReached(reach: Reach | null, one: ClaimRequest): boolean {
-  return reach !== null && reachedBy(reach, one) !== null;
-}
-
 /** Writes for channel steps and variants, outside the hot path: few recipients need them. Inside a transaction. */
-interface LegStore {
+interface StepStore {
   /** Claims a later step, or a step with facts that the row does not have. True when it was claimed. */
   claim(run: RunRecord, list: number, request: ClaimRequest, nowMs: number): boolean;
   /**
    * Ends an accepted step because a report says that it did not reach the recipient. The row of the next step becomes
    * pending. False if the step is not accepted any more.
    */
-  fallBack(list: number, row: number, leg: number, key: string): boolean;
+  fallBack(list: number, row: number, step: number, key: string): boolean;
   /** Fills in the step that began when the row of this result fell back. */
   begin(run: RunRecord, list: number, result: ResultRecord): void;
 }
 
-function legStore(connection: Connection): LegStore {
+function stepStore(connection: Connection): StepStore {
   // Step 0 is sent to the address that was loaded. Later steps and repeated messages take the address that is given,
   // because an amended list or campaign may have changed it; this address must not be suppressed. The variant is that
   // of step 0, even if a winner was chosen since.
@@ -331,7 +385,8 @@ function legStore(connection: Connection): LegStore {
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2
       WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
-      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1))`,
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1)
+        AND (topic = '' OR topic = '?' OR topic = ?8) AND (?8 <> 'essential' OR source <> 'reply'))`,
   );
   const claimWith = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel = ?8,
@@ -339,7 +394,8 @@ function legStore(connection: Connection): LegStore {
       WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6
       AND (leg > 0 OR attempts > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
-      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1))`,
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1)
+        AND (topic = '' OR topic = '?' OR topic = ?13) AND (?13 <> 'essential' OR source <> 'reply'))`,
   );
   const fill = connection.statement(
     `UPDATE recipients SET address = ?, channel = ?, variant = ?, parts = ?, encoding = ?, cost_micros = ?
@@ -352,22 +408,23 @@ function legStore(connection: Connection): LegStore {
   );
 
   return {
-    fallBack: (list, row, leg, key) => fallBack(list, row, leg, key) === 1,
+    fallBack: (list, row, step, key) => fallBack(list, row, step, key) === 1,
 
-    claim(run, list, { row, leg, to, key, attempts = null, facts }, now) {
-      if (facts === undefined) return claim(now, to, list, leg, row, key, attempts) === 1;
-      return claimWith(now, to, list, leg, row, key, attempts, ...columnsOf(facts, run)) === 1;
+    claim(run, list, { row, step, to, key, attempts = null, facts }, now) {
+      const topic = topicOf(run);
+      if (facts === undefined) return claim(now, to, list, step, row, key, attempts, topic) === 1;
+      return claimWith(now, to, list, step, row, key, attempts, ...columnsOf(facts, run), topic) === 1;
     },
 
-    begin(run, list, { row, leg, next }) {
-      if (next === undefined || fill(next.to, ...columnsOf(next, run), list, leg + 1, row) !== 1) {
-        throw new Error(`Row ${row} fell back from leg ${leg}, but no leg follows.`);
+    begin(run, list, { row, step, next }) {
+      if (next === undefined || fill(next.to, ...columnsOf(next, run), list, step + 1, row) !== 1) {
+        throw new Error(`Row ${row} fell back from step ${step}, but no step follows.`);
       }
     },
   };
 }
 
-function columnsOf({ channel, variant, parts, encoding, costMicros }: LegFacts, run: RunRecord) {
+function columnsOf({ channel, variant, parts, encoding, costMicros }: StepFacts, run: RunRecord) {
   return [ownChannel(channel, run), variant, parts, encoding, costMicros] as const;
 }
 
@@ -393,17 +450,16 @@ type IsSuppressed = (to: string, key: string) => boolean;
  * Throws a LedgerError if the ledger holds hashes and their key is missing: another process imported them after this
  * run began, and without the key they match no recipient.
  */
-function suppressionCheck(connection: Connection): (rules: ClaimRules | undefined, nowMs: number) => IsSuppressed {
+function suppressionCheck(
+  connection: Connection,
+): (run: RunRecord, rules: ClaimRules | undefined, nowMs: number) => IsSuppressed {
   const look = connection.query(
     'SELECT EXISTS (SELECT 1 FROM suppressions), (SELECT key_id FROM suppressed_hashes LIMIT 1)',
   );
-  const address = connection.query(
-    'SELECT 1 FROM suppressions WHERE address = ? AND (until_at IS NULL OR until_at > ?)',
-  );
-  const hashed = connection.query(
-    'SELECT 1 FROM suppressed_hashes WHERE hash = ? AND (until_at IS NULL OR until_at > ?)',
-  );
-  return (rules, now) => {
+  const address = connection.query(ACTIVE);
+  const hashed = connection.query(ACTIVE_HASH);
+  return (run, rules, now) => {
+    const topic = topicOf(run);
     const [hasAddresses, keyId] = look.get() ?? [];
     const hasher = rules?.hasher ?? null;
     if (keyId !== null && keyId !== hasher?.keyId) throw withoutKey(connection.path);
@@ -412,8 +468,8 @@ function suppressionCheck(connection: Connection): (rules: ClaimRules | undefine
       if (rules.isListed(to, key, now)) return true;
       if (hasAddresses === 0 && keyId === null) return false;
       for (const form of rules.forms(to, key)) {
-        if (form !== to && address.get(form, now) !== undefined) return true;
-        if (keyId !== null && hasher !== null && hashed.get(hasher.hash(form), now) !== undefined) return true;
+        if (form !== to && address.get(form, now, topic) !== undefined) return true;
+        if (keyId !== null && hasher !== null && hashed.get(hasher.hash(form), now, topic) !== undefined) return true;
       }
       return false;
     };

@@ -1,7 +1,6 @@
 import type { LedgerError } from './ledger-error.ts';
 import type { RunLock } from './lock.ts';
-import type { ClaimRequest, LoadRow, ResultRecord, RunIdentity, RunRecord } from './records.ts';
-import type { WorkerStore } from './worker-store.ts';
+import type { ClaimRequest, LoadRow, ResultRecord, RunIdentity, RunRecord, WorkerStore } from './records.ts';
 
 /** What a database gives back: numbers for whole numbers, and 0 or 1 for what is true or false. */
 export type Value = null | number | bigint | string | Uint8Array;

@@ -1,8 +1,9 @@
+import type { Channel } from '../model.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import type { Connection } from './connection.ts';
 import { lazily } from './connection.ts';
-import type { Reach, ReachRules } from './ledger.ts';
-import type { Cap, RunIdentity } from './records.ts';
+import type { AnswerNames, FollowedMessage, Reach, ReachRules } from './ledger.ts';
+import { type Cap, FELL_BACK, type RunIdentity } from './records.ts';
 
 /** A run whose rows are in the index. */
 interface Source extends OtherRun {
@@ -13,7 +14,7 @@ interface Source extends OtherRun {
   /** It was started or amended since: another source has its rows. */
   isReplaced: boolean;
   /** Later steps of a live run, which begin while it runs: how many there were, and which are in the index. */
-  laterLegs: number;
+  laterSteps: number;
   readonly indexed: Set<number>;
 }
 
@@ -32,18 +33,20 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   const index = createReachIndex(begun.reduce((sum, run) => sum + run.rows, 0));
   const times = createTimes();
   let hasExcluded = false;
+  let hasFollowed = false;
   let base = 0;
   const add = (run: OtherRun, isLive: boolean): void => {
     hasExcluded ||= run.isExcluded;
+    hasFollowed ||= run.isFollowed;
     const former = byNumber.get(run.number);
     if (former !== undefined) former.isReplaced = true;
-    const source: Source = { ...run, isLive, base, isReplaced: false, laterLegs: 0, indexed: new Set() };
+    const source: Source = { ...run, isLive, base, isReplaced: false, laterSteps: 0, indexed: new Set() };
     byNumber.set(run.number, source);
     sources.push(source);
     base += rows.lastRow(run.list) + 1;
     if (base > MOST_ROWS) throw new Error('the ledger has more rows than can be numbered');
     if (!run.isPurged) fill(index, rows, source, times, rules.sinceMs ?? 0);
-    else if (run.isExcluded || rows.wasReachedSince(run.list, rules.sinceMs ?? 0)) purged.push(run);
+    else if (run.isExcluded || run.isFollowed || rows.wasReachedSince(run.list, rules.sinceMs ?? 0)) purged.push(run);
   };
   for (const run of begun) add(run, run.isRunning);
 
@@ -62,11 +65,12 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   const sentAt = (source: Source, message: number, to: string, key: string): number =>
     rows.reachedAt(source.list, message - source.base, key, to);
   /** Of these messages so many count towards a cap. The ledger is asked only where there are enough of them. */
-  const isUsedUp = (messages: readonly number[], to: string, key: string, { max, sinceMs }: Cap): boolean => {
+  const isUsedUp = (messages: readonly number[], to: string, key: string, { max, sinceMs, topic }: Cap): boolean => {
     if (messages.length < max) return false;
     const counted = messages.filter((message) => {
       const source = sourceOf(sources, message);
-      return source.isCounted && !source.isReplaced && times.newest(message) >= sinceMs;
+      const isAboutThis = topic === undefined || source.topic === topic;
+      return source.isCounted && isAboutThis && !source.isReplaced && times.newest(message) >= sinceMs;
     });
     if (counted.length < max) return false;
     let had = 0;
@@ -86,6 +90,17 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
       }
       return null;
     },
+    followed(key) {
+      if (!hasFollowed) return null;
+      for (const message of find(key, key)) {
+        const source = sourceOf(sources, message);
+        if (!source.isFollowed || source.isReplaced) continue;
+        const sent = rows.lastStep(source.list, message - source.base, key);
+        if (sent !== null) return { run: source.number, ...sent };
+      }
+      return null;
+    },
+    replyTo: (message, names) => rows.reply(own.environment, message, names),
     cappedBy(to, key, caps) {
       const messages = find(to, key);
       for (const cap of caps) if (isUsedUp(messages, to, key, cap)) return cap;
@@ -103,7 +118,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
         }
       }
       for (const source of sources) {
-        if (source.isLive && !source.isReplaced) addLaterLegs(index, rows, source, times);
+        if (source.isLive && !source.isReplaced) addLaterSteps(index, rows, source, times);
       }
       seenRuns = runsNow;
       seenVersion = now;
@@ -117,9 +132,10 @@ function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, 
     index.add(person, source.base + row);
     times.note(source.base + row, sentMs);
   };
-  if (source.isLive) {
+  // A follow-up also waits for those who are not sent to yet.
+  if (source.isLive || source.isFollowed) {
     rows.all(source.list, add);
-    addLaterLegs(index, rows, source, times);
+    addLaterSteps(index, rows, source, times);
     return;
   }
   // `exclude` has no period: the time of the message does not matter.
@@ -129,12 +145,12 @@ function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, 
 }
 
 /** A step of a live run can begin at any time, and its address is known only then. */
-function addLaterLegs(index: ReachIndex, rows: ReachRows, source: Source, times: Times): void {
-  const legs = rows.laterLegs(source.list);
-  if (legs === source.laterLegs) return;
-  source.laterLegs = legs;
-  rows.allLater(source.list, (person, row, leg) => {
-    const which = leg * ROWS + row;
+function addLaterSteps(index: ReachIndex, rows: ReachRows, source: Source, times: Times): void {
+  const steps = rows.laterSteps(source.list);
+  if (steps === source.laterSteps) return;
+  source.laterSteps = steps;
+  rows.allLater(source.list, (person, row, step) => {
+    const which = step * ROWS + row;
     if (source.indexed.has(which)) return;
     source.indexed.add(which);
     index.add(person, source.base + row);
@@ -191,10 +207,14 @@ interface OtherRun extends RunIdentity {
   readonly rows: number;
   readonly isRunning: boolean;
   readonly isPurged: boolean;
+  /** What its messages are about. */
+  readonly topic: string | null;
   /** Recipients who were reached there are excluded here. */
   readonly isExcluded: boolean;
   /** What it sent counts towards the caps. */
   readonly isCounted: boolean;
+  /** This run follows it. */
+  readonly isFollowed: boolean;
 }
 
 interface OtherRuns {
@@ -210,14 +230,14 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
     `SELECT count(*), sum(starts), sum(list) FROM runs WHERE environment = ? AND state <> 'loading'`,
   );
   const all = connection.query(
-    `SELECT number, campaign, occurrence, list, starts, rows, state, counted, finished_at, purged_at FROM runs
+    `SELECT number, campaign, occurrence, list, starts, rows, state, counted, finished_at, purged_at, topic, formerly FROM runs
       WHERE environment = ? AND state <> 'loading' ORDER BY number`,
   );
   // An earlier version kept an instant as it was written.
-  const isExcluded = (campaign: string, occurrence: string): boolean =>
+  const isExcluded = (names: readonly string[], occurrence: string): boolean =>
     rules.exclude.some(
       (e) =>
-        e.campaign === campaign &&
+        names.includes(e.campaign) &&
         (e.occurrence === null || e.occurrence === occurrence || e.occurrence === canonicalName(occurrence)),
     );
   const { environment } = own;
@@ -229,6 +249,8 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
         const campaign = String(row[1]);
         const occurrence = String(row[2]);
         if (campaign === own.campaign && occurrence === own.occurrence) return [];
+        // A campaign that was renamed since is meant by its former names too.
+        const names = [campaign, ...(typeof row[11] === 'string' ? (JSON.parse(row[11]) as readonly string[]) : [])];
         // A test message may go to an address that is also on the list.
         if (isTest(occurrence)) return [];
         // Without an end it may have been killed, and its last claims have to be read from the rows.
@@ -244,10 +266,15 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
           rows: Number(row[5]),
           isRunning: row[6] === 'running',
           isPurged: (row[9] ?? null) !== null,
-          isExcluded: isExcluded(campaign, occurrence),
+          topic: (row[10] ?? null) as string | null,
+          isExcluded: isExcluded(names, occurrence),
           isCounted: inTime && row[7] !== 0,
+          isFollowed:
+            typeof rules.follows === 'string' &&
+            names.includes(rules.follows) &&
+            canonicalName(occurrence) === canonicalName(own.occurrence),
         };
-        return run.isExcluded || run.isCounted ? [run] : [];
+        return run.isExcluded || run.isCounted || run.isFollowed ? [run] : [];
       }),
   };
 }
@@ -362,8 +389,8 @@ interface ReachRows {
   /** Recipients reached by a later step: by key and by the address of each step. */
   reachedLater(list: number, sinceMs: number, add: AddPerson): void;
   /** The addresses of all later steps that were begun. */
-  allLater(list: number, add: (person: string, row: number, leg: number) => void): void;
-  laterLegs(list: number): number;
+  allLater(list: number, add: (person: string, row: number, step: number) => void): void;
+  laterSteps(list: number): number;
   /** The highest row of a list; -1: it has none. */
   lastRow(list: number): number;
   /**
@@ -371,6 +398,10 @@ interface ReachRows {
    * to another recipient.
    */
   reachedAt(list: number, row: number, key: string, to: string): number;
+  /** The last step of this row; null where the row belongs to another key. */
+  lastStep(list: number, row: number, key: string): Omit<FollowedMessage, 'run'> | null;
+  /** What was answered to a message, or came from its address since. */
+  reply(environment: string, message: FollowedMessage, names: AnswerNames): 'opt-out' | 'answer' | null;
   /** Whether this list reached any recipient since then. */
   wasReachedSince(list: number, sinceMs: number): boolean;
 }
@@ -387,16 +418,16 @@ const UNKNOWN_MS = Number.POSITIVE_INFINITY;
 function reachRows(connection: Connection): ReachRows {
   const query = lazily((sql) => connection.query(sql));
 
-  /** All rows of a query by pages: (list, leg, after row, since, how many). */
-  const pages = (sql: string, list: number, leg: number, sinceMs: number, take: (row: readonly unknown[]) => void) => {
+  /** All rows of a query by pages: (list, step, after row, since, how many). */
+  const pages = (sql: string, list: number, step: number, sinceMs: number, take: (row: readonly unknown[]) => void) => {
     for (let after = -1; ; ) {
-      const rows = query(sql).all(list, leg, after, sinceMs, PAGE_ROWS);
+      const rows = query(sql).all(list, step, after, sinceMs, PAGE_ROWS);
       for (const row of rows) take(row);
       if (rows.length < PAGE_ROWS) return;
       after = Number(rows.at(-1)?.[0]);
     }
   };
-  const lastLeg = (list: number): number => Number(query(LAST_LEG).get(list)?.[0] ?? 0);
+  const lastStep = (list: number): number => Number(query(LAST_STEP).get(list)?.[0] ?? 0);
 
   return {
     reached(list, sinceMs, add) {
@@ -413,12 +444,12 @@ function reachRows(connection: Connection): ReachRows {
       });
     },
     reachedLater(list, sinceMs, add) {
-      for (let leg = 1; leg <= lastLeg(list); leg++) {
-        pages(REACHED_PAGE, list, leg, sinceMs, ([row, key, address, sent]) => {
+      for (let step = 1; step <= lastStep(list); step++) {
+        pages(REACHED_PAGE, list, step, sinceMs, ([row, key, address, sent]) => {
           const sentMs = timeOf(sent);
           if (typeof key === 'string') add(key, Number(row), sentMs);
           if (typeof address === 'string') add(address, Number(row), sentMs);
-          for (let former = 0; former < leg; former++) {
+          for (let former = 0; former < step; former++) {
             const [own] = query(ADDRESS).get(list, former, Number(row)) ?? [];
             if (typeof own === 'string' && own !== key) add(own, Number(row), sentMs);
           }
@@ -426,25 +457,49 @@ function reachRows(connection: Connection): ReachRows {
       }
     },
     allLater(list, add) {
-      for (let leg = 1; leg <= lastLeg(list); leg++) {
-        pages(ALL_PAGE, list, leg, 0, ([row, key, address]) => {
+      for (let step = 1; step <= lastStep(list); step++) {
+        pages(ALL_PAGE, list, step, 0, ([row, key, address]) => {
           const person = address ?? key;
-          if (typeof person === 'string') add(person, Number(row), leg);
+          if (typeof person === 'string') add(person, Number(row), step);
         });
       }
     },
-    laterLegs: (list) => Number(query(LATER_LEGS).get(list)?.[0] ?? 0),
+    laterSteps: (list) => Number(query(LATER_STEPS).get(list)?.[0] ?? 0),
     lastRow: (list) => Number(query(LAST_ROW).get(list)?.[0] ?? -1),
     reachedAt(list, row, key, to) {
       let isThem = false;
-      for (let leg = 0; ; leg++) {
-        const [reached, fellBack, sent, itsKey, address] = query(STATE).get(list, leg, row) ?? [];
+      for (let step = 0; ; step++) {
+        const [reached, fellBack, sent, itsKey, address] = query(STATE).get(list, step, row) ?? [];
         // The row was purged after the run was read, so its recipient is unknown. It counts as a match, because a
         // second message is worse than a missing one.
         isThem ||= itsKey === null || itsKey === key || itsKey === to || address === key || address === to;
         if (reached === 1) return isThem ? timeOf(sent) : -1;
         if (fellBack !== 1) return -1;
       }
+    },
+    lastStep(list, row, key) {
+      let found: Omit<FollowedMessage, 'run'> | null = null;
+      for (let step = 0; ; step++) {
+        const said = query(FOLLOWED).get(list, step, row);
+        if (said === undefined || (step === 0 && said[2] !== key)) return found;
+        const [state, reason, , address, channel, messageId, at, resend] = said;
+        found = {
+          row,
+          state: String(state),
+          channel: channel as Channel,
+          to: typeof address === 'string' ? address : key,
+          messageId: typeof messageId === 'string' ? messageId : null,
+          claimedAtMs: Number(at ?? 0),
+          resend: Number(resend ?? 0),
+        };
+        if (reason !== FELL_BACK) return found;
+      }
+    },
+    reply(environment, { run, row, messageId, claimedAtMs }, { sender, reference }) {
+      const [count, optedOut] =
+        query(REPLIES).get(run, row, sender, environment, claimedAtMs, messageId, reference) ?? [];
+      if (Number(count ?? 0) === 0) return null;
+      return Number(optedOut ?? 0) > 0 ? 'opt-out' : 'answer';
     },
     wasReachedSince: (list, sinceMs) => query(ANY_REACHED).get(list, sinceMs) !== undefined,
   };
@@ -464,13 +519,24 @@ const STATE = `SELECT (state = 'accepted' OR state = 'in-doubt' OR state = 'clai
     state = 'rejected' AND reason IS NOT DISTINCT FROM 'fell-back', coalesce(claimed_at, updated_at), key, address
   FROM recipients WHERE list = ? AND leg = ? AND row = ?`;
 
+const FOLLOWED = `SELECT state, reason, key, address, coalesce(channel, (SELECT runs.channel FROM runs WHERE runs.list = recipients.list)),
+    message_id, coalesce(claimed_at, updated_at), resend
+  FROM recipients WHERE list = ? AND leg = ? AND row = ?`;
+
+// Of the row, whichever address it came from; from the address, whichever message it answers; and those that name the
+// message but were not looked for yet, because they came in a moment ago.
+const REPLIES = `SELECT count(*), max(CASE coalesce(reviewed_as, meaning) WHEN 'opt-out' THEN 1 ELSE 0 END) FROM replies
+  WHERE (run = ?1 AND row = ?2)
+    OR (sender = ?3 AND (environment = ?4 OR environment = '') AND coalesce(happened_at, received_at) >= ?5)
+    OR (run IS NULL AND row IS NULL AND (environment = ?4 OR environment = '') AND (message_id = ?6 OR reference = ?7))`;
+
 const ADDRESS = 'SELECT address FROM recipients WHERE list = ? AND leg = ? AND row = ?';
 
 const LAST_ROW = 'SELECT max(row) FROM recipients WHERE list = ? AND leg = 0';
 
-const LAST_LEG = 'SELECT max(leg) FROM recipients WHERE list = ?';
+const LAST_STEP = 'SELECT max(leg) FROM recipients WHERE list = ?';
 
-const LATER_LEGS = 'SELECT count(*) FROM recipients WHERE list = ? AND leg > 0';
+const LATER_STEPS = 'SELECT count(*) FROM recipients WHERE list = ? AND leg > 0';
 
 const ANY_REACHED = `SELECT 1 FROM recipients
   WHERE list = ? AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')

@@ -2,7 +2,7 @@ import type { Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import { lazily } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import { type LegRow, lastLeg, readPage, resendOf } from './reading.ts';
+import { lastStep, readPage, resendOf, type StepRow } from './reading.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { RECOVER } from './starts.ts';
@@ -25,11 +25,11 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
 
   const resolveOne = (run: RunRecord, list: number, doubt: DoubtRow, order: Resolution, now: number): boolean => {
     const { verdict, messageId, who, note } = order;
-    const { row, leg, key, attempts } = doubt;
-    const facts = [run.number, verdict, messageId, who, note, now, list, leg, row, key, attempts];
+    const { row, step, key, attempts } = doubt;
+    const facts = [run.number, verdict, messageId, who, note, now, list, step, row, key, attempts];
     if (statement(NOTE_ORDER)(...facts) === 0) return false;
-    if (verdict === 'resend') statement(SEND_AGAIN)(now, list, leg, row);
-    else statement(SETTLE)(verdict, messageId, now, list, leg, row);
+    if (verdict === 'resend') statement(SEND_AGAIN)(now, list, step, row);
+    else statement(SETTLE)(verdict, messageId, now, list, step, row);
     return true;
   };
 
@@ -44,7 +44,7 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
         const page = readPage(query(NEXT_DOUBTS), hasFallen, list, after, BATCH_ROWS, null, leftBehind);
         if (page.first.length === 0) return;
         after = Number(page.first.at(-1)?.[0]);
-        const last = (first: LegRow) => (hasFallen(first) ? lastLeg(page, hasFallen, first)?.row : first);
+        const last = (first: StepRow) => (hasFallen(first) ? lastStep(page, hasFallen, first)?.row : first);
         const doubtful = page.first.map(last).filter((row) => row !== undefined);
         if (doubtful.length > 0) yield doubtful.map((row) => toDoubt(row, run));
       }
@@ -78,15 +78,15 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
       }
     },
 
-    lateAnswer(list, { row, leg, state, reason, attempts, httpStatus, messageId, error }, now) {
+    lateAnswer(list, { row, step, state, reason, attempts, httpStatus, messageId, error }, now) {
       if (state === 'in-doubt') {
         // The doubt stays, but it is known better.
-        statement(EXPLAIN)(reason, httpStatus, messageId, error, now, list, leg, row, attempts);
+        statement(EXPLAIN)(reason, httpStatus, messageId, error, now, list, step, row, attempts);
         return;
       }
       if (state !== 'accepted' && state !== 'rejected') return;
-      if (statement(NOTE_LATE)(state, messageId, now, list, row, attempts, leg) === 0) return;
-      statement(SETTLE_LATE)(state, reason, httpStatus, messageId, error, now, list, leg, row);
+      if (statement(NOTE_LATE)(state, messageId, now, list, row, attempts, step) === 0) return;
+      statement(SETTLE_LATE)(state, reason, httpStatus, messageId, error, now, list, step, row);
     },
   };
 }
@@ -161,7 +161,7 @@ const NEXT_RESOLUTIONS = `SELECT number, 0, leg, channel, line, key, address, re
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at
   FROM resolutions WHERE run = ? AND number > ? AND resolved_by <> 'resend-changed' ORDER BY number LIMIT ?`;
 
-function hasFallen(row: LegRow): boolean {
+function hasFallen(row: StepRow): boolean {
   return row[1] === 1;
 }
 
@@ -183,7 +183,7 @@ function toResolution(row: readonly Value[], run: RunRecord): ResolutionRecord {
 
 function factsOf(row: readonly Value[], run: RunRecord): Omit<DoubtRow, 'row'> {
   return {
-    leg: Number(row[2]),
+    step: Number(row[2]),
     channel: (row[3] ?? run.channel) as Channel,
     line: Number(row[4]),
     key: String(row[5]),

@@ -12,6 +12,7 @@ import type { Connection, Value } from './connection.ts';
 import type { DeliveryRecord, EventStore } from './ledger.ts';
 import type { MessageIds, SentMessage } from './records.ts';
 import { optOuts } from './replies.ts';
+import { UNKNOWN_TOPIC } from './suppressions.ts';
 
 /** The parts of a report that say which message it is about. */
 interface Naming {
@@ -103,15 +104,15 @@ export function eventStore(connection: Connection): EventStore {
   };
 
   return {
-    record(events, { nowMs, source, environment, startLifts = false }) {
+    record(events, { nowMs, source, environment, startLifts = false, stopEnds = 'everything' }) {
       const displaced = connection.displacement();
       if (displaced !== null) throw displaced;
       return connection.write(nowMs, 4 * events.length, (now) => {
         const tally = { reports: 0, replies: 0, unread: 0, known: 0 };
         const suppressed: string[] = [];
         const lifted: string[] = [];
-        const optOut = (address: string, by: 'reply' | 'report'): void => {
-          if (words.optOut(address, by, now)) suppressed.push(address);
+        const optOut = (address: string, by: 'reply' | 'report', about = ''): void => {
+          if (words.optOut(address, by, now, about)) suppressed.push(address);
         };
         for (const event of events) {
           if (!hold(event, source, environment, now)) {
@@ -124,10 +125,16 @@ export function eventStore(connection: Connection): EventStore {
             optOut(event.address, 'report');
           }
           if (event.kind !== 'reply' || (event.meaning !== 'opt-out' && event.meaning !== 'opt-in')) continue;
+          if (stopEnds === 'topic') {
+            // Which message it answers is found later (replies.ts): until then a STOP is about all topics, and a START
+            // about none.
+            if (event.meaning === 'opt-out') optOut(event.from, 'reply', UNKNOWN_TOPIC);
+            continue;
+          }
           // Unless START may lift opt-outs, an opt-out stays in force whatever the recipient writes later.
-          const meaning = startLifts ? lastWord(event.from) : event.meaning;
+          const meaning = startLifts ? lastWord(event.from, null) : event.meaning;
           if (meaning === 'opt-out') optOut(event.from, 'reply');
-          else if (startLifts && lift(event.from)) lifted.push(event.from);
+          else if (startLifts && lift(event.from, null)) lifted.push(event.from);
         }
         return { ...tally, suppressed, lifted };
       });

@@ -2,10 +2,11 @@ import { type Channel, DELIVERY_STATES, type DeliveryState } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import { lazily } from './connection.ts';
 import { mismatchOf, toReport } from './events.ts';
-import type { EvidenceStore, Judged, SaidStates, UnreachedRow, UnsettledRow } from './ledger.ts';
+import type { EvidenceStore, InDoubtRow, Judged, SaidStates, UnreachedRow } from './ledger.ts';
 import { resendOf } from './reading.ts';
 import type { RunRecord, SentMessage } from './records.ts';
 import type { RunStore } from './runs.ts';
+import { topicOf } from './suppressions.ts';
 
 const BATCH_ROWS = 1000;
 
@@ -17,13 +18,13 @@ export function evidenceStore(connection: Connection, runs: RunStore): EvidenceS
   return {
     ...saidStates(connection),
 
-    *unsettled() {
-      for (let [list, leg, row] = [0, 0, 0]; ; ) {
-        const rows = query(NEXT_UNSETTLED).all(list, leg, row, BATCH_ROWS);
-        if (rows.length > 0) yield rows.map(toUnsettled);
+    *inDoubt() {
+      for (let [list, step, row] = [0, 0, 0]; ; ) {
+        const rows = query(NEXT_UNSETTLED).all(list, step, row, BATCH_ROWS);
+        if (rows.length > 0) yield rows.map(toInDoubt);
         const last = rows.at(-1);
         if (last === undefined || rows.length < BATCH_ROWS) return;
-        [list, leg, row] = [Number(last[1]), Number(last[3]), Number(last[2])];
+        [list, step, row] = [Number(last[1]), Number(last[3]), Number(last[2])];
       }
     },
 
@@ -34,13 +35,13 @@ export function evidenceStore(connection: Connection, runs: RunStore): EvidenceS
 
     hasMessage: (environment, messageId) => query(SAME_ID).get(environment, messageId) !== undefined,
 
-    hasOther: ({ identity, to, list, leg, row }, sinceMs, untilMs) =>
-      query(OTHER_MESSAGE).get(identity.environment, to, sinceMs, untilMs, list, leg, row) !== undefined,
+    hasOther: ({ identity, to, list, step, row }, sinceMs, untilMs) =>
+      query(OTHER_MESSAGE).get(identity.environment, to, sinceMs, untilMs, list, step, row) !== undefined,
 
-    settle({ list, leg, row, key, attempts }, { messageId, note, nowMs }) {
+    resolve({ list, step, row, key, attempts }, { messageId, note, nowMs }) {
       return connection.write(nowMs, 3, (now) => {
-        if (statement(NOTE_EVIDENCE)(messageId, note, now, list, leg, row, key, attempts) === 0) return false;
-        statement(ACCEPT)(messageId, now, list, leg, row);
+        if (statement(NOTE_EVIDENCE)(messageId, note, now, list, step, row, key, attempts) === 0) return false;
+        statement(ACCEPT)(messageId, now, list, step, row);
         statement(FINISH)(now, list);
         return true;
       });
@@ -48,18 +49,26 @@ export function evidenceStore(connection: Connection, runs: RunStore): EvidenceS
 
     hasUnreached: () => query(HAS_UNREACHED).get() !== undefined,
 
-    unreached(run, leg, afterRow, limit) {
+    unreached(run, step, afterRow, limit) {
       const { list } = runs.listOf(run);
       const [byReference, withoutId] = query(HOW_UNREACHED).get() ?? [];
-      const rows = query(NEXT_UNREACHED).all(list, leg, afterRow, limit, Number(byReference), Number(withoutId));
-      return rows.map((found) => toUnreached(found, leg, run, query(CHANNELS).all(list, found[0] ?? 0, leg)));
+      const rows = query(NEXT_UNREACHED).all(
+        list,
+        step,
+        afterRow,
+        limit,
+        Number(byReference),
+        Number(withoutId),
+        topicOf(run),
+      );
+      return rows.map((found) => toUnreached(found, step, run, query(CHANNELS).all(list, found[0] ?? 0, step)));
     },
   };
 }
 
 const NEXT_UNSETTLED = `SELECT runs.number, r.list, r.row, r.leg, r.key, r.address, coalesce(r.channel, runs.channel),
     r.attempts, coalesce(r.claimed_at, r.updated_at), r.message_id, r.text_hash,
-    runs.environment, runs.campaign, runs.occurrence, r.resend
+    runs.environment, runs.campaign, runs.occurrence, r.resend, instr(runs.inputs, '"role":"redirect"')
   FROM recipients AS r INDEXED BY recipients_unsettled JOIN runs ON runs.list = r.list
   WHERE (r.state = 'in-doubt' OR r.resolved_by = 'resend') AND (r.list, r.leg, r.row) > (?1, ?2, ?3)
     AND runs.state <> 'loading' AND runs.purged_at IS NULL
@@ -107,21 +116,22 @@ const HOW_UNREACHED = `SELECT max(CASE WHEN reference IS NOT NULL THEN 1 ELSE 0 
 // A recipient with a permanent opt-out gets no fallback, so it is not looked up again: the claim would refuse it each
 // time. Most reports name the id of the API, which SQLite finds by itself; without an id, every row has to be read.
 const NEXT_UNREACHED = `SELECT row, key, channel, message_id, resend, address, claimed_at FROM recipients
-  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state = 'accepted' AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
+  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state = 'accepted' AND key IS NOT NULL AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
     OR message_id IN (SELECT message_id FROM delivery_reports
       WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')))
-    AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = recipients.address AND until_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = recipients.address AND until_at IS NULL
+      AND (topic = '' OR topic = '?' OR topic = ?7) AND (?7 <> 'essential' OR source <> 'reply'))
   ORDER BY row LIMIT ?4`;
 
 const CHANNELS = 'SELECT channel FROM recipients WHERE list = ? AND row = ? AND leg <= ? ORDER BY leg';
 
-function toUnsettled(row: readonly Value[]): UnsettledRow {
+function toInDoubt(row: readonly Value[]): InDoubtRow {
   return {
     run: Number(row[0]),
     identity: { environment: String(row[11]), campaign: String(row[12]), occurrence: String(row[13]) },
     list: Number(row[1]),
     row: Number(row[2]),
-    leg: Number(row[3]),
+    step: Number(row[3]),
     key: String(row[4]),
     to: row[5] as string | null,
     channel: row[6] as Channel,
@@ -129,20 +139,21 @@ function toUnsettled(row: readonly Value[]): UnsettledRow {
     sinceMs: row[8] as number | null,
     messageId: row[9] as string | null,
     textHash: row[10] as string | null,
+    isRedirected: Number(row[15]) > 0,
     ...resendOf(row[14]),
   };
 }
 
 function toUnreached(
   [row, key, , messageId, resend, to, claimedAt]: readonly Value[],
-  leg: number,
+  step: number,
   run: RunRecord,
   channels: readonly (readonly Value[])[],
 ): UnreachedRow {
   const used = channels.map(([channel]) => (channel ?? run.channel) as Channel);
   return {
     row: Number(row),
-    leg,
+    step,
     key: String(key),
     used,
     messageId: messageId as string | null,

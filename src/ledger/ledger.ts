@@ -1,12 +1,16 @@
 import type {
   ChangedRecipient,
   Channel,
+  Commit,
   Delivery,
   DeliveryReport,
   Excluded,
   Outcome,
+  Pause,
   Reply,
   ReplyMeaning,
+  StepCount,
+  StopEnds,
   UnmatchedReason,
   WebhookEvent,
 } from '../model.ts';
@@ -17,36 +21,39 @@ import type { RunLock } from './lock.ts';
 import type {
   AmendFacts,
   AsideRow,
+  BudgetPlace,
+  BudgetSpent,
   Cap,
   ClaimAnswer,
   ClaimRequest,
   ClaimRules,
-  CountRecord,
   DoubtRow,
   EarlierRow,
   FinishFacts,
   HashEntry,
-  Holder,
-  LegCount,
+  HeldShards,
+  LoadFacts,
   LoadRow,
+  LockOwner,
   MessageIds,
   OutcomeFilter,
+  PauseScope,
   PendingRow,
+  Recorded,
   Resolution,
   ResolutionRecord,
   ResultRecord,
   RowState,
   RunIdentity,
   RunRecord,
-  SealFacts,
   SeenSchedule,
   SentMessage,
   SuppressEntry,
   SuppressedHash,
   SuppressFacts,
   Suppression,
+  WorkerStore,
 } from './records.ts';
-import type { HeldShards, WorkerStore } from './worker-store.ts';
 
 /**
  * What happened, durably. Everything here is an interface: the ledger of one machine is SQLite, that of several
@@ -55,7 +62,7 @@ import type { HeldShards, WorkerStore } from './worker-store.ts';
  * A list of recipients belongs to a run, and a run to one (environment, campaign, occurrence). All times are
  * milliseconds since 1970 and come from the caller; the ledger never lets them decrease.
  *
- * A recipient has one row for each channel step (`leg`) that was begun. Its outcome is that of the last step; the steps
+ * A recipient has one row for each channel step (`step`) that was begun. Its outcome is that of the last step; the steps
  * before it fell back.
  */
 export interface Ledger {
@@ -65,11 +72,13 @@ export interface Ledger {
   readonly history: number | null;
 
   // ------------------------------------------------------------------------------------------------------- runs
-  /** Every run, oldest first; lists that were begun and not sealed are not among them. */
+  /** Every run, oldest first; lists that were begun and not fully loaded are not among them. */
   runs(): RunRecord[];
   findRun(identity: RunIdentity): RunRecord | null;
   /** The runs of a campaign in an environment, oldest first: found by index, also among many others. */
   runsOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): RunRecord[];
+  /** Runs of campaigns that had this name before, oldest first. */
+  runsRenamed(of: Pick<RunIdentity, 'environment' | 'campaign'>): RunRecord[];
   /** By the id that people see, or every run of a campaign by its name; oldest first. */
   runById(idOrCampaign: string): RunRecord[];
 
@@ -90,15 +99,19 @@ export interface Ledger {
       readonly nowMs: number;
       /** What it sends counts towards the frequency caps of others; default: it does. An amended run takes it over. */
       readonly isCounted?: boolean;
+      /** What its messages are about; default: nothing in particular. An amended run takes it over. */
+      readonly topic?: string | null;
+      /** Names that the campaign had before; default: none. An amended run takes them over. */
+      readonly formerly?: readonly string[];
     },
   ): RunRecord;
   /** Adds rows to a list that is loading, in one transaction; give it a few thousand at a time. */
   load(run: RunRecord, rows: readonly LoadRow[]): void;
   /** From here on the run exists and its rows count. */
-  sealLoad(run: RunRecord, facts: SealFacts): RunRecord;
-  /** Forgets a list that was begun and not sealed. */
+  finishLoad(run: RunRecord, facts: LoadFacts): RunRecord;
+  /** Forgets a list that was begun and not fully loaded. */
   discardLoad(run: RunRecord): void;
-  /** Replaces the old list by a new one that is loaded but not completed, in one transaction; see amend.ts. */
+  /** Replaces the old list by a new one that is loaded but not completed, in one transaction; see lists.ts. */
   amend(run: RunRecord, draft: RunRecord, facts: AmendFacts): RunRecord;
 
   // ----------------------------------------------------------------------------- sending (under the run's lock)
@@ -106,8 +119,10 @@ export interface Ledger {
    * Begins or continues to send: a row that was claimed and has no outcome is in doubt (`crash`, counted as one more
    * attempt), failed and deferred rows are pending again. From the first start on, a marker beside the ledger
    * remembers that this project was sent from.
+   *
+   * @param commit - that the start is made from; null, the default: git does not know
    */
-  start(run: RunRecord, nowMs: number): { readonly run: RunRecord; readonly recovered: number };
+  start(run: RunRecord, nowMs: number, commit?: Commit | null): { readonly run: RunRecord; readonly recovered: number };
   /** Rejected recipients become pending, in their last step; only when the user asks for it. Returns how many. */
   retryRejected(run: RunRecord): number;
   /**
@@ -124,6 +139,28 @@ export interface Ledger {
   earlier(run: RunRecord): ReadonlyMap<string, readonly EarlierRow[]>;
   /** Says which variant those get who are not in the test; the run is given back with it. */
   setWinner(run: RunRecord, variant: string): RunRecord;
+
+  /** Pauses that have not ended, oldest first. */
+  pauses(): readonly Pause[];
+  /** The pause that applies to a campaign in an environment; null: it may send. */
+  pauseOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): Pause | null;
+  /** From the commit on, no process claims anything there. Returns the pause that was there before, which then stays. */
+  pause(
+    scope: PauseScope,
+    facts: { readonly reason: string; readonly who: string; readonly nowMs: number },
+  ): Pause | null;
+  /** Ends exactly this pause. Returns it; null: there was none. */
+  resume(scope: PauseScope, facts: { readonly who: string; readonly nowMs: number }): Pause | null;
+
+  /** What the campaigns of an environment have spent in a period, in millionths of the currency. */
+  spent(of: BudgetPlace): number;
+  /** The counters of an environment in a period, one for each currency. */
+  spentIn(environment: string, period: string): readonly BudgetSpent[];
+  /** The counters that claims of this process changed, as it saw them last. */
+  spentHere(): readonly BudgetSpent[];
+  /** Another server took over and may lack the last confirmed commits: a counter that is lower there is raised. */
+  raiseSpent(all: readonly BudgetSpent[], nowMs: number): void;
+
   /**
    * The next pending rows after `afterRow` (-1 for all) up to `lastRow` (default: the last of the list), of any step
    * and in list order: at most one for a recipient.
@@ -185,8 +222,8 @@ export interface Ledger {
   /** Runs that several workers share; null: those of a file are one process's. */
   readonly workers: WorkerStore | null;
   /** Records the owner of the run's lock, for the message that another process shows; null when it is released. */
-  hold(identity: RunIdentity, holder: Holder | null): void;
-  holder(identity: RunIdentity): Holder | null;
+  setLockOwner(identity: RunIdentity, lockOwner: LockOwner | null): void;
+  lockOwner(identity: RunIdentity): LockOwner | null;
 
   // ----------------------------------------------------------------------------------------------------- doubts
   /** The recipients in doubt in list order, in batches. */
@@ -210,9 +247,11 @@ export interface Ledger {
    * that.
    */
   /** Recipients by outcome; they add up to the rows of the run. */
-  counts(run: RunRecord): CountRecord[];
+  counts(run: RunRecord): Omit<StepCount, 'fellBack'>[];
   /** As `counts`, with the steps that fell back. Both take one scan of the list. */
-  legs(run: RunRecord): LegCount[];
+  steps(run: RunRecord): StepCount[];
+  /** Whether a person was erased from the run. */
+  hasErased(run: RunRecord): boolean;
   /**
    * How many recipients a start has something to do for: pending, failed and deferred, and `rejected` where those are tried
    * again. `undecided` is how many of them wait for the winner of a test. A quarter of the time of `counts`.
@@ -241,10 +280,12 @@ export interface Ledger {
   suppress(address: string, facts: SuppressFacts): boolean;
   /** As `suppress`, many in one transaction; give it a few thousand at a time. Returns how many are new. */
   suppressMany(entries: readonly SuppressEntry[], nowMs: number): number;
-  unsuppress(address: string): boolean;
+  /** Takes off the entry for a topic ('': for all topics); default: every entry. */
+  unsuppress(address: string, topic?: string | null): boolean;
   /** Every entry, expired ones too, by address. */
   suppressions(): Iterable<Suppression>;
-  isSuppressed(address: string, nowMs: number): boolean;
+  /** Whether a campaign of this topic must not send to it; null: a campaign without a topic. */
+  isSuppressed(address: string, nowMs: number, topic?: string | null): boolean;
   /**
    * Addresses and hashes in one transaction, all or nothing. Returns how many were not suppressed before.
    *
@@ -252,13 +293,13 @@ export interface Ledger {
    */
   suppressAll(addresses: readonly SuppressEntry[], hashes: readonly HashEntry[], nowMs: number): number;
   /** Takes hashes off the list. */
-  unsuppressHash(hash: string): boolean;
+  unsuppressHash(hash: string, topic?: string | null): boolean;
   /** Every hash, expired ones too, in their order. */
   suppressedHashes(): Iterable<SuppressedHash>;
-  /** One entry, also one that has ended; null if there is none. */
-  suppressionOf(address: string): Suppression | null;
-  suppressedHashOf(hash: string): SuppressedHash | null;
-  isHashSuppressed(hash: string, nowMs: number): boolean;
+  /** The entries of an address, one for each topic, also those that have ended. */
+  suppressionsOf(address: string): readonly Suppression[];
+  suppressedHashesOf(hash: string): readonly SuppressedHash[];
+  isHashSuppressed(hash: string, nowMs: number, topic?: string | null): boolean;
   /** Id of the one key that all hashes were made with; null while there are none. */
   hashKeyId(): string | null;
   /** How many entries there are, expired ones too. */
@@ -308,12 +349,13 @@ export interface LedgerFacts {
   readonly newestMs: number;
   readonly runs: number;
   /** Runs that some process is at now, with who holds them as far as it said. */
-  readonly held: readonly { readonly run: RunRecord; readonly holder: Holder | null }[];
+  readonly held: readonly { readonly run: RunRecord; readonly lockOwner: LockOwner | null }[];
   /** Runs that were going on when their process ended. */
   readonly broken: readonly RunRecord[];
   /** Id of the key of its hashes; null: it holds none. */
   readonly hashKeyId: string | null;
   readonly isPurgeUnfinished: boolean;
+  readonly pauses: readonly Pause[];
   /** Other users of the machine may read it. */
   readonly isReadable: boolean;
   /** What the clock of the server says, ms since 1970; null: it is a file. */
@@ -358,6 +400,8 @@ interface ReplyFilter {
 interface OptOutFacts {
   /** A word of opting in takes back an opt-out that was a reply, and no other. */
   readonly startLifts: boolean;
+  /** `topic`: a STOP is about the topic of the message that it answers; default: about everything. */
+  readonly stopEnds?: StopEnds;
   /** The form in which an address is compared with the suppression list. */
   readonly listed: (address: string) => string;
 }
@@ -391,7 +435,7 @@ interface Reviewed {
 export interface PurgeStore {
   /** The newest thing that is recorded of a run, in ms since 1970. One pass over its list. */
   lastActivityMs(run: RunRecord): number;
-  /** Lists that were begun and never sealed, or replaced and not forgotten yet; they hold addresses too. */
+  /** Lists that were begun and never fully loaded, or replaced and not forgotten yet; they hold addresses too. */
   drafts(): readonly RunRecord[];
   /** Nothing is left to be taken out of the run. */
   isDone(run: RunRecord): boolean;
@@ -422,7 +466,7 @@ export interface PurgeStore {
    * still count: reports lose address, texts and digest, replies all but their meaning. The rest is deleted.
    */
   forgetEvents(beforeMs: number): Iterable<EventCounts>;
-  /** Forgets a list that is not sealed. */
+  /** Forgets a list that is not fully loaded. */
   forget(draft: RunRecord): Iterable<number>;
   /** Suppressions older than that: those that have expired before it, and the others. */
   oldSuppressions(beforeMs: number): { readonly expired: number; readonly active: number };
@@ -434,6 +478,12 @@ export interface PurgeStore {
     beforeMs: number,
     hasher: Hasher | null,
   ): Iterable<{ readonly hashed: number; readonly expired: number }>;
+  /**
+   * Takes one person out, in one transaction: after a kill, all of it is done or nothing. Their rows are cleared as a
+   * purge clears them, reports and replies are deleted, and their addresses are suppressed. The caller holds the locks of
+   * the runs, all of which are finished. Returns which events were deleted.
+   */
+  erase(erasure: Erasure, nowMs: number): EventCounts;
   /**
    * Writes the file anew, so that nothing is left in its gaps and free pages, and empties its log. It holds the write
    * lock for about 10 ms a megabyte. If it was not done, try again: `in-use` means that another process sends from a
@@ -448,10 +498,32 @@ export interface PurgeStore {
 /** The delivery result of one message, and the ids by which its reports are found. */
 export interface KeptDelivery {
   readonly row: number;
-  readonly leg: number;
+  readonly step: number;
   readonly delivery: Delivery | null;
   readonly reference: string | null;
   readonly messageId: string | null;
+}
+
+/** What the ledger holds of one person. */
+export interface Erasure {
+  /** In the form in which addresses are listed. */
+  readonly address: string;
+  readonly runs: readonly ErasedRows[];
+  /** Rows of lists that were never fully loaded. */
+  readonly drafts: readonly Pick<ErasedRows, 'run' | 'rows'>[];
+  /** Addresses that are not sent to any more: that one, and those that the rows hold beside it. */
+  readonly suppressed: readonly string[];
+  /** They are suppressed as hashes; null: as they are. */
+  readonly hasher: Hasher | null;
+}
+
+/** The rows of a person in one run. */
+export interface ErasedRows {
+  readonly run: RunRecord;
+  readonly rows: readonly number[];
+  readonly keys: readonly string[];
+  /** Their messages, also those to earlier addresses: what was delivered stays as a word. */
+  readonly kept: readonly KeptDelivery[];
 }
 
 export interface EventCounts {
@@ -469,26 +541,26 @@ export interface Hasher {
 /** What reports prove about recipients: that a request was received, and that a message was not. */
 export interface EvidenceStore extends SaidStates {
   /** Those in doubt, and those who are to be sent to again after a doubt, of every run, in batches. */
-  unsettled(): Iterable<readonly UnsettledRow[]>;
+  inDoubt(): Iterable<readonly InDoubtRow[]>;
   /**
    * Reports of the environment to an address that name no message of ours, but quote its text, from `sinceMs` to
    * `untilMs`.
    */
-  quoting(row: UnsettledRow, sinceMs: number, untilMs: number): DeliveryRecord[];
+  quoting(row: InDoubtRow, sinceMs: number, untilMs: number): DeliveryRecord[];
   /** Whether a recipient of the environment has this id of the API. One pass over its lists: ask it rarely. */
   hasMessage(environment: string, messageId: string): boolean;
   /**
    * Whether another message without a known id went to the same address of the environment in that time: a report that
    * quotes a text may mean that one. One scan of its lists.
    */
-  hasOther(row: UnsettledRow, sinceMs: number, untilMs: number): boolean;
+  hasOther(row: InDoubtRow, sinceMs: number, untilMs: number): boolean;
   /**
    * A report is evidence that the API had the request (failures.md, K2). A row in doubt becomes accepted, and a row
    * that waits to be sent again is accepted without a second message, unless the row was moved meanwhile. Needs no lock
-   * of the run: other processes move such a row only by the same compare-and-set. Returns whether it was settled.
+   * of the run: other processes move such a row only by the same compare-and-set. Returns whether it was resolved.
    */
-  settle(
-    row: UnsettledRow,
+  resolve(
+    row: InDoubtRow,
     facts: { readonly messageId: string | null; readonly note: string; readonly nowMs: number },
   ): boolean;
   /** Whether any report says that a channel did not reach the recipient. */
@@ -497,7 +569,7 @@ export interface EvidenceStore extends SaidStates {
    * Accepted rows of one step after `afterRow`, in list order, at most `limit`, that such a report may be about: the
    * caller reads all reports of each.
    */
-  unreached(run: RunRecord, leg: number, afterRow: number, limit: number): UnreachedRow[];
+  unreached(run: RunRecord, step: number, afterRow: number, limit: number): UnreachedRow[];
 }
 
 /** What reports say about many messages at once. */
@@ -546,7 +618,7 @@ export interface ReplyRecord extends Omit<Reply, 'kind'> {
 interface AnsweredMessage {
   readonly run: number;
   readonly row: number;
-  readonly leg: number;
+  readonly step: number;
   /** As the list has them; null after a purge. */
   readonly key: string | null;
   readonly line: number | null;
@@ -557,19 +629,6 @@ export interface ReplyReview {
   readonly meaning: Exclude<ReplyMeaning, 'review'>;
   readonly who: string;
   readonly atMs: number;
-}
-
-/** What was done with a group of events; they add up to it. */
-export interface Recorded {
-  readonly reports: number;
-  readonly replies: number;
-  readonly unread: number;
-  /** Events that the ledger held already. */
-  readonly known: number;
-  /** Addresses that are suppressed since, and were not before. */
-  readonly suppressed: readonly string[];
-  /** Addresses whose opt-out was taken back. */
-  readonly lifted: readonly string[];
 }
 
 interface RecordFacts {
@@ -583,40 +642,29 @@ interface RecordFacts {
   readonly environment: string;
   /** A word of opting in takes back an opt-out that was a reply, and no other; default: it does not. */
   readonly startLifts?: boolean;
+  /** `topic`: a STOP is about everything only until `joinReplies` finds the message that it answers; default: always. */
+  readonly stopEnds?: StopEnds;
 }
 
 /** A message in doubt, or one to be sent again after a doubt: a report may show that it was received. */
-export interface UnsettledRow {
+export interface InDoubtRow
+  extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'channel' | 'attempts' | 'resend' | 'sinceMs'> {
   /** Number of the run, and what its references are made of. */
   readonly run: number;
   readonly identity: RunIdentity;
   readonly list: number;
-  readonly row: number;
-  readonly leg: number;
-  readonly key: string;
-  readonly to: string | null;
-  readonly channel: Channel;
-  readonly attempts: number;
-  /** Messages that went to earlier addresses of the recipient; absent: none. */
-  readonly resend?: number;
-  /** When it was claimed, in ms since 1970. */
-  readonly sinceMs: number | null;
   readonly messageId: string | null;
   /** SHA-256 of the text that was sent, as hex digits; null if there was none, or the process was killed. */
   readonly textHash: string | null;
+  /** It went to another address than `to`. */
+  readonly isRedirected: boolean;
 }
 
 /** An accepted message that may not have reached the recipient. */
-export interface UnreachedRow {
-  readonly row: number;
-  readonly leg: number;
-  readonly key: string;
+export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'resend'> {
   /** Channels of the steps so far, this one last. */
   readonly used: readonly Channel[];
   readonly messageId: string | null;
-  /** Messages that went to earlier addresses of the recipient; absent: none. */
-  readonly resend?: number;
-  readonly to: string | null;
   readonly claimedAtMs: number | null;
 }
 
@@ -664,6 +712,12 @@ export interface Reach {
   excludedBy(to: string, key: string): RunIdentity | null;
   /** The cap that is used up; null: none is. */
   cappedBy<C extends Cap>(to: string, key: string, caps: readonly C[]): C | null;
+  /** The message of the followed run to the person with this key; null: the run does not have them. */
+  followed(key: string): FollowedMessage | null;
+  /** What was answered to that message, or came from its address since; null: nothing. */
+  replyTo(message: FollowedMessage, names: AnswerNames): 'opt-out' | 'answer' | null;
+  /** Why a person gets no follow-up, or not yet; null: it is their turn. Absent: the campaign follows on no other. */
+  readonly followUp?: (key: string, nowMs: number) => 'no-follow-up' | 'follow-up-later' | null;
   /** Finds new writes of other processes; 3 us if there are none. */
   refresh(): void;
 }
@@ -673,4 +727,26 @@ export interface ReachRules {
   readonly exclude: readonly Pick<Excluded, 'campaign' | 'occurrence'>[];
   /** Messages count from here on, in ms since 1970: the beginning of the longest period; null: no cap. */
   readonly sinceMs: number | null;
+  /** The campaign that is followed: its run of the same occurrence; null or absent: none. */
+  readonly follows?: string | null;
+}
+
+/** What an answer to a message may carry, apart from the id of the message. */
+export interface AnswerNames {
+  /** The address of the recipient as replies carry it: email addresses in lower case. */
+  readonly sender: string;
+  readonly reference: string | null;
+}
+
+/** The last step of a message that another one follows. */
+export interface FollowedMessage {
+  readonly run: number;
+  readonly row: number;
+  readonly state: string;
+  readonly channel: Channel;
+  readonly to: string;
+  readonly messageId: string | null;
+  /** When it was claimed, just before the request, in ms since 1970. */
+  readonly claimedAtMs: number;
+  readonly resend: number;
 }

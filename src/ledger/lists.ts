@@ -1,11 +1,11 @@
-import type { Channel } from '../model.ts';
-import type { Connection } from './connection.ts';
-import { lazily } from './connection.ts';
+import { problem, refuse } from '../errors.ts';
+import type { ChangedRecipient, Channel } from '../model.ts';
+import { type Connection, lazily, type Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import type { LoadRow, RunRecord } from './records.ts';
+import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
-export type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'sealLoad' | 'discardLoad'>;
+type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'finishLoad' | 'discardLoad'>;
 
 /**
  * Loads the list of a new run into the ledger. Other processes do not see it before it is complete, so a kill half way
@@ -19,8 +19,8 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
   // Prepared when it is needed: in an older ledger that is only read, a view replaces the table.
   const queries = lazily((sql) => connection.query(sql));
-  const insertRun = `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted)
-    SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ? FROM runs RETURNING number`;
+  const insertRun = `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted, topic, formerly)
+    SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ?, ?, ? FROM runs RETURNING number`;
   const insertRow = connection.statement(
     `INSERT INTO recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -30,7 +30,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
     `INSERT INTO recipients (list, row, line, key, address, state, parts, encoding)
       VALUES (?1, ?2, ?3, ?4, ?4, 'pending', ?5, ?6)`,
   );
-  const seal = connection.statement(
+  const finish = connection.statement(
     `UPDATE runs SET state = 'partial', inputs = ?, identity_hash = ?, created_at = ?,
       rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND leg = 0)
       WHERE number = ? AND state = 'loading'`,
@@ -38,18 +38,23 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
 
   const loadingList = (run: RunRecord): number => {
     const { list, state } = runs.listOf(run);
-    if (state !== 'loading') throw new Error(`Run ${run.id} is sealed: its list cannot be loaded again.`);
+    if (state !== 'loading') throw new Error(`Run ${run.id} is loaded: its list cannot be loaded again.`);
     return list;
   };
 
   return {
-    beginLoad({ environment, campaign, occurrence }, { channel, nowMs, isCounted = true }) {
+    beginLoad(
+      { environment, campaign, occurrence },
+      { channel, nowMs, isCounted = true, topic = null, formerly = [] },
+    ) {
       const number = connection.write(nowMs, 1, (now) => {
         for (const [number = 0, list = 0] of leftovers.all(environment, campaign, occurrence)) {
           forgetRows(list);
           forgetRun(number);
         }
-        return Number(queries(insertRun).get(environment, campaign, occurrence, channel, now, isCounted ? 1 : 0)?.[0]);
+        const names = formerly.length === 0 ? null : JSON.stringify(formerly);
+        const facts = [channel, now, isCounted ? 1 : 0, topic, names];
+        return Number(queries(insertRun).get(environment, campaign, occurrence, ...facts)?.[0]);
       });
       return runs.record(number);
     },
@@ -73,10 +78,10 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
       });
     },
 
-    sealLoad(run, { inputs, identityHash, nowMs }) {
+    finishLoad(run, { inputs, identityHash, nowMs }) {
       connection.write(nowMs, 1, (now) => {
         loadingList(run);
-        seal(JSON.stringify(inputs), identityHash, now, run.number);
+        finish(JSON.stringify(inputs), identityHash, now, run.number);
       });
       return runs.record(run.number);
     },
@@ -97,4 +102,326 @@ export function ownChannel(channel: Channel | null, run: Pick<RunRecord, 'channe
 
 function checkComplete(row: LoadRow): void {
   if (row.key === null || row.to === null) throw new Error(`Row ${row.row} has no key or address, but is not skipped.`);
+}
+
+/**
+ * Replaces the list of a run with a new one and keeps what is known about recipients who were already sent to.
+ * Recipients are matched by key:
+ *
+ * - A final outcome stays with the recipient, together with what was sent (address, parts, cost, variant). A recipient
+ *   who was `removed` earlier and is in the new list again is no longer removed.
+ * - Every other recipient is as the new list says, with the attempts made so far.
+ * - A recipient who is missing from the new list is kept after its rows: with the final outcome, or else as `skipped`
+ *   (`removed`). Missing rows without a key and missing duplicates are dropped, but for those of a person who was erased:
+ *   what became of them still counts.
+ *
+ * If a key has several rows that are not duplicates, the row that was sent to counts. Of the new rows, the one that
+ * will be sent to counts. Rows left out by `where` come last in both. A recipient who fell back has one new row with
+ * all channel steps in it; a last step that is not final is as the new list says.
+ *
+ * All of it is one transaction in the database: keys are not read into memory. The keys of both lists are sorted into
+ * temporary tables first, because looking them up in list order would read the index at random.
+ */
+export function amender(connection: Connection, runs: RunStore, lists: ListStore): Pick<Ledger, 'amend'> {
+  const recover = connection.statement(
+    `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1, http_status = NULL,
+      message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`,
+  );
+  const giveAway = connection.statement('UPDATE runs SET list = -1 WHERE number = ?');
+  const setList = connection.statement('UPDATE runs SET list = ? WHERE number = ?');
+  const update = connection.statement(
+    `UPDATE runs SET inputs = ?1, counted = ?3, topic = ?4, formerly = ?5,
+      rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND leg = 0),
+      state = CASE WHEN EXISTS (SELECT 1 FROM recipients WHERE recipients.list = runs.list
+        AND (recipients.state = 'pending' OR recipients.state = 'deferred')) THEN 'partial' ELSE state END
+      WHERE number = ?2`,
+  );
+
+  // Rows have other numbers in the new list: the messages that replies answer are looked for once more.
+  const lookAgain = connection.statement('UPDATE replies SET run = NULL, leg = NULL, row = NULL WHERE run = ?');
+
+  return {
+    amend(run, draft, { inputs, nowMs }) {
+      if (run.channel !== draft.channel) {
+        const message = `The channel was ${run.channel} and is ${draft.channel} now.`;
+        throw refuse(problem('identity-changed', message, { hint: 'Send it as another campaign.' }));
+      }
+      connection.write(nowMs, 2 * run.rows, (now) => {
+        const { list: oldList } = runs.listOf(run);
+        const { list: newList, state } = runs.listOf(draft);
+        if (state !== 'loading') throw new Error('A run can only be amended with a list that is not loaded yet.');
+        recover(now, oldList);
+        merge(connection, run.number, oldList, newList, now);
+        connection.deferReferences();
+        giveAway(draft.number);
+        setList(newList, run.number);
+        setList(oldList, draft.number);
+        const names = draft.formerly.length === 0 ? null : JSON.stringify(draft.formerly);
+        update(JSON.stringify(inputs), run.number, draft.isCounted ? 1 : 0, draft.topic, names);
+        lookAgain(run.number);
+      });
+      lists.discardLoad(draft);
+      return runs.record(run.number);
+    },
+  };
+}
+
+function merge(connection: Connection, run: number, oldList: number, newList: number, nowMs: number): void {
+  for (const sql of TEMPORARY_TABLES) connection.exec(sql);
+  connection.statement(OLD_KEYS)(oldList);
+  connection.statement(NEW_KEYS)(newList);
+  connection.statement(PAIRS)();
+  connection.statement(GONE)(newList, oldList);
+  connection.statement(KEEP_GONE)(oldList, newList, nowMs);
+  connection.statement(MOVED)(oldList);
+  connection.statement(MOVED_GONE)(oldList);
+  connection.statement(KEEP_STEPS)(oldList, newList);
+  // While the rows of step 0 still say what the new list says.
+  connection.statement(OPEN_STEPS)(newList, nowMs);
+  connection.statement(KEEP_FINAL)(oldList, newList);
+  connection.statement(KEEP_ATTEMPTS)(oldList, newList);
+  connection.statement(TAKE_BACK)(oldList, newList, run);
+  connection.statement(TAKE_BACK_GONE)(oldList, newList, run);
+  for (const sql of DROP_TEMPORARY_TABLES) connection.exec(sql);
+}
+
+const TEMPORARY_TABLES = [
+  `CREATE TEMP TABLE old_keys (key TEXT PRIMARY KEY, row INTEGER NOT NULL, fell_back INTEGER NOT NULL) WITHOUT ROWID`,
+  `CREATE TEMP TABLE new_keys (key TEXT NOT NULL, row INTEGER NOT NULL, skipped INTEGER NOT NULL,
+    PRIMARY KEY (key, row)) WITHOUT ROWID`,
+  'CREATE TEMP TABLE pairs (row INTEGER PRIMARY KEY, old_row INTEGER NOT NULL)',
+  'CREATE TEMP TABLE gone (old_row INTEGER PRIMARY KEY, row INTEGER NOT NULL)',
+  'CREATE TEMP TABLE moved (old_row INTEGER PRIMARY KEY, row INTEGER NOT NULL)',
+];
+
+const DROP_TEMPORARY_TABLES = [
+  'DROP TABLE temp.moved',
+  'DROP TABLE temp.gone',
+  'DROP TABLE temp.pairs',
+  'DROP TABLE temp.new_keys',
+  'DROP TABLE temp.old_keys',
+];
+
+const OLD_KEYS = `INSERT INTO temp.old_keys
+  SELECT key, row, CASE WHEN state = 'rejected' AND reason = 'fell-back' THEN 1 ELSE 0 END FROM main.recipients
+  WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS DISTINCT FROM 'duplicate'
+  ORDER BY key, CASE state WHEN 'accepted' THEN 0 WHEN 'in-doubt' THEN 1 WHEN 'rejected' THEN 2
+    WHEN 'skipped' THEN 4 + CASE reason WHEN 'excluded' THEN 1 ELSE 0 END ELSE 3 END, row
+  ON CONFLICT DO NOTHING`;
+
+const NEW_KEYS = `INSERT INTO temp.new_keys
+  SELECT key, row, CASE state WHEN 'skipped' THEN 1 ELSE 0 END + CASE reason WHEN 'excluded' THEN 1 ELSE 0 END FROM main.recipients
+  WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS DISTINCT FROM 'duplicate' ORDER BY key, row`;
+
+// Of several rows with one key, the recipient is the row that will be sent to. The other rows are left out by a rule
+// (`where`) and do not take over the outcome. If two rows will be sent to, both take it over, so that no second message
+// is sent; but a pending step must not exist twice.
+const PAIRS = `INSERT INTO temp.pairs
+  SELECT n.row, o.row FROM temp.new_keys AS n CROSS JOIN temp.old_keys AS o ON o.key = n.key
+  WHERE (o.fell_back = 0 AND n.skipped = 0) OR n.row = (SELECT m.row FROM temp.new_keys AS m WHERE m.key = n.key ORDER BY m.skipped, m.row
+    LIMIT 1)
+  ORDER BY n.row`;
+
+const GONE = `INSERT INTO temp.gone
+  SELECT k.row,
+    (SELECT coalesce(max(row), -1) FROM main.recipients WHERE list = ?1 AND leg = 0) + row_number() OVER (ORDER BY k.row)
+  FROM (SELECT old.row FROM temp.old_keys AS old
+      WHERE NOT EXISTS (SELECT 1 FROM temp.new_keys AS n WHERE n.key = old.key)
+    UNION ALL SELECT row FROM main.recipients WHERE list = ?2 AND leg = 0 AND key IS NULL AND state <> 'skipped') AS k`;
+
+const KEEP_FINAL = `UPDATE main.recipients AS n
+  SET address = o.address, channel = o.channel, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
+    message_id = o.message_id, error = o.error, parts = o.parts, encoding = o.encoding, cost_micros = o.cost_micros,
+    variant = o.variant, claimed_at = o.claimed_at, updated_at = o.updated_at, resolved_by = o.resolved_by,
+    delivery = o.delivery, text_hash = o.text_hash, resend = o.resend,
+    list_address = CASE WHEN n.address <> o.address AND o.reason IS DISTINCT FROM 'fell-back' THEN n.address END
+  FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
+  WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row
+    AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'
+      OR (o.state = 'skipped' AND o.reason IS DISTINCT FROM 'removed'))`;
+
+const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts
+  FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
+  WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row AND o.attempts > n.attempts`;
+
+const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, channel, state, reason, attempts,
+    http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
+    text_hash, resend)
+  SELECT ?2, g.row, o.line, o.key, o.address, o.channel,
+    CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'skipped' ELSE o.state END,
+    CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'removed' ELSE o.reason END,
+    o.attempts, o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at,
+    CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN CAST(?3 AS INTEGER) ELSE o.updated_at END,
+    o.resolved_by, o.delivery, o.text_hash, o.resend
+  FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = g.old_row`;
+
+// A requested second message that did not go out is withdrawn: the recipient returns to the outcome of the message
+// before, and the list may have a third address by now. One that was refused stays, unless the list has an earlier
+// address again, where nothing is to be sent. Found by the few messages that went to earlier addresses.
+const TAKE_BACK = `UPDATE main.recipients AS n
+  SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
+    error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
+    resend = nullif(o.resend - 1, 0),
+    list_address = CASE WHEN coalesce(n.list_address, n.address) <> r.address THEN coalesce(n.list_address, n.address) END
+  FROM main.resolutions AS r CROSS JOIN temp.new_keys AS k ON k.key = r.key
+    CROSS JOIN temp.pairs AS p ON p.row = k.row
+    CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
+  WHERE r.run = ?3 AND r.resolved_by = 'resend-changed' AND n.list = ?2 AND n.leg = 0 AND n.row = p.row
+    AND o.resend IS NOT NULL
+    AND r.number = (SELECT max(number) FROM main.resolutions AS last WHERE last.run = ?3 AND last.key = r.key
+      AND last.resolved_by = 'resend-changed')
+    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' OR o.state = 'skipped'
+      OR (o.state = 'rejected' AND o.reason IS DISTINCT FROM 'fell-back'
+        AND EXISTS (SELECT 1 FROM main.resolutions AS former WHERE former.run = ?3 AND former.key = r.key
+          AND former.resolved_by = 'resend-changed' AND former.address = coalesce(n.list_address, n.address))))`;
+
+const TAKE_BACK_GONE = `UPDATE main.recipients AS n
+  SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
+    error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
+    resend = nullif(o.resend - 1, 0)
+  FROM main.resolutions AS r CROSS JOIN temp.old_keys AS k ON k.key = r.key
+    CROSS JOIN temp.gone AS g ON g.old_row = k.row
+    CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = k.row
+  WHERE r.run = ?3 AND r.resolved_by = 'resend-changed' AND n.list = ?2 AND n.leg = 0 AND n.row = g.row
+    AND o.resend IS NOT NULL
+    AND r.number = (SELECT max(number) FROM main.resolutions AS last WHERE last.run = ?3 AND last.key = r.key
+      AND last.resolved_by = 'resend-changed')
+    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' OR o.state = 'skipped')`;
+
+// Every recipient who fell back has a row of step 1, so only those rows are read.
+const MOVED = `INSERT INTO temp.moved
+  SELECT o.row, p.row FROM main.recipients AS o CROSS JOIN temp.new_keys AS n ON n.key = o.key
+    CROSS JOIN temp.pairs AS p ON p.row = n.row AND p.old_row = o.row
+  WHERE o.list = ? AND o.leg = 1`;
+
+const MOVED_GONE = `INSERT INTO temp.moved
+  SELECT o.row, g.row FROM main.recipients AS o CROSS JOIN temp.gone AS g ON g.old_row = o.row
+  WHERE o.list = ? AND o.leg = 1`;
+
+const KEEP_STEPS = `INSERT INTO main.recipients (list, leg, row, line, key, address, channel, state, reason, attempts,
+    http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
+    text_hash)
+  SELECT ?2, o.leg, n.row, n.line, o.key, o.address, o.channel, o.state, o.reason, o.attempts,
+    o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at, o.updated_at,
+    o.resolved_by, o.delivery, o.text_hash
+  FROM main.recipients AS o CROSS JOIN temp.moved AS m ON m.old_row = o.row
+    CROSS JOIN main.recipients AS n ON n.list = ?2 AND n.leg = 0 AND n.row = m.row
+  WHERE o.list = ?1 AND o.leg > 0`;
+
+// At this point, only a recipient who is missing from the new list is `rejected`. Step 0 of a recipient who fell back
+// stays as it is.
+const OPEN_STEPS = `UPDATE main.recipients AS o
+  SET state = CASE n.state WHEN 'rejected' THEN 'skipped' ELSE n.state END,
+    reason = CASE n.state WHEN 'rejected' THEN 'removed' ELSE n.reason END,
+    updated_at = CASE n.state WHEN 'rejected' THEN CAST(?2 AS INTEGER) END,
+    http_status = NULL, message_id = NULL, error = NULL, claimed_at = NULL, resolved_by = NULL
+  FROM main.recipients AS n
+  WHERE o.list = ?1 AND o.leg > 0
+    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred'
+      OR (o.state = 'skipped' AND o.reason IS NOT DISTINCT FROM 'removed'))
+    AND n.list = ?1 AND n.leg = 0 AND n.row = o.row`;
+
+/** Recipients whose address was corrected in the list after the message had gone out, and the second message to them. */
+export function changedStore(
+  connection: Connection,
+  runs: RunStore,
+): Pick<Ledger, 'changed' | 'resendChanged' | 'earlier'> {
+  // Prepared when they are needed: an older ledger that is only read lacks the table of what went out before.
+  const query = lazily((sql) => connection.query(sql));
+  const statement = lazily((sql) => connection.statement(sql));
+  const hasHistory = (): boolean => query(HAS_HISTORY).get() !== undefined;
+
+  return {
+    changed(run, draft = null) {
+      if (run.purgedAtMs !== null || !hasHistory()) return [];
+      const { list } = runs.listOf(run);
+      if (draft === null) return query(CHANGED).all(list, run.number).map(toChanged);
+      return query(CHANGED_BY).all(list, runs.listOf(draft).list, run.number).map(toChanged);
+    },
+
+    resendChanged: (run, nowMs) =>
+      connection.write(nowMs, 2, (now) => {
+        const { list, state } = runs.listOf(run);
+        if (state === 'loading') throw new Error(`The list of run ${run.id} is not loaded yet.`);
+        statement(NOTE_EARLIER)(run.number, now, list);
+        return statement(SEND_ONCE_MORE)(now, list, run.number);
+      }),
+
+    earlier(run) {
+      if (run.purgedAtMs !== null || !hasHistory()) return new Map();
+      const found = new Map<string, EarlierRow[]>();
+      for (const row of query(EARLIER).all(run.number)) {
+        const key = String(row[0]);
+        const before = found.get(key) ?? [];
+        // A second message that was never sent was withdrawn by an amendment: the message before it is recorded again
+        // later.
+        if (before.some(({ to }) => to === row[2])) continue;
+        found.set(key, [...before, toEarlier(row, run, before.length)]);
+      }
+      return found;
+    },
+  };
+}
+
+const HAS_HISTORY = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'resolutions'`;
+
+const CHANGED = `SELECT line, key, address, list_address, state,
+    EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?2 AND former.key = recipients.key
+      AND former.address = recipients.list_address)
+  FROM recipients WHERE list = ?1 AND leg = 0 AND list_address IS NOT NULL
+    AND (state = 'accepted' OR state = 'in-doubt') ORDER BY row`;
+
+// Before a list takes the place of another: what `--amend` will write down, asked of both. A second message that has not
+// gone out is taken back by it.
+const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.address,
+    CASE WHEN r.number IS NULL THEN o.state ELSE 'accepted' END,
+    EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?3 AND former.key = o.key
+      AND former.address = n.address)
+  FROM recipients AS n JOIN recipients AS o ON o.key = n.key
+    LEFT JOIN resolutions AS r ON o.resend IS NOT NULL
+    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' OR o.state = 'skipped')
+    AND r.number = (SELECT max(number) FROM resolutions AS last WHERE last.run = ?3 AND last.key = o.key
+      AND last.resolved_by = 'resend-changed')
+  WHERE o.list = ?1 AND o.leg = 0 AND n.list = ?2 AND n.leg = 0
+    AND (o.state = 'accepted' OR o.state = 'in-doubt' OR r.number IS NOT NULL)
+    AND n.state <> 'skipped' AND n.address <> coalesce(r.address, o.address) ORDER BY n.row`;
+
+const NOTE_EARLIER = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status, error,
+    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
+  SELECT CAST(?1 AS INTEGER), leg, channel, key, attempts, line, address, reason, http_status, error,
+    coalesce(claimed_at, updated_at), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER)
+  FROM recipients WHERE list = ?3 AND leg = 0 AND list_address IS NOT NULL AND recipients.state = 'accepted'
+    AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?1 AND former.key = recipients.key
+      AND former.address = recipients.list_address)`;
+
+const SEND_ONCE_MORE = `UPDATE recipients SET state = 'pending', reason = 'resend', resolved_by = 'resend-changed',
+    address = list_address, list_address = NULL, resend = coalesce(resend, 0) + 1, http_status = NULL, message_id = NULL,
+    error = NULL, updated_at = ?1
+  WHERE list = ?2 AND leg = 0 AND list_address IS NOT NULL AND state = 'accepted'
+    AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?3 AND former.key = recipients.key
+      AND former.address = recipients.list_address)`;
+
+const EARLIER = `SELECT key, channel, address, message_id, http_status, doubt_at FROM resolutions
+  WHERE run = ? AND resolved_by = 'resend-changed' AND key > '' ORDER BY number`;
+
+function toChanged(row: readonly Value[]): ChangedRecipient {
+  return {
+    line: Number(row[0]),
+    key: String(row[1]),
+    to: String(row[2]),
+    listTo: String(row[3]),
+    outcome: row[4] as ChangedRecipient['outcome'],
+    sentBefore: row[5] === 1,
+  };
+}
+
+function toEarlier(row: readonly Value[], run: RunRecord, resend: number): EarlierRow {
+  return {
+    channel: (row[1] ?? run.channel) as Channel,
+    to: row[2] as string | null,
+    messageId: row[3] as string | null,
+    httpStatus: row[4] as number | null,
+    resend,
+    sentAtMs: row[5] as number | null,
+  };
 }

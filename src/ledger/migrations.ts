@@ -36,17 +36,32 @@ export function migrate(db: DatabaseSync, nowMs: number): void {
 export function readAsNewest(db: DatabaseSync): void {
   const version = userVersion(db);
   if (version === NEWEST_VERSION) return;
+  db.exec(`CREATE TEMP VIEW budgets AS SELECT NULL AS environment, NULL AS period, NULL AS currency,
+    NULL AS spent_micros WHERE 0`);
+  if (version === 8) db.exec('CREATE TEMP VIEW runs AS SELECT *, NULL AS formerly FROM main.runs');
+  if (version === 8) return;
+  // Before version 8 every entry was for all topics.
+  db.exec("CREATE TEMP VIEW suppressions AS SELECT *, '' AS topic FROM main.suppressions");
+  if (version >= 4) db.exec("CREATE TEMP VIEW suppressed_hashes AS SELECT *, '' AS topic FROM main.suppressed_hashes");
+  // Before version 7 nothing could be paused.
+  if (version < 7) {
+    db.exec(`CREATE TEMP VIEW pauses AS SELECT NULL AS number, NULL AS environment, NULL AS campaign, NULL AS reason,
+      NULL AS who, NULL AS paused_at, NULL AS resumed_by, NULL AS resumed_at WHERE 0`);
+  }
   // Before version 6 it was not kept when a schedule was first seen.
-  db.exec(`CREATE TEMP VIEW schedules AS SELECT NULL AS environment, NULL AS campaign, NULL AS schedule,
-    NULL AS seen_at WHERE 0`);
+  if (version < 6) {
+    db.exec(`CREATE TEMP VIEW schedules AS SELECT NULL AS environment, NULL AS campaign, NULL AS schedule,
+      NULL AS seen_at WHERE 0`);
+  }
   // Of two columns with one name the first counts.
   db.exec(`CREATE TEMP VIEW recipients AS SELECT *, NULL AS channel, NULL AS delivery, NULL AS text_hash,
     NULL AS list_address, NULL AS resend FROM main.recipients`);
   db.exec('CREATE TEMP VIEW resolutions AS SELECT *, NULL AS channel FROM main.resolutions');
-  db.exec('CREATE TEMP VIEW runs AS SELECT *, NULL AS winner, 1 AS counted, NULL AS purged_at FROM main.runs');
+  db.exec(`CREATE TEMP VIEW runs AS SELECT *, NULL AS winner, 1 AS counted, NULL AS purged_at, NULL AS git,
+    NULL AS topic, NULL AS formerly FROM main.runs`);
   if (version < 4) {
     db.exec(`CREATE TEMP VIEW suppressed_hashes AS SELECT NULL AS hash, NULL AS key_id, NULL AS reason, NULL AS until_at,
-      NULL AS source, NULL AS created_at WHERE 0`);
+      NULL AS source, NULL AS created_at, '' AS topic WHERE 0`);
   }
   if (version === 5) readWithoutEnvironments(db);
   // Before version 5 nothing that came back was kept.

@@ -1,20 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { problem } from '../errors.ts';
 import { markerOf, SHARED_MARKER } from '../util/ledger-address.ts';
 import { LedgerError, unusable } from './ledger-error.ts';
-import { codeOf, createPrivateFile, ensurePrivateFolder, syncFolder } from './private-files.ts';
+import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 
 /**
  * If a ledger is removed or replaced while it is open (a restore, a file sync, `git clean`), this process goes on with
@@ -157,22 +147,7 @@ export function releaseReserve(ledger: string): void {
 }
 
 function writeOnce(file: string, bytes: Buffer): void {
-  if (existsSync(file)) return;
-  let fd: number;
-  try {
-    fd = openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return;
-    throw error;
-  }
-  try {
-    let written = 0;
-    while (written < bytes.length) written += writeSync(fd, bytes, written);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  syncFolder(dirname(file));
+  if (!existsSync(file)) createPrivateFile(file, bytes);
 }
 
 const PURGE_TEXT = `handbill purge began to take personal data out of the ledger beside this file and was not finished.
@@ -208,6 +183,8 @@ export function rememberSendingWith(root: string, address: string): void {
 /** The project has changed from a shared ledger to a file: from now on it sends with the file. */
 export function forgetShared(root: string): void {
   const folder = join(root, '.handbill');
+  // A project whose ledger lies elsewhere, as in an image, has no such folder.
+  if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).filter((one) => SHARED_MARKER.test(one))) rmSync(join(folder, name));
 }
 

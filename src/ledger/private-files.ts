@@ -9,8 +9,10 @@ import {
   type Stats,
   statfsSync,
   statSync,
+  writeSync,
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { canSyncFolders, grants } from '../util/platform.ts';
 import { unusable } from './ledger-error.ts';
 
 /**
@@ -31,7 +33,7 @@ export function ensurePrivateFolder(folder: string): void {
   checkOwner(folder, facts);
   refuseWritable(folder, facts);
   // Our own folder is closed to readers too. Another one, named with --ledger, is not ours to close.
-  if ((facts.mode & 0o077) !== 0 && OWN_FOLDERS.has(basename(folder))) chmodSync(folder, 0o700);
+  if (grants(facts.mode, 0o077) && OWN_FOLDERS.has(basename(folder))) chmodSync(folder, 0o700);
 }
 
 /** Checks the folder of a ledger that is only read. */
@@ -42,8 +44,8 @@ export function checkPrivateFolder(folder: string): void {
   refuseWritable(folder, facts);
 }
 
-/** Makes an empty file of mode 0600 that is on the disk when this returns. False when there was one already. */
-export function createPrivateFile(file: string): boolean {
+/** Makes a file of mode 0600, empty or with content, that is on the disk when this returns. False when there was one already. */
+export function createPrivateFile(file: string, content: Uint8Array = EMPTY): boolean {
   let fd: number;
   try {
     fd = openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | NOFOLLOW, 0o600);
@@ -52,6 +54,7 @@ export function createPrivateFile(file: string): boolean {
     throw error;
   }
   try {
+    for (let written = 0; written < content.length; ) written += writeSync(fd, content, written);
     fsyncSync(fd);
   } finally {
     closeSync(fd);
@@ -59,6 +62,8 @@ export function createPrivateFile(file: string): boolean {
   syncFolder(dirname(file));
   return true;
 }
+
+const EMPTY = new Uint8Array(0);
 
 /** Refuses a file that is a link, belongs to another user or can be written by others. Null if it does not exist. */
 export function checkPrivateFile(file: string): Stats | null {
@@ -78,7 +83,7 @@ export function checkPrivateFile(file: string): Stats | null {
 
 /** Removes read access of other users from a file that came with it (a restored backup). */
 export function closeToReaders(file: string, facts: Stats): void {
-  if (process.platform !== 'win32' && (facts.mode & 0o077) !== 0) chmodSync(file, 0o600);
+  if (grants(facts.mode, 0o077)) chmodSync(file, 0o600);
 }
 
 /**
@@ -98,9 +103,8 @@ export function networkFileSystem(magic: number): string | null {
 }
 
 /** Makes the names in a folder durable: without it, a new file can be gone after a power failure. */
-export function syncFolder(folder: string): void {
-  // Windows cannot open folders.
-  if (process.platform === 'win32') return;
+function syncFolder(folder: string): void {
+  if (!canSyncFolders()) return;
   const fd = openSync(folder, constants.O_RDONLY);
   try {
     fsyncSync(fd);
@@ -138,13 +142,14 @@ function checkOwner(path: string, facts: Stats): void {
 }
 
 function refuseWritable(path: string, facts: Stats): void {
-  if (process.platform === 'win32' || (facts.mode & 0o022) === 0) return;
+  if (!grants(facts.mode, 0o022)) return;
   const mode = (facts.mode & 0o7777).toString(8).padStart(4, '0');
   const what = facts.isDirectory() ? 'Others can write to the folder of the ledger' : 'Others can write to the ledger';
   throw unusable('ledger-permissions', path, `${what} (mode ${mode}).`, `chmod go-w ${path}`);
 }
 
-const NOFOLLOW = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW;
+// Windows has no such flag.
+const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
 const OWN_FOLDERS: ReadonlySet<string> = new Set(['.handbill', 'locks']);
 

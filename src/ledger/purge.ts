@@ -19,7 +19,7 @@ const SUPPRESSION_ROWS = 1000;
  * because SQLite clears freed cells but not moved ones (of 20,000 rows that had been sent to, 3,377 keys and 1,008 ids
  * were still in the file). Replaced lists are in free pages.
  */
-export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
+export function purgeStore(connection: Connection, runs: RunStore): Omit<PurgeStore, 'erase'> {
   const clearRows = connection.statement(CLEAR_ROWS);
   const clearResolutions = connection.statement(CLEAR_RESOLUTIONS);
   const forgetRows = connection.statement(FORGET_ROWS);
@@ -42,17 +42,17 @@ export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
   /** Every row of a list: those of step 0 in list order, then those of step 1 ... */
   function* walk(list: number, change: Statement): Generator<number> {
     const lastOfBatch = connection.query(LAST_OF_BATCH);
-    for (let leg = 0, after = -1; ; ) {
-      const last = Number(lastOfBatch.get(list, leg, after, BATCH_ROWS)?.[0] ?? -1);
+    for (let channelStep = 0, after = -1; ; ) {
+      const last = Number(lastOfBatch.get(list, channelStep, after, BATCH_ROWS)?.[0] ?? -1);
       // A step has only rows of recipients who fell back in the step before.
       if (last === -1 && after === -1) return;
       if (last === -1) {
-        leg++;
+        channelStep++;
         after = -1;
         continue;
       }
       const first = after;
-      yield step(BATCH_ROWS, () => change(list, leg, first, last));
+      yield step(BATCH_ROWS, () => change(list, channelStep, first, last));
       after = last;
     }
   }
@@ -79,7 +79,7 @@ export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
       connection.write(0, 1, () => endRun(run.number));
     },
     *forget(draft) {
-      if (draft.state !== 'loading') throw new Error(`Run ${draft.id} is sealed: its list is not forgotten.`);
+      if (draft.state !== 'loading') throw new Error(`Run ${draft.id} is loaded: its list is not forgotten.`);
       yield* walk(runs.listOf(draft).list, forgetRows);
       connection.write(0, 1, () => forgetRun(draft.number));
     },
@@ -93,15 +93,20 @@ function suppressionPurge(
   connection: Connection,
   step: <T>(rows: number, work: () => T) => T,
 ): Pick<PurgeStore, 'oldSuppressions' | 'hashSuppressions'> {
-  const forget = connection.statement('DELETE FROM suppressions WHERE address = ?');
+  const forget = connection.statement('DELETE FROM suppressions WHERE address = ? AND topic = ?');
   const keep = connection.statement(KEEP_HASH);
 
-  const move = ([address, until, source, created]: readonly Value[], beforeMs: number, hasher: Hasher | null) => {
-    if (typeof until === 'number' && until < beforeMs) return { hashed: 0, expired: forget(String(address)) };
+  const move = (
+    [address, until, source, created, topic]: readonly Value[],
+    beforeMs: number,
+    hasher: Hasher | null,
+  ) => {
+    const gone = () => forget(String(address), String(topic));
+    if (typeof until === 'number' && until < beforeMs) return { hashed: 0, expired: gone() };
     if (hasher === null) return { hashed: 0, expired: 0 };
     const hash = hasher.hash(String(address));
-    keep(hash, hasher.keyId, until as number | null, String(source), Number(created));
-    return { hashed: forget(String(address)), expired: 0 };
+    keep(hash, String(topic), hasher.keyId, until as number | null, String(source), Number(created));
+    return { hashed: gone(), expired: 0 };
   };
 
   return {
@@ -111,11 +116,11 @@ function suppressionPurge(
     },
     *hashSuppressions(beforeMs, hasher) {
       const next = connection.query(NEXT_OLD);
-      for (let after = ''; ; ) {
+      for (let after = ['', '']; ; ) {
         const first = after;
         const moved = step(2 * SUPPRESSION_ROWS, () => {
-          const rows = next.all(beforeMs, first, SUPPRESSION_ROWS);
-          after = String(rows.at(-1)?.[0] ?? '');
+          const rows = next.all(beforeMs, ...first, SUPPRESSION_ROWS);
+          after = [String(rows.at(-1)?.[0] ?? ''), String(rows.at(-1)?.[4] ?? '')];
           return rows.map((row) => move(row, beforeMs, hasher));
         });
         if (moved.length === 0) return;
@@ -149,15 +154,18 @@ const FORGET_ROWS = 'DELETE FROM recipients WHERE list = ? AND leg = ? AND row >
 const COUNT_OLD = `SELECT count(*) FILTER (WHERE until_at < ?1), count(*) FILTER (WHERE until_at IS NULL OR until_at >= ?1)
   FROM suppressions WHERE created_at < ?1`;
 
-const NEXT_OLD = `SELECT address, until_at, source, created_at FROM suppressions WHERE created_at < ? AND address > ?
-  ORDER BY address LIMIT ?`;
+const NEXT_OLD = `SELECT address, until_at, source, created_at, topic FROM suppressions
+  WHERE created_at < ? AND (address, topic) > (?, ?) ORDER BY address, topic LIMIT ?`;
 
-// Of two entries the longer one stays; the reason is free text, and may contain personal data.
-const KEEP_HASH = `INSERT INTO suppressed_hashes (hash, key_id, reason, until_at, source, created_at)
-  VALUES (?, ?, NULL, ?, ?, ?) ON CONFLICT (hash) DO UPDATE
-  SET until_at = excluded.until_at, source = excluded.source
-  WHERE suppressed_hashes.until_at IS NOT NULL
-    AND (excluded.until_at IS NULL OR excluded.until_at > suppressed_hashes.until_at)`;
+// Of two entries the longer one stays, and what is not a reply counts for more than a reply; the reason is free text, and may contain personal data.
+export const KEEP_HASH = `INSERT INTO suppressed_hashes (hash, topic, key_id, reason, until_at, source, created_at)
+  VALUES (?, ?, ?, NULL, ?, ?, ?) ON CONFLICT (hash, topic) DO UPDATE
+  SET until_at = CASE WHEN suppressed_hashes.until_at IS NULL OR excluded.until_at <= suppressed_hashes.until_at
+      THEN suppressed_hashes.until_at ELSE excluded.until_at END,
+    source = CASE WHEN excluded.source = 'reply' THEN suppressed_hashes.source ELSE excluded.source END
+  WHERE (suppressed_hashes.source = 'reply' AND excluded.source <> 'reply')
+    OR (suppressed_hashes.until_at IS NOT NULL
+      AND (excluded.until_at IS NULL OR excluded.until_at > suppressed_hashes.until_at))`;
 
 const BATCH_EVENTS = 5_000;
 
@@ -202,9 +210,9 @@ function eventPurge(
       return step(3 * kept.length, () => {
         const { list } = runs.listOf(run);
         let reports = 0;
-        for (const { row, leg, delivery, reference, messageId } of kept) {
-          if (delivery !== null) statement(KEEP)(delivery, list, leg, row);
-          if (reference !== null) reports += statement('DELETE FROM delivery_reports WHERE reference = ?')(reference);
+        for (const { row, step, delivery, reference, messageId } of kept) {
+          if (delivery !== null) statement(KEEP)(delivery, list, step, row);
+          if (reference !== null) reports += statement(DELETE_BY_REFERENCE)(reference);
           if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, run.environment);
         }
         return reports;
@@ -236,6 +244,7 @@ function eventPurge(
       });
       for (const count of reports) yield counted({ reports: count });
       const replies = walk(NEXT_REPLY, beforeMs, (after, last) => {
+        statement(KEEP_STOPS)(after, last, beforeMs);
         const forgotten = statement(FORGET_REPLIES)(after, last, beforeMs);
         return forgotten + statement(EMPTY_REPLIES)(after, last, beforeMs);
       });
@@ -248,11 +257,13 @@ function eventPurge(
 
 const NONE: EventCounts = { reports: 0, replies: 0, unread: 0 };
 
+export const DELETE_BY_REFERENCE = 'DELETE FROM delivery_reports WHERE reference = ?';
+
 // Another environment may have the same id.
-const DELETE_BY_MESSAGE = 'DELETE FROM delivery_reports WHERE message_id = ? AND environment = ?';
+export const DELETE_BY_MESSAGE = 'DELETE FROM delivery_reports WHERE message_id = ? AND environment = ?';
 
 // A result that a person entered stays, whatever a report says that came in while a purge was killed.
-const KEEP = `UPDATE recipients SET delivery = ? WHERE list = ? AND leg = ? AND row = ?
+export const KEEP = `UPDATE recipients SET delivery = ? WHERE list = ? AND leg = ? AND row = ?
   AND (delivery IS NULL OR (delivery <> 'replied' AND delivery <> 'opted-out'))`;
 
 const FORGET_OF_RUN = `DELETE FROM replies WHERE number IN (SELECT number FROM replies WHERE run = ? LIMIT ?)`;
@@ -277,6 +288,13 @@ const FORGET_REPORTS = 'DELETE FROM delivery_reports WHERE number > ? AND number
 const EMPTY_REPORTS = `UPDATE delivery_reports SET address = NULL, error = NULL, text_hash = NULL, digest = randomblob(16)
   WHERE number > ? AND number <= ? AND received_at < ?
     AND (address IS NOT NULL OR error IS NOT NULL OR text_hash IS NOT NULL)`;
+
+// A STOP whose message was never found is about all topics: it stays so when it cannot be looked for any more.
+const KEEP_STOPS = `INSERT INTO suppressions (address, topic, reason, until_at, source, created_at)
+  SELECT address, '', reason, until_at, source, created_at FROM suppressions WHERE topic = '?' AND address IN
+    (SELECT sender FROM replies WHERE number > ? AND number <= ? AND received_at < ? AND run IS NULL
+      AND coalesce(reviewed_as, meaning) = 'opt-out')
+  ON CONFLICT (address, topic) DO NOTHING`;
 
 const FORGET_REPLIES = 'DELETE FROM replies WHERE number > ? AND number <= ? AND received_at < ? AND run IS NULL';
 

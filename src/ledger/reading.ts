@@ -1,20 +1,21 @@
 import { problem } from '../errors.ts';
-import type { Channel, Delivery, LegOutcome, Outcome, OutcomeState } from '../model.ts';
+import type { Channel, Delivery, Outcome, OutcomeState, StepCount, StepOutcome } from '../model.ts';
+import { iso } from '../util/time.ts';
 import type { Connection, Query, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
-import { FELL_BACK, type LegCount, type RowState, type RunRecord } from './records.ts';
+import { FELL_BACK, type RowState, type RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
 const BATCH_ROWS = 1000;
 
-type Fate = Omit<RowState, 'leg'>;
+export type Fate = Omit<RowState, 'step'>;
 
 /** Reads the outcomes of rows. */
 export function reader(
   connection: Connection,
   runs: RunStore,
-): Pick<Ledger, 'counts' | 'legs' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'stateOf'> {
+): Pick<Ledger, 'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'stateOf'> {
   const firstRow = connection.query(
     `SELECT state, reason, encoding, variant, channel FROM recipients WHERE list = ? AND leg = 0 ORDER BY row LIMIT 1`,
   );
@@ -33,7 +34,7 @@ export function reader(
   const allOpen = connection.query(
     `SELECT count(*), count(*) FILTER (WHERE reason IS NOT DISTINCT FROM 'winner-undecided') FROM recipients
       WHERE list = ?1 AND (state = 'pending' OR state = 'failed' OR state = 'deferred' OR state = ?2
-      OR (state = ?3 AND reason IS DISTINCT FROM 'fell-back'))`,
+      OR (state = ?3 AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL))`,
   );
   const lastClaim = connection.query('SELECT max(claimed_at) FROM recipients WHERE list = ?');
   const nextRows = connection.query(
@@ -50,13 +51,10 @@ export function reader(
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4 ORDER BY row LIMIT ?5`,
   );
 
-  /** What a claimed row is now: in flight, or left behind by a process that died. */
   const claimedAs = (run: RunRecord, state: RunRecord['state']): Fate =>
-    state === 'running' && connection.isHeld(run)
-      ? { outcome: 'pending', reason: null }
-      : { outcome: 'in-doubt', reason: 'crash' };
+    fateOf(state === 'running' && connection.isHeld(run));
 
-  const countsOf = (run: RunRecord): LegCount[] => {
+  const countsOf = (run: RunRecord): StepCount[] => {
     const { list, state } = runs.listOf(run);
     const claimed = claimedAs(run, state);
     const like = firstRow.get(list);
@@ -70,7 +68,7 @@ export function reader(
         encoding: row[2] as 'GSM-7' | 'UCS-2' | null,
         variant: row[3] as string | null,
         channel: (row[4] ?? run.channel) as Channel,
-        leg: Number(row[5]),
+        step: Number(row[5]),
         count: Number(row[6]),
         parts: Number(row[7] ?? 0),
         costMicros: row[8] === null ? null : Number(row[8]),
@@ -79,10 +77,13 @@ export function reader(
   };
 
   return {
-    legs: countsOf,
+    steps: countsOf,
 
     counts: (run) => countsOf(run).flatMap(({ fellBack, ...count }) => (fellBack ? [] : [count])),
 
+    hasErased: (run) =>
+      connection.query('SELECT 1 FROM recipients WHERE list = ? AND key IS NULL LIMIT 1').get(runs.listOf(run).list) !==
+      undefined,
     countOpen(run, { rejected }) {
       const { list, state } = runs.listOf(run);
       const isUnderWay = claimedAs(run, state).outcome === 'pending';
@@ -113,7 +114,7 @@ export function reader(
       const { list, state } = runs.listOf(run);
       const claimed = claimedAs(run, state);
       // Asked in list order, a window is read once; a step back costs a query.
-      let window: LegPage = { first: [], later: null };
+      let window: StepPage = { first: [], later: null };
       let at = 0;
       let asked = -1;
       return (row, key) => {
@@ -127,15 +128,20 @@ export function reader(
         if (first === undefined || first[0] !== row || first[1] !== key) return null;
         if (!hasFallen(first)) {
           const to = first[5] as string | null;
-          return { leg: 0, ...shown(first[2], first[3], claimed), to, ...resendOf(first[6]) };
+          return { step: 0, ...shown(first[2], first[3], claimed), to, ...resendOf(first[6]) };
         }
-        const last = lastLeg(window, hasFallen, first);
+        const last = lastStep(window, hasFallen, first);
         if (last === null) return null;
         const used = channelsBefore(window, first, 4, run.channel);
-        return { leg: last.leg, ...shown(last.row[2], last.row[3], claimed), used };
+        return { step: last.step, ...shown(last.row[2], last.row[3], claimed), used };
       };
     },
   };
+}
+
+/** What a claimed row is now: in flight, or left behind by a process that died. */
+export function fateOf(isHeld: boolean): Fate {
+  return isHeld ? { outcome: 'pending', reason: null } : { outcome: 'in-doubt', reason: 'crash' };
 }
 
 function amendedMeanwhile(path: string): LedgerError {
@@ -149,29 +155,30 @@ function shown(state: Value | undefined, reason: Value | undefined, claimed: Fat
 }
 
 /** The states of the database that are shown as one of these outcomes, in a form that `instr` can search. */
-function statesFor(outcomes: readonly OutcomeState[], claimed: Fate): string {
+export function statesFor(outcomes: readonly OutcomeState[], claimed: Fate): string {
   const states: readonly string[] = outcomes.includes(claimed.outcome) ? [...outcomes, 'claimed'] : outcomes;
   return ` ${states.join(' ')} `;
 }
 
 /** The outcomes of the recipients of a page: of each the last step, and all steps if there are several. */
-function outcomesOf(page: LegPage, run: RunRecord, claimed: Fate): Outcome[] {
+function outcomesOf(page: StepPage, run: RunRecord, claimed: Fate): Outcome[] {
   if (page.later === null) return page.first.map((row) => toOutcome(row, run, claimed));
   return page.first.flatMap((first) => {
     if (!hasFallen(first)) return [toOutcome(first, run, claimed)];
-    const last = lastLeg(page, hasFallen, first);
+    const last = lastStep(page, hasFallen, first);
     if (last === null) return [];
-    const legs = [first, ...(page.later?.get(Number(first[0])) ?? [])];
-    return [{ ...toOutcome(last.row, run, claimed), legs: legs.map((row) => toLeg(row, run, claimed)) }];
+    const steps = [first, ...(page.later?.get(Number(first[0])) ?? [])];
+    return [{ ...toOutcome(last.row, run, claimed), steps: steps.map((row) => toStep(row, run, claimed)) }];
   });
 }
 
-/** As both queries begin: row, key, state, reason. */
-function hasFallen(row: LegRow): boolean {
+/** As all queries begin: row, key, state, reason. */
+export function hasFallen(row: StepRow): boolean {
   return row[3] === FELL_BACK && row[2] === 'rejected';
 }
 
-function toOutcome(row: LegRow, run: RunRecord, claimed: Fate): Outcome {
+/** Of the columns that `nextRows` asks for, and the list of recipients on the pages (web/rows.ts). */
+export function toOutcome(row: StepRow, run: RunRecord, claimed: Fate): Outcome {
   const crashed = row[2] === 'claimed' && claimed.outcome === 'in-doubt';
   const micros = row[14] as number | null;
   const updatedAt = (crashed ? row[16] : row[15]) as number | null;
@@ -191,7 +198,7 @@ function toOutcome(row: LegRow, run: RunRecord, claimed: Fate): Outcome {
     parts: row[12] as number | null,
     encoding: row[13] as 'GSM-7' | 'UCS-2' | null,
     cost: micros === null ? null : micros / 1e6,
-    updatedAt: updatedAt === null ? null : new Date(updatedAt).toISOString(),
+    updatedAt: iso(updatedAt),
     ...(row[16] === null ? {} : { claimedAtMs: Number(row[16]) }),
     ...(row[17] === null ? {} : { delivery: row[17] as Delivery }),
     ...changedOf(row[18], row[19]),
@@ -199,7 +206,7 @@ function toOutcome(row: LegRow, run: RunRecord, claimed: Fate): Outcome {
 }
 
 /** The part of an outcome about a corrected address. */
-export function changedOf(listTo: unknown, resend: unknown): Pick<Outcome, 'listTo' | 'resend'> {
+function changedOf(listTo: unknown, resend: unknown): Pick<Outcome, 'listTo' | 'resend'> {
   return { ...(typeof listTo === 'string' ? { listTo } : {}), ...resendOf(resend) };
 }
 
@@ -208,23 +215,23 @@ export function resendOf(value: unknown): { readonly resend?: number } {
   return value === null || value === undefined ? {} : { resend: Number(value) };
 }
 
-function toLeg(leg: LegRow, run: RunRecord, claimed: Fate): LegOutcome {
-  const { row, line, key, legs, ...facts } = toOutcome(leg, run, claimed);
+export function toStep(step: StepRow, run: RunRecord, claimed: Fate): StepOutcome {
+  const { row, line, key, steps, ...facts } = toOutcome(step, run, claimed);
   return facts;
 }
 
 /** A row of a page: first its number, then the columns that the reader asked for. */
-export type LegRow = readonly Value[];
+export type StepRow = readonly Value[];
 
 /** Whether the row of a step fell back. */
-type HasFallen = (row: LegRow) => boolean;
+type HasFallen = (row: StepRow) => boolean;
 
 /** Recipients in list order, with all their steps if there are several. */
-export interface LegPage {
+export interface StepPage {
   /** The rows of step 0. */
-  readonly first: readonly LegRow[];
+  readonly first: readonly StepRow[];
   /** The rows of steps 1, 2, ... by the number of the recipient; null if no recipient fell back. */
-  readonly later: ReadonlyMap<number, readonly LegRow[]> | null;
+  readonly later: ReadonlyMap<number, readonly StepRow[]> | null;
 }
 
 const LAST_ROW = Number.MAX_SAFE_INTEGER;
@@ -246,11 +253,11 @@ export function readPage(
   limit: number,
   lastRow: number | null,
   ...params: readonly (string | number | null)[]
-): LegPage {
+): StepPage {
   const first = query.all(list, 0, afterRow, lastRow ?? LAST_ROW, limit, ...params);
-  let later: Map<number, LegRow[]> | null = null;
-  for (let leg = 1, span = spanOf(first, hasFallen); span !== null; leg++) {
-    const rows = query.all(list, leg, span.from - 1, span.to, NO_LIMIT, ...params);
+  let later: Map<number, StepRow[]> | null = null;
+  for (let step = 1, span = spanOf(first, hasFallen); span !== null; step++) {
+    const rows = query.all(list, step, span.from - 1, span.to, NO_LIMIT, ...params);
     later ??= new Map();
     for (const row of rows) {
       const known = later.get(Number(row[0]));
@@ -263,23 +270,23 @@ export function readPage(
 }
 
 /** The last step of a recipient who fell back, and its row; null if the query left that out. */
-export function lastLeg(page: LegPage, hasFallen: HasFallen, first: LegRow): { leg: number; row: LegRow } | null {
-  const legs = page.later?.get(Number(first[0])) ?? [];
-  const row = legs.at(-1);
-  return row === undefined || hasFallen(row) ? null : { leg: legs.length, row };
+export function lastStep(page: StepPage, hasFallen: HasFallen, first: StepRow): { step: number; row: StepRow } | null {
+  const steps = page.later?.get(Number(first[0])) ?? [];
+  const row = steps.at(-1);
+  return row === undefined || hasFallen(row) ? null : { step: steps.length, row };
 }
 
 /**
  * Channels of the steps that a recipient who fell back could not receive. `at` is the column of the channel in the
  * query.
  */
-export function channelsBefore(page: LegPage, first: LegRow, at: number, ofRun: Channel): readonly Channel[] {
+export function channelsBefore(page: StepPage, first: StepRow, at: number, ofRun: Channel): readonly Channel[] {
   const fallen = [first, ...(page.later?.get(Number(first[0])) ?? []).slice(0, -1)];
   return fallen.map((row) => (row[at] ?? ofRun) as Channel);
 }
 
 /** The first and the last row that fell back. */
-function spanOf(rows: readonly LegRow[], hasFallen: HasFallen): { from: number; to: number } | null {
+function spanOf(rows: readonly StepRow[], hasFallen: HasFallen): { from: number; to: number } | null {
   const from = rows.find(hasFallen);
   return from === undefined ? null : { from: Number(from[0]), to: Number(rows.findLast(hasFallen)?.[0]) };
 }

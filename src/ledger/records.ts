@@ -1,9 +1,21 @@
-import type { Channel, Halt, InputFile, JsonObject, OutcomeState, RunState, SkipReason } from '../model.ts';
+import type {
+  Channel,
+  Commit,
+  Halt,
+  InputFile,
+  Json,
+  JsonObject,
+  Outcome,
+  OutcomeState,
+  Pause,
+  RunState,
+  SkipReason,
+} from '../model.ts';
 
 /**
  * Plain data that is written to the ledger and read from it.
  *
- * A recipient has one row of step 0 (`leg`), and one more row for each fallback that was begun. Only the last step's
+ * A recipient has one row of step 0 (`step`), and one more row for each fallback that was begun. Only the last step's
  * row can be pending, claimed or in doubt: the ones before it fell back.
  */
 
@@ -48,13 +60,19 @@ export interface RunRecord extends RunIdentity {
   readonly winner: string | null;
   /** What it sent counts towards the frequency caps of other campaigns. */
   readonly isCounted: boolean;
+  /** What its messages are about; null: nothing in particular. */
+  readonly topic: string | null;
   /** When personal data was taken out of it; such a run is never continued. */
   readonly purgedAtMs: number | null;
+  /** Former names of its campaign, as of its newest list: a process with an older campaign file finds it by them. */
+  readonly formerly: readonly string[];
+  /** The commits that its starts were made from, each once. A start outside of a git repository adds none. */
+  readonly commits: readonly Commit[];
   /** Figures of the requests over all starts; opaque to the ledger. */
   readonly figures: JsonObject | null;
 }
 
-export interface SealFacts {
+export interface LoadFacts {
   readonly inputs: readonly InputFile[];
   readonly identityHash: string;
   readonly nowMs: number;
@@ -73,29 +91,24 @@ export interface FinishFacts {
 }
 
 /** A row as the plan decided it, before anything was sent. */
-export interface LoadRow {
-  readonly row: number;
-  readonly line: number;
+export interface LoadRow
+  extends Pick<Outcome, 'row' | 'line' | 'reason'>,
+    Pick<StepFacts, 'variant' | 'parts' | 'encoding' | 'costMicros'> {
   /** Null where the row is too bad to have one; such a row must be skipped. */
   readonly key: string | null;
   readonly to: string | null;
   readonly state: 'pending' | 'skipped' | 'deferred';
-  readonly reason: string | null;
-  readonly parts: number | null;
-  readonly encoding: 'GSM-7' | 'UCS-2' | null;
-  /** Millionths of the currency unit. */
-  readonly costMicros: number | null;
-  readonly variant: string | null;
   /** Null or absent: the run's. */
   readonly channel?: Channel | null;
 }
 
 /** The facts about the message in a row. */
-export interface LegFacts {
+export interface StepFacts {
   readonly channel: Channel;
   readonly variant: string | null;
   readonly parts: number | null;
   readonly encoding: 'GSM-7' | 'UCS-2' | null;
+  /** Millionths of the currency unit. */
   readonly costMicros: number | null;
 }
 
@@ -109,15 +122,20 @@ export interface MessageIds {
 export interface SentMessage extends MessageIds {
   /** Of its run. */
   readonly environment: string;
-  /** The address that it was sent to, as in the list; null: not known any more. */
+  /** The address that it was sent to, as in the list; null: not known any more, or it was sent to another (`redirect`). */
   readonly to: string | null;
   /** When it was claimed, just before the request, in ms since 1970; null: not known. */
   readonly claimedAtMs: number | null;
 }
 
+/** The messages of a run went to another address than that of their recipient. */
+export function isRedirected({ inputs }: Pick<RunRecord, 'inputs'>): boolean {
+  return inputs.some(({ role }) => role === 'redirect');
+}
+
 export interface PendingRow {
   readonly row: number;
-  readonly leg: number;
+  readonly step: number;
   readonly key: string;
   /** Of this step, over all starts. */
   readonly attempts: number;
@@ -134,7 +152,7 @@ export interface PendingRow {
 
 export interface ClaimRequest {
   readonly row: number;
-  readonly leg: number;
+  readonly step: number;
   /** Step 0: the address that was loaded. Later steps: the address that is sent to, which is kept. */
   readonly to: string;
   readonly key: string;
@@ -144,7 +162,7 @@ export interface ClaimRequest {
    */
   readonly attempts?: number;
   /** Facts about the message that are not in the row: for a variant decided after it was loaded, or a later step. */
-  readonly facts?: LegFacts;
+  readonly facts?: StepFacts;
   /** The frequency caps of this recipient at this moment; checked only with `Reach`. */
   readonly caps?: readonly Cap[];
   /**
@@ -152,23 +170,57 @@ export interface ClaimRequest {
    * accepted.
    */
   readonly byReport?: boolean;
+  /**
+   * What the message costs, in millionths of the currency of the budget (`ClaimRules.budget`); null or absent: not known,
+   * and then no budget has room for it.
+   */
+  readonly costMicros?: number | null;
+}
+
+/** What all campaigns of an environment may spend together in a period, as a claim asks for it. */
+export interface ClaimBudget {
+  readonly currency: string;
+  readonly maxMicros: number;
+  /** The name of the period at an instant: `2026-11`. */
+  periodOf(ms: number): string;
+}
+
+/** A counter of what was spent. */
+export interface BudgetPlace {
+  readonly environment: string;
+  readonly period: string;
+  readonly currency: string;
+}
+
+export interface BudgetSpent extends BudgetPlace {
+  readonly spentMicros: number;
 }
 
 /** At most `max` messages per person since an instant, ms since 1970. */
 export interface Cap {
   readonly max: number;
   readonly sinceMs: number;
+  /** Only messages about this count, null: those about nothing in particular; absent: all. */
+  readonly topic?: string | null;
 }
 
 /** Reasons of rules that the claim asks again. */
-const CLAIM_SKIPS = ['suppressed', 'excluded', 'frequency-cap'] as const satisfies readonly SkipReason[];
+const CLAIM_SKIPS = [
+  'suppressed',
+  'fenced',
+  'excluded',
+  'no-follow-up',
+  'frequency-cap',
+] as const satisfies readonly SkipReason[];
 export type ClaimSkip = (typeof CLAIM_SKIPS)[number];
 
 /**
- * A reason: a rule applied in the meantime, and the row is skipped. `stopped`: this worker may not claim there any more;
- * the row is unchanged.
+ * A reason: a rule applied in the meantime, and the row is skipped. `follow-up-later`: the message before goes out again,
+ * and the row is deferred. `stopped`: this worker may not claim there any more;
+ * `paused`: a person paused the environment or the campaign; `over-budget`: the message would cost more than is left of
+ * the budget. In these three cases the row is unchanged.
  */
-export type ClaimAnswer = 'claimed' | ClaimSkip | 'taken' | 'stopped';
+export type ClaimAnswer = 'claimed' | ClaimSkip | 'follow-up-later' | 'taken' | 'stopped' | 'paused' | 'over-budget';
 
 /** A rule left the recipient out at the claim. */
 export function isClaimSkip(answer: string | undefined): answer is ClaimSkip {
@@ -176,17 +228,13 @@ export function isClaimSkip(answer: string | undefined): answer is ClaimSkip {
 }
 
 /** The result of one attempt. */
-export interface ResultRecord {
-  readonly row: number;
-  readonly leg: number;
+export interface ResultRecord extends Pick<Outcome, 'row' | 'reason' | 'httpStatus' | 'messageId'> {
+  readonly step: number;
   /** `pending`: the attempt failed before the row was claimed, so the only results are `failed` and `pending`. */
   readonly from: 'claimed' | 'pending';
   readonly state: 'accepted' | 'rejected' | 'failed' | 'in-doubt' | 'pending';
-  readonly reason: string | null;
   /** Of this step over all starts, this one included: `PendingRow.attempts` plus those made since. */
   readonly attempts: number;
-  readonly httpStatus: number | null;
-  readonly messageId: string | null;
   /** At most 2 KiB are kept. */
   readonly error: string | null;
   /** SHA-256 of the text as hex digits, for `in-doubt`: a report that quotes it may resolve the doubt. */
@@ -195,62 +243,35 @@ export interface ResultRecord {
    * The next step: the claimed row becomes rejected with the reason `fell-back` (instead of `reason`), and the next
    * step's row pending, in one move. If another process moved the row meanwhile, no step follows.
    */
-  readonly next?: NextLeg;
+  readonly next?: NextChannelStep;
 }
 
-export interface NextLeg extends LegFacts {
+export interface NextChannelStep extends StepFacts {
   readonly to: string;
 }
 
 /** A row that is not for now, or not at all. */
 export interface AsideRow {
   readonly row: number;
-  readonly leg: number;
+  readonly step: number;
   readonly reason: string;
 }
 
-export interface Holder {
+export interface LockOwner {
   readonly pid: number;
   readonly host: string;
   readonly sinceMs: number;
 }
 
-export interface CountRecord {
-  readonly outcome: OutcomeState;
-  readonly reason: string | null;
-  readonly encoding: 'GSM-7' | 'UCS-2' | null;
-  readonly variant: string | null;
-  readonly channel: Channel;
-  readonly leg: number;
-  readonly count: number;
-  readonly parts: number;
-  /** Null where no row of the group has a price. */
-  readonly costMicros: number | null;
-}
-
-/** As `CountRecord`, of steps instead of recipients. */
-export interface LegCount extends CountRecord {
-  /** These recipients could not receive this step: they are counted again with the next one. */
-  readonly fellBack: boolean;
-}
-
 /** A recipient in doubt: it is unknown whether the API had the request. */
-export interface DoubtRow {
-  readonly row: number;
-  readonly leg: number;
-  readonly channel: Channel;
-  readonly line: number;
+export interface DoubtRow
+  extends Pick<Outcome, 'row' | 'line' | 'channel' | 'to' | 'reason' | 'httpStatus' | 'error' | 'resend'> {
+  readonly step: number;
   readonly key: string;
-  readonly to: string | null;
-  readonly reason: string | null;
   /** Of this step over all starts, the one in doubt included: two doubts of a step never have the same number. */
   readonly attempts: number;
-  readonly httpStatus: number | null;
-  readonly error: string | null;
   /** When the request was claimed, just before it was made. */
   readonly sinceMs: number | null;
-  /** Messages that went to earlier addresses of the recipient; absent: none. */
-  readonly resend?: number;
 }
 
 /** A person's decision about a doubt; `resend`: the next send posts once more. */
@@ -277,13 +298,16 @@ export interface ResolutionRecord extends Omit<DoubtRow, 'row'> {
   readonly resolvedAtMs: number;
 }
 
+/** What is paused or resumed: a campaign of an environment, or (null) all of them. */
+export type PauseScope = Pick<Pause, 'environment' | 'campaign'>;
+
 export interface OutcomeFilter {
   readonly outcomes?: readonly OutcomeState[];
 }
 
 export interface RowState {
   /** The last step that was begun; the fields below belong to it. */
-  readonly leg: number;
+  readonly step: number;
   readonly outcome: OutcomeState;
   readonly reason: string | null;
   /** Channels of the steps before it; absent for step 0. */
@@ -307,6 +331,8 @@ export interface EarlierRow {
 }
 
 export interface SuppressFacts {
+  /** Absent or empty: for all topics. */
+  readonly topic?: string;
   readonly reason: string | null;
   /** Null: without an end. */
   readonly untilMs: number | null;
@@ -317,12 +343,16 @@ export interface SuppressFacts {
 
 export interface SuppressEntry {
   readonly address: string;
+  /** Absent or empty: for all topics. */
+  readonly topic?: string;
   readonly reason: string | null;
   readonly untilMs: number | null;
   readonly source: string;
 }
 
 export interface Suppression extends SuppressEntry {
+  /** Empty: for all topics; `?`: for all until it is known which message a STOP answered. */
+  readonly topic: string;
   readonly createdAtMs: number;
 }
 
@@ -333,6 +363,7 @@ export interface HashEntry extends Omit<SuppressEntry, 'address'> {
 }
 
 export interface SuppressedHash extends HashEntry {
+  readonly topic: string;
   readonly createdAtMs: number;
 }
 
@@ -343,8 +374,159 @@ export interface SuppressedHash extends HashEntry {
 export interface ClaimRules {
   /** Whether they are on a list outside the ledger. */
   isListed(to: string, key: string, nowMs: number): boolean;
+  /** Whether the environment may not send there, whatever else says so. Default: it may. */
+  isFenced?(to: string): boolean;
   /** How the ledger may hold this recipient: the address, and the key where that is an address too. */
   forms(to: string, key: string): readonly string[];
+  /** What the environment may still spend. Default: it has no budget, and nothing is counted. */
+  readonly budget?: ClaimBudget;
   /** Makes the hashes under which the ledger may hold an address; null: there is no key. */
   readonly hasher: { readonly keyId: string; hash(form: string): string } | null;
+}
+
+/** What was new in a group of events. */
+export interface Recorded {
+  /** Delivery reports. */
+  readonly reports: number;
+  readonly replies: number;
+  /** Events that handbill does not understand. */
+  readonly unread: number;
+  /** Events that the ledger held already. */
+  readonly known: number;
+  /** Addresses that are suppressed since, and were not before. */
+  readonly suppressed: readonly string[];
+  /** Addresses whose opt-out was withdrawn. */
+  readonly lifted: readonly string[];
+}
+
+/** Rows of a run's list that one worker has at a time: from `firstRow` to `lastRow`, both of them included. */
+export interface Shard {
+  readonly number: number;
+  readonly firstRow: number;
+  readonly lastRow: number;
+}
+
+/** The shards of a worker, as claims ask for them. */
+export interface HeldShards {
+  readonly worker: string;
+  /** The number of the shard that a row is in; null: of none that the worker has. */
+  of(row: number): number | null;
+}
+
+export interface WorkerFacts {
+  /** No other process ever has it. */
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  /** A worker that is silent for so long counts as dead. */
+  readonly leaseMs: number;
+}
+
+/** What one worker did in one run since its start: recipients by outcome. */
+export interface Share {
+  readonly posted: number;
+  readonly retried: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly failed: number;
+  readonly inDoubt: number;
+  readonly skipped: number;
+  readonly deferred: number;
+  /** Recipients whose step 0 was accepted and then given up for the next step. */
+  readonly firstSteps: number;
+  readonly fellBack: number;
+  /** When the first window opens for recipients who wait for one, in ms since 1970; null: none waits. */
+  readonly opensAtMs: number | null;
+}
+
+/** The state of a shared run, as one worker receives it. */
+export interface Pulse {
+  readonly state: RunState | 'loading';
+  readonly halt: Halt | null;
+  /** Of all other workers together. */
+  readonly others: Share;
+  /** The API asked a worker to wait: no worker posts for so long. 0 or less: it did not. */
+  readonly heldMs: number;
+}
+
+/** A worker as `handbill workers` shows it; times are the database's, in ms since 1970. */
+export interface WorkerRecord extends WorkerFacts {
+  readonly joinedAtMs: number;
+  readonly heardAtMs: number;
+  /** The database's clock now. */
+  readonly nowMs: number;
+  /** Heard of within its lease. */
+  readonly isAlive: boolean;
+  /** The run that it works on. */
+  readonly run: RunRecord | null;
+  readonly shards: readonly number[];
+  /** Rows of these shards. */
+  readonly rows: number;
+  readonly posted: number;
+}
+
+/**
+ * Runs that several workers share, on any machine. A queue hands out shards; this store decides where a worker may
+ * claim, and each claim checks it again in its transaction. All times are those of the database, so that the clocks of
+ * the machines do not matter.
+ */
+export interface WorkerStore {
+  /** Says that a worker is there. */
+  join(worker: WorkerFacts): void;
+  /** That it still is; without anything to do. */
+  beat(worker: WorkerFacts): void;
+  /** The same while it works on a run, with its counts; returns the state of the run. */
+  pulse(worker: WorkerFacts, run: RunRecord, share: Share): Pulse;
+  /** Its part of a run has ended: the requests in flight are recorded. `latency` is kept with the run's figures. */
+  rest(worker: WorkerFacts, run: RunRecord, share: Share, latency: string): void;
+  /** The worker has left: rows that it left claimed are in doubt, and its shards are open again. */
+  leave(id: string): void;
+  workers(): WorkerRecord[];
+
+  /** Deletes shards of a former start, with their counts. */
+  forget(run: RunRecord): void;
+  /**
+   * Cuts the pending rows into shards of so many recipients; there were none before.
+   *
+   * @param limit - recipients at most; null: all
+   * @param facts - what a worker needs that is neither in the ledger nor in the files
+   */
+  cut(run: RunRecord, rows: number, limit: number | null, facts: Json): Shard[];
+  /** As `cut` was given them; null: the run is not shared any more. */
+  facts(run: RunRecord): Json;
+  /** Runs that are going, with a shard that is not done. */
+  shared(): RunRecord[];
+  /** Running runs whose shards are all done. If no process holds such a run, the caller has to end it. */
+  finished(): RunRecord[];
+  /**
+   * Takes a shard for this worker: from now on only this worker claims in it. Null if it is done, another live worker
+   * has it, or the run is not running. Rows that a dead worker left claimed in it become in doubt (`crash`).
+   */
+  take(run: RunRecord, number: number, worker: WorkerFacts, nowMs: number): Shard | null;
+  /** The shard is this worker's at this moment. In the transaction of a claim. */
+  holds(list: number, number: number, id: string): boolean;
+  /**
+   * Ends a shard in which no row is pending or claimed any more. False if one is, or if another worker has the shard.
+   *
+   * @param passed - rows that are still pending are not on the list any more
+   */
+  finish(run: RunRecord, number: number, id: string, passed?: boolean): boolean;
+  /** Shards that this worker had, for others to take. */
+  giveBack(run: RunRecord, id: string, nowMs: number): number[];
+  /**
+   * Reopens the shards of dead workers, whose claims are in doubt then, so that they are offered again. With `drained`
+   * (the queue is empty), also shards that were not offered for some time: the worker that was about to take them died.
+   */
+  reopen(run: RunRecord, drained: boolean, nowMs: number): number[];
+  /** Shards that are not done. */
+  left(run: RunRecord): number;
+  /** What all workers did in this start, and how long requests took. */
+  sum(run: RunRecord): { readonly share: Share; readonly latencies: readonly string[] };
+
+  /** Ends the run: the next claim of every worker is refused. An earlier end is not overwritten. */
+  end(run: RunRecord, state: 'halted' | 'interrupted', halt: Halt | null): void;
+  /** Takes all shards away, of a start that is over. */
+  callBack(run: RunRecord): void;
+  /** Whether another live worker has requests in flight, or claims. */
+  isWorkedOn(run: Pick<RunRecord, 'list'>, id: string): boolean;
 }

@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto';
 import type { Channel, ReplyMeaning } from '../model.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { Joined, JoinFacts, ReplyRecord, ReplyReview, ReplyStore } from './ledger.ts';
 import type { RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
+import { stoppedTopic, UNKNOWN_TOPIC } from './suppressions.ts';
 
 const BATCH_REPLIES = 1_000;
 
@@ -27,7 +29,7 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
       }
     },
 
-    reviewReplies(numbers, { meaning, who, atMs }, { startLifts, listed }) {
+    reviewReplies(numbers, { meaning, who, atMs }, { startLifts, stopEnds = 'everything', listed }) {
       return connection.write(atMs, 3 * numbers.length, (now) => {
         const found = numbers.map((number) => ({ number, row: query(SENDER).get(number) }));
         const missed = found.flatMap(({ number, row }) => (row === undefined ? [number] : []));
@@ -38,12 +40,14 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
           statement(REVIEW)(meaning, who, now, number);
           const sender = String(row?.[0]);
           // Of the message that it answers: the id of a contact, or another address of the same person.
-          const other = row?.[1] as string | null;
+          const run = row?.[2] == null ? null : runs.record(Number(row[2]));
+          const other = run === null || isRedirect(run, sender) ? null : (row?.[1] as string | null);
           const addresses = new Set(other === null ? [sender] : [sender, listed(other)]);
-          const word = startLifts && meaning !== 'answer' ? lastWord(sender) : meaning;
+          const topic = stopEnds === 'topic' ? stoppedTopic(run ?? { topic: null }) : null;
+          const word = startLifts && meaning !== 'answer' ? lastWord(sender, topic) : meaning;
           for (const address of addresses) {
-            if (word === 'opt-out' && optOut(address, 'reply', now)) suppressed.push(address);
-            if (word === 'opt-in' && startLifts && lift(address)) lifted.push(address);
+            if (word === 'opt-out' && optOut(address, 'reply', now, topic ?? '')) suppressed.push(address);
+            if (word === 'opt-in' && startLifts && lift(address, topic)) lifted.push(address);
           }
         }
         return { reviewed: found.length, suppressed, lifted, missed };
@@ -63,7 +67,7 @@ const NEXT_REPLIES = `SELECT s.number, s.reply_id, s.reference, s.message_id, s.
   ORDER BY s.number DESC LIMIT ?2`;
 
 const SENDER = `SELECT sender, (SELECT address FROM runs JOIN recipients ON recipients.list = runs.list
-    WHERE runs.number = replies.run AND recipients.leg = replies.leg AND recipients.row = replies.row)
+    WHERE runs.number = replies.run AND recipients.leg = replies.leg AND recipients.row = replies.row), run
   FROM replies WHERE number = ? AND sender <> ''`;
 
 const REVIEW = 'UPDATE replies SET reviewed_as = ?, reviewed_by = ?, reviewed_at = ? WHERE number = ?';
@@ -91,9 +95,9 @@ function toReply(row: readonly Value[]): ReplyRecord {
 }
 
 function toAnswered(row: readonly Value[]): ReplyRecord['answers'] {
-  const [run, leg, at] = [row[12], row[13], row[14]].map(Number) as [number, number, number];
+  const [run, step, at] = [row[12], row[13], row[14]].map(Number) as [number, number, number];
   const [key, line, variant] = [row[18] as string | null, row[19] as number | null, row[20] as string | null];
-  return { run, leg, row: at, key, line, variant };
+  return { run, step, row: at, key, line, variant };
 }
 
 /** Replies that are looked for in one pass over the lists. */
@@ -127,53 +131,64 @@ function replyJoiner(
 ): Pick<ReplyStore, 'hasUnjoined' | 'hasUnjoinedOptOut' | 'joinReplies'> {
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
-  const { optOut, lift, lastWord } = optOuts(connection);
+  const { optOut, lift, lastWord, learned } = optOuts(connection);
   const starts = (): number => Number(query('SELECT coalesce(sum(starts), 0) FROM runs').get()?.[0]);
 
   /** The part of a scan for one list: reads rows, and keeps the best match for each reply. */
   function* look(run: RunRecord, search: Search, referencesOf: JoinFacts['referencesOf']): Generator<Joined> {
     const { list } = runs.listOf(run);
     const referenceOf = referencesOf(run);
-    for (let leg = 0; ; leg++) {
-      const last = query('SELECT max(row) FROM recipients WHERE list = ? AND leg = ?').get(list, leg)?.[0] ?? null;
+    for (let step = 0; ; step++) {
+      const last = query('SELECT max(row) FROM recipients WHERE list = ? AND leg = ?').get(list, step)?.[0] ?? null;
       // A step has only rows of recipients who fell back in the step before.
       if (last === null) return;
       for (let after = -1, until = -1; after < Number(last); after = until) {
         const all = search.byReference.size > 0;
         until = after + (all ? HASHED_ROWS : SPAN_ROWS);
         const { addresses, messageIds } = search;
-        const rows = query(ROWS).all(list, leg, after, until, run.channel, all ? 1 : 0, addresses, messageIds);
-        for (const row of rows) consider(toCandidate(row, run, leg), search, referenceOf);
+        const rows = query(ROWS).all(list, step, after, until, run.channel, all ? 1 : 0, addresses, messageIds);
+        for (const row of rows) consider(toCandidate(row, run, step), search, referenceOf);
         yield NOTHING;
       }
     }
   }
 
-  const store = (search: Search, startsSeen: number, { listed, startLifts, now }: JoinFacts): Joined =>
+  const store = (
+    search: Search,
+    startsSeen: number,
+    { listed, startLifts, stopEnds = 'everything', now }: JoinFacts,
+  ): Joined =>
     connection.write(now(), 2 * search.replies.length, (nowMs) => {
-      let joined = 0;
       const suppressed: string[] = [];
-      for (const reply of search.replies) {
-        const { number, sender } = reply;
-        const found = bestOf(reply.own);
+      // All of them are joined before any is judged: what one says may be taken back by another.
+      const looked = search.replies.filter(({ number, own }) => {
+        const found = bestOf(own);
         if (found === null) statement(NOT_FOUND)(startsSeen, number);
         // A list that was replaced meanwhile has other rows: it is looked through once more.
-        else if (statement(JOIN)(found.run, found.leg, found.row, number, found.key) === 0) continue;
-        else joined++;
+        return found === null || statement(JOIN)(found.run, found.step, found.row, number, found.key) === 1;
+      });
+      for (const reply of looked) {
+        const { number, sender } = reply;
+        const found = bestOf(reply.own);
         const meaning = query(MEANING).get(number)?.[0];
         if (meaning !== 'opt-out' && meaning !== 'opt-in') continue;
+        const about = found === null ? UNKNOWN_TOPIC : stoppedTopic(runs.record(found.run));
+        const topic = stopEnds === 'topic' ? about : null;
+        const word = startLifts ? lastWord(sender, topic) : meaning;
         // A contact id, or another address of the same person: the opt-out or opt-in applies to it too.
-        const word = startLifts ? lastWord(sender) : meaning;
         const [own, any] = [found, bestOf(reply.any)].map((one) =>
-          one?.address == null ? sender : listed(one.address),
+          one?.address == null || isRedirect(one, sender) ? sender : listed(one.address),
         );
-        for (const address of new Set([own ?? sender, any ?? sender])) {
-          if (address === sender) continue;
-          if (word === 'opt-out' && optOut(address, 'reply', nowMs)) suppressed.push(address);
-          if (word === 'opt-in' && startLifts && address === own) lift(address);
+        for (const address of new Set([sender, own ?? sender, any ?? sender])) {
+          // Without topics the sender was suppressed when it came in, or is not any more.
+          if (address === sender && topic === null) continue;
+          const isNew = word === 'opt-out' && optOut(address, 'reply', nowMs, topic ?? '');
+          if (isNew && address !== sender) suppressed.push(address);
+          if (word === 'opt-in' && startLifts && (address === own || address === sender)) lift(address, topic);
         }
+        if (topic !== null && found !== null) learned(sender);
       }
-      return { joined, suppressed };
+      return { joined: looked.filter(({ own }) => bestOf(own) !== null).length, suppressed };
     });
 
   return {
@@ -205,13 +220,15 @@ const NOTHING: Joined = { joined: 0, suppressed: [] };
 interface Candidate {
   readonly run: number;
   readonly environment: string;
-  readonly leg: number;
+  readonly step: number;
   readonly row: number;
   readonly key: string;
   readonly channel: Channel;
   readonly address: string | null;
   readonly messageId: string | null;
   readonly resend: number;
+  /** Of its run. */
+  readonly inputs: RunRecord['inputs'];
   readonly claimedAtMs: number;
   /** Whether the person may have got it: a refused message only counts if the reply itself names it. */
   readonly mayBeThere: boolean;
@@ -349,11 +366,11 @@ function toWanted(row: readonly Value[]): Wanted {
   };
 }
 
-function toCandidate(row: readonly Value[], { number, environment }: RunRecord, leg: number): Candidate {
+function toCandidate(row: readonly Value[], { number, environment, inputs }: RunRecord, step: number): Candidate {
   return {
     run: number,
     environment,
-    leg,
+    step,
     row: Number(row[0]),
     key: String(row[1]),
     channel: row[2] as Channel,
@@ -362,7 +379,13 @@ function toCandidate(row: readonly Value[], { number, environment }: RunRecord, 
     claimedAtMs: Number(row[5]),
     mayBeThere: row[6] === 1,
     resend: Number(row[7] ?? 0),
+    inputs,
   };
+}
+
+/** A tester answers a message that was redirected: this says nothing of the person that the message was meant for. */
+function isRedirect({ inputs }: Pick<RunRecord, 'inputs'>, sender: string): boolean {
+  return inputs.some(({ role, sha256 }) => role === 'redirect' && sha256 === hash('sha256', sender, 'hex'));
 }
 
 const NEXT_UNJOINED = `SELECT number, sender, reference, message_id, happened_at, received_at, environment FROM replies
@@ -386,14 +409,25 @@ const NOT_FOUND = 'UPDATE replies SET row = ? WHERE number = ? AND run IS NULL';
 
 const MEANING = 'SELECT coalesce(reviewed_as, meaning) FROM replies WHERE number = ?';
 
-/** What people said about being written to. All of it is called inside a transaction. */
+/**
+ * What people said about being written to. All of it is called inside a transaction. Topics are as in the tables: '' is
+ * for all; null, where a project does not tell topics apart, means every one of them.
+ */
 interface OptOuts {
-  /** Never again, in any campaign. Returns whether the address was not suppressed for good before. */
-  optOut(address: string, by: 'reply' | 'report', nowMs: number): boolean;
-  /** Takes back an opt-out by reply, and no other entry. Returns whether there was one. */
-  lift(address: string): boolean;
-  /** The sender's last opt-out or opt-in, by the time that it carries; null: there is none. */
-  lastWord(sender: string): 'opt-out' | 'opt-in' | null;
+  /** Never again, in any campaign of the topic. Returns whether the address was not suppressed so for good before. */
+  optOut(address: string, by: 'reply' | 'report', nowMs: number, topic: string): boolean;
+  /**
+   * Takes back an opt-out by reply, and no other entry: one about this topic, and one about all. Returns whether there
+   * was one.
+   */
+  lift(address: string, topic: string | null): boolean;
+  /**
+   * The sender's last opt-out or opt-in about the topic or about all, by the time that it carries; null: there is none.
+   * A STOP that answers an unknown message is about every topic, a START about none of them.
+   */
+  lastWord(sender: string, topic: string | null): 'opt-out' | 'opt-in' | null;
+  /** It is known now which messages were answered: the sender is not suppressed for all topics any more. */
+  learned(sender: string): void;
 }
 
 export function optOuts(connection: Connection): OptOuts {
@@ -401,33 +435,48 @@ export function optOuts(connection: Connection): OptOuts {
   const suppress = connection.statement(SUPPRESS);
   const lift = connection.statement(LIFT);
   const lastWord = connection.query(LAST_WORD);
+  const learned = connection.statement(LEARNED);
   return {
-    optOut(address, by, nowMs) {
-      const isNew = lasting.get(address) === undefined;
-      suppress(address, REASONS[by], by, nowMs);
+    optOut(address, by, nowMs, topic) {
+      const isNew = lasting.get(address, topic) === undefined;
+      suppress(address, topic, REASONS[by], by, nowMs);
       return isNew;
     },
-    lift: (address) => lift(address) === 1,
-    lastWord: (sender) => (lastWord.get(sender)?.[0] ?? null) as ReturnType<OptOuts['lastWord']>,
+    lift: (address, topic) => lift(address, topic) > 0,
+    lastWord: (sender, topic) => (lastWord.get(sender, topic)?.[0] ?? null) as ReturnType<OptOuts['lastWord']>,
+    learned: (sender) => void learned(sender),
   };
 }
 
 const REASONS = { reply: 'replied to opt out', report: 'the provider reports that this person opted out' } as const;
 
-const LASTING_SUPPRESSION = 'SELECT 1 FROM suppressions WHERE address = ? AND until_at IS NULL';
+const LASTING_SUPPRESSION = `SELECT 1 FROM suppressions WHERE address = ?1 AND until_at IS NULL
+  AND (topic = '' OR topic = '?' OR topic = ?2)`;
 
-// A recipient's own opt-out lasts longer than an entry with an end. START takes back a reply, but not an opt-out that
+// A recipient's own opt-out lasts longer than an entry with an end, which stays an entry of its origin: what is
+// essential does not go out against it. START takes back a reply, but not an opt-out that
 // the provider reported.
-const SUPPRESS = `INSERT INTO suppressions (address, reason, until_at, source, created_at) VALUES (?, ?, NULL, ?, ?)
-  ON CONFLICT (address) DO UPDATE SET reason = excluded.reason, until_at = NULL, source = excluded.source
+const SUPPRESS = `INSERT INTO suppressions (address, topic, reason, until_at, source, created_at)
+  VALUES (?, ?, ?, NULL, ?, ?) ON CONFLICT (address, topic) DO UPDATE
+  SET reason = excluded.reason, until_at = NULL,
+    source = CASE WHEN excluded.source = 'report' OR suppressions.source = 'reply'
+      OR suppressions.until_at <= excluded.created_at THEN excluded.source ELSE suppressions.source END
   WHERE suppressions.until_at IS NOT NULL OR (suppressions.source = 'reply' AND excluded.source = 'report')`;
 
 // Never a complaint, an import, or an entry that a person made.
-const LIFT = `DELETE FROM suppressions WHERE address = ? AND source = 'reply'`;
+const LIFT = `DELETE FROM suppressions WHERE address = ?1 AND source = 'reply'
+  AND (?2 IS NULL OR topic = '' OR topic = ?2)`;
+
+// As long as another STOP of the same sender is not joined, it may be about another topic.
+const LEARNED = `DELETE FROM suppressions WHERE address = ?1 AND topic = '?' AND NOT EXISTS (SELECT 1 FROM replies
+  WHERE sender = ?1 AND run IS NULL AND coalesce(reviewed_as, meaning) = 'opt-out')`;
 
 // A sender who wrote both at the same time counts as opted out. The time of a reply is never later than its arrival:
 // otherwise a START from a clock that is ahead, or without its time zone, would override every STOP until then.
 const LAST_WORD = `SELECT coalesce(reviewed_as, meaning) AS word FROM replies
-  WHERE sender = ? AND coalesce(reviewed_as, meaning) IN ('opt-out', 'opt-in')
+  WHERE sender = ?1 AND coalesce(reviewed_as, meaning) IN ('opt-out', 'opt-in')
+    AND (?2 IS NULL OR ?2 = '?' OR ?2 = '' OR (run IS NULL AND coalesce(reviewed_as, meaning) = 'opt-out')
+      OR EXISTS (SELECT 1 FROM runs WHERE runs.number = replies.run
+        AND (topic = ?2 OR topic IS NULL OR topic = 'essential')))
   ORDER BY CASE WHEN happened_at < received_at THEN happened_at ELSE received_at END DESC,
     CASE coalesce(reviewed_as, meaning) WHEN 'opt-out' THEN 0 ELSE 1 END LIMIT 1`;

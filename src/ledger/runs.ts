@@ -1,15 +1,24 @@
 import { createHash } from 'node:crypto';
-import type { Channel, Halt, InputFile, JsonObject } from '../model.ts';
+import type { Channel, Commit, Halt, InputFile, JsonObject } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { unusable } from './ledger-error.ts';
-import type { Holder, RunIdentity, RunRecord } from './records.ts';
+import type { LockOwner, RunIdentity, RunRecord } from './records.ts';
 
 /** The runs themselves: finding them, and who holds them. */
 export interface RunStore
   extends Pick<
     Ledger,
-    'runs' | 'findRun' | 'runsOf' | 'runById' | 'scheduleOf' | 'seeSchedule' | 'setWinner' | 'hold' | 'holder'
+    | 'runs'
+    | 'findRun'
+    | 'runsOf'
+    | 'runsRenamed'
+    | 'runById'
+    | 'scheduleOf'
+    | 'seeSchedule'
+    | 'setWinner'
+    | 'setLockOwner'
+    | 'lockOwner'
   > {
   /** A run by its number, loading or not. */
   record(number: number): RunRecord;
@@ -20,11 +29,11 @@ export interface RunStore
 export function runStore(connection: Connection): RunStore {
   const byNumber = connection.query(
     `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at FROM runs WHERE number = ?`,
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic, formerly FROM runs WHERE number = ?`,
   );
   const all = connection.query(
     `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at FROM runs WHERE state <> 'loading'
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic, formerly FROM runs WHERE state <> 'loading'
       ORDER BY number`,
   );
   const find = connection.query(
@@ -33,12 +42,16 @@ export function runStore(connection: Connection): RunStore {
   const findAll = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND state <> 'loading'`,
   );
+  // Hardly any campaign was renamed, so few runs are looked at.
+  const findRenamed = connection.query(
+    `SELECT number FROM runs WHERE environment = ? AND formerly IS NOT NULL AND instr(formerly, ?) > 0 AND state <> 'loading'`,
+  );
   const list = connection.query('SELECT list, state FROM runs WHERE number = ?');
   const decideWinner = connection.statement('UPDATE runs SET winner = ? WHERE number = ?');
-  const getHolder = connection.query(
+  const selectOwner = connection.query(
     'SELECT pid, host, since_at FROM holders WHERE environment = ? AND campaign = ? AND occurrence = ?',
   );
-  const setHolder = connection.statement(
+  const insertOwner = connection.statement(
     `INSERT INTO holders (environment, campaign, occurrence, pid, host, since_at) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (environment, campaign, occurrence) DO UPDATE
       SET pid = excluded.pid, host = excluded.host, since_at = excluded.since_at`,
@@ -52,7 +65,7 @@ export function runStore(connection: Connection): RunStore {
       ON CONFLICT (environment, campaign) DO UPDATE SET schedule = excluded.schedule, seen_at = excluded.seen_at
       WHERE schedules.schedule <> excluded.schedule`,
   );
-  const dropHolder = connection.statement(
+  const deleteOwner = connection.statement(
     'DELETE FROM holders WHERE environment = ? AND campaign = ? AND occurrence = ?',
   );
 
@@ -74,6 +87,10 @@ export function runStore(connection: Connection): RunStore {
       const numbers = findAll.all(environment, campaign).map(([number]) => Number(number));
       return numbers.sort((a, b) => a - b).map(record);
     },
+    runsRenamed({ environment, campaign }) {
+      const numbers = findRenamed.all(environment, JSON.stringify(campaign)).map(([number]) => Number(number));
+      return numbers.sort((a, b) => a - b).map(record);
+    },
     runById: (idOrCampaign) => runs().filter((run) => run.id === idOrCampaign || run.campaign === idOrCampaign),
     scheduleOf({ environment, campaign }) {
       const row = getSchedule.get(environment, campaign);
@@ -91,15 +108,15 @@ export function runStore(connection: Connection): RunStore {
       connection.write(0, 1, () => decideWinner(variant, run.number));
       return record(run.number);
     },
-    hold({ environment, campaign, occurrence }, holder) {
-      connection.write(holder?.sinceMs ?? 0, 1, () =>
-        holder === null
-          ? dropHolder(environment, campaign, occurrence)
-          : setHolder(environment, campaign, occurrence, holder.pid, holder.host, holder.sinceMs),
+    setLockOwner({ environment, campaign, occurrence }, lockOwner) {
+      connection.write(lockOwner?.sinceMs ?? 0, 1, () =>
+        lockOwner === null
+          ? deleteOwner(environment, campaign, occurrence)
+          : insertOwner(environment, campaign, occurrence, lockOwner.pid, lockOwner.host, lockOwner.sinceMs),
       );
     },
-    holder({ environment, campaign, occurrence }): Holder | null {
-      const row = getHolder.get(environment, campaign, occurrence);
+    lockOwner({ environment, campaign, occurrence }): LockOwner | null {
+      const row = selectOwner.get(environment, campaign, occurrence);
       return row === undefined ? null : { pid: Number(row[0]), host: String(row[1]), sinceMs: Number(row[2]) };
     },
   };
@@ -132,6 +149,9 @@ function toRecord(row: readonly Value[], path: string): RunRecord {
     winner: (row[17] ?? null) as string | null,
     isCounted: row[18] !== 0,
     purgedAtMs: numberOrNull(row[19]),
+    commits: parsed<readonly Commit[]>(row[20], path) ?? [],
+    topic: (row[21] ?? null) as string | null,
+    formerly: parsed<readonly string[]>(row[22], path) ?? [],
     figures: parsed<JsonObject>(row[15], path),
   };
 }

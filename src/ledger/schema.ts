@@ -219,9 +219,89 @@ const SCHEDULES = `CREATE TABLE schedules (
 ) STRICT, WITHOUT ROWID`;
 
 /**
+ * Of version 7: who paused an environment, or one campaign in it, why, and when it was resumed. The claim asks in its
+ * transaction for one that is not resumed.
+ */
+const PAUSES = `CREATE TABLE pauses (
+  number INTEGER PRIMARY KEY,
+  environment TEXT NOT NULL,
+  campaign TEXT,
+  reason TEXT NOT NULL,
+  who TEXT NOT NULL,
+  paused_at INTEGER NOT NULL,
+  resumed_by TEXT,
+  resumed_at INTEGER
+) STRICT`;
+
+/**
+ * Of version 8: an entry of the suppression list is for all topics (''), for one, or for all until it is known which
+ * message a STOP answered ('?', see replies.ts). The primary key changes, so the tables are made anew.
+ */
+const TOPICS: readonly string[] = [
+  'ALTER TABLE suppressions RENAME TO former_suppressions',
+  `CREATE TABLE suppressions (
+  address TEXT NOT NULL,
+  topic TEXT NOT NULL DEFAULT '',
+  reason TEXT,
+  until_at INTEGER,
+  source TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (address, topic)
+) STRICT, WITHOUT ROWID`,
+  `INSERT INTO suppressions (address, reason, until_at, source, created_at)
+  SELECT address, reason, until_at, source, created_at FROM former_suppressions`,
+  'DROP TABLE former_suppressions',
+  'ALTER TABLE suppressed_hashes RENAME TO former_hashes',
+  `CREATE TABLE suppressed_hashes (
+  hash TEXT NOT NULL,
+  topic TEXT NOT NULL DEFAULT '',
+  key_id TEXT NOT NULL,
+  reason TEXT,
+  until_at INTEGER,
+  source TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (hash, topic)
+) STRICT, WITHOUT ROWID`,
+  `INSERT INTO suppressed_hashes (hash, key_id, reason, until_at, source, created_at)
+  SELECT hash, key_id, reason, until_at, source, created_at FROM former_hashes`,
+  'DROP TABLE former_hashes',
+];
+
+/** Of version 9: what all runs of an environment have spent in a period, such as 2026-11, in millionths. */
+const BUDGETS = `CREATE TABLE budgets (
+  environment TEXT NOT NULL,
+  period TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  spent_micros INTEGER NOT NULL,
+  PRIMARY KEY (environment, period, currency)
+) STRICT, WITHOUT ROWID`;
+
+/**
+ * Of version 9: a person who asks to be forgotten leaves runs that are finished too, not only runs that were purged. A
+ * finished run claims nothing more, so it does not need the key.
+ */
+const ERASURE: readonly string[] = [
+  'DROP TRIGGER recipients_identity',
+  `CREATE TRIGGER recipients_identity AFTER UPDATE OF list, leg, row, key ON recipients
+WHEN NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND (runs.state = 'loading'
+  OR ((runs.purged_at IS NOT NULL OR runs.state = 'finished')
+    AND NEW.list = OLD.list AND NEW.leg = OLD.leg AND NEW.row = OLD.row AND NEW.key IS NULL)))
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not become another one');
+END`,
+  'DROP TRIGGER resolutions_fixed',
+  `CREATE TRIGGER resolutions_fixed AFTER UPDATE ON resolutions
+WHEN NOT EXISTS (SELECT 1 FROM runs WHERE runs.number = OLD.run AND (runs.purged_at IS NOT NULL OR runs.state = 'finished')
+  AND NEW.run = OLD.run AND NEW.key = '' AND NEW.verdict = OLD.verdict)
+BEGIN
+  SELECT RAISE(ABORT, 'what resolved a doubt may not be changed');
+END`,
+];
+
+/**
  * The schema, step by step. A published step never changes; a new version is a new step.
  *
- * - `recipients` is clustered on (list, leg, row), so that a run reads and writes adjacent rows. There is no unique
+ * - `recipients` is clustered on (list, step, row), so that a run reads and writes adjacent rows. There is no unique
  *   index on `key`: for ten million keys it did not finish. Duplicates are found while the list is read.
  * - A list has a number of its own, because `--amend` replaces the list of a run.
  * - Which state may follow which is enforced here, against every bug in the code above. An AFTER trigger, because a
@@ -237,7 +317,11 @@ const SCHEDULES = `CREATE TABLE schedules (
  * - Delivery reports and replies (version 5) belong to an environment (version 6). Addresses can be corrected (version
  *   6).
  * - When a schedule was first seen (version 6), so that a new one is not sent for instants before it.
- * - The next channel step (`leg`, version 3) is begun by the database itself, in the move in which the step before
+ * - An entry of the suppression list has a topic (version 8).
+ * - `runs.formerly` (version 9) is JSON: the former names of the campaign as of its newest start.
+ * - Pauses (version 7). `runs.git` is JSON: from which commits the starts of a run were made. `runs.topic` is what its
+ *   messages are about, as the campaign said; null: nothing in particular.
+ * - The next channel step (`step`, version 3) is begun by the database itself, in the move in which the step before
  *   falls back. So there is never an extra step, and never a fallback without one. Columns are only added, which
  *   touches none of the rows.
  */
@@ -479,5 +563,25 @@ END`,
     version: 6,
     schemaSha256: '9e84b526bc7977a30253f72b11e1bdeb0a7b85db6ed4e9fb5fdf854b19bc8d3a',
     statements: [SCHEDULES, ...CORRECTED_ADDRESSES, ...EVENTS_OF_ENVIRONMENTS, 'PRAGMA user_version = 6'],
+  },
+  {
+    version: 7,
+    schemaSha256: '81481e34783229a69f71f95d5c697fc4941bdff95fc1f580a9b135701e2d24ee',
+    statements: [
+      PAUSES,
+      'ALTER TABLE runs ADD COLUMN git TEXT',
+      'ALTER TABLE runs ADD COLUMN topic TEXT',
+      'PRAGMA user_version = 7',
+    ],
+  },
+  {
+    version: 8,
+    schemaSha256: '1df861990bb482cf8779fe37a236d48488d2fcb5c553b078a9e84b1ce696f8e4',
+    statements: [...TOPICS, 'PRAGMA user_version = 8'],
+  },
+  {
+    version: 9,
+    schemaSha256: 'ab27e17b5c9f8c2d9aa0d7505ee8c1798edc4ea54e2c5e42c2196d9923cef360',
+    statements: [BUDGETS, ...ERASURE, 'ALTER TABLE runs ADD COLUMN formerly TEXT', 'PRAGMA user_version = 9'],
   },
 ];

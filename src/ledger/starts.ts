@@ -1,8 +1,9 @@
-import type { Channel } from '../model.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Channel, Commit } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import { channelsBefore, type LegPage, type LegRow, lastLeg, readPage, resendOf } from './reading.ts';
+import { channelsBefore, lastStep, readPage, resendOf, type StepPage, type StepRow } from './reading.ts';
 import type { PendingRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
@@ -25,9 +26,16 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
     `UPDATE runs SET state = 'running', halt = NULL, starts = starts + 1, started_at = coalesce(started_at, ?1),
       last_start_at = ?1, finished_at = NULL WHERE number = ?2`,
   );
+  const setCommits = connection.statement('UPDATE runs SET git = ? WHERE number = ?');
+  const keepCommit = ({ number }: RunRecord, commit: Commit): void => {
+    const { commits } = runs.record(number);
+    if (commits.some((known) => isDeepStrictEqual(known, commit))) return;
+    setCommits(JSON.stringify([...commits, commit]), number);
+  };
   const retry = connection.statement(
     `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
       resolved_by = 'retry-rejected', list_address = NULL WHERE list = ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'
+      AND key IS NOT NULL
       AND (resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
         JOIN runs ON runs.number = former.run WHERE runs.list = recipients.list AND former.key = recipients.key
         AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))`,
@@ -40,20 +48,21 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
       AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY row LIMIT ?5`,
   );
-  const sealedList = (run: Parameters<RunStore['listOf']>[0]): number => {
+  const loadedList = (run: Parameters<RunStore['listOf']>[0]): number => {
     const { list, state } = runs.listOf(run);
-    if (state === 'loading') throw new Error(`The list of run ${run.id} is not sealed yet.`);
+    if (state === 'loading') throw new Error(`The list of run ${run.id} is not loaded yet.`);
     return list;
   };
 
   return {
-    start(run, nowMs) {
+    start(run, nowMs, commit = null) {
       connection.beginStart();
       const recovered = connection.write(nowMs, 0, (now) => {
-        const list = sealedList(run);
+        const list = loadedList(run);
         const count = recover(now, list);
         tryAgain(list);
         setRunning(now, run.number);
+        if (commit !== null) keepCommit(run, commit);
         return count;
       });
       return { run: runs.record(run.number), recovered };
@@ -61,16 +70,16 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
 
     finish(run, { state, halt, figures, nowMs }) {
       connection.write(nowMs, 1, (now) => {
-        sealedList(run);
+        loadedList(run);
         setFinished(state, jsonOrNull(halt), jsonOrNull(figures), now, run.number);
       });
       return runs.record(run.number);
     },
 
-    retryRejected: (run) => connection.write(0, 0, () => retry(sealedList(run))),
+    retryRejected: (run) => connection.write(0, 0, () => retry(loadedList(run))),
 
     pending(run, afterRow, limit, lastRow) {
-      const list = sealedList(run);
+      const list = loadedList(run);
       const found: PendingRow[] = [];
       for (let after = afterRow; found.length < limit; ) {
         const page = readPage(nextPending, hasFallen, list, after, limit, lastRow ?? null);
@@ -87,21 +96,21 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
 }
 
 /** Only a row that fell back comes without its key. */
-function hasFallen(row: LegRow): boolean {
+function hasFallen(row: StepRow): boolean {
   return row[1] === null;
 }
 
 const NONE: readonly Channel[] = [];
 
-function pendingOf(page: LegPage, first: LegRow, channel: Channel): PendingRow | null {
+function pendingOf(page: StepPage, first: StepRow, channel: Channel): PendingRow | null {
   if (!hasFallen(first)) return pendingRow(first, 0, NONE);
-  const last = lastLeg(page, hasFallen, first);
+  const last = lastStep(page, hasFallen, first);
   if (last === null) return null;
-  return pendingRow(last.row, last.leg, channelsBefore(page, first, 3, channel));
+  return pendingRow(last.row, last.step, channelsBefore(page, first, 3, channel));
 }
 
-function pendingRow(row: LegRow, leg: number, used: readonly Channel[]): PendingRow {
-  return { row: Number(row[0]), leg, key: String(row[1]), attempts: Number(row[2]), used, ...resendOf(row[4]) };
+function pendingRow(row: StepRow, step: number, used: readonly Channel[]): PendingRow {
+  return { row: Number(row[0]), step, key: String(row[1]), attempts: Number(row[2]), used, ...resendOf(row[4]) };
 }
 
 function jsonOrNull(value: unknown): string | null {
@@ -137,9 +146,9 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
   );
 
   /** The rows that can be sent to in this step. */
-  function* openRows(list: number, leg: number): Generator<number> {
+  function* openRows(list: number, step: number): Generator<number> {
     for (let after = -1; ; ) {
-      const page: readonly (readonly Value[])[] = open.all(list, leg, after);
+      const page: readonly (readonly Value[])[] = open.all(list, step, after);
       for (const [row] of page) yield Number(row);
       if (page.length < PAGE) return;
       after = Number(page.at(-1)?.[0]);
@@ -147,19 +156,20 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
   }
 
   const restore = ({ list }: RunRecord, claimed: readonly RowSet[], now: number): number => {
-    const claimOne = (leg: number, row: number): number => {
-      makePending(list, leg, row);
-      return claim(now, list, leg, row);
+    const claimOne = (step: number, row: number): number => {
+      makePending(list, step, row);
+      return claim(now, list, step, row);
     };
     // The server may lack the later steps, so that an earlier one is still open there.
-    const isLost = (row: number, from: number): boolean => claimed.some((rows, leg) => leg >= from && rows.has(row));
+    const isLost = (row: number, from: number): boolean => claimed.some((rows, step) => step >= from && rows.has(row));
     let count = 0;
-    for (const leg of claimed.keys()) {
-      for (const row of openRows(list, leg)) if (isLost(row, leg)) count += claimOne(leg, row);
-      if (leg === 0) continue;
+    for (const step of claimed.keys()) {
+      for (const row of openRows(list, step)) if (isLost(row, step)) count += claimOne(step, row);
+      if (step === 0) continue;
       // A report had made it due: on this server the step before is accepted, and would fall back again.
-      for (const row of claimed[leg] ?? []) {
-        if (look.get(list, leg, row) === undefined && fallBack(list, leg - 1, row) === 1) count += claimOne(leg, row);
+      for (const row of claimed[step] ?? []) {
+        if (look.get(list, step, row) === undefined && fallBack(list, step - 1, row) === 1)
+          count += claimOne(step, row);
       }
     }
     return count;

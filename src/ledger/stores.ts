@@ -1,13 +1,14 @@
-import { amender } from './amend.ts';
-import { changedStore } from './changed.ts';
+import { budgetStore } from './budgets.ts';
 import { commitStore } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { reachOf } from './contact-history.ts';
 import { doubtStore } from './doubts.ts';
+import { eraser } from './erase.ts';
 import { eventStore } from './events.ts';
 import { evidenceStore } from './evidence.ts';
 import type { Ledger } from './ledger.ts';
-import { listStore } from './lists.ts';
+import { amender, changedStore, listStore } from './lists.ts';
+import { pauseStore } from './pauses.ts';
 import { purgeStore } from './purge.ts';
 import { reader } from './reading.ts';
 import { replyStore } from './replies.ts';
@@ -21,7 +22,9 @@ export function ledgerOver(connection: Connection): Ledger {
   const lists = listStore(connection, runs);
   const { lateAnswer, ...doubts } = doubtStore(connection, runs);
   const workers = connection.workers(runs.record);
-  const { findRun, runsOf, runById, scheduleOf, seeSchedule, setWinner, hold, holder } = runs;
+  const pauses = pauseStore(connection);
+  const { begin, ...budgets } = budgetStore(connection);
+  const { findRun, runsOf, runsRenamed, runById, scheduleOf, seeSchedule, setWinner, setLockOwner, lockOwner } = runs;
   return {
     path: connection.path,
     history: connection.history,
@@ -32,25 +35,28 @@ export function ledgerOver(connection: Connection): Ledger {
     runs: runs.runs,
     findRun,
     runsOf,
+    runsRenamed,
     runById,
     scheduleOf,
     seeSchedule,
     setWinner,
-    hold,
-    holder,
+    setLockOwner,
+    lockOwner,
     ...lists,
     ...amender(connection, runs, lists),
     ...startStore(connection, runs),
     ...changedStore(connection, runs),
     ...claimRestorer(connection),
-    ...commitStore(connection, runs, lateAnswer, workers),
+    ...commitStore(connection, { runs, lateAnswer, workers, pauses, beginSpending: begin }),
+    ...pauses,
+    ...budgets,
     displacement: () => connection.displacement('now'),
     ...doubts,
     ...reader(connection, runs),
     ...suppressionStore(connection),
     reach: (own, rules) => reachOf(connection, own, rules),
     events: { ...eventStore(connection), ...evidenceStore(connection, runs), ...replyStore(connection, runs) },
-    purge: purgeStore(connection, runs),
+    purge: { ...purgeStore(connection, runs), erase: eraser(connection, runs) },
     copyTo: (path) => connection.copyTo(path),
     close: () => connection.close(),
   };

@@ -11,17 +11,25 @@ export type ListEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
  * Keys of a campaign file of which the schema judges all: the campaign has them as they are written, or these defaults.
  * A new one is added here and in the schema, and nowhere else.
  */
-export const PLAIN_KEYS: PlainKeys = { accountReference: null, messageType: null, metaData: null };
+export const PLAIN_KEYS: PlainKeys = { accountReference: null, messageType: null, metaData: null, topic: null };
 
 export interface PlainKeys {
   readonly accountReference: string | null;
   readonly messageType: string | null;
   readonly metaData: JsonObject | null;
+  /** What the messages are about: people opt out of it, and are capped within it (docs/topics.md). */
+  readonly topic: string | null;
 }
 
-/** A campaign that can be trusted: defaults filled in, units resolved, files read. Frozen. It is its own first leg. */
-export interface Campaign extends Leg, PlainKeys {
+/** A campaign that can be trusted: defaults filled in, units resolved, files read. Frozen. It is its own first step. */
+export interface Campaign extends Step, PlainKeys {
   readonly name: string;
+  /** Names that it had before, oldest first: runs under them are its own. */
+  readonly formerly: readonly string[];
+  /** Names and former names of all campaigns of the project. */
+  readonly claimed: readonly string[];
+  /** Where the name is written. */
+  readonly namePlace: Pick<Diagnostic, 'at' | 'source'>;
   /** BCP 47 tag for the helpers `number`, `currency`, `date`. */
   readonly locale: string;
   /** IANA zone for the helper `date`. */
@@ -30,15 +38,19 @@ export interface Campaign extends Leg, PlainKeys {
   /** At most 10; empty: all recipients get the campaign's own message. */
   readonly variants: readonly Variant[];
   readonly split: Split;
-  /** What goes out when the API says that the recipient cannot receive the leg before; each channel at most once. */
+  /** What goes out when the API says that the recipient cannot receive the step before; each channel at most once. */
   readonly fallbacks: readonly Fallback[];
   readonly recipientMetaData: Readonly<Record<string, SourceText>> | null;
   readonly partials: ReadonlyMap<string, SourceText>;
   readonly recipients: ListSpec;
   readonly send: SendSettings;
   readonly limits: Limits;
+  /** What the list must be like before anything is sent to it. */
+  readonly guards: ListGuards;
   /** When it goes out by itself; null: only when `send` is called. */
   readonly schedule: Schedule | null;
+  /** The campaign whose message this one follows; null: none. */
+  readonly after: FollowUp | null;
   /** Files with addresses, or keyed hashes of them, that must not be sent to; beside the list in the ledger. */
   readonly suppressions: readonly SuppressionFile[];
   /** Recipients accepted or in doubt there get nothing here. */
@@ -55,7 +67,7 @@ export interface Campaign extends Leg, PlainKeys {
 }
 
 /** The message on one channel: the campaign's own, a variant's, or a fallback's. */
-export interface Leg {
+export interface Step {
   readonly channel: Channel;
   readonly from: string | null;
   readonly characterSet: CharacterSet;
@@ -69,7 +81,7 @@ export interface Leg {
   readonly content: Content | null;
 }
 
-export interface Fallback extends Leg {
+export interface Fallback extends Step {
   /** Column with the address on this channel; null: the address of the recipient itself. */
   readonly to: string | null;
 }
@@ -78,12 +90,14 @@ export interface Fallback extends Leg {
 export interface Variant {
   readonly name: string;
   readonly weight: number;
-  readonly leg: Leg;
+  /** Who gets it, whatever the others; null: those who meet no condition are divided among all such variants. */
+  readonly where: Where | null;
+  readonly step: Step;
 }
 
 /** How recipients are divided, by hashes of their keys: stable when a list is reordered or grows. */
 export interface Split {
-  /** Part of every hash; default: the name of the campaign. */
+  /** Part of every hash; default: the first name of the campaign. */
   readonly seed: string;
   /** Share of all recipients that get nothing, 0 to 1. */
   readonly holdout: number;
@@ -114,11 +128,11 @@ export type Variables<T> = Readonly<Record<string, T | Readonly<Record<string, T
 
 /** Rich content as it was written and checked: its texts are Handlebars, rendered for each recipient. */
 export interface Content {
-  /** Without `text`, which is the leg's template. */
+  /** Without `text`, which is the step's template. */
   readonly tree: JsonObject;
   /** Where each text of the tree was written, by its JSON pointer; the text of a file is here, not in the tree. */
   readonly texts: ReadonlyMap<string, SourceText>;
-  /** Where every part of the tree was written, by its JSON pointer; `/text` is the leg's text. */
+  /** Where every part of the tree was written, by its JSON pointer; `/text` is the step's text. */
   readonly places: ReadonlyMap<string, Pick<Diagnostic, 'at' | 'source'>>;
 }
 
@@ -148,6 +162,12 @@ export interface ListSpec {
   readonly path: string;
   /** The path as the user would name it, for messages. */
   readonly file: string;
+  /** The file is not there: what is said of it where it is opened. Absent: it was found. */
+  readonly missing?: Diagnostic;
+  /** The list is not there, and this is its sample, which is never sent to: what is said of it. Absent: the list itself. */
+  readonly sampled?: Diagnostic;
+  /** The sample of the list, with invented people; absent: there is none. */
+  readonly sample?: { readonly path: string; readonly file: string };
   /** The recipients themselves, where the campaign file lists them; null: they are in the file. */
   readonly inline: InlineList | null;
   readonly kind: AddressKind;
@@ -184,13 +204,26 @@ export interface ListSpec {
 
 export type ColumnType = 'string' | 'number' | 'date';
 
-/** What the columns of a list hold; dates that are not in ISO 8601 with the format in which they are written. */
-export type ColumnTypes = Readonly<Record<string, ColumnType | { readonly type: 'date'; readonly format: string }>>;
+/** What the columns of a list hold. */
+export type ColumnTypes = Readonly<Record<string, ColumnType | ColumnContract>>;
+
+/** What a column must hold in every row. */
+export interface ColumnContract {
+  readonly type: ColumnType;
+  /** How dates are written that are not in ISO 8601. */
+  readonly format?: string;
+  /** No cell may be empty. */
+  readonly required?: boolean;
+  /** The texts that a cell may hold. */
+  readonly values?: readonly string[];
+}
 
 /** A query in the form of MongoDB's, with the place where it was written. */
 export interface Where {
   readonly query: JsonObject;
   readonly at: Position;
+  /** IANA zone in which days are meant: the campaign's, else that of its schedule. */
+  readonly timeZone: string;
 }
 
 /** A small list in the campaign file. */
@@ -228,6 +261,8 @@ export interface SuppressionFile {
 /** Another campaign, or one occurrence of it. */
 export interface Excluded {
   readonly campaign: string;
+  /** Names that it had before, under which runs of it may be; absent: none. */
+  readonly formerly?: readonly string[];
   /** Null: any. */
   readonly occurrence: string | null;
   /** Where it was written. */
@@ -236,10 +271,27 @@ export interface Excluded {
   readonly unknown: Diagnostic | null;
 }
 
+/** Exceptions: recipients who answered the message before, or did not receive it, get no follow-up. */
+export const UNLESS = ['replied', 'opted-out', 'delivered-not'] as const;
+
+/** A campaign that follows on another: each run of that one is followed by the run of this one of the same name. */
+export interface FollowUp {
+  readonly campaign: string;
+  /** Names that the campaign before had earlier, under which the followed run may be; absent: none. */
+  readonly formerly?: readonly string[];
+  /** How long after the message before, for each recipient. */
+  readonly wait: { readonly written: string; readonly ms: number };
+  readonly unless: readonly (typeof UNLESS)[number][];
+  /** Where it was written. */
+  readonly place: Pick<Diagnostic, 'at' | 'source'>;
+}
+
 /** A cap: `max` messages per person in a time that ends now. */
 export interface Frequency {
   readonly max: number;
   readonly per: Period;
+  /** Which messages count: those of every campaign, or of those with the same topic. */
+  readonly of: 'all' | 'topic';
 }
 
 /** Calendar units are those of the person's time zone; a week begins on Monday. */
@@ -276,13 +328,30 @@ export interface Limits {
   readonly stopAfterRejected: Threshold | null;
 }
 
+/** Each with how and where it is written; null: not asked for. */
+export interface ListGuards {
+  /** Greatest age of the file. */
+  readonly maxAge: (Guarded & { readonly ms: number }) | null;
+  /** Least rows. */
+  readonly minRecipients: (Guarded & { readonly count: number }) | null;
+  /** Greatest difference to the rows of the last occurrence that was sent: 0.3 is 30 % more or fewer. */
+  readonly change: (Guarded & { readonly share: number }) | null;
+}
+
+interface Guarded {
+  readonly text: string;
+  readonly place: Pick<Diagnostic, 'at' | 'source'>;
+}
+
 export type Threshold = { readonly count: number } | { readonly share: number };
 
 /** When a campaign goes out by itself. */
 export interface Schedule {
-  /** A cron expression of 5 fields, which fires at some time. */
-  readonly cron: string;
-  /** IANA zone in which the expression is read. */
+  /** A cron expression of 5 fields, which fires at some time; null: it goes out once, `at` says when. */
+  readonly cron: string | null;
+  /** The one instant, as it is written and in ms since 1970; null: `cron` says when. */
+  readonly at: { readonly written: string; readonly ms: number } | null;
+  /** IANA zone in which they are read. */
   readonly timeZone: string;
   /** What becomes of an instant at which nothing ran: made up for, the latest one alone; or left out. */
   readonly missed: 'catch-up' | 'skip';
@@ -292,13 +361,30 @@ export interface Schedule {
 
 /** A file that went into a plan. */
 export interface InputFile {
-  readonly role: 'campaign' | 'project' | 'template' | 'partial' | 'recipients' | 'settings';
+  /**
+   * `day`: no file, but the day from which relative dates in `recipients.where` count; `file` is that day. `fence`: the
+   * addresses of `only`, whatever files they are in. `redirect`: the address that all messages of a kind went to.
+   * `guards`: of a standing plan, the limits and rules that hold for each run.
+   */
+  readonly role:
+    | 'campaign'
+    | 'project'
+    | 'template'
+    | 'partial'
+    | 'recipients'
+    | 'settings'
+    | 'day'
+    | 'fence'
+    | 'redirect'
+    | 'guards';
   /** As the user would name it; relative to the project's root where it lies inside. */
   readonly file: string;
   /** SHA-256 of the bytes that were parsed, in hex. */
   readonly sha256: string;
   /** Of the list: how its bytes were read; absent in what older versions wrote. */
   readonly reading?: ListReading;
+  /** Of the list: the guards that it failed, in words, where it was accepted all the same. */
+  readonly accepted?: readonly string[];
 }
 
 /** What it takes to read the cells of a list as they were read before, whatever the campaign says by then. */

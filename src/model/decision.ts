@@ -21,9 +21,21 @@ export const SKIP_WORDS = {
     means: 'on the suppression list',
     advice: 'Nothing to do, unless it is there by mistake: `handbill suppress list`.',
   },
+  country: {
+    means: 'a number of a country that the environment does not send to',
+    advice: 'Nothing to do, or add the country to `countries` of the environment in handbill.yaml.',
+  },
+  fenced: {
+    means: 'not among the only addresses that the environment sends to',
+    advice: 'Nothing to do, or add the address to `only` of the environment in handbill.yaml.',
+  },
   excluded: {
     means: 'left out by `where` or `exclude`',
     advice: 'Nothing to do: `handbill preview` says which condition or campaign it was.',
+  },
+  'no-follow-up': {
+    means: 'did not get the message before, or needs none after it',
+    advice: 'Nothing to do: `handbill preview` says why.',
   },
   'frequency-cap': { means: 'got enough messages lately', advice: 'Nothing to do.' },
   expired: { means: 'not sent to before `send.notAfter`', advice: 'Nothing to do: stale is worse than never.' },
@@ -60,24 +72,24 @@ interface Decided {
 }
 
 /** A recipient is sent to; the decision is itself the message of the first step. */
-export interface SendDecision extends Decided, LegMessage {
+export interface SendDecision extends Decided, StepMessage {
   readonly decision: 'send';
   readonly key: string;
   readonly to: string;
   readonly recipient: Recipient;
   readonly variant: string | null;
-  /** The messages of the legs after the first, in order; hardly any campaign has them. */
-  readonly fallbacks: readonly LegMessage[];
+  /** The messages of the steps after the first, in order; hardly any campaign has them. */
+  readonly fallbacks: readonly StepMessage[];
   /** Messages that went to earlier addresses of this recipient; absent: none. */
   readonly resend?: number;
   /** Line of an earlier recipient with another key and the same address, where there is one. */
   readonly sameAddressAs?: number;
 }
 
-/** What one leg says to one recipient. */
-export interface LegMessage {
+/** What one step says to one recipient. */
+export interface StepMessage {
   /** 0: the campaign's own, or the variant's; then the fallbacks. */
-  readonly leg: number;
+  readonly step: number;
   readonly channel: Channel;
   readonly to: string;
   /** Of the number, as of the recipient; what a message costs depends on it. */
@@ -121,7 +133,7 @@ export interface DeferDecision extends Decided {
   readonly to: string;
   readonly reason: DeferReason;
   /** What they may get by then, every variant and fallback; empty where the list was looked at before. */
-  readonly mayGet: readonly LegMessage[];
+  readonly mayGet: readonly StepMessage[];
   /** What the rule saw, where that is more than the reason says. */
   readonly detail?: string;
   /** When the rule will allow it, in ms since 1970, where that is known. */
@@ -138,6 +150,10 @@ export const DEFER_WORDS = {
   'zone-unknown': {
     means: 'waits: the time zone of the recipient is not known',
     advice: 'Add a column with the zone (`recipients.timeZone`), or set `send.window.unknown`.',
+  },
+  'follow-up-later': {
+    means: 'waits until the message before is old enough',
+    advice: 'Nothing to do: `handbill due` sends it then.',
   },
   'canary-undecided': { means: 'waits for a gate of the canary', advice: 'Run again later, or once with `--wait`.' },
 } as const satisfies Readonly<Record<string, ReasonWords>>;
@@ -168,6 +184,8 @@ export interface SendRequest {
   readonly reference: string;
   /** JSON text: its UTF-8 bytes are what is posted. */
   readonly body: string;
+  /** The address in the body, where it is not that of the recipient (`redirect`). */
+  readonly to?: string;
 }
 
 /** What one list says about an address. */
@@ -180,6 +198,8 @@ export interface SuppressionEntry {
   readonly hashed: boolean;
   /** The campaigns that name the file; null where the entry counts for all. */
   readonly campaigns: readonly string[] | null;
+  /** It counts for campaigns with this topic; null: for all. */
+  readonly topic: string | null;
   readonly reason: string | null;
   /** ISO 8601 in UTC; null for a file, which does not say it. */
   readonly since: string | null;

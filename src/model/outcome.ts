@@ -5,7 +5,7 @@ export const OUTCOMES = ['accepted', 'rejected', 'failed', 'skipped', 'deferred'
 /** The closed set of what can have become of a recipient. */
 export type OutcomeState = (typeof OUTCOMES)[number];
 
-/** What became of one row, as the ledger holds it: of its last leg, where it has several. */
+/** What became of one row, as the ledger holds it: of its last step, where it has several. */
 export interface Outcome {
   readonly row: number;
   readonly line: number;
@@ -35,8 +35,8 @@ export interface Outcome {
   readonly resend?: number;
   /** Those messages, the first one first; only where a report asks for them. */
   readonly earlier?: readonly EarlierMessage[];
-  /** Every leg in order, the last included; only where there is more than one. */
-  readonly legs?: readonly LegOutcome[];
+  /** Every step in order, the last included; only where there is more than one. */
+  readonly steps?: readonly StepOutcome[];
 }
 
 /** A message to an address that was corrected since: another message took its place. */
@@ -53,5 +53,5 @@ export interface EarlierMessage {
   readonly sentAt: string | null;
 }
 
-/** What became of one leg; `rejected` with the reason `fell-back` for all but the last. */
-export type LegOutcome = Omit<Outcome, 'row' | 'line' | 'key' | 'legs' | 'earlier'>;
+/** What became of one step; `rejected` with the reason `fell-back` for all but the last. */
+export type StepOutcome = Omit<Outcome, 'row' | 'line' | 'key' | 'steps' | 'earlier'>;

@@ -1,5 +1,6 @@
 import type { SenderRule } from '../content/senders.ts';
 import type { Diagnostic } from '../errors.ts';
+import type { GitRule } from './commit.ts';
 import type { Webhook } from './webhook.ts';
 import type { WindowRule } from './window.ts';
 import type { Channel, CharacterSet, KeySource } from './words.ts';
@@ -27,6 +28,8 @@ export interface Project {
   readonly testers: readonly string[];
   /** ISO 3166-1 alpha-2, for numbers without a country code that do not come from a campaign's list. */
   readonly defaultCountry: string | null;
+  /** How dates and numbers are written, as BCP 47 says; null where nothing is said. */
+  readonly locale: string | null;
   /** IANA zone of days that do not belong to a campaign; UTC where nothing is said. */
   readonly timeZone: string;
   readonly webhook: Webhook;
@@ -44,6 +47,33 @@ export interface Environment {
   readonly wire: Wire;
   /** Who must have signed a plan before it is sent there; null: no one. Never for the sandbox. */
   readonly approval: Approval | null;
+  /** What is asked of the commit that is sent; null: nothing. */
+  readonly git: GitRule | null;
+  /** The only countries whose numbers are sent to, ISO 3166-1; null: all. */
+  readonly countries: readonly string[] | null;
+  /** The only addresses that are sent to; null: all. */
+  readonly only: readonly FenceEntry[] | null;
+  /** What all its campaigns may spend together; null: as much as they cost. */
+  readonly budget: Budget | null;
+  /** Where every message goes instead, one address for each kind; null: to its recipient. */
+  readonly redirect: readonly FenceEntry[] | null;
+}
+
+/** The most that is spent in each calendar day, week or month of the project's time zone. */
+export interface Budget {
+  /** Millionths of the currency of the price list. */
+  readonly maxMicros: number;
+  readonly per: 'day' | 'week' | 'month';
+}
+
+/** One entry of `only`: an address, or a file with addresses. */
+export interface FenceEntry {
+  /** As it was written. */
+  readonly text: string;
+  /** The full path, if it is a file; it is read when it is needed. */
+  readonly path: string | null;
+  /** The place in handbill.yaml. */
+  readonly where: Pick<Diagnostic, 'at' | 'source'>;
 }
 
 /** The rule of an environment that accepts approved plans only. */
@@ -53,6 +83,17 @@ export interface Approval {
   readonly planners: SignerSource | null;
   /** How many approvers must sign in addition to the planner. */
   readonly approvals: number;
+  /** A campaign may be approved until a day, whatever its list holds; null: each send needs a plan of its own. */
+  readonly standing: StandingRule | null;
+}
+
+/** What an environment asks of standing approvals. */
+export interface StandingRule {
+  /** From the plan to the last day, at most; and as it is written. */
+  readonly longestMs: number;
+  readonly longest: string;
+  /** Full path of the folder in which `send` and `due` look for them. */
+  readonly folder: string;
 }
 
 /** People who may sign: as handbill.yaml names them, or a file in the format of git's allowed signers, as a full path. */

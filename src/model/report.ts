@@ -1,4 +1,7 @@
-import type { WinnerMetric } from './campaign.ts';
+import type { InputFile, WinnerMetric } from './campaign.ts';
+import type { Commit } from './commit.ts';
+import type { Outcome, OutcomeState } from './outcome.ts';
+import type { Pause } from './pause.ts';
 import type { Channel } from './words.ts';
 
 export type RunState = 'running' | 'finished' | 'partial' | 'halted' | 'interrupted';
@@ -22,6 +25,8 @@ export const HALT_RULES = [
   'throttled',
   'canary',
   'input-changed',
+  'paused',
+  'over-budget',
   'ledger',
 ] as const;
 export type HaltRule = (typeof HALT_RULES)[number];
@@ -46,10 +51,18 @@ export interface Report {
   readonly ledger: string;
   readonly startedAt: string;
   readonly finishedAt: string | null;
+  /** The commits that its starts were made from, each once, in the order of the starts; absent where git knew none. */
+  readonly commits?: readonly Commit[];
+  /** The files that the messages were made of, with their hashes, as the run was begun or last amended. */
+  readonly inputs?: readonly Pick<InputFile, 'role' | 'file' | 'sha256'>[];
   /** When personal data was taken out of the run, where it was: ISO 8601 in UTC. */
   readonly purgedAt?: string;
+  /** The guards of the list that it failed, as sentences, where it was accepted all the same; absent for none. */
+  readonly acceptedList?: readonly string[];
   /** When the first may be sent to of those who wait for a window, for a gate of a canary, for a winner: ISO 8601 in UTC. */
   readonly opensAt?: string;
+  /** Of a run that is not finished: a person has paused it now; absent: it may be sent. */
+  readonly paused?: ReportedPause;
   readonly totals: Totals;
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly requests: RequestFigures;
@@ -68,7 +81,7 @@ export interface Report {
   /** Recipients whose address was corrected in the list after the message had gone out; absent for none. */
   readonly changed?: readonly ChangedRecipient[];
   /** Where the campaign has a fallback, or a recipient fell back: its channel steps in order. */
-  readonly legs?: readonly LegTotals[];
+  readonly steps?: readonly StepTotals[];
   /** Where the campaign has variants: in its order, where that is known. */
   readonly variants?: readonly VariantResult[];
   /** Beside `variants`; null where there are not two to compare. */
@@ -77,6 +90,11 @@ export interface Report {
   readonly winner?: WinnerDecision;
   /** When the winner of a test is found, by what has come back until then: ISO 8601 in UTC. */
   readonly winnerAt?: string;
+}
+
+/** A pause as reports show it; `since` is ISO 8601 in UTC. */
+export interface ReportedPause extends Omit<Pause, 'pausedAtMs'> {
+  readonly since: string;
 }
 
 /** The list has another address than the one that the message went to. */
@@ -99,7 +117,7 @@ export interface ReplyTotals {
 }
 
 /** What became of the messages on one channel; who was left out before, or waits, is not counted. */
-export interface LegTotals {
+export interface StepTotals {
   readonly channel: Channel;
   /** Recipients with an outcome on this channel: the sum of the next five. */
   readonly attempted: number;
@@ -159,13 +177,17 @@ export interface WinnerDecision {
   readonly shares: readonly { readonly name: string; readonly part: number; readonly whole: number }[];
 }
 
-/** Whether the rates of the variants differ by more than chance. */
+/** Whether the variants differ by more than chance. */
 export interface Significance {
+  /** What is compared: what decides the winner, or `accepted` where nothing does. */
+  readonly by: WinnerMetric;
   /** How probable differences at least as large are if the variants are equally good; null when that cannot be told. */
   readonly p: number | null;
   readonly test: 'chi-square' | 'fisher' | null;
   /** Enough is known for `p` to mean something. */
   readonly enough: boolean;
+  /** The variant with the best share, the first of equals; null where `p` is null. */
+  readonly best: string | null;
 }
 
 export interface RequestFigures {
@@ -173,4 +195,29 @@ export interface RequestFigures {
   readonly retried: number;
   readonly perSecond: number;
   readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number };
+}
+
+/** How far the search for the winner of a test is. */
+export type WinnerState =
+  /** Nothing decides it but a person, or it is decided. */
+  | { readonly kind: 'none' }
+  /** The test is still being sent. */
+  | { readonly kind: 'testing' }
+  /** The test was sent; delivery reports and replies until then count. */
+  | { readonly kind: 'waits'; readonly untilMs: number }
+  /** A variant won, or none did and the user has to name one. */
+  | { readonly kind: 'decided'; readonly decision: WinnerDecision };
+
+/** Recipients of one step that share all of this: what the ledger can count in one query. */
+export interface StepCount extends Pick<Outcome, 'reason' | 'encoding' | 'variant' | 'channel'> {
+  readonly outcome: OutcomeState;
+  readonly count: number;
+  /** SMS parts of all of them together. */
+  readonly parts: number;
+  /** Price of all of them together in millionths of the currency; null where no price is known. */
+  readonly costMicros: number | null;
+  /** 0 for the campaign's own message, then its fallbacks. */
+  readonly step: number;
+  /** They could not receive this step, and are counted again with the next one. */
+  readonly fellBack: boolean;
 }

@@ -80,4 +80,10 @@ export interface ReplyRules {
   readonly stopWords: readonly string[];
   /** A word of opting in takes back an opt-out that was a reply. */
   readonly startLifts: boolean;
+  /** What a STOP is about. */
+  readonly stopEnds: StopEnds;
 }
+
+/** Every campaign, or those with the topic of the message that it answers. */
+export const STOP_ENDS = ['everything', 'topic'] as const;
+export type StopEnds = (typeof STOP_ENDS)[number];

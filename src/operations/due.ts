@@ -13,78 +13,102 @@ import {
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger, openToWriteLater } from '../ledger/open.ts';
 import type { RunRecord, SeenSchedule } from '../ledger/records.ts';
-import type { Campaign, Environment, RunState } from '../model.ts';
+import type { Campaign, Environment, Pause, RunState } from '../model.ts';
+import { budgetNotice, budgetState } from '../plan/budget.ts';
+import { runsBefore } from '../plan/follow-up.ts';
+import { findRunOf, isOfLaterName, pauseOfCampaign, runsOfCampaign } from '../plan/former-names.ts';
+import { openListGuard } from '../plan/list-guard.ts';
 import { environmentOf } from '../plan/plan.ts';
+import { loadPrices } from '../plan/prices.ts';
+import { commitFaults, readProvenance } from '../plan/provenance.ts';
 import { settingsInput } from '../plan/settings.ts';
+import { sealedInputsOf } from '../plan/standing.ts';
+import { readListFacts } from '../recipients/read.ts';
 import { sendCommand, zonelessOf } from '../report/next-steps.ts';
-import { isDecidedEarly } from '../run/canary.ts';
-import { unreachedRows } from '../run/deliveries.ts';
-import { holdRun, mustExist } from '../run/hold.ts';
-import { inputHalt } from '../run/stop.ts';
-import { stateOf } from '../run/summary.ts';
 import {
   chooseDue,
+  chooseFollowUps,
+  type FollowedRun,
+  firstFollowedMs,
   firstInstantMs,
   type KnownRun,
-  type Missed,
   type Step,
-  type StepReason,
   waitsMs,
 } from '../schedule/choose.ts';
-import { instantOf, occurrenceAt, occurrenceRules } from '../schedule/occurrence.ts';
+import { instantOf, occurrenceAt, occurrenceRules, whenText } from '../schedule/occurrence.ts';
+import { requireApproval } from '../send/approved.ts';
+import { isDecidedEarly } from '../send/canary.ts';
+import { unreachedRows } from '../send/deliveries.ts';
+import { pausedWarning } from '../send/pause.ts';
+import { lockRun, mustExist } from '../send/run-lock.ts';
+import { findStanding, refuseUncovered } from '../send/standing.ts';
+import { inputHalt } from '../send/stop.ts';
+import { stateOf } from '../send/summary.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
-import type { SendWatch } from './observer.ts';
-import { readScheduled, type Scheduled } from './schedule.ts';
-import { send } from './send.ts';
-import type { SendOptions } from './send-options.ts';
-import type { SendResult } from './send-result.ts';
+import { startTask, type Task } from '../util/task.ts';
+import type { SendHooks, SendWatch } from './observer.ts';
+import {
+  type Confirm,
+  checkNumbers,
+  INSTANT,
+  type ProjectOptions,
+  present,
+  type ResolvedOptions,
+  withDefaults,
+} from './options.ts';
+import { type Automatic, type Following, readScheduled, type Scheduled } from './schedule.ts';
+import { sendWatched } from './send.ts';
+import { exitOf, type SendQuestion, type SendResult } from './send-options.ts';
 import { zonelessWarning } from './warnings.ts';
 
-type Passed = Pick<
-  SendOptions,
-  'confirm' | 'interrupt' | 'abort' | 'onStart' | 'onLedger' | 'random' | 'ledger' | 'workers'
->;
-
-export interface DueOptions extends Passed {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now: () => number;
-  /** Default: `sandbox`. */
+/** What is due, and whether it is sent. */
+export interface DueOptions extends ProjectOptions {
+  /** Environment of handbill.yaml. Default: `sandbox`. */
   readonly environment?: string;
-  /** Only says what would be done. */
+  /** Asked for each campaign, as `send` asks; true is `--yes`. Default: no. */
+  readonly confirm?: Confirm<SendQuestion>;
+  /** Ends it in good order: the current campaign as for `send`; later campaigns are not checked. Default: no signal. */
+  readonly signal?: AbortSignal;
+  /** Cuts off what is in flight too: who was being sent to is in doubt. Default: nothing does. */
+  readonly cutSignal?: AbortSignal;
+  /** Only says what would be done. Default: false. */
   readonly dryRun?: boolean;
   /** The time for which it is decided what is due, in ms since 1970; only with `dryRun`. Default: now. */
   readonly at?: number;
-  /** A run that another process is sending: skipped silently (default), or exit status 6. */
+  /** A list that is too old, too short or of another size than the last one is sent to this once. Default: false. */
+  readonly acceptList?: boolean;
+  /** A run that another process holds is left to it, or has exit status 6. Default: `skip`. */
   readonly ifLocked?: 'skip' | 'fail';
-  /** Called with each item as soon as it is known. */
-  readonly onItem?: (item: DueItem) => Promise<void> | void;
-  /** Called with each campaign that is checked. */
-  readonly onCampaign?: (campaign: Campaign) => void;
-  /** Follows what is sent; asked for each campaign that is. */
-  readonly watchSend?: (target: string) => SendWatch;
+  /** Shares the runs with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
+  readonly workers?: boolean;
+  /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address. */
+  readonly log?: (line: string) => void;
 }
 
-/** What was done, or would be done, about one occurrence of a campaign, or about a campaign with none that is due. */
+/** What was done, or would be, about one occurrence of a campaign, or about a campaign with none that is due. */
 export interface DueItem {
-  /** Null if the campaign cannot be read. */
+  /** Null where the campaign cannot be read. */
   readonly campaign: string | null;
   readonly file: string;
   readonly occurrence: string | null;
-  /** `refuse`: it was to be sent and could not; `none`: nothing is due. */
-  readonly action: Step['action'] | 'refuse' | 'none';
-  readonly why: StepReason | null;
-  readonly missed: Missed | null;
+  /** `refuse`: it was to be sent and could not be; `none`: nothing is due. */
+  readonly action: 'send' | 'continue' | 'leave' | 'miss' | 'refuse' | 'none';
+  /** Why it is left alone or missed; null otherwise. */
+  readonly why: 'running' | 'halted' | 'waiting' | 'paused' | 'over-budget' | 'superseded' | 'late' | 'new' | null;
+  /** Scheduled instants before this one at which nothing ran, and which are not made up for. */
+  readonly missed: { readonly count: number; readonly first: string; readonly last: string } | null;
   /** The next scheduled instant; null if there is none. */
   readonly next: string | null;
   readonly exit: ExitStatus;
-  /** Null if nothing was sent. */
+  /** Null where nothing was sent. */
   readonly result: SendResult | null;
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** What was done about all of them. */
 export interface DueResult {
   readonly environment: string;
+  /** The time for which it was decided what is due, ISO 8601 in UTC. */
   readonly at: string;
   readonly dryRun: boolean;
   readonly items: readonly DueItem[];
@@ -95,14 +119,44 @@ export interface DueResult {
 }
 
 /**
- * Sends every campaign with a schedule that is due, one after the other, and each occurrence once. `chooseDue` decides
- * which occurrence; the ledger ensures that it is sent once, as for `send`. An error in one campaign does not keep the
- * others from being sent.
+ * `handbill due`: sends every campaign with a schedule that is due, one after the other, and each occurrence once. What
+ * is wrong with one campaign does not keep the others from being sent. Await it for the result, or loop over its items.
  *
- * @param paths - campaign files, folders or names; every `campaigns/**\/campaign.yaml` below `cwd` when empty
- * @throws HandbillError exit 2 if a path names no campaign
+ * @param paths - campaign files, folders or names; empty: every `campaigns/**\/campaign.yaml` below `cwd`
+ * @throws HandbillError exit 2 where a path means nothing
  */
-export async function due(paths: readonly string[], options: DueOptions): Promise<DueResult> {
+export function due(paths: readonly string[] = [], options: DueOptions = {}): Task<DueItem, DueResult> {
+  return dueWatched(paths, options);
+}
+
+/** How a command follows what is sent. */
+interface DueHooks extends Pick<SendHooks, 'onStart' | 'onLedger' | 'random'> {
+  /** Called with each item as soon as it is known. */
+  readonly onItem?: (item: DueItem) => Promise<void> | void;
+  /** Called with each campaign that is checked. */
+  readonly onCampaign?: (campaign: Campaign) => void;
+  /** Follows what is sent; asked for each campaign that is. */
+  readonly watchSend?: (target: string) => SendWatch;
+}
+
+/** The options of `due`, followed. */
+export type WatchedDue = DueOptions & DueHooks;
+
+type Options = WatchedDue & ResolvedOptions & { readonly signal: AbortSignal };
+
+/** As `due`, for the command, which also follows what happens. */
+export function dueWatched(paths: readonly string[], options: WatchedDue): Task<DueItem, DueResult> {
+  return startTask<DueItem, DueResult>(
+    async ({ show, signal }) => {
+      checkNumbers(options, { at: INSTANT });
+      return await sendDue(paths, { ...withDefaults(options), signal }, show);
+    },
+    { signal: options.signal },
+  );
+}
+
+/** `chooseDue` decides which occurrence is due; the ledger ensures that it is sent once, as for `send`. */
+async function sendDue(paths: readonly string[], options: Options, show: (item: DueItem) => void): Promise<DueResult> {
   const lookedMs = options.at ?? options.now();
   const environment = options.environment ?? 'sandbox';
   const { ledger } = options;
@@ -115,11 +169,12 @@ export async function due(paths: readonly string[], options: DueOptions): Promis
   const add = async (item: DueItem): Promise<void> => {
     items.push(item);
     await options.onItem?.(item);
+    show(item);
   };
   for (const { file, diagnostics } of found.refused) await add({ ...NOTHING, file, ...refusal(diagnostics) });
   let stopped = false;
-  for (const one of found.campaigns) {
-    stopped = options.interrupt?.aborted === true || isLedgerGone(items);
+  for (const one of [...found.campaigns, ...found.followUps]) {
+    stopped = options.signal.aborted || isLedgerGone(items);
     if (stopped) break;
     for await (const item of stepsOf(one, environment, lookedMs, options)) await add(item);
   }
@@ -142,21 +197,22 @@ function isLedgerGone(items: readonly DueItem[]): boolean {
 }
 
 async function* stepsOf(
-  one: Scheduled,
+  one: Scheduled | Following,
   environment: string,
   lookedMs: number,
-  options: DueOptions,
+  options: Options,
 ): AsyncGenerator<DueItem> {
-  const { campaign, schedule, clock } = one;
+  const { campaign } = one;
   const nowMs = options.at ?? options.now();
   const { notAfterMs } = campaign.send;
   const dryRun = options.dryRun === true;
   options.onCampaign?.(campaign);
-  const following = clock.next(nowMs);
+  const following = 'clock' in one ? one.clock.next(nowMs) : null;
   const next = following === null || following > (notAfterMs ?? following) ? null : occurrenceAt(following);
   const about = { ...NOTHING, campaign: campaign.name, file: campaign.file, next };
   let steps: readonly Step[];
   let runs: readonly DueRun[];
+  let pause: Pause | null;
   let seen: Seen;
   try {
     if (one.ledgerFault !== null) throw refuse(one.ledgerFault);
@@ -164,22 +220,18 @@ async function* stepsOf(
     const sinceMs = firstInstantMs(nowMs, longestMs);
     const known = knownOf(campaign, environmentOf(campaign, environment), { nowMs, sinceMs, dryRun });
     runs = known.runs;
+    pause = known.pause;
     seen = await scheduleSeen(one, known, Math.min(options.now(), lookedMs));
     if (seen.isNew && !dryRun) rememberSchedule(campaign, environment, seen, nowMs);
     const { isNew } = seen;
     // A past time in `--at` asks what would have been due with this schedule.
     const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
     const seenMs = isLookBack ? 0 : seen.seenMs;
-    steps = chooseDue(clock, {
-      schedule,
-      notAfterMs,
-      waitsMs: longestMs,
-      nowMs,
-      lookedMs,
-      seenMs,
-      isRemembered: !isNew,
-      runs,
-    });
+    const facts = { notAfterMs, waitsMs: longestMs, nowMs, lookedMs, seenMs, isRemembered: !isNew, runs };
+    steps =
+      'clock' in one
+        ? chooseDue(one.clock, { ...facts, schedule: one.schedule })
+        : chooseFollowUps({ ...facts, afterMs: one.after.wait.ms, followed: known.followed });
   } catch (error) {
     yield { ...about, ...failure(error) };
     return;
@@ -191,8 +243,10 @@ async function* stepsOf(
     const diagnostics = [...passedOver, ...zonelessWarning(run?.zoneless ?? 0, campaign)];
     const item: DueItem = { ...about, ...step, exit: EXIT.done, diagnostics };
     const isToSend = step.action === 'send' || step.action === 'continue';
-    if (!isToSend || dryRun) yield item;
-    else if (options.interrupt?.aborted === true) return;
+    if (isToSend && pause !== null) yield { ...item, ...PAUSED, diagnostics: pausedWarning(pause) };
+    else if (!isToSend) yield item;
+    else if (dryRun) yield { ...item, ...(await refusalOf(one, environment, step, options)) };
+    else if (options.signal.aborted) return;
     else {
       const done = {
         ...item,
@@ -204,9 +258,58 @@ async function* stepsOf(
   }
 }
 
+/** What a dry run says of the list: only its guards are asked, not each row; and what is left of the budget. */
+async function listRefusal(
+  { campaign }: Automatic,
+  environment: string,
+  { occurrence }: Step,
+  { now, acceptList = false }: Options,
+): Promise<Partial<DueItem>> {
+  const ledger = openExistingLedger(campaign.project.ledger, { nowMs: now() });
+  try {
+    const identity = { environment, campaign: campaign.name, occurrence };
+    const guard = openListGuard(campaign, ledger, identity, { nowMs: now(), acceptList, isDue: true });
+    const judged = guard.judge(await readListFacts(campaign.recipients));
+    if (judged.length > 0 && !acceptList) return { why: null, ...refusal(judged) };
+    const where = { campaign, environment: environmentOf(campaign, environment) };
+    const budget = budgetState(where, await loadPrices(campaign.project), now(), ledger);
+    const diagnostics = [...judged, ...budgetNotice(budget)];
+    return diagnostics.length === 0 ? {} : { diagnostics };
+  } catch (error) {
+    return { why: null, ...failure(error) };
+  } finally {
+    ledger?.close();
+  }
+}
+
+/** For a dry run: what `send` would refuse before it reads the rows. */
+async function refusalOf(one: Automatic, name: string, step: Step, options: Options): Promise<Partial<DueItem>> {
+  const environment = environmentOf(one.campaign, name);
+  const provenance = environment.git === null ? null : await readProvenance(one.campaign, options.env);
+  const faults = provenance === null ? [] : commitFaults(environment, provenance);
+  if (faults.length > 0) return { why: null, ...refusal(faults) };
+  if (environment.approval !== null) {
+    try {
+      await refuseUnapproved(one.campaign, environment, options);
+    } catch (error) {
+      return { why: null, ...failure(error) };
+    }
+  }
+  return step.action === 'send' ? await listRefusal(one, name, step, options) : {};
+}
+
+/** As `send` does: without a plan, a standing one must count. */
+async function refuseUnapproved(campaign: Campaign, environment: Environment, options: Options): Promise<void> {
+  const { cwd, env, acceptList } = options;
+  const asked = { cwd, env, nowMs: options.now() };
+  const found = await findStanding(campaign, environment, await sealedInputsOf(campaign, environment), asked);
+  if (found !== null) refuseUncovered(found.plan, campaign.recipients, { acceptList });
+  await requireApproval(environment, found?.plan ?? null, asked);
+}
+
 /** Printed once, with --quiet too: this instant is no longer sent automatically. */
 function passedOverWarning(
-  { campaign }: Scheduled,
+  { campaign }: Automatic,
   environment: string,
   { occurrence }: Step,
   { seenMs }: Seen,
@@ -224,36 +327,44 @@ function passedOverWarning(
 
 type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'>;
 
-async function sendStep(one: Scheduled, environment: string, step: Step, options: DueOptions): Promise<Done> {
-  const { cwd, env, now, confirm, interrupt, abort, onStart, onLedger, random, ledger, workers } = options;
+async function sendStep(one: Automatic, environment: string, step: Step, options: Options): Promise<Done> {
+  const { cwd, env, now, confirm, signal, cutSignal, log, onStart, onLedger, random, ledger, workers } = options;
   const warnings: Diagnostic[] = [];
   const watch = options.watchSend?.(one.path);
-  const passed = { confirm, interrupt, abort, onStart, onLedger, random, ledger, workers, watch };
   try {
-    const result = await send(one.path, {
-      ...(Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== undefined)) as Passed),
+    const result = await sendWatched(one.path, {
+      ...present({ confirm, cutSignal, log, onStart, onLedger, random, ledger, workers, watch }),
+      signal,
       cwd,
       env,
       now,
       environment,
       occurrence: step.occurrence,
+      acceptList: options.acceptList === true,
+      isDue: true,
       onWarnings: (found) => warnings.push(...found),
       onNotice: (notice) => warnings.push(notice),
     });
     watch?.ended(result);
     const { action, why } = step;
-    const exit = action === 'send' || isNews(result) ? result.exit : EXIT.done;
+    const isLedgerLost = result.exit === EXIT.ledger;
+    const exit = action === 'send' || isNews(result) ? exitOf(result.report) : EXIT.done;
     return {
       action,
       why,
-      exit: result.ledgerError === null ? exit : EXIT.ledger,
-      result,
+      exit: isLedgerLost ? EXIT.ledger : exit,
+      // Its warnings are those of the item.
+      result: { ...result, diagnostics: result.diagnostics.filter(({ severity }) => severity === 'error') },
       diagnostics: [...warnings, ...zonelessWarning(zonelessOf(result.report.reasons), one.campaign)],
     };
   } catch (error) {
     const isLocked = error instanceof HandbillError && error.exit === EXIT.locked;
     if (isLocked && options.ifLocked !== 'fail') {
       return { action: 'leave', why: 'running', exit: EXIT.done, result: null, diagnostics: [] };
+    }
+    if (error instanceof HandbillError && error.code === 'paused') return { ...PAUSED, diagnostics: error.diagnostics };
+    if (error instanceof HandbillError && error.code === 'over-budget') {
+      return { ...PAUSED, why: 'over-budget', diagnostics: [...warnings, ...error.diagnostics] };
     }
     // The time to continue is over: the ledger accounts for the recipients that are left.
     if (step.action === 'continue' && error instanceof HandbillError && error.code === 'too-late') {
@@ -269,6 +380,9 @@ async function sendStep(one: Scheduled, environment: string, step: Step, options
     return { ...failure(error), why: null, result: null };
   }
 }
+
+/** The occurrence stays due: it is sent once the pause, or the period, has ended, as far as its schedule allows. */
+const PAUSED = { action: 'leave', why: 'paused', exit: EXIT.done, result: null } as const;
 
 const CHANGED: ReadonlySet<Code> = new Set(['input-changed', 'identity-changed']);
 
@@ -318,6 +432,10 @@ export interface DueKnown {
   readonly runs: readonly DueRun[];
   /** The schedule that was seen last; null: none ever was. */
   readonly seen: SeenSchedule | null;
+  /** Null: it may be sent. */
+  readonly pause: Pause | null;
+  /** Runs of the campaign that it follows. */
+  readonly followed: readonly FollowedRun[];
 }
 
 /**
@@ -332,22 +450,25 @@ export function knownOf(
   { nowMs, sinceMs, dryRun }: { readonly nowMs: number; readonly sinceMs: number; readonly dryRun: boolean },
 ): DueKnown {
   const ledger = (dryRun ? openExistingLedger : openToWriteLater)(campaign.project.ledger, { nowMs });
-  if (ledger === null) return { runs: [], seen: null };
+  if (ledger === null) return { runs: [], seen: null, pause: null, followed: [] };
   try {
     const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), settingsInput(campaign, environment)];
     const isSame = ({ inputs }: RunRecord): boolean =>
       now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
     const rules = occurrenceRules(campaign);
     const named = new Map<string, RunRecord>();
-    for (const run of ledger.runsOf({ environment: environment.name, campaign: campaign.name })) {
+    for (const run of runsOfCampaign(ledger, campaign, environment.name)) {
       if (isTest(run.occurrence)) continue;
       const occurrence = canonicalName(run.occurrence, rules);
       if (run.occurrence === occurrence || !named.has(occurrence)) named.set(occurrence, run);
     }
     const runs = [...named].map(([occurrence, run]) => {
-      const instant = instantOf(occurrence);
-      // The recipients that were left in a purged run are no longer known: it cannot be continued.
-      const state = run.purgedAtMs === null ? withFallbacks(ledger, run, campaign, { instant, sinceMs }) : 'finished';
+      // A run that follows another began when it was due.
+      const instant = campaign.after === null ? instantOf(occurrence) : run.createdAtMs;
+      // The recipients that were left in a purged run are no longer known, and the run of a later name of the campaign is
+      // for the process with the newer file: neither can be continued.
+      const isOver = run.purgedAtMs !== null || isOfLaterName(run, campaign);
+      const state = isOver ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs });
       return {
         occurrence,
         name: run.occurrence,
@@ -358,10 +479,41 @@ export function knownOf(
         isSame: isSame(run),
       };
     });
-    return { runs, seen: ledger.scheduleOf({ environment: environment.name, campaign: campaign.name }) };
+    const pause = pauseOfCampaign(ledger, campaign, environment.name);
+    const followed = followedBy(campaign, environment.name, ledger, nowMs);
+    return { runs, seen: seenOf(ledger, campaign, environment.name), pause, followed };
   } finally {
     ledger.close();
   }
+}
+
+/** The runs that a follow-up follows, as far as anything was sent. */
+function followedBy(
+  { after, send, split }: Campaign,
+  environment: string,
+  ledger: Ledger,
+  nowMs: number,
+): readonly FollowedRun[] {
+  if (after === null) return [];
+  const oldestMs = firstFollowedMs(nowMs, after.wait.ms, waitsMs(send, split.decides));
+  return runsBefore(ledger, after, environment).flatMap((run) => {
+    if (run.startedAtMs === null || run.purgedAtMs !== null || isTest(run.occurrence)) return [];
+    // When its last message went out is found by a scan of its rows.
+    if (run.state === 'finished' && run.finishedAtMs !== null && run.finishedAtMs < oldestMs) return [];
+    const lastMs = ledger.lastClaimMs(run);
+    if (lastMs === null) return [];
+    const { createdAtMs, startedAtMs } = run;
+    return [{ occurrence: canonicalName(run.occurrence), createdAtMs, firstMs: startedAtMs, lastMs }];
+  });
+}
+
+/** The schedule under the name of the campaign, else under the last of its former ones. */
+function seenOf(ledger: Ledger, { name, formerly }: Campaign, environment: string): SeenSchedule | null {
+  for (const campaign of [name, ...formerly.toReversed()]) {
+    const seen = ledger.scheduleOf({ environment, campaign });
+    if (seen !== null) return seen;
+  }
+  return null;
 }
 
 /** When a schedule was first seen, and whether that is still to be recorded in the ledger. */
@@ -375,11 +527,11 @@ export interface Seen extends SeenSchedule {
  * campaign as it is. (The time at which a file changed is set by the system: no copy brings an earlier one along.)
  */
 export async function scheduleSeen(
-  { campaign, path, schedule: { cron, timeZone } }: Pick<Scheduled, 'campaign' | 'path' | 'schedule'>,
+  { campaign, path }: Pick<Automatic, 'campaign' | 'path'>,
   { runs, seen }: DueKnown,
   nowMs: number,
 ): Promise<Seen> {
-  const schedule = JSON.stringify([cron, timeZone]);
+  const schedule = scheduleName(campaign);
   if (seen?.schedule === schedule) return { ...seen, isNew: false };
   const { root, file } = campaign.project;
   const files = [path, ...(file === null ? [] : [resolve(root, file)])];
@@ -394,6 +546,13 @@ export async function scheduleSeen(
   // If a schedule replaced another one and was used before that, earlier runs do not count.
   const ran = seen === null ? runs.filter(({ isSame }) => isSame).map(({ createdAtMs }) => createdAtMs) : [];
   return { schedule, seenMs: Math.floor(Math.min(nowMs, Math.max(...changed), ...ran)), isNew: true };
+}
+
+/** Another schedule has another name: it is new again. A campaign before that is renamed makes none. */
+function scheduleName({ schedule, after }: Campaign): string {
+  return JSON.stringify(
+    schedule === null ? ['after', after?.formerly?.[0] ?? after?.campaign] : [whenText(schedule), schedule.timeZone],
+  );
 }
 
 /**
@@ -451,15 +610,26 @@ const NONE_WAITING = { waitsUntilMs: null, zoneless: 0 };
  * @throws HandbillError exit 6 when another process holds the run, 7 when the ledger cannot be used
  */
 export function haltChanged(
-  { name, project }: Campaign,
+  campaign: Campaign,
   environment: string,
   occurrence: string,
   error: HandbillError,
   nowMs: number,
 ): void {
-  const identity = { environment, campaign: name, occurrence };
-  using held = holdRun(project, identity, nowMs);
+  const { name, project } = campaign;
+  const identity = { environment, campaign: runNameOf(campaign, environment, occurrence, nowMs) ?? name, occurrence };
+  using held = lockRun(project, identity, nowMs);
   const run = held.ledger.findRun(identity);
   if (run === null) return;
   held.ledger.finish(run, { state: 'halted', halt: inputHalt(error), figures: run.figures, nowMs });
+}
+
+/** Under which of its names a campaign has the run of an occurrence; null: it has none. */
+function runNameOf(campaign: Campaign, environment: string, occurrence: string, nowMs: number): string | null {
+  const ledger = openToWriteLater(campaign.project.ledger, { nowMs });
+  try {
+    return ledger === null ? null : (findRunOf(ledger, campaign, { environment, occurrence })?.campaign ?? null);
+  } finally {
+    ledger?.close();
+  }
 }

@@ -7,12 +7,12 @@ import { CHANNEL_TABLE, type Channel } from '../content/channels.ts';
 import { SENDER_COUNTRIES } from '../content/senders.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { exampleSender, IGNORED, scaffold } from '../scaffold/scaffold.ts';
-import { createOutput, DISK_FAULTS } from '../util/output-file.ts';
+import { safe, shellWord } from '../util/escape.ts';
+import { createOutput, DISK_FAULTS } from '../util/files.ts';
 import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
-import { safe } from '../util/safe.ts';
-import { shellWord } from '../util/shell.ts';
-import { type ProjectOptions, settle } from './options.ts';
-import { version } from './version.ts';
+import { isDeviceOnWindows } from '../util/platform.ts';
+import { version } from '../util/version.ts';
+import { type ProjectOptions, resolveOptions } from './options.ts';
 
 /** What a new project is like. */
 export interface InitOptions extends Pick<ProjectOptions, 'cwd'> {
@@ -49,7 +49,7 @@ export interface InitResult {
  * @throws HandbillError exit 2: options that cannot be used, files that exist; then nothing was written
  */
 export async function init(folder: string, options: InitOptions = {}): Promise<InitResult> {
-  const { cwd } = settle(options);
+  const { cwd } = resolveOptions(options);
   const { campaign = DEFAULT_ANSWERS.campaign, channel = DEFAULT_ANSWERS.channel } = options;
   const country = normalCountry(options.country ?? DEFAULT_ANSWERS.country);
   const answers = { campaign, channel, from: options.from ?? defaultSender(channel, country), country };
@@ -66,7 +66,8 @@ export async function init(folder: string, options: InitOptions = {}): Promise<I
   await refuseInsideAnother(root, cwd);
   const { existing, faults: blocked } = await lookAround(root, files.keys(), cwd);
   if (blocked.length > 0) throw new HandbillError(EXIT.refused, blocked);
-  if (existing.length > 0 && options.addMissing !== true) throw refuseExisting(root, existing, cwd);
+  const inTheWay = (await isInstalledIn(root)) ? existing.filter((path) => path !== MANIFEST) : existing;
+  if (inTheWay.length > 0 && options.addMissing !== true) throw refuseExisting(root, inTheWay, cwd);
   const missing = new Map([...files].filter(([path]) => !existing.includes(path)));
   await makeFiles(root, missing);
   const notes = [...(await ignoreNotes(root, existing)), ...(await placeNotes(root))];
@@ -98,6 +99,25 @@ function refuseExisting(root: string, existing: readonly string[], cwd: string):
 }
 
 const LIST = new Intl.ListFormat('en-GB');
+
+const MANIFEST = 'package.json';
+
+/** Whether `npm install` of handbill made the folder's package.json, or added handbill to it: then it is kept. */
+async function isInstalledIn(root: string): Promise<boolean> {
+  const read = await readSmallFile(join(root, MANIFEST), 1 << 20);
+  if (!('bytes' in read)) return false;
+  try {
+    const { dependencies, devDependencies } = JSON.parse(Buffer.from(read.bytes).toString('utf8')) as ProjectManifest;
+    return dependencies?.['handbill'] !== undefined || devDependencies?.['handbill'] !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+interface ProjectManifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
 
 /** handbill's own folder: the schemas and package.json lie there. */
 const HERE = join(import.meta.dirname, '..', '..');
@@ -218,6 +238,8 @@ export function countryFault(country: string): string | null {
 }
 
 export function campaignFault(name: string): string | null {
+  if (isDeviceOnWindows(name))
+    return `"${name}" is the name of a device on Windows: its folder could not be made there.`;
   if (NAME.test(name)) return null;
   return `"${name}" cannot be the name of a campaign. Use small letters, digits and hyphens, at most 64, such as spring-sale.`;
 }

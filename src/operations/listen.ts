@@ -1,47 +1,43 @@
 import { onlyEnvironment } from '../campaign/environments.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse, warning } from '../errors.ts';
-import type { Ledger, Recorded } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { isGone, LedgerError } from '../ledger/ledger-error.ts';
 import { openLedger } from '../ledger/open.ts';
-import type { Project, WebhookEvent } from '../model.ts';
+import type { Recorded } from '../ledger/records.ts';
+import type { Project, StopEnds, WebhookEvent } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
-import { settleByReports } from '../run/evidence.ts';
-import { againMs, TIMERS } from '../run/timers.ts';
-import { isLoopback } from '../util/host-guard.ts';
+import { resolveByReports } from '../send/deliveries.ts';
+import { againMs, TIMERS } from '../send/timers.ts';
+import { isLoopback } from '../util/base-url.ts';
+import { closedBy } from '../util/closing.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, startReceiver } from '../webhook/receive.ts';
-import type { Record as HoldEvents } from '../webhook/receive-request.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
-import { interpreterOf } from './event-interpreter.ts';
-import { joinReplies } from './join-replies.ts';
-import { projectHere } from './project-ledger.ts';
+import { checkNumbers, PORT, type ProjectOptions, withDefaults } from './options.ts';
+import { interpreterOf, joinReplies, projectHere } from './project.ts';
 import { placelessOptOut } from './warnings.ts';
 
-export interface ListenOptions {
-  /** A folder of the project. */
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds since 1970; the clock of this machine when absent. */
-  readonly now?: () => number;
-  /** Path of the ledger, as `--ledger` takes it. */
-  readonly ledger?: string;
-  /** TCP port; 0 takes a free one. 4011 when absent. */
+/** How reports and replies are received. */
+export interface ListenOptions extends ProjectOptions {
+  /** TCP port; 0 takes a free one. Default: 4011. */
   readonly port?: number;
-  /** Address to listen on; `127.0.0.1` when absent: TLS is left to a proxy. */
+  /** Address to listen on; TLS is left to a proxy. Default: `127.0.0.1`. */
   readonly host?: string;
   /**
-   * The environment of events posted to the path itself. When absent, the only one beside the sandbox; if there are
-   * several, the environment is unknown. Each environment also has a path of its own: `/webhooks/production`.
+   * The environment of what comes to the path itself. Default: the only one beside the sandbox; where there are several,
+   * it is unknown, and of what comes in there only opt-outs and reports with handbill's own reference count. Each
+   * environment also has a path of its own: `/webhooks/production`.
    */
   readonly environment?: string;
+  /** Closes it: what has come in is held and answered first. Default: only `close` does. */
+  readonly signal?: AbortSignal;
   /** Called when a group of events is on the disk, with what was new of it. */
   readonly onRecorded?: (recorded: Recorded) => void;
-  /** Called with the events of that group, as they came in. */
-  readonly onReceived?: (events: readonly WebhookEvent[]) => void;
   /** Called with a line for what was refused or could not be stored; it holds no address, text or secret. */
   readonly log?: (line: string) => void;
 }
 
-export interface Listening {
+/** A receiver of reports and replies. */
+export interface Listening extends AsyncDisposable {
   /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
@@ -53,8 +49,11 @@ export interface Listening {
   readonly ledger: string;
   /** What protects these webhooks less than it could. */
   readonly warnings: readonly Diagnostic[];
-  /** Resolves when the ledger can be written no more: nothing is received from there on. */
-  readonly failed: Promise<HandbillError>;
+  /**
+   * Resolves when it is closed, by `close` or the signal; rejects with a HandbillError (exit 7) when the ledger can be
+   * written no more: nothing is received from there on, and `close` is still to be called.
+   */
+  readonly closed: Promise<void>;
   /** Takes nothing new, and resolves when what has come in is held and answered. */
   close(): Promise<void>;
 }
@@ -62,11 +61,19 @@ export interface Listening {
 /**
  * `handbill listen`: receives delivery reports and replies, and holds them in the ledger before it answers.
  *
- * @throws HandbillError: exit status 2 if handbill.yaml does not say how reports are received, a secret is missing or
- *   the port is taken; 7 for the ledger
+ * @throws HandbillError exit 2 where handbill.yaml does not say how, a secret is missing or the port is taken; 7 (ledger)
  */
-export async function listen(options: ListenOptions): Promise<Listening> {
-  const { env, now = Date.now, host = DEFAULT_HOST, port = DEFAULT_PORT } = options;
+export async function listen(options: ListenOptions = {}): Promise<Listening> {
+  return await listenWatched(options);
+}
+
+/** As `listen`; `onReceived` is called with the events of each group, as they came in. */
+export async function listenWatched(
+  given: ListenOptions & { readonly onReceived?: (events: readonly WebhookEvent[]) => void },
+): Promise<Listening> {
+  checkNumbers(given, { port: PORT });
+  const options = withDefaults(given);
+  const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = options;
   const reading = await projectHere(options, options.ledger);
   const { project } = reading;
   const { receiver, replies } = project.webhook;
@@ -81,6 +88,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     open: () => openLedger(project.ledger, { mode: 'write', nowMs: now(), busyTimeoutMs: BUSY_TIMEOUT_MS }),
     now,
     startLifts: replies.startLifts,
+    stopEnds: replies.stopEnds,
     onRecorded,
     log,
   });
@@ -97,6 +105,10 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       now,
       ...(options.log === undefined ? {} : { log: options.log }),
     });
+    const stop = async (): Promise<void> => {
+      await running.close();
+      await store.close();
+    };
     return {
       url: running.url,
       port: running.port,
@@ -108,11 +120,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
         ...hostWarnings(host),
         ...(environment === null ? [unclearEnvironment(receiver.path, project)] : []),
       ],
-      failed: store.failed,
-      async close() {
-        await running.close();
-        await store.close();
-      },
+      ...closedBy(stop, options.signal, store.failed),
     };
   } catch (error) {
     await store.close();
@@ -126,11 +134,14 @@ export async function listen(options: ListenOptions): Promise<Listening> {
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
+/** Stores events that came in for an environment (empty: not said which), all or none of them. */
+type RecordEvents = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
+
 /** Reports the events of a group once they are in the ledger. */
 export function reporting(
-  record: HoldEvents,
+  record: RecordEvents,
   tell: ((events: readonly WebhookEvent[]) => void) | undefined,
-): HoldEvents {
+): RecordEvents {
   if (tell === undefined) return record;
   return async (events, environment) => {
     await record(events, environment);
@@ -146,7 +157,7 @@ export function noReceiver(file: string | null): HandbillError {
 }
 
 /** Logs, the first time, that events came in whose environment is not known. */
-function onceUnclear(record: HoldEvents, path: string, log: (line: string) => void): HoldEvents {
+function onceUnclear(record: RecordEvents, path: string, log: (line: string) => void): RecordEvents {
   let isSaid = false;
   return (events, environment) => {
     if (environment === '' && !isSaid) log(`events came to ${path}, and their environment is unknown`);
@@ -185,6 +196,7 @@ interface StoreFacts {
   readonly open: () => Ledger;
   readonly now: () => number;
   readonly startLifts: boolean;
+  readonly stopEnds: StopEnds;
   readonly onRecorded: (recorded: Recorded) => void;
   readonly log: (line: string) => void;
 }
@@ -198,7 +210,7 @@ interface Opened {
 const NOTHING_NEW: Recorded = { reports: 0, replies: 0, unread: 0, known: 0, suppressed: [], lifted: [] };
 
 /** @throws HandbillError (exit 7): the ledger cannot be opened */
-function openEventStore({ open, now, startLifts, onRecorded, log }: StoreFacts): EventStore {
+function openEventStore({ open, now, startLifts, stopEnds, onRecorded, log }: StoreFacts): EventStore {
   let fail: (error: HandbillError) => void = () => undefined;
   const failed = new Promise<HandbillError>((resolve) => {
     fail = resolve;
@@ -209,10 +221,11 @@ function openEventStore({ open, now, startLifts, onRecorded, log }: StoreFacts):
   const begin = (): Opened => {
     const ledger = open();
     const onSuppressed = (suppressed: readonly string[]): void => onRecorded({ ...NOTHING_NEW, suppressed });
-    const joiner = createIdleJoiner(ledger, { now, startLifts, onSuppressed, log });
+    const joiner = createIdleJoiner(ledger, { now, startLifts, stopEnds, onSuppressed, log });
     const recorder = recorderOf(ledger, {
       now,
       startLifts,
+      stopEnds,
       onRecorded(recorded) {
         if (recorded.replies > 0) joiner.noticed();
         onRecorded(recorded);
@@ -271,7 +284,7 @@ function openEventStore({ open, now, startLifts, onRecorded, log }: StoreFacts):
 
 /** Holds events in a ledger, and knows when that is over. */
 interface Recorder {
-  readonly record: HoldEvents;
+  readonly record: RecordEvents;
   /** Resolves with what is wrong when the ledger can be written no more. */
   readonly failed: Promise<HandbillError>;
   /** Does what is still to do. */
@@ -281,6 +294,7 @@ interface Recorder {
 interface RecorderFacts {
   readonly now: () => number;
   readonly startLifts: boolean;
+  readonly stopEnds: StopEnds;
   readonly onRecorded: (recorded: Recorded) => void;
   readonly log: (line: string) => void;
 }
@@ -299,43 +313,43 @@ const SETTLE_SHARE = 20;
  */
 export function recorderOf(
   ledger: Pick<Ledger, 'events'>,
-  { now, startLifts, onRecorded, log }: RecorderFacts,
+  { now, startLifts, stopEnds, onRecorded, log }: RecorderFacts,
 ): Recorder {
   let fail: (error: HandbillError) => void = () => undefined;
   const failed = new Promise<HandbillError>((resolve) => {
     fail = resolve;
   });
   let isTroubled = false;
-  let settling: NodeJS.Timeout | null = null;
-  let settleAfterMs = SETTLE_AFTER_MS;
-  const settle = (): void => {
-    settling = null;
+  let resolving: NodeJS.Timeout | null = null;
+  let resolveAfterMs = SETTLE_AFTER_MS;
+  const resolve = (): void => {
+    resolving = null;
     const beganMs = performance.now();
     try {
-      const count = settleByReports(ledger, now());
-      if (count > 0) log(`${count} ${count === 1 ? 'doubt' : 'doubts'} settled by reports`);
+      const count = resolveByReports(ledger, now());
+      if (count > 0) log(`${count} ${count === 1 ? 'doubt' : 'doubts'} resolved by reports`);
     } catch (error) {
       // The next start of a run does the same: what matters is whether events can be held.
-      if (isAboutEvents(error)) log(`doubts are not settled, by a bug: ${nameOf(error)}`);
+      if (isAboutEvents(error)) log(`doubts are not resolved, by a bug: ${nameOf(error)}`);
       else if (!passes(error)) fail(asHandbillError(error));
     }
-    settleAfterMs = Math.max(SETTLE_AFTER_MS, SETTLE_SHARE * (performance.now() - beganMs));
+    resolveAfterMs = Math.max(SETTLE_AFTER_MS, SETTLE_SHARE * (performance.now() - beganMs));
   };
   const hold = (events: readonly WebhookEvent[], environment: string): Recorded =>
-    ledger.events.record(events, { nowMs: now(), source: 'webhook', environment, startLifts });
+    ledger.events.record(events, { nowMs: now(), source: 'webhook', environment, startLifts, stopEnds });
   return {
     failed,
     finish() {
-      if (settling === null) return;
-      clearTimeout(settling);
-      settle();
+      if (resolving === null) return;
+      clearTimeout(resolving);
+      resolve();
     },
     record(group, environment) {
       try {
         const recorded = store(group, (events) => hold(events, environment), log);
         if (isTroubled) log('stored again');
         isTroubled = false;
-        if (recorded.some(({ reports }) => reports > 0)) settling ??= setTimeout(settle, settleAfterMs).unref();
+        if (recorded.some(({ reports }) => reports > 0)) resolving ??= setTimeout(resolve, resolveAfterMs).unref();
         recorded.forEach(onRecorded);
       } catch (error) {
         if (!passes(error)) fail(asHandbillError(error));
@@ -408,6 +422,7 @@ export interface IdleJoiner {
 interface IdleFacts {
   readonly now: () => number;
   readonly startLifts: boolean;
+  readonly stopEnds: StopEnds;
   /** Called with contacts that opted out in a reply. */
   readonly onSuppressed: (addresses: readonly string[]) => void;
   /** Called with the reason if it failed; it is tried again when the next reply comes in. */
@@ -423,7 +438,7 @@ const MOST_MS = 60_000;
 /** Replies that an earlier process received, but did not join, are joined too. */
 export function createIdleJoiner(
   ledger: { readonly events: Pick<Ledger['events'], 'joinReplies' | 'hasUnjoined'> },
-  { now, startLifts, onSuppressed, log, idleMs = IDLE_MS, mostMs = MOST_MS }: IdleFacts,
+  { now, startLifts, stopEnds, onSuppressed, log, idleMs = IDLE_MS, mostMs = MOST_MS }: IdleFacts,
 ): IdleJoiner {
   let timer: NodeJS.Timeout | null = null;
   let waitsSinceMs: number | null = null;
@@ -432,7 +447,7 @@ export function createIdleJoiner(
 
   const look = async (): Promise<void> => {
     try {
-      const { suppressed } = await joinReplies(ledger, { now, startLifts, stopped: () => isClosed });
+      const { suppressed } = await joinReplies(ledger, { now, startLifts, stopEnds, stopped: () => isClosed });
       if (suppressed.length > 0) onSuppressed(suppressed);
     } catch (error) {
       log(`not looked for what replies answer: ${error instanceof Error ? error.message : String(error)}`);

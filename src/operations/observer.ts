@@ -1,11 +1,14 @@
-import type { Diagnostic, ExitStatus } from '../errors.ts';
-import type { Endpoint } from '../http/connect.ts';
-import type { Ledger, Recorded } from '../ledger/ledger.ts';
-import type { RunRecord } from '../ledger/records.ts';
-import type { Campaign, Json, WebhookEvent } from '../model.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { RunEnd, RunOptions } from '../run/run.ts';
-import type { SendResult } from './send-result.ts';
+import type { Diagnostic, ExitStatus, HandbillError } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Recorded, ResultRecord, RunRecord } from '../ledger/records.ts';
+import type { Attempt, Campaign, Commit, Environment, Halt, Json, RunState, WebhookEvent } from '../model.ts';
+import type { OnWait } from '../send/canary.ts';
+import type { TimedClaim } from '../send/group-commit.ts';
+import type { Recalled } from '../send/memory.ts';
+import type { Figures } from '../send/progress.ts';
+import type { Timers } from '../send/timers.ts';
+import type { Meter } from '../util/long-work.ts';
+import type { SendListenOptions, SendResult } from './send-options.ts';
 
 /*
  * What commands report about themselves for the log, OpenTelemetry and the metrics file. The caller gets nothing back,
@@ -42,15 +45,57 @@ export interface MetricsWatch {
   overall(environment: string): void;
 }
 
+/** How a command follows a send, and what tests replace. None of it changes what is sent. */
+export interface SendHooks {
+  /** Default: `Math.random`. */
+  readonly random?: () => number;
+  /** The campaign goes out by its schedule, so that a list without a row is refused. Default: false. */
+  readonly isDue?: boolean;
+  /** How time passes while it waits; default: the real ones. */
+  readonly timers?: Pick<Timers, 'sleep'>;
+  /** How often suppression lists are checked for changes, in ms. Default: 10,000. */
+  readonly lookMs?: number;
+  /** Called with how far the list was checked, before anything is sent. */
+  readonly meter?: Meter;
+  readonly onStart?: (figures: Readonly<Figures>, campaign: Campaign) => void;
+  readonly onWait?: OnWait;
+  readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
+  /** Called with each notice about the API and its connections during the send, each once. */
+  readonly onNotice?: (notice: Diagnostic) => void;
+  /** Called when a shared ledger is lost in the middle of the run, and when it is back. */
+  readonly onLedger?: (event: LedgerEvent) => void;
+  /** Follows what happens, for logs and figures. */
+  readonly watch?: SendWatch | undefined;
+  readonly listen?: WatchedListening;
+}
+
+/** As `SendListenOptions`, with what the log of a command also needs. */
+export interface WatchedListening extends SendListenOptions {
+  /** Called with the events of a group that is on the disk, as they came in. */
+  readonly onReceived?: (events: readonly WebhookEvent[]) => void;
+}
+
+/** What happens to a shared ledger while it is sent from. */
+export type LedgerEvent =
+  | { readonly kind: 'lost'; readonly error: HandbillError; readonly waitMs: number }
+  | ({ readonly kind: 'recalled' } & Recalled)
+  | { readonly kind: 'back' };
+
 /** Follows one start of a campaign. */
 export interface SendWatch {
-  planned(plan: Plan): void;
+  planned(plan: PlannedSend): void;
   checking(): void;
   checked(): void;
   /**
    * @param toDo recipients to send to; null if they were not counted: after a wait
+   * @param commit that the start is made from; null: git does not know
    */
-  round(ledger: Pick<Ledger, 'legs' | 'path'>, run: RunRecord, toDo: number | null): RoundWatch;
+  round(
+    ledger: Pick<Ledger, 'steps' | 'path'>,
+    run: RunRecord,
+    toDo: number | null,
+    commit?: Commit | null,
+  ): RoundWatch;
   waits(untilMs: number, why?: 'reports'): void;
   ended(result: SendResult): void;
 }
@@ -60,12 +105,35 @@ export interface RoundWatch {
   /** The endpoint to use: the same one, unless requests are traced. */
   endpoint(endpoint: RunEndpoint): RunEndpoint;
   /** Called with what was committed; null if nothing follows it. */
-  readonly onCommitted: NonNullable<RunOptions['onCommitted']> | null;
+  readonly onCommitted: OnCommitted | null;
   /** @param end null where it was thrown */
-  ended(end: RunEnd | null): void;
+  ended(end: RoundEnd | null): void;
 }
 
-export type RunEndpoint = Pick<Endpoint, 'ready' | 'post' | 'release'>;
+/** What is sent, as far as it is followed. */
+export interface PlannedSend {
+  readonly campaign: Campaign;
+  readonly environment: Environment;
+  readonly occurrence: string;
+}
+
+/** Called once for each commit with what is on the disk now. */
+export type OnCommitted = (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
+
+/** What a round came to, as far as it is followed. */
+export interface RoundEnd {
+  readonly state: RunState;
+  readonly halt: Halt | null;
+  readonly posted: number;
+  readonly ledgerError: Error | null;
+}
+
+/** What makes requests: `Endpoint` in http/connect.ts, as a round uses it. */
+export interface RunEndpoint {
+  ready(): Promise<Attempt | null> | null;
+  post(body: string, reference: string): Promise<Attempt>;
+  release(): void;
+}
 
 interface ReceiveWatch {
   /** Events of a group that is held. */
@@ -106,9 +174,9 @@ export interface EventFields {
   readonly 'command-started': { readonly version: string; readonly pid: number };
   readonly 'command-ended': { readonly exitStatus: number; readonly durationMs: number };
   /** The first start of a run. */
-  readonly 'run-started': { readonly toDo: number | null; readonly ledger: string };
+  readonly 'run-started': StartFields;
   /** Any later start, also the next round of one that waited. */
-  readonly 'run-continued': { readonly toDo: number | null; readonly ledger: string };
+  readonly 'run-continued': StartFields;
   readonly 'run-ended': {
     readonly state: string;
     readonly exitStatus: number;
@@ -127,7 +195,7 @@ export interface EventFields {
   /** One request, and what it means for one recipient; level `debug`. */
   readonly attempt: {
     readonly row: number;
-    readonly leg: number;
+    readonly step: number;
     readonly channel: string;
     /** Masked; null where no connection could be opened. */
     readonly to: string | null;
@@ -151,8 +219,11 @@ export interface EventFields {
   /** A warning about received events. */
   readonly 'webhook-notice': Readonly<Record<never, never>>;
   /** Exported reports and replies were folded in. */
-  readonly reconciled: EventCounts & { readonly dryRun: boolean; readonly doubtsSettled: number };
+  readonly reconciled: EventCounts & { readonly dryRun: boolean; readonly doubtsResolved: number };
   readonly purged: { readonly dryRun: boolean; readonly runs: number; readonly left: number };
+  readonly erased: { readonly runs: number; readonly recipients: number };
+  readonly paused: { readonly reason: string; readonly by: string; readonly isNew: boolean };
+  readonly resumed: { readonly by: string; readonly isNew: boolean };
   /** An error or a warning that was printed. */
   readonly diagnostic: {
     readonly code: string;
@@ -166,6 +237,15 @@ export interface EventFields {
 }
 
 export type LogEvent = keyof EventFields;
+
+/** What begins: recipients to send to, the ledger, and the commit as far as git knows it. */
+interface StartFields {
+  readonly toDo: number | null;
+  readonly ledger: string;
+  readonly commit: string | null;
+  readonly branch: string | null;
+  readonly clean: boolean | null;
+}
 
 /** Received events, by their result. */
 export interface EventCounts {

@@ -26,7 +26,7 @@ export interface ProjectOptions {
 export type Confirm<Question> = boolean | ((question: Question) => boolean | Promise<boolean>);
 
 /** `ProjectOptions` with every default filled in. */
-export interface Settled {
+export interface ResolvedOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
@@ -34,15 +34,15 @@ export interface Settled {
 }
 
 /** Fills in the defaults: the only place where the library reads from the process. */
-export function settle({ cwd, env = process.env, now = Date.now, ledger }: ProjectOptions): Settled {
+export function resolveOptions({ cwd, env = process.env, now = Date.now, ledger }: ProjectOptions): ResolvedOptions {
   const path = ledger ?? env['HANDBILL_LEDGER'];
   const named = path === undefined || path === '' ? {} : { ledger: path };
   return { cwd: cwd ?? process.cwd(), env, now, ...named };
 }
 
 /** Options with the defaults of `ProjectOptions` filled in, and without what is undefined. */
-export function withDefaults<T extends ProjectOptions>(options: T): T & Settled {
-  return { ...(present(options) as T), ...settle(options) };
+export function withDefaults<T extends ProjectOptions>(options: T): T & ResolvedOptions {
+  return { ...(present(options) as T), ...resolveOptions(options) };
 }
 
 /** An object without what is undefined. */
@@ -84,3 +84,8 @@ export const INSTANT: Bounds = [-8.64e15, 8.64e15];
 
 /** Bounds of TCP ports; 0 takes a free one. */
 export const PORT: Bounds = [0, 65_535, 'whole'];
+
+/** The named options that were given, so that absent ones stay absent. */
+export function given<O extends object, K extends keyof O>(options: O, ...names: readonly K[]): Pick<O, K> {
+  return Object.fromEntries(names.flatMap((n) => (options[n] === undefined ? [] : [[n, options[n]]]))) as Pick<O, K>;
+}

@@ -1,68 +1,167 @@
-import { type SignOptions, signBytes } from '../approval/sign.ts';
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { checkApprovers } from '../approval/approver-faults.ts';
+import { type Judgement, judge } from '../approval/judge.ts';
+import { signBytes } from '../approval/sign.ts';
 import { MAX_SIGNATURES, readSignature } from '../approval/signature.ts';
 import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
+import type { Environment, Project } from '../model.ts';
+import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
-import { openReach, type Reached } from '../plan/contact-history.ts';
+import { openReachToSend, type Reached } from '../plan/contact-history.ts';
 import { duplicatesIn } from '../plan/decide.ts';
+import { laterNameProblem, openAbandoned, pauseOfCampaign } from '../plan/former-names.ts';
 import { adviseLength } from '../plan/limits.ts';
+import { openListGuard } from '../plan/list-guard.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
+import {
+  type AnyPlanFile,
+  acceptsList,
+  createPlanFile,
+  isStanding,
+  type PlanFile,
+  parsePlanFile,
+  type StandingPlan,
+  signedBytes,
+} from '../plan/plan-file.ts';
 import { loadPrices } from '../plan/prices.ts';
+import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { openRules } from '../plan/rules.ts';
-import { readSealedPlan, type SealedPlan, sealPlan, signedBytes } from '../plan/seal.ts';
+import { canonical } from '../plan/settings.ts';
+import { timeFaults } from '../plan/standing.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
-import type { Meter } from '../util/meter.ts';
-import { findFileAnywhere, readSmallFile } from '../util/paths.ts';
-import { jsonText } from '../util/safe.ts';
-import { checkApprovers } from './approver-faults.ts';
-import { meantOccurrence } from './occurrence.ts';
+import {
+  judgePlan,
+  MAX_PLAN_BYTES,
+  refuseOtherInputs,
+  refuseOtherProject,
+  refuseOtherSeal,
+  requireApproval,
+} from '../send/approved.ts';
+import { pausedWarning } from '../send/pause.ts';
+import { jsonText } from '../util/escape.ts';
+import { writeOutput } from '../util/files.ts';
+import type { Meter } from '../util/long-work.ts';
+import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
+import {
+  asker,
+  type Confirm,
+  type ProjectOptions,
+  present,
+  type ResolvedOptions,
+  resolveOptions,
+  withDefaults,
+} from './options.ts';
+import { meantOccurrence, projectHere } from './project.ts';
+import { compileStanding, type Fact, type StandingOptions } from './standing.ts';
 
-export interface PlanCommandOptions {
-  readonly cwd: string;
-  readonly now: () => number;
-  /** The process's variables: the key of suppression lists may be among them. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+/** What is planned. */
+export interface PlanOptions extends ProjectOptions {
+  /** Environment of handbill.yaml. Default: `sandbox`. */
   readonly environment?: string;
+  /** Which time the campaign goes out. Default: with a schedule, the instant that is due; else `once`. */
   readonly occurrence?: string;
+  /** A list to take instead of the campaign's, relative to `cwd`. Default: its own. */
   readonly recipients?: string;
-  /** The ledger that suppression, `exclude` and `frequency` ask; default: that of the project. */
-  readonly ledger?: string;
+  /** Bad rows are skipped instead of refusing the plan. Default: as `recipients.onInvalid` says. */
   readonly skipInvalid?: boolean;
-  /** Called with how far the list was read. */
-  readonly meter?: Meter;
-  /** Signs the plan as its planner. Default: not signed. */
-  readonly sign?: PlanSigning;
+  /** A list that fails its guards is planned all the same, and the plan says so. Default: false. */
+  readonly acceptList?: boolean;
+  /** Signs the plan as its planner. Default: it is not signed. */
+  readonly sign?: SigningKey;
 }
 
-/** With which key (default: HANDBILL_SIGNING_KEY), and how it may be asked for. */
-interface PlanSigning extends Omit<SignOptions, 'cwd'> {
+/** With what a plan is signed. */
+export interface SigningKey {
+  /** A private SSH key, or a public one whose private half is in ssh-agent. Default: HANDBILL_SIGNING_KEY in `env`. */
   readonly key?: string;
+  /** A person at the terminal of this process can be asked for a passphrase. Default: false. */
+  readonly interactive?: boolean;
+  /** Called with what ssh-keygen says. */
+  readonly onSaid?: (text: string) => void;
 }
 
 /**
- * Checks every row and records the result in a plan: counts, parts, cost and the hashes of all inputs.
+ * `handbill plan`: checks every row and makes a plan: counts, parts, cost and the hashes of all inputs.
+ * Written to a file as JSON, it is what `send --plan` takes.
  *
- * @throws HandbillError exit 2 with everything that is wrong; 7 if the ledger cannot be read
+ * @param target - a campaign file, its folder, or its name
+ * @throws HandbillError exit 2 with everything that is wrong; 7 (ledger)
  */
-export async function plan(target: string, options: PlanCommandOptions): Promise<SealedPlan> {
-  const { sealed, made } = await makePlan(target, options);
-  const { sign, cwd } = options;
-  if (sign === undefined) return sealed;
-  await checkApprovers(made.campaign.project, made.environment);
-  return (await signPlan(sealed, sign.key, { ...sign, cwd })).plan;
+export async function plan(target: string, options: PlanOptions = {}): Promise<PlanFile> {
+  const { planFile, project, environment } = await makePlan(target, options);
+  const { sign } = options;
+  if (sign === undefined) return planFile;
+  await checkApprovers(project, environment);
+  return (await signPlan(planFile, sign, resolveOptions(options))).plan;
 }
 
-/** The plan before it is signed, with what it was made from. */
+/**
+ * `handbill plan --standing`: makes a plan of every occurrence until a day. It seals the campaign, its templates, its
+ * settings and the guards of its list, but not the list. The list need not be there.
+ *
+ * @param target - a campaign file, its folder, or its name
+ * @throws HandbillError exit 2 with everything that is wrong, and where the environment takes no standing approvals
+ */
+export async function planStanding(
+  target: string,
+  options: StandingOptions & Pick<PlanOptions, 'sign'>,
+): Promise<StandingPlan> {
+  const { planFile, campaign, environment } = await makeStanding(target, options);
+  if (options.sign === undefined) return planFile;
+  await checkApprovers(campaign.project, environment);
+  return (await signPlan(planFile, options.sign, resolveOptions(options))).plan;
+}
+
+/** As `planStanding`, before it is signed. */
+export async function makeStanding(target: string, options: StandingOptions) {
+  const compiled = await compileStanding(target, withDefaults(options));
+  refuseOtherCommit(compiled.environment, compiled.provenance);
+  return compiled;
+}
+
+/** How the command plans. */
+interface PlanHooks {
+  readonly meter?: Meter;
+  /** The file with what standard input said, where `recipients` is `-`. */
+  readonly pipedList?: string;
+}
+
+/** As `plan`, before it is signed; `meter` is called with how far the list was read. */
 export async function makePlan(
   target: string,
-  options: Omit<PlanCommandOptions, 'sign'>,
-): Promise<{ readonly sealed: SealedPlan; readonly made: Plan; readonly warnings: readonly Diagnostic[] }> {
-  const { cwd, now } = options;
-  const recipients = options.recipients === undefined ? {} : { recipients: options.recipients };
-  const ledger = options.ledger === undefined ? {} : { ledger: options.ledger };
-  const { campaign } = await loadCampaign(target, { cwd, now: now(), ...recipients, ...ledger });
+  given: Omit<PlanOptions, 'sign'> & PlanHooks,
+): Promise<{
+  readonly planFile: PlanFile;
+  readonly project: Project;
+  readonly environment: Environment;
+  readonly warnings: readonly Diagnostic[];
+}> {
+  const { planFile, made, provenance, warnings } = await compilePlan(target, given);
+  refuseOtherCommit(made.environment, provenance);
+  return { planFile, project: made.campaign.project, environment: made.environment, warnings };
+}
+
+/** A plan, and what it was compiled to. */
+async function compilePlan(
+  target: string,
+  given: Omit<PlanOptions, 'sign'> & PlanHooks,
+): Promise<{
+  readonly planFile: PlanFile;
+  readonly made: Plan;
+  readonly provenance: Provenance;
+  readonly warnings: readonly Diagnostic[];
+}> {
+  const options = withDefaults(given);
+  const { cwd, now, recipients, pipedList, ledger } = options;
+  const { campaign } = await loadCampaign(target, {
+    cwd,
+    now: now(),
+    ...present({ recipients, pipedList, ledger }),
+  });
   const { environment = 'sandbox' } = options;
   const meant = await meantOccurrence(campaign, {
     environment,
@@ -70,9 +169,12 @@ export async function makePlan(
     nowMs: now(),
     toShow: true,
   });
-  const made = await createPlan(campaign, { environment, occurrence: meant.occurrence });
+  const later = meant.run === null ? null : laterNameProblem(meant.run, campaign);
+  if (later !== null) throw refuse(later);
+  const made = await createPlan(campaign, { environment, nowMs: now(), ...meant });
+  const asked = readProvenance(campaign, options.env);
   const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
-  const suppressions = await loadSuppressions(campaign, options.env ?? {});
+  const suppressions = await loadSuppressions(campaign, options.env);
   const prices = await loadPrices(campaign.project);
   using before = await ledgerBefore(made, now());
   const view = {
@@ -81,18 +183,41 @@ export async function makePlan(
     skipInvalid,
     ...(options.meter === undefined ? {} : { meter: options.meter }),
   };
-  const { estimate, inputs } = await checkList(made, view, prices, () => undefined);
-  const sealed = sealPlan({
+  const identity = { environment: made.environment.name, campaign: made.name, occurrence: made.occurrence };
+  const accepting = { nowMs: now(), acceptList: options.acceptList === true };
+  const isBegun = before.ledger !== null && before.ledger.findRun(identity) !== null;
+  const abandoned = isBegun ? null : openAbandoned(made, before.ledger, made.environment.name);
+  const guard = openListGuard(campaign, before.ledger, identity, accepting);
+  const budget = budgetState(made, prices, now(), before.ledger);
+  const { estimate, inputs, accepted } = await checkList(made, view, { prices, guard, budget }, (batch) => {
+    for (const decision of batch) abandoned?.add(decision);
+  });
+  const provenance = await asked;
+  const planFile = createPlanFile({
     campaign: { name: campaign.name, file: campaign.file },
     environment: made.environment.name,
     occurrence: made.occurrence,
-    recipients: options.recipients ?? null,
+    recipients: recipients ?? null,
     skipInvalid,
-    sealedAt: new Date(now()).toISOString(),
+    plannedAt: new Date(now()).toISOString(),
+    commit: commitIn(provenance),
     inputs,
     estimate,
   });
-  return { sealed, made, warnings: [...meant.warnings, ...adviseLength(campaign, estimate)] };
+  const paused = pausedWarning(before.ledger && pauseOfCampaign(before.ledger, campaign, made.environment.name));
+  return {
+    planFile,
+    made,
+    provenance,
+    warnings: [
+      ...meant.warnings,
+      ...paused,
+      ...accepted,
+      ...(abandoned?.warnings() ?? []),
+      ...adviseLength(campaign, estimate),
+      ...budgetNotice(budget),
+    ],
+  };
 }
 
 interface Before extends Disposable {
@@ -105,7 +230,8 @@ interface Before extends Disposable {
 async function ledgerBefore(made: Plan, nowMs: number): Promise<Before> {
   const ledger = openExistingLedger(made.campaign.project.ledger, { nowMs });
   try {
-    return { ledger, reached: await openReach(made, ledger, nowMs), [Symbol.dispose]: () => ledger?.close() };
+    const reached = await openReachToSend(made, ledger, nowMs);
+    return { ledger, reached, [Symbol.dispose]: () => ledger?.close() };
   } catch (error) {
     ledger?.close();
     throw error;
@@ -113,30 +239,29 @@ async function ledgerBefore(made: Plan, nowMs: number): Promise<Before> {
 }
 
 /** A plan as the text of its file. */
-export function toText(plan: SealedPlan): string {
+export function toText(plan: AnyPlanFile): string {
   return `${jsonText(plan, 2)}\n`;
 }
 
 /**
  * Adds a signature to a plan; one that the same key has made before is replaced.
  *
- * @param key - a private key, or a public key whose private half is in ssh-agent; default: HANDBILL_SIGNING_KEY
  * @throws HandbillError exit 2 if there is no key, or it cannot be used
  */
-export async function signPlan(
-  sealed: SealedPlan,
-  key: string | undefined,
-  options: SignOptions,
-): Promise<{ readonly plan: SealedPlan; readonly signature: string }> {
-  const chosen = key ?? options.env['HANDBILL_SIGNING_KEY'] ?? '';
+export async function signPlan<P extends AnyPlanFile>(
+  planFile: P,
+  { key, interactive = false, onSaid }: SigningKey,
+  { cwd, env }: ResolvedOptions,
+): Promise<{ readonly plan: P; readonly signature: string }> {
+  const chosen = key ?? env['HANDBILL_SIGNING_KEY'] ?? '';
   if (chosen === '') throw refuse(noKey());
-  const made = await signBytes(signedBytes(sealed), chosen, options);
-  const others = (sealed.signatures ?? []).filter((one) => keyOf(one) === null || keyOf(one) !== keyOf(made));
+  const made = await signBytes(signedBytes(planFile), chosen, { cwd, env, interactive, ...present({ onSaid }) });
+  const others = (planFile.signatures ?? []).filter((one) => keyOf(one) === null || keyOf(one) !== keyOf(made));
   if (others.length >= MAX_SIGNATURES) {
     const hint = 'Make the plan again, and have it signed by those whose signatures count.';
     throw refuse(problem('plan-invalid', `The plan has ${others.length} signatures, and cannot have more.`, { hint }));
   }
-  return { plan: { ...sealed, signatures: [...others, made] }, signature: made };
+  return { plan: { ...planFile, signatures: [...others, made] }, signature: made };
 }
 
 function keyOf(signature: string): string | null {
@@ -150,15 +275,242 @@ function noKey() {
   return problem('usage', 'The key to sign with is missing.', { hint });
 }
 
-const MAX_PLAN_BYTES = 1024 * 1024;
-
-/** Reads a plan file; throws `HandbillError` (exit 2) if it is not one. */
-export async function readPlanFile(file: string, cwd: string): Promise<SealedPlan> {
+/**
+ * Reads a plan from its file.
+ *
+ * @throws HandbillError exit 2 if it is not a plan, or was changed after it was made
+ */
+export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'> = {}): Promise<AnyPlanFile> {
+  const { cwd } = resolveOptions(options);
   const found = await findFileAnywhere(cwd, file);
   if ('fault' in found) throw refuse(problem(found.fault.code, found.fault.message, { at: { file } }));
   const read = await readSmallFile(found.path, MAX_PLAN_BYTES, file);
   if ('fault' in read) throw refuse(problem(read.fault.code, read.fault.message, { at: { file } }));
-  const plan = readSealedPlan(new TextDecoder().decode(read.bytes), file);
+  const plan = parsePlanFile(new TextDecoder().decode(read.bytes), file);
   if ('code' in plan) throw refuse(plan);
   return plan;
+}
+
+/** What is signed, and with which key. */
+export interface ApproveOptions extends ProjectOptions, SigningKey {
+  /** The list, if it is not where the planner had it. Default: that of the plan. */
+  readonly recipients?: string;
+  /** Does not compare the plan with this checkout. Default: false, it does. */
+  readonly unchecked?: boolean;
+  /** Asked before anything is signed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
+  readonly confirm?: Confirm<ApproveQuestion>;
+}
+
+/** What to check. */
+export type CheckApprovalOptions = Omit<ApproveOptions, 'confirm' | keyof SigningKey>;
+
+/** What is about to be signed, for the signer; and the result. */
+export interface ApproveQuestion {
+  readonly plan: AnyPlanFile;
+  /** What the plan, once it is sent, will be posted to. */
+  readonly url: string;
+  /** Its inputs and figures are those of this checkout; false if they were not compared. */
+  readonly compared: boolean;
+  /** Of a standing plan that was compared: what bounds each run, and its sample, a name and a value each. */
+  readonly facts: readonly Fact[];
+  /** What its signatures come to; null where the environment asks for none. */
+  readonly judgement: Judgement | null;
+}
+
+/**
+ * `handbill approve`: compares a plan with this checkout and adds a signature to its file.
+ *
+ * @returns the plan with the new signature, as it is in the file then
+ * @throws HandbillError exit 2 where the plan is not of this checkout, the key does not count there, or it was not confirmed
+ */
+export async function approve(file: string, options: ApproveOptions = {}): Promise<ApproveQuestion> {
+  const resolved = withDefaults(options);
+  return await askAndSign(await examine(file, resolved), file, resolved);
+}
+
+/** What is approved until a day, and with which key. */
+export interface ApproveStandingOptions extends StandingOptions, SigningKey, Pick<ApproveOptions, 'confirm'> {
+  /** File to write. Default: one of its name and last day, in the folder that `standingApprovals` of the environment names. */
+  readonly output?: string;
+}
+
+/**
+ * `handbill approve --standing`: makes a standing plan and signs it. A file that holds the same plan already gets one more
+ * signature.
+ *
+ * @returns the plan with the new signature, and its file as the user would name it
+ * @throws HandbillError exit 2 as `planStanding` and `approve`
+ */
+export async function approveStanding(
+  target: string,
+  options: ApproveStandingOptions,
+): Promise<ApproveQuestion & { readonly file: string }> {
+  const resolved = withDefaults(options);
+  const { planFile: made, environment, facts } = await makeStanding(target, resolved);
+  const { folder = '' } = environment.approval?.standing ?? {};
+  const name = `${made.campaign.name}-${made.environment}-${made.standing.until}.json`;
+  const path = resolved.output === undefined ? join(folder, name) : resolve(resolved.cwd, resolved.output);
+  const plan = await samePlanIn(path, made);
+  const judgement = await judgePlan(environment, plan, { env: resolved.env, nowMs: resolved.now() });
+  const question = { plan, url: environment.url, compared: true, facts, judgement };
+  const signed = await askAndSign(
+    { question, environment },
+    path,
+    resolved,
+    options.output === undefined ? folder : null,
+  );
+  return { ...signed, file: resolved.output ?? displayPath(path, resolved.cwd) };
+}
+
+/** The plan that a file holds already, if all that it says but the time at which it was made is the same. */
+async function samePlanIn(path: string, made: StandingPlan): Promise<StandingPlan> {
+  const read = await readSmallFile(path, MAX_PLAN_BYTES);
+  const there = 'fault' in read ? null : parsePlanFile(new TextDecoder().decode(read.bytes), path);
+  if (there === null || 'code' in there || !isStanding(there)) return made;
+  const contentOf = ({ standing, campaign, environment, skipInvalid, inputs }: StandingPlan): string =>
+    canonical([standing, campaign.name, environment, skipInvalid, inputs]);
+  return contentOf(there) === contentOf(made) ? there : made;
+}
+
+type SigningOptions = SigningKey & Pick<ApproveOptions, 'confirm'> & ResolvedOptions;
+
+async function askAndSign(
+  { question, environment }: Examined,
+  file: string,
+  resolved: SigningOptions,
+  folder: string | null = null,
+): Promise<ApproveQuestion> {
+  const { cwd, env, now } = resolved;
+  if (!(await asker(resolved.confirm)(question))) {
+    const hint = 'Without a terminal, add --yes.';
+    throw refuse(problem('not-confirmed', 'Nothing was signed: it was not confirmed.', { hint }));
+  }
+  const signed = await signPlan(question.plan, resolved, resolved);
+  await refuseUncounted(signed, environment, resolved);
+  const judgement = await judgePlan(environment, signed.plan, { env, nowMs: now() });
+  if (folder !== null) await mkdir(folder, { recursive: true });
+  await writeOutput(resolve(cwd, file), [toText(signed.plan)]);
+  return { ...question, plan: signed.plan, judgement };
+}
+
+/**
+ * `handbill approve --check`: checks whether a plan is approved, without signing it.
+ *
+ * @throws HandbillError exit 2 if it is not approved, or is not of this checkout
+ */
+export async function checkApproval(file: string, options: CheckApprovalOptions = {}): Promise<ApproveQuestion> {
+  const resolved = withDefaults(options);
+  const { question, environment } = await examine(file, resolved);
+  await requireApproval(environment, question.plan, { env: resolved.env, nowMs: resolved.now() });
+  return question;
+}
+
+type ExamineOptions = CheckApprovalOptions & ResolvedOptions;
+
+interface Examined {
+  readonly question: ApproveQuestion;
+  readonly environment: Environment;
+}
+
+async function examine(file: string, options: ExamineOptions): Promise<Examined> {
+  const plan = await readPlan(file, options);
+  const compared = options.unchecked !== true;
+  const here = compared ? await compareAny(plan, options) : null;
+  const environment = here?.environment ?? (await environmentHere(plan, options));
+  if (isStanding(plan)) {
+    const faults = timeFaults(plan, environment.approval?.standing ?? null, options.now());
+    if (faults.length > 0) throw refuse(...faults);
+  }
+  const facts = here?.facts ?? [];
+  const judgement = await judgePlan(environment, plan, { env: options.env, nowMs: options.now() });
+  return { question: { plan, url: environment.url, compared, facts, judgement }, environment };
+}
+
+interface Compared {
+  readonly environment: Environment;
+  readonly facts: readonly Fact[];
+}
+
+async function compareAny(plan: AnyPlanFile, options: ExamineOptions): Promise<Compared> {
+  if (!isStanding(plan)) return { environment: await compare(plan, options), facts: [] };
+  if (options.recipients !== undefined) {
+    throw refuse(problem('usage', 'A standing plan is of no list.', { hint: 'Leave --recipients out.' }));
+  }
+  const { cwd, env, now } = options;
+  const { campaign, environment, standing, skipInvalid } = plan;
+  const asked = {
+    cwd,
+    env,
+    now,
+    environment,
+    until: standing.until,
+    skipInvalid,
+    ...present({ ledger: options.ledger }),
+  };
+  const made = await compileStanding(campaign.file, asked);
+  await refuseOtherProject(made.campaign, cwd);
+  if (made.planFile.campaign.name !== campaign.name) {
+    const message = `The plan was made for campaign "${campaign.name}", not "${made.planFile.campaign.name}".`;
+    throw refuse(problem('plan-invalid', message));
+  }
+  refuseOtherSeal(plan, made.planFile.inputs);
+  return made;
+}
+
+/**
+ * Makes the plan again from this checkout, as of the time of the plan file. The signer answers for inputs and figures,
+ * and the file could claim any.
+ */
+async function compare(plan: PlanFile, options: ExamineOptions): Promise<Environment> {
+  const recipients = options.recipients ?? plan.recipients;
+  const { made, planFile } = await compilePlan(plan.campaign.file, {
+    cwd: options.cwd,
+    // Lists with hashes are read with the approver's key.
+    env: options.env,
+    now: () => Date.parse(plan.plannedAt),
+    ...present({ ledger: options.ledger }),
+    environment: plan.environment,
+    occurrence: plan.occurrence,
+    skipInvalid: plan.skipInvalid,
+    acceptList: acceptsList(plan),
+    ...(recipients === null ? {} : { recipients }),
+  });
+  await refuseOtherInputs(made, plan, { cwd: options.cwd, amend: false });
+  if (canonical(planFile.estimate) === canonical(plan.estimate)) return made.environment;
+  const claimed: Readonly<Record<string, unknown>> = { ...plan.estimate };
+  const differing = Object.entries(planFile.estimate).filter(
+    ([name, figure]) => canonical(figure ?? null) !== canonical(claimed[name] ?? null),
+  );
+  const names = differing.map(([name]) => name).join(', ') || 'there are more of them';
+  const message = `The figures of the plan are not those of this checkout: ${names}.`;
+  // The figures differ although the inputs are the same: messages were sent since, or the ledger is another one.
+  const hint =
+    'The ledger here may hold other suppressions and runs than that of the planner (--ledger names another), prices ' +
+    'may differ, or the plan was altered: make it again here and compare.';
+  throw refuse(problem('input-changed', message, { at: { file: plan.campaign.file }, hint }));
+}
+
+async function environmentHere(plan: AnyPlanFile, options: ExamineOptions): Promise<Environment> {
+  const { project } = await projectHere(options, undefined);
+  const environment = project.environments.get(plan.environment);
+  if (environment !== undefined) return environment;
+  const hint = 'Go to the folder of the project that the plan is of.';
+  throw refuse(problem('unknown-environment', `There is no environment "${plan.environment}" here.`, { hint }));
+}
+
+/** A signature that would not count is refused now, rather than when the plan is to be sent. */
+async function refuseUncounted(
+  signed: { readonly plan: AnyPlanFile; readonly signature: string },
+  { name, approval }: Environment,
+  options: ResolvedOptions,
+): Promise<void> {
+  if (approval === null) return;
+  const alone = await judge(signedBytes(signed.plan), [signed.signature], approval, {
+    env: options.env,
+    nowMs: options.now(),
+  });
+  const [why] = alone.refused;
+  if (why === undefined) return;
+  const hint = `The approvers for ${name} are in handbill.yaml, under environments.${name}.approvers.`;
+  throw refuse(problem('not-approved', why, { hint }));
 }

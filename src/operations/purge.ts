@@ -5,17 +5,23 @@ import type { ProjectPlace } from '../campaign/place.ts';
 import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
 import type { EventCounts, Hasher, Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import { paced } from '../ledger/paced.ts';
 import type { RunIdentity, RunRecord } from '../ledger/records.ts';
 import { otherKey } from '../ledger/suppressions.ts';
 import type { OutcomeState, Project } from '../model.ts';
-import { keepDeliveries } from '../run/deliveries.ts';
+import { keepDeliveries } from '../send/deliveries.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { joinReplies } from './join-replies.ts';
-import { asker, type Confirm, checkNumbers, type ProjectOptions, type Settled, withDefaults } from './options.ts';
-import { paced } from './paced.ts';
-import { projectHere } from './project-ledger.ts';
-import { hasherOf } from './suppress-addresses.ts';
+import {
+  asker,
+  type Confirm,
+  checkNumbers,
+  type ProjectOptions,
+  type ResolvedOptions,
+  withDefaults,
+} from './options.ts';
+import { joinReplies, projectHere } from './project.ts';
+import { hasherOf } from './suppress-change.ts';
 
 /** What is forgotten. */
 export interface PurgeOptions extends ProjectOptions {
@@ -75,7 +81,7 @@ export interface PurgeResult {
  * The lock of the purge itself, in addition to the lock of each run: one purge at a time. No environment has an empty
  * name.
  */
-const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurrence: 'purge' };
+export const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurrence: 'purge' };
 
 /**
  * `handbill purge`: takes personal data out of what is older than a limit. Counts stay, and suppressions as keyed hashes.
@@ -130,9 +136,9 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   try {
     if (lock === null) throw busy();
     ledger.purge.begin();
-    const { startLifts } = project.webhook.replies;
+    const { startLifts, stopEnds } = project.webhook.replies;
     // After the purge, the message that a reply answers could not be found any more.
-    await joinReplies(ledger, { now: options.now, startLifts });
+    await joinReplies(ledger, { now: options.now, startLifts, stopEnds });
     return { ...planned, ...(await carryOut(ledger, found, { ...limits, hasher, all }, planned, options.now)) };
   } finally {
     ledger.close();
@@ -168,7 +174,7 @@ interface Found extends Selection {
 }
 
 /** Reads without changing anything; returns nothing if there is no ledger yet. */
-function survey(path: string, { now }: Pick<Settled, 'now'>, look: (ledger: Ledger) => Found): Found {
+function survey(path: string, { now }: Pick<ResolvedOptions, 'now'>, look: (ledger: Ledger) => Found): Found {
   const ledger = openExistingLedger(path, { nowMs: now() });
   if (ledger === null) return NOTHING;
   try {
@@ -262,9 +268,9 @@ async function underLock(
   const lock = ledger.lock(identity);
   if (lock === null) return 'held';
   try {
-    ledger.hold(identity, { pid: process.pid, host: hostname(), sinceMs: now() });
+    ledger.setLockOwner(identity, { pid: process.pid, host: hostname(), sinceMs: now() });
     const done = await work();
-    ledger.hold(identity, null);
+    ledger.setLockOwner(identity, null);
     return done;
   } finally {
     lock.release();
@@ -279,7 +285,7 @@ async function carry<T>(steps: Iterable<T>, each: (step: T) => void = () => unde
   }
 }
 
-function busy(): HandbillError {
+export function busy(): HandbillError {
   const hint = 'Wait for it to end.';
   return new HandbillError(EXIT.locked, [problem('locked', 'Another process is purging this ledger.', { hint })]);
 }

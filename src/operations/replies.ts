@@ -3,18 +3,25 @@ import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger, ReplyRecord } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Campaign, Channel, ReplyMeaning } from '../model.ts';
+import type { Campaign, Channel, ReplyMeaning, ReplyRules } from '../model.ts';
 import { openList } from '../recipients/read.ts';
 import { createRecipientReader } from '../recipients/recipient.ts';
 import { listedForm } from '../suppression/form.ts';
-import { csvCell } from '../util/csv-cell.ts';
-import { maskText } from '../util/mask.ts';
-import { jsonText } from '../util/safe.ts';
-import { durationMs, instantMs } from '../util/units.ts';
-import { runsNamed } from './doubt-list.ts';
-import { joinRepliesOf } from './join-replies.ts';
-import { checkNumbers, INSTANT, type ProjectOptions, type Settled, settle, withDefaults } from './options.ts';
-import { projectHere, withLedger } from './project-ledger.ts';
+import { csvCell } from '../util/csv.ts';
+import { jsonText } from '../util/escape.ts';
+import { maskText } from '../util/redact.ts';
+import { instantMs } from '../util/time.ts';
+import { durationMs } from '../util/units.ts';
+import { runsNamed } from './doubt.ts';
+import {
+  checkNumbers,
+  INSTANT,
+  type ProjectOptions,
+  type ResolvedOptions,
+  resolveOptions,
+  withDefaults,
+} from './options.ts';
+import { joinRepliesOf, projectHere, withLedger } from './project.ts';
 
 /** Which replies: those that match all that is given. */
 export interface RepliesOptions extends ProjectOptions {
@@ -37,6 +44,8 @@ export interface ReceivedReply {
   readonly text: string;
   /** The meaning that counts: from a review, else from its words. */
   readonly meaning: ReplyMeaning;
+  /** What an opt-out is about: `everything`, or a topic where `webhook.replies.stopEnds` is `topic`; null: it is none. */
+  readonly optsOutOf: string | null;
   /** When it was written, ISO 8601 in UTC; null where the event does not say. */
   readonly at: string | null;
   readonly receivedAt: string;
@@ -64,6 +73,7 @@ export const REPLY_FIELDS = [
   'channel',
   'text',
   'meaning',
+  'optsOutOf',
   'at',
   'receivedAt',
   'source',
@@ -104,7 +114,7 @@ export async function readReplies<T>(
   const ledger = openExistingLedger(reading.project.ledger, { nowMs: options.now() });
   if (ledger === null) return await use([]);
   try {
-    return await use(repliesIn(ledger, options));
+    return await use(repliesIn(ledger, options, reading.project.webhook.replies));
   } finally {
     ledger.close();
   }
@@ -114,6 +124,7 @@ export async function readReplies<T>(
 function* repliesIn(
   ledger: Pick<Ledger, 'events' | 'runs' | 'runById'>,
   { campaign, meanings, sinceMs }: Pick<RepliesOptions, 'campaign' | 'meanings' | 'sinceMs'>,
+  rules: Pick<ReplyRules, 'stopEnds'>,
 ): Generator<readonly ReceivedReply[]> {
   const runs = campaign === undefined ? ledger.runs() : runsNamed(ledger, campaign);
   const byNumber = new Map(runs.map((run) => [run.number, run]));
@@ -123,11 +134,15 @@ function* repliesIn(
     ...(sinceMs === undefined ? {} : { sinceMs }),
   });
   for (const batch of batches) {
-    yield batch.map((reply) => toReceived(reply, byNumber.get(reply.answers?.run ?? -1) ?? null));
+    yield batch.map((reply) => toReceived(reply, byNumber.get(reply.answers?.run ?? -1) ?? null, rules));
   }
 }
 
-function toReceived(reply: ReplyRecord, run: RunRecord | null): ReceivedReply {
+function toReceived(
+  reply: ReplyRecord,
+  run: RunRecord | null,
+  { stopEnds }: Pick<ReplyRules, 'stopEnds'>,
+): ReceivedReply {
   const { number, from, to, channel, text, meaning, atMs, receivedAtMs, source, answers, review } = reply;
   return {
     id: number,
@@ -136,6 +151,7 @@ function toReceived(reply: ReplyRecord, run: RunRecord | null): ReceivedReply {
     channel,
     text,
     meaning: review?.meaning ?? meaning,
+    optsOutOf: (review?.meaning ?? meaning) === 'opt-out' ? stoppedBy(run?.topic ?? null, stopEnds) : null,
     at: isoOrNull(atMs),
     receivedAt: new Date(receivedAtMs).toISOString(),
     source,
@@ -149,6 +165,15 @@ function toReceived(reply: ReplyRecord, run: RunRecord | null): ReceivedReply {
     reviewedBy: review?.who ?? null,
     reviewedAt: isoOrNull(review?.atMs ?? null),
   };
+}
+
+/**
+ * What a STOP is about, as people see it: `everything`, or a topic.
+ *
+ * @param topic - of the message that it answers; null: there is none, or the message is not known
+ */
+export function stoppedBy(topic: string | null, stopEnds: ReplyRules['stopEnds']): string {
+  return stopEnds === 'topic' && topic !== null && topic !== 'essential' ? topic : 'everything';
 }
 
 /** A time that a provider writes may be one that no calendar has. */
@@ -197,12 +222,12 @@ export async function reviewReplies(
   options: ReviewRepliesOptions,
 ): Promise<ReviewRepliesResult> {
   const { as, by } = options;
-  const settled = settle(options);
-  const { now } = settled;
+  const resolved = resolveOptions(options);
+  const { now } = resolved;
   if (by.trim() === '' || by.length > LONGEST_NAME) {
     throw refuse(problem('usage', `--by is ${by.trim() === '' ? 'empty' : 'too long'}.`));
   }
-  const { project } = await projectHere(settled, settled.ledger);
+  const { project } = await projectHere(resolved, resolved.ledger);
   const numbers = [...new Set(ids)];
   const read = openExistingLedger(project.ledger, { nowMs: now() });
   if (read === null) throw unknown(numbers);
@@ -210,9 +235,13 @@ export async function reviewReplies(
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs: now() });
   try {
     // An opt-in word lifts an opt-out only if `webhook.replies.startLifts` is set.
-    const { startLifts } = project.webhook.replies;
+    const { startLifts, stopEnds } = project.webhook.replies;
     const review = { meaning: as, who: by, atMs: now() };
-    const { missed, ...done } = ledger.events.reviewReplies(numbers, review, { startLifts, listed: listedForm });
+    const { missed, ...done } = ledger.events.reviewReplies(numbers, review, {
+      startLifts,
+      stopEnds,
+      listed: listedForm,
+    });
     if (missed.length > 0) throw unknown(missed);
     return done;
   } finally {
@@ -271,7 +300,7 @@ export async function exportReplies(campaign: string, given: ExportRepliesOption
   const reading = await projectHere(options, options.ledger);
   const joining = await joinRepliesOf(reading, options);
   const { found, run } = await withLedger(reading, options, async (ledger) => ({
-    found: [...repliesIn(ledger, { ...options, campaign })].flat().reverse(),
+    found: [...repliesIn(ledger, { ...options, campaign }, reading.project.webhook.replies)].flat().reverse(),
     run: runsNamed(ledger, campaign)[0] ?? null,
   }));
   const keys = new Set(found.flatMap(({ key }) => (key === null ? [] : [key])));
@@ -301,7 +330,11 @@ function toExported(reply: ReceivedReply, { columns, byKey }: Rows): ExportedRep
 type Read = { readonly campaign: Campaign } | { readonly campaign: null; readonly diagnostics: readonly Diagnostic[] };
 
 /** The campaign as it is now: what its list says of people today is what they are joined with. */
-async function campaignOf(run: RunRecord | null, root: string, options: ExportRepliesOptions & Settled): Promise<Read> {
+async function campaignOf(
+  run: RunRecord | null,
+  root: string,
+  options: ExportRepliesOptions & ResolvedOptions,
+): Promise<Read> {
   const written = run?.inputs.find(({ role }) => role === 'campaign')?.file;
   if (run === null || written === undefined) return { campaign: null, diagnostics: [] };
   const { readCampaign } = await import('../campaign/load.ts');

@@ -1,28 +1,34 @@
+import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type {
   Campaign,
   Channel,
   Delivery,
   EarlierMessage,
-  LegOutcome,
   Outcome,
   OutcomeState,
   Project,
   Report,
+  StepOutcome,
 } from '../model.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
+import { createFormats } from '../report/formats.ts';
 import type { ReferenceOf, ReportOptions } from '../report/record.ts';
-import { cameBack, countDeliveries, messageOf, openDeliveries } from '../run/deliveries.ts';
-import { summarise } from '../run/summary.ts';
-import { joinRepliesOf } from './join-replies.ts';
-import { type ProjectOptions, present, type Settled, settle } from './options.ts';
-import { ledgerHere, projectHere } from './project-ledger.ts';
-import { findRun, PLAN_FILE, sentCampaign, takesPlans } from './runs.ts';
+import { cameBack, countDeliveries, messageOf, openDeliveries } from '../send/deliveries.ts';
+import { summarise } from '../send/summary.ts';
+import { isTest } from '../util/occurrence-name.ts';
+import { displayPath } from '../util/paths.ts';
+import { maskText } from '../util/redact.ts';
+import { didYouMean } from '../util/suggest.ts';
+import { type ProjectOptions, present, type ResolvedOptions, resolveOptions } from './options.ts';
+import { joinRepliesOf, ledgerHere, projectHere } from './project.ts';
 
 /** Which recipients of a run: those that match all that is given. */
 export interface OutcomesOptions extends ProjectOptions {
@@ -33,7 +39,7 @@ export interface OutcomesOptions extends ProjectOptions {
 }
 
 /** What became of the message on one channel. */
-export interface LegResult {
+export interface StepResult {
   readonly channel: Channel;
   readonly to: string | null;
   /** handbill's own id of the message; null where nothing was to be sent. */
@@ -59,14 +65,14 @@ export interface LegResult {
 }
 
 /** The outcome of one row of the list: of its last channel step, where it has several. */
-export interface RecipientOutcome extends LegResult {
+export interface RecipientOutcome extends StepResult {
   /** First line of the row in its file. */
   readonly line: number;
   /** Null after a purge, and where the row has no address. */
   readonly key: string | null;
   readonly variant: string | null;
   /** Every channel step in order, the last included; absent where there is one only. */
-  readonly legs?: readonly LegResult[];
+  readonly steps?: readonly StepResult[];
   /** The address that the list has by now, where it is not the one that the message went to; absent else. */
   readonly listTo?: string;
   /** Messages to addresses that were corrected since, the first one first; absent if there are none. */
@@ -80,10 +86,10 @@ export interface RecipientOutcome extends LegResult {
  * @throws HandbillError exit 2 (`run-not-found`, a project file that is wrong), 7 (ledger)
  */
 export async function report(run: string, options: ProjectOptions = {}): Promise<Report> {
-  const settled = settle(options);
-  const { ledger, found, project } = await openRun(run, settled);
+  const resolved = resolveOptions(options);
+  const { ledger, found, project } = await openRun(run, resolved);
   try {
-    const { campaign } = await sentCampaign(found, project, settled);
+    const { campaign } = await sentCampaign(found, project, resolved);
     const deliveries = countDeliveries(ledger, found);
     return summarise(ledger, found, null, campaign, cameBack(ledger, found, deliveries, campaign));
   } finally {
@@ -103,7 +109,7 @@ export async function* outcomes(
   run: string,
   options: OutcomesOptions = {},
 ): AsyncGenerator<RecipientOutcome, void, undefined> {
-  const { ledger, found } = await openRun(run, settle(options));
+  const { ledger, found } = await openRun(run, resolveOptions(options));
   try {
     const referenceOf = createReferences(found);
     for (const batch of rowsOf(ledger, found, present(options))) {
@@ -117,12 +123,12 @@ export async function* outcomes(
 }
 
 /** A run with its open ledger, after replies were joined to messages. */
-async function openRun(run: string, settled: ReturnType<typeof settle>) {
-  const reading = await projectHere(settled, settled.ledger);
-  await joinRepliesOf(reading, settled);
-  const ledger = ledgerHere(reading, settled);
+async function openRun(run: string, resolved: ReturnType<typeof resolveOptions>) {
+  const reading = await projectHere(resolved, resolved.ledger);
+  await joinRepliesOf(reading, resolved);
+  const ledger = ledgerHere(reading, resolved);
   try {
-    return { ledger, found: findRun(ledger, run), project: reading.project };
+    return { ledger, found: findRun(ledger, await nameInLedger(run, ledger, reading)), project: reading.project };
   } catch (error) {
     ledger.close();
     throw error;
@@ -130,22 +136,22 @@ async function openRun(run: string, settled: ReturnType<typeof settle>) {
 }
 
 function toOutcome(outcome: Outcome, referenceOf: ReturnType<typeof createReferences>): RecipientOutcome {
-  const { line, key, variant, legs, listTo, earlier } = outcome;
+  const { line, key, variant, steps, listTo, earlier } = outcome;
   const corrected = { ...(listTo === undefined ? {} : { listTo }), ...(earlier === undefined ? {} : { earlier }) };
-  const last = { line, key, variant, ...toLeg(outcome, key, referenceOf), ...corrected };
-  return legs === undefined ? last : { ...last, legs: legs.map((leg) => toLeg(leg, key, referenceOf)) };
+  const last = { line, key, variant, ...toStep(outcome, key, referenceOf), ...corrected };
+  return steps === undefined ? last : { ...last, steps: steps.map((step) => toStep(step, key, referenceOf)) };
 }
 
-function toLeg(leg: LegOutcome, key: string | null, referenceOf: ReturnType<typeof createReferences>): LegResult {
-  const { channel, to, outcome, reason, attempts, httpStatus, messageId, error, delivery = null, resend } = leg;
-  const { parts, encoding, cost, updatedAt } = leg;
+function toStep(step: StepOutcome, key: string | null, referenceOf: ReturnType<typeof createReferences>): StepResult {
+  const { channel, to, outcome, reason, attempts, httpStatus, messageId, error, delivery = null, resend } = step;
+  const { parts, encoding, cost, updatedAt } = step;
   const reference = key === null ? null : referenceOf(key, channel, resend);
   const sent = { channel, to, reference, outcome, reason, attempts, httpStatus, messageId, error, delivery };
-  return { ...sent, parts, encoding, cost: isDue(leg) ? cost : 0, updatedAt };
+  return { ...sent, parts, encoding, cost: isDue(step) ? cost : 0, updatedAt };
 }
 
 /** What was not sent costs nothing; the price of it is known all the same. */
-function isDue({ outcome, cost }: LegOutcome): boolean {
+function isDue({ outcome, cost }: StepOutcome): boolean {
   return cost === null || outcome === 'accepted' || outcome === 'in-doubt';
 }
 
@@ -170,7 +176,7 @@ interface Shown {
 export async function openSummary(
   ledger: Ledger,
   run: RunRecord,
-  context: Pick<Settled, 'cwd'> & Shown,
+  context: Pick<ResolvedOptions, 'cwd'> & Shown,
   project: Project,
 ): Promise<Summary> {
   const { file, campaign } = await sentCampaign(run, project, context);
@@ -187,8 +193,9 @@ export async function openSummary(
       width: context.tableWidth ?? context.width,
       referenceOf: referencesOf(run),
       currency: (await readPriceList(project)).prices?.currency ?? null,
+      formats: createFormats(project.locale, project.timeZone),
       ...(file === null ? {} : { campaignFile: file }),
-      ...(takesPlans(run, project) ? { planFile: PLAN_FILE } : {}),
+      ...(takesPlans(run, project) ? { planPath: PLAN_FILE } : {}),
     },
   };
 }
@@ -269,4 +276,152 @@ function chosen(batch: readonly Outcome[], filter: RowFilter): readonly Outcome[
 
 export function isChosen({ outcome, delivery = null }: Outcome, { outcomes, deliveries }: RowFilter): boolean {
   return outcomes?.includes(outcome) !== false && deliveries?.includes(delivery ?? 'none') !== false;
+}
+
+/**
+ * The run that is meant: by its id, or the newest of a campaign, or the newest of all. A test is meant by its id alone.
+ *
+ * @throws HandbillError (exit status 2, `run-not-found`)
+ */
+export function findRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string | null): RunRecord {
+  const found = meantBy(named, named === null ? ledger.runs() : ledger.runById(named))[0];
+  if (found !== undefined) return found;
+  if (named === null) {
+    const tests = ledger.runs().length > 0 ? { hint: ONLY_TESTS } : {};
+    throw refuse(problem('run-not-found', 'The ledger holds no run yet.', tests));
+  }
+  if (ledger.runById(named).length > 0) {
+    throw refuse(problem('run-not-found', `The ledger holds no run of ${named} but tests.`, { hint: ONLY_TESTS }));
+  }
+  const known = newestFirst(ledger.runs()).flatMap((run) => [run.campaign, run.id]);
+  const hint = didYouMean(named, known).hint ?? 'handbill runs lists them.';
+  throw refuse(
+    problem('run-not-found', `The ledger holds no run "${maskText(named)}", nor one of a campaign of that name.`, {
+      hint,
+    }),
+  );
+}
+
+/** As in campaign/place.ts, whose declarations need the types of Node, which users of this package may not have. */
+interface ProjectAt {
+  readonly root: string;
+  readonly file: string | null;
+  readonly isMarked: boolean;
+}
+
+/**
+ * The name under which the ledger has runs of a campaign: a former one, where it has none under its own.
+ *
+ * @param named - id of a run or name of a campaign; null: none was named
+ */
+export async function nameInLedger(
+  named: string | null,
+  ledger: Pick<Ledger, 'runById'>,
+  { place }: { readonly place: ProjectAt },
+): Promise<string | null> {
+  if (named === null || ledger.runById(named).length > 0) return named;
+  const { campaignNames } = await import('../campaign/find.ts');
+  const all = await campaignNames(place, join(place.root, 'campaign.yaml'));
+  const { formerly = [] } = all.find(({ name }) => name === named) ?? {};
+  return formerly.findLast((former) => ledger.runById(former).length > 0) ?? named;
+}
+
+const ONLY_TESTS = 'A test is shown by its id, which `handbill runs` lists.';
+
+/** The newest first; of a campaign, or of all, without the tests. */
+export function meantBy(named: string | null, runs: readonly RunRecord[]): readonly RunRecord[] {
+  const byId = runs.filter(({ id }) => id === named);
+  return newestFirst(byId.length > 0 ? byId : withoutTests(runs));
+}
+
+/** The runs that went to the list of their campaign. */
+export function withoutTests(runs: readonly RunRecord[]): readonly RunRecord[] {
+  return runs.filter(({ occurrence }) => !isTest(occurrence));
+}
+
+/** By their last start. */
+export function newestFirst(runs: readonly RunRecord[]): readonly RunRecord[] {
+  const at = (run: RunRecord) => run.lastStartAtMs ?? run.createdAtMs;
+  return runs.toSorted((a, b) => at(b) - at(a) || b.number - a.number);
+}
+
+/** Which runs. */
+export interface ListRunsOptions extends ProjectOptions {
+  /** Only runs with a start from this commit: 4 or more digits of its hash. Default: all runs. */
+  readonly commit?: string;
+}
+
+/**
+ * `handbill runs`: the summaries of all runs in the ledger, the one started last first; none where nothing was ever sent.
+ *
+ * @throws HandbillError exit 2 (a project file that is wrong), 7 (ledger)
+ */
+export async function listRuns(options: ListRunsOptions = {}): Promise<readonly Report[]> {
+  const resolved = resolveOptions(options);
+  const { project } = await projectHere(resolved, resolved.ledger);
+  const ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
+  try {
+    return ledger === null ? [] : summaries(ledger, options.commit);
+  } finally {
+    ledger?.close();
+  }
+}
+
+/**
+ * The summaries of the runs in a ledger, the one started last first.
+ *
+ * @param commit - only runs with a start from a commit whose hash begins so; default: all runs
+ * @throws HandbillError exit 2: this cannot be the beginning of a hash
+ */
+export function summaries(
+  ledger: Pick<Ledger, 'changed' | 'isHeld' | 'pauseOf' | 'steps' | 'path' | 'runs'>,
+  commit?: string,
+): readonly Report[] {
+  const isMeant = commit === undefined ? () => true : madeFrom(commit);
+  return newestFirst(ledger.runs())
+    .filter(isMeant)
+    .map((run) => summarise(ledger, run));
+}
+
+function madeFrom(commit: string): (run: RunRecord) => boolean {
+  const prefix = commit.toLowerCase();
+  if (!/^[0-9a-f]{4,64}$/.test(prefix)) {
+    const hint = 'Write 4 or more digits of the hash, as `git log --oneline` shows them.';
+    throw refuse(problem('usage', `"${commit}" is not the hash of a commit.`, { hint }));
+  }
+  return ({ commits }) => commits.some((one) => one.commit.startsWith(prefix));
+}
+
+/** The campaign of a run: its file as the user would name it, and what it says where that is what was sent. */
+interface SentCampaign {
+  /** Null: nothing says which file it was. */
+  readonly file: string | null;
+  /** Null where the file says something else by now, or cannot be read any more. */
+  readonly campaign: Campaign | null;
+}
+
+/** @param cwd the current folder, which messages are relative to */
+export async function sentCampaign(
+  run: RunRecord,
+  { root }: Pick<Project, 'root'>,
+  { cwd }: { readonly cwd: string },
+): Promise<SentCampaign> {
+  const input = run.inputs.find(({ role }) => role === 'campaign');
+  if (input === undefined) return { file: null, campaign: null };
+  const path = join(root, input.file);
+  // Most who use this module need no campaign.
+  const { readCampaign } = await import('../campaign/load.ts');
+  // Of the time at which it was sent: since then a validity may have passed, which would be an error now.
+  const { campaign } = await readCampaign(path, { cwd, now: run.createdAtMs });
+  const isSame = campaign?.inputs.some(({ role, sha256 }) => role === 'campaign' && sha256 === input.sha256) === true;
+  // A test has neither the variants nor the fallbacks of its campaign.
+  return { file: displayPath(path, cwd), campaign: isSame && !isTest(run.occurrence) ? campaign : null };
+}
+
+/** For a run that is sent by a plan, only the user knows the name of the plan file. */
+export const PLAN_FILE = 'FILE';
+
+/** Whether what continues a run must be an approved plan. */
+export function takesPlans({ environment }: Pick<RunRecord, 'environment'>, project: Project): boolean {
+  return (project.environments.get(environment)?.approval ?? null) !== null;
 }

@@ -8,7 +8,7 @@ import { projectsFrom, readCampaign } from '../campaign/load.ts';
 import { repositoryOf } from '../campaign/place.ts';
 import { MAX_YAML_BYTES } from '../campaign/yaml.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Campaign, Schedule } from '../model.ts';
+import type { Campaign, FollowUp, Schedule } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
 import {
   type Caller,
@@ -21,9 +21,9 @@ import {
 } from '../schedule/callers.ts';
 import { clockOf, upcoming } from '../schedule/occurrence.ts';
 import type { CronClock } from '../util/cron.ts';
+import { shellWord } from '../util/escape.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, readSmallFile } from '../util/paths.ts';
-import { shellWord } from '../util/shell.ts';
 import { checkNumbers, INSTANT, type ProjectOptions, withDefaults } from './options.ts';
 
 /** Which times are asked for. */
@@ -38,8 +38,11 @@ export interface ScheduleOptions extends Omit<ProjectOptions, 'ledger'> {
 export interface ScheduledCampaign {
   readonly campaign: string;
   readonly file: string;
-  readonly cron: string;
-  /** IANA name of the zone that the expression is read in. */
+  /** Null: it goes out once, at `at`. */
+  readonly cron: string | null;
+  /** The one time, as the campaign says it; null: `cron` says when. */
+  readonly at: string | null;
+  /** IANA name of the zone that they are read in. */
   readonly timeZone: string;
   /** What becomes of an instant at which nothing ran. */
   readonly missed: 'catch-up' | 'skip';
@@ -50,6 +53,13 @@ export interface ScheduledCampaign {
 /** When campaigns go out by themselves. */
 export interface ScheduleResult {
   readonly campaigns: readonly ScheduledCampaign[];
+  /** Those that follow on another campaign, each recipient some time after its message. */
+  readonly followUps: readonly {
+    readonly campaign: string;
+    readonly file: string;
+    readonly after: string;
+    readonly wait: string;
+  }[];
   /** Those that speak of a schedule and cannot be read. */
   readonly refused: readonly { readonly file: string; readonly diagnostics: readonly Diagnostic[] }[];
 }
@@ -64,13 +74,16 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
   checkNumbers(given, { at: INSTANT, next: [1, 1_000, 'whole'] });
   const options = withDefaults(given);
   const fromMs = options.at ?? options.now();
-  const { campaigns, refused } = await readScheduled(paths, { cwd: options.cwd, now: fromMs });
-  const times = campaigns.map(({ campaign, schedule: { cron, timeZone, missed }, clock }) => {
+  const { campaigns, followUps, refused } = await readScheduled(paths, { cwd: options.cwd, now: fromMs });
+  const times = campaigns.map(({ campaign, schedule: { cron, at, timeZone, missed }, clock }) => {
     const { notAfterMs } = campaign.send;
     const next = upcoming(clock, timeZone, { fromMs, count: options.next ?? 5, notAfterMs });
-    return { campaign: campaign.name, file: campaign.file, cron, timeZone, missed, next };
+    return { campaign: campaign.name, file: campaign.file, cron, at: at?.written ?? null, timeZone, missed, next };
   });
-  return { campaigns: times, refused };
+  const following = followUps.map(({ campaign: { name, file }, after }) => {
+    return { campaign: name, file, after: after.campaign, wait: after.wait.written };
+  });
+  return { campaigns: times, followUps: following, refused };
 }
 
 /** Says which files were read, for a user whose campaign with a schedule is in another folder. */
@@ -78,18 +91,28 @@ export const NOTHING_SCHEDULED =
   'No campaign here has a schedule. Without a PATH, every campaigns/**/campaign.yaml below this folder is looked at.';
 
 /** A campaign that is sent automatically. */
-export interface Scheduled {
+export interface Automatic {
   readonly campaign: Campaign;
-  readonly schedule: Schedule;
-  readonly clock: CronClock;
   /** The campaign file, as it was found. */
   readonly path: string;
   /** Why the ledger must not be used. */
   readonly ledgerFault: Diagnostic | null;
 }
 
+/** At the times of its schedule. */
+export interface Scheduled extends Automatic {
+  readonly schedule: Schedule;
+  readonly clock: CronClock;
+}
+
+/** After the messages of another campaign. */
+export interface Following extends Automatic {
+  readonly after: FollowUp;
+}
+
 interface ScheduledCampaigns {
   readonly campaigns: readonly Scheduled[];
+  readonly followUps: readonly Following[];
   readonly refused: ScheduleResult['refused'];
 }
 
@@ -112,6 +135,7 @@ export async function readScheduled(paths: readonly string[], options: Scheduled
   if (found.diagnostics.length > 0) throw new HandbillError(EXIT.refused, found.diagnostics);
   const projects = await projectsFrom(cwd);
   const campaigns: Scheduled[] = [];
+  const followUps: Following[] = [];
   const refused: ScheduleResult['refused'][number][] = [];
   for (const path of found.files) {
     if (!(await mentionsSchedule(path))) continue;
@@ -124,9 +148,9 @@ export async function readScheduled(paths: readonly string[], options: Scheduled
     else if (campaign.schedule !== null) {
       const clock = await clockOf(campaign.schedule);
       campaigns.push({ campaign, schedule: campaign.schedule, clock, path, ledgerFault });
-    }
+    } else if (campaign.after !== null) followUps.push({ campaign, after: campaign.after, path, ledgerFault });
   }
-  return { campaigns, refused };
+  return { campaigns, followUps, refused };
 }
 
 /**
@@ -134,7 +158,7 @@ export async function readScheduled(paths: readonly string[], options: Scheduled
  */
 async function mentionsSchedule(path: string): Promise<boolean> {
   const read = await readSmallFile(path, MAX_YAML_BYTES);
-  return 'fault' in read || /\bschedule["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'));
+  return 'fault' in read || /\b(?:schedule|after)["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'));
 }
 
 /** What calls `handbill due`. */
@@ -178,23 +202,24 @@ export async function scheduleCallers(
   const options = withDefaults(given);
   const nowMs = options.now();
   const { cwd, ledger } = options;
-  const { campaigns, refused } = await readScheduled(paths, {
+  const { campaigns, followUps, refused } = await readScheduled(paths, {
     cwd,
     now: nowMs,
     ...(ledger === undefined ? {} : { ledger }),
   });
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
   if (problems.length > 0) throw new HandbillError(EXIT.refused, problems);
-  const [first] = campaigns.map(({ campaign }) => campaign);
+  const all = [...campaigns, ...followUps];
+  const [first] = all.map(({ campaign }) => campaign);
   if (first === undefined) throw nothingScheduled();
   const { root } = first.project;
-  const stranger = campaigns.find(({ campaign }) => campaign.project.root !== root);
+  const stranger = all.find(({ campaign }) => campaign.project.root !== root);
   if (stranger !== undefined) throw severalProjects(first, stranger.campaign);
 
   const onServer = isPostgres(first.project.ledger);
   const environment = environmentOf(first, options.environment ?? onlyOf(first));
-  const named = paths.length === 0 ? [] : campaigns.map(({ path }) => `./${relative(root, path).replaceAll(sep, '/')}`);
-  if (environment.approval !== null) throw takesPlansAlone(environment.name);
+  const named = paths.length === 0 ? [] : all.map(({ path }) => `./${relative(root, path).replaceAll(sep, '/')}`);
+  if (environment.approval !== null && environment.approval.standing === null) throw takesPlansAlone(environment.name);
   const args = (ledger: readonly string[]): string[] => [
     ...['due', ...named, '--env', environment.name, '--yes', '--quiet'],
     ...ledger,
@@ -209,7 +234,7 @@ export async function scheduleCallers(
       campaigns.map(({ clock }) => clock),
       nowMs,
     ),
-    timeoutMs: Math.max(...campaigns.map(({ campaign }) => campaign.send.timeoutMs)),
+    timeoutMs: Math.max(...all.map(({ campaign }) => campaign.send.timeoutMs)),
     secrets: environment.apiKey !== null && 'env' in environment.apiKey ? [environment.apiKey.env] : [],
     envFile: options.envFile === undefined ? null : resolve(cwd, options.envFile),
   };
@@ -278,12 +303,14 @@ async function belowRepository(root: string): Promise<string | null> {
 function takesPlansAlone(environment: string): HandbillError {
   const message = `${environment} takes approved plans alone, so that nothing can send to it by itself.`;
   return refuse(
-    problem('not-approved', message, { hint: 'Name another environment with --env, without `approvers`.' }),
+    problem('not-approved', message, {
+      hint: 'Allow `standingApprovals` there in handbill.yaml, or name another environment with --env, without `approvers`.',
+    }),
   );
 }
 
 function nothingScheduled(): HandbillError {
-  const hint = 'Give one a schedule: { cron: 0 9 * * 1-5, timeZone: Europe/London }';
+  const hint = 'Give one a schedule: { cron: 0 9 * * 1-5, timeZone: Europe/London }, or { at: 2026-12-24T09:00 }';
   return refuse(problem('usage', NOTHING_SCHEDULED, { hint }));
 }
 

@@ -4,15 +4,24 @@ import { readProject } from '../campaign/project.ts';
 import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Receiver } from '../model.ts';
-import type { Plan } from '../plan/plan.ts';
-import { type EmbeddedSandbox, startEmbedded } from '../run/api.ts';
-import type { Reporters } from '../run/rounds.ts';
-import { TIMERS } from '../run/timers.ts';
+import { isSandbox, type Plan } from '../plan/plan.ts';
+import { type EmbeddedSandbox, startEmbedded } from '../send/api.ts';
+import type { Reporters } from '../send/rounds.ts';
+import { TIMERS } from '../send/timers.ts';
 import { startReceiver } from '../webhook/receive.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
-import { interpreterOf } from './event-interpreter.ts';
 import { createIdleJoiner, noReceiver, recorderOf, reporting } from './listen.ts';
-import { isSandbox, LISTEN_FOR_MS, type ListenNeeds, type ListenWhileSending } from './send-options.ts';
+import type { WatchedListening } from './observer.ts';
+import { interpreterOf } from './project.ts';
+
+const LISTEN_FOR_MS = 2 * 60_000;
+
+/** What the listening of a start needs to know of it. */
+export interface ListenNeeds {
+  readonly plan: Plan;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => number;
+}
 
 /** Receives into the ledger of a start. */
 export interface SendListener extends AsyncDisposable {
@@ -29,7 +38,7 @@ export interface SendListener extends AsyncDisposable {
  *   the returned function, if the port is taken
  */
 export async function prepareListening(
-  listening: ListenWhileSending,
+  listening: WatchedListening,
   { plan, env, now }: ListenNeeds,
 ): Promise<(ledger: Ledger) => Promise<SendListener>> {
   const { project } = plan.campaign;
@@ -48,7 +57,7 @@ export async function prepareListening(
   return async (ledger) => {
     let lastMs: number | null = null;
     let failure: Error | null = null;
-    const facts = { now, startLifts: webhook.replies.startLifts, log: log ?? (() => undefined) };
+    const facts = { now, ...webhook.replies, log: log ?? (() => undefined) };
     // A STOP may be about another address than the one that it comes from: that is seen before the next claims too.
     const joiner = createIdleJoiner(ledger, { ...facts, onSuppressed: () => undefined });
     const recorder = recorderOf(ledger, {

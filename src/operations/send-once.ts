@@ -2,49 +2,70 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { loadCampaign } from '../campaign/load.ts';
 import type { PriceList } from '../content/price.ts';
-import { type HandbillError, problem, refuse } from '../errors.ts';
+import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { WorkerFacts } from '../ledger/worker-store.ts';
-import type { Campaign } from '../model.ts';
+import type { RunRecord, WorkerFacts } from '../ledger/records.ts';
+import type { Campaign, Commit, WinnerState } from '../model.ts';
+import { claimBudget } from '../plan/budget.ts';
+import { pauseOfCampaign } from '../plan/former-names.ts';
 import { adviseLength } from '../plan/limits.ts';
-import { createPlan, type Plan } from '../plan/plan.ts';
+import { createPlan, isSandbox, type Plan } from '../plan/plan.ts';
+import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
 import { createPricer, loadPrices } from '../plan/prices.ts';
+import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
-import { type Api, prepareApi } from '../run/api.ts';
-import { countUnreached } from '../run/deliveries.ts';
-import { joinReplies } from '../run/evidence.ts';
-import { holdRun } from '../run/hold.ts';
-import { needsShared } from '../run/list-workers.ts';
-import type { Memory } from '../run/memory.ts';
-import { identityOf, interruptedEarly, type Prepared, prepareRun } from '../run/prepare.ts';
-import type { ListsAgain } from '../run/producer.ts';
-import { type RoundsOptions, sendListening, sendRounds } from '../run/rounds.ts';
-import { type RunEnd, sendRun } from '../run/run.ts';
-import { refuseOtherList, refuseUnlessSealed } from '../run/sealed.ts';
-import { callWorkersBack, createSharing, queueFor, type Sharing } from '../run/sharing.ts';
-import { TIMERS } from '../run/timers.ts';
-import { checkWinner, settleWinner } from '../run/winner.ts';
+import type { CameBack } from '../report/tally.ts';
 import { overRefusal } from '../schedule/occurrence.ts';
-import { fileStamp } from '../util/file-stamp.ts';
+import type { Api } from '../send/api.ts';
+import { refuseOtherList } from '../send/approved.ts';
+import { asksReports } from '../send/canary.ts';
+import { cameBack, countDeliveries, countUnreached } from '../send/deliveries.ts';
+import { needsShared } from '../send/list-workers.ts';
+import type { Memory } from '../send/memory.ts';
+import { refuseWhilePaused } from '../send/pause.ts';
+import { identityOf, interruptedEarly, type Prepared, prepareRun } from '../send/prepare.ts';
+import type { ListsAgain } from '../send/producer.ts';
+import { type RoundsOptions, sendListening, sendRounds } from '../send/rounds.ts';
+import { type RunEnd, sendRun } from '../send/run.ts';
+import { lockRun } from '../send/run-lock.ts';
+import { callWorkersBack, createSharing, queueFor, type Sharing } from '../send/sharing.ts';
+import { planInForce } from '../send/standing.ts';
+import { summarise } from '../send/summary.ts';
+import { TIMERS } from '../send/timers.ts';
+import { checkWinner, chooseWinner, noteUndecided } from '../send/winner.ts';
+import { fileStamp } from '../util/files.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { durationMs } from '../util/units.ts';
-import { meantOccurrence } from './occurrence.ts';
-import type { SendListener } from './send-listen.ts';
-import {
-  given,
-  isSandbox,
-  type ListenNeeds,
-  type ListenWhileSending,
-  listeningOf,
-  type SendOptions,
-} from './send-options.ts';
-import { nothingToDo, resultOf, type SendResult } from './send-result.ts';
+import type { SendHooks, WatchedListening } from './observer.ts';
+import { given, type ResolvedOptions } from './options.ts';
+import { joinReplies, meantOccurrence } from './project.ts';
+import type { ListenNeeds, SendListener } from './send-listen.ts';
+import { exitOf, type SendOptions, type SendQuestion, type SendResult } from './send-options.ts';
+
+/** What one start is asked for: the options of `send`, with defaults, and how it is followed. */
+export interface StartOptions
+  extends Omit<SendOptions, keyof ResolvedOptions | 'confirm' | 'listen' | 'log' | 'progressEveryMs'>,
+    SendHooks,
+    ResolvedOptions {
+  /** What is sent is what this file says: any change of its inputs is refused. */
+  readonly planFile?: AnyPlanFile;
+  /** Asked before the first request of any environment but the sandbox; false refuses. Default: refuse. */
+  readonly confirm?: (question: SendQuestion) => Promise<boolean>;
+}
+
+/** What one start came to. */
+export interface StartResult extends Omit<SendResult, 'diagnostics'> {
+  /** By the report; 7 where the ledger could not be written. */
+  readonly exit: ExitStatus;
+  /** The ledger could not be written any more; the report says what it held before. */
+  readonly ledgerError: Error | null;
+}
 
 /**
  * One start of a campaign: see send.ts. What the process remembers of an earlier start is first compared with the
  * ledger.
  */
-export async function sendOnce(target: string, options: SendOptions, memory: Memory): Promise<SendResult> {
+export async function sendOnce(target: string, options: StartOptions, memory: Memory): Promise<StartResult> {
   const { cwd, now } = options;
   const { campaign, warnings } = await loadCampaign(target, {
     cwd,
@@ -59,28 +80,44 @@ export async function sendOnce(target: string, options: SendOptions, memory: Mem
     nowMs: now(),
     newLedger: options.newLedger === true,
   });
-  const plan = await createPlan(campaign, { environment, occurrence: meant.occurrence });
+  const plan = await createPlan(campaign, { environment, nowMs: now(), ...meant });
   options.watch?.planned(plan);
   options.onWarnings?.([...warnings, ...meant.warnings, ...plan.warnings]);
   return await sendPlan(plan, options, memory);
 }
 
 /** As `sendOnce`, of a plan that was made already. */
-export async function sendPlan(plan: Plan, options: SendOptions, memory: Memory): Promise<SendResult> {
-  const { cwd, now } = options;
+export async function sendPlan(plan: Plan, given: StartOptions, memory: Memory): Promise<StartResult> {
   const { campaign } = plan;
-  if (options.winner !== undefined) checkWinner(plan, options.winner);
-  const { sealed = null } = options;
-  if (options.workers === true) refuseUnlessShareable(campaign);
-  if (sealed !== null) await refuseUnlessSealed(plan, sealed, { cwd, amend: options.amend === true });
+  if (given.winner !== undefined) checkWinner(plan, given.winner);
+  const asked = readProvenance(campaign, given.env);
+  if (plan.environment.git !== null) refuseOtherCommit(plan.environment, await asked);
+  if (given.workers === true) refuseUnlessShareable(campaign);
+  const { planFile, file } = await planInForce(plan, given);
+  const options = planFile === null ? given : { ...given, planFile };
+  const result = await sendApproved(plan, { options, planFile, asked }, memory);
+  return file === null ? result : { ...result, standingPlan: file };
+}
+
+interface Approved {
+  readonly options: StartOptions;
+  readonly planFile: AnyPlanFile | null;
+  readonly asked: Promise<Provenance>;
+}
+
+/** Sends what was compared with its plan; the API asks once more whether that is approved. */
+async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, memory: Memory): Promise<StartResult> {
+  const { campaign } = plan;
+  const { now } = options;
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { timeoutMs } = campaign.send;
   const connection = { env: options.env, root: campaign.project.root, connections: concurrency, timeoutMs };
-  const approval = { sealed, nowMs: now() };
+  const approval = { planFile, nowMs: now() };
   const { recipientsPerRequest } = plan;
   const listening = listeningOf(plan, options.listen);
   const startListening = listening === null ? null : await howToListen(listening, { plan, env: options.env, now });
   let listener: SendListener | null = null;
+  const { prepareApi } = await import('../send/api.ts');
   const openApi = await prepareApi({
     environment: plan.environment,
     ...connection,
@@ -96,17 +133,20 @@ export async function sendPlan(plan: Plan, options: SendOptions, memory: Memory)
   const recall = (found: Ledger): void => {
     for (const said of memory.recall(found, now())) options.onLedger?.({ kind: 'recalled', ...said });
   };
-  const opening = { newLedger: options.newLedger === true, despiteWorkers: true, witness: recall };
-  using held = holdRun(campaign.project, identityOf(plan), now(), opening);
+  const names = [campaign.name, ...campaign.formerly];
+  const opening = { newLedger: options.newLedger === true, despiteWorkers: true, names, witness: recall };
+  using held = lockRun(campaign.project, identityOf(plan), now(), opening);
   const { ledger } = held;
   recall(ledger);
   if (memory.last !== null) options.onLedger?.({ kind: 'back' });
+  refuseWhilePaused(ledger, plan);
   await callWorkersBack(ledger, identityOf(plan));
   if (options.late !== true && ledger.findRun(identityOf(plan)) === null) {
     const over = await overRefusal(campaign, plan.occurrence, now());
     if (over !== null) throw refuse(over);
   }
-  const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
+  const isSkipSigned = planFile !== null && isStanding(planFile) && planFile.skipInvalid;
+  const skipInvalid = options.skipInvalid === true || isSkipSigned || campaign.recipients.onInvalid === 'skip';
   const wanted = {
     amend: options.amend === true,
     late: options.late === true,
@@ -115,7 +155,7 @@ export async function sendPlan(plan: Plan, options: SendOptions, memory: Memory)
     winner: options.winner ?? null,
   };
   const wait = options.wait === true;
-  const interrupt = options.interrupt ?? new AbortController().signal;
+  const interrupt = options.signal ?? new AbortController().signal;
   options.watch?.checking();
   const prepared = await prepareRun({
     ledger,
@@ -123,28 +163,32 @@ export async function sendPlan(plan: Plan, options: SendOptions, memory: Memory)
     prices,
     suppressions,
     skipInvalid,
+    acceptList: options.acceptList === true,
+    isDue: options.isDue === true,
     ...wanted,
     nowMs: now(),
     interrupt,
     meter: options.meter,
   });
   options.watch?.checked();
-  if (sealed !== null) refuseOtherList(plan, sealed, prepared);
+  if (planFile !== null) refuseOtherList(plan, planFile, prepared);
   if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) {
-    prepared.seal();
+    prepared.finishLoad();
     return nothingToDo(ledger, plan, prices, now(), prepared.winner);
   }
   const long = prepared.estimate === null ? [] : adviseLength(campaign, prepared.estimate);
-  const found = [...long, ...(prepared.reached?.warnings ?? [])];
+  const strangers = prepared.estimate === null ? [] : (prepared.reached?.unfollowed() ?? []);
+  const found = [...prepared.accepted, ...long, ...(prepared.reached?.warnings ?? []), ...strangers];
   if (found.length > 0) options.onWarnings?.(found);
-  const confirmed = interrupt.aborted || isUnasked(plan, prepared) || (await asked(options, plan, prepared));
-  if (interrupt.aborted || !confirmed) {
+  const isConfirmed = interrupt.aborted || isUnasked(plan, prepared) || (await confirmed(options, plan, prepared));
+  if (interrupt.aborted || !isConfirmed) {
     prepared.discard();
     throw interrupt.aborted ? interruptedEarly() : notConfirmed();
   }
   await using sharing = options.workers === true ? await beginSharing({ options, plan, ledger, prepared }) : null;
   const start = {
     options,
+    commit: commitIn(await asked),
     memory: ledger.history === null ? null : memory,
     plan,
     ledger,
@@ -158,9 +202,17 @@ export async function sendPlan(plan: Plan, options: SendOptions, memory: Memory)
     sharing: sharing?.sharing ?? null,
   };
   const round = createRound(start);
-  const waiting = { wait, limit: options.limit ?? null, now, interrupt, ...given(options, 'onWait', 'timers') };
+  const isPaused = (): boolean => pauseOfCampaign(ledger, campaign, plan.environment.name) !== null;
+  const waiting = {
+    wait,
+    limit: options.limit ?? null,
+    now,
+    interrupt,
+    isPaused,
+    ...given(options, 'onWait', 'timers'),
+  };
   if (startListening === null) {
-    return resultOf(ledger, plan, prices, await sendRounds(prepared.seal(), { ...waiting, round }));
+    return resultOf(ledger, plan, prices, await sendRounds(prepared.finishLoad(), { ...waiting, round }));
   }
   try {
     listener = await startListening(ledger);
@@ -170,20 +222,20 @@ export async function sendPlan(plan: Plan, options: SendOptions, memory: Memory)
   }
   await using receiving = listener;
   const { reporters } = receiving;
-  const { startLifts } = campaign.project.webhook.replies;
+  const { startLifts, stopEnds } = campaign.project.webhook.replies;
   const rounds = {
     ...waiting,
     round,
     ledger,
     campaign,
     reporters,
-    joinReplies: () => joinReplies(ledger, { startLifts, now }),
+    joinReplies: () => joinReplies(ledger, { startLifts, stopEnds, now }),
   };
-  return resultOf(ledger, plan, prices, await sendListening(prepared.seal(), rounds));
+  return resultOf(ledger, plan, prices, await sendListening(prepared.finishLoad(), rounds));
 }
 
 /** Servers and signatures are for those who listen alone. */
-async function howToListen(listening: ListenWhileSending, needs: ListenNeeds) {
+async function howToListen(listening: WatchedListening, needs: ListenNeeds) {
   const { prepareListening } = await import('./send-listen.ts');
   return await prepareListening(listening, needs);
 }
@@ -201,8 +253,8 @@ function isUnasked(plan: Plan, { resends }: Pick<Prepared, 'resends'>): boolean 
   return isSandbox(plan) && resends.length === 0;
 }
 
-async function asked(
-  options: SendOptions,
+async function confirmed(
+  options: StartOptions,
   plan: Plan,
   prepared: Pick<Prepared, 'toDo' | 'estimate' | 'resends'>,
 ): Promise<boolean> {
@@ -225,7 +277,8 @@ async function asked(
 
 /** What every start of a run with an open ledger needs. */
 interface Start {
-  readonly options: SendOptions;
+  readonly options: StartOptions;
+  readonly commit: Commit | null;
   readonly plan: Plan;
   readonly ledger: Ledger;
   readonly prepared: Prepared;
@@ -247,14 +300,14 @@ function createRound(start: Start): RoundsOptions['round'] {
   const { campaign } = plan;
   return async (begun, limit, posted) => {
     // For the first round, the winner was decided while the start was prepared.
-    const run = posted === null ? begun : settleWinner(ledger, plan, begun, options.now).run;
+    const run = posted === null ? begun : chooseWinner(ledger, plan, begun, options.now).run;
     const api = await start.openApi();
-    const watch = options.watch?.round(ledger, run, posted === null ? prepared.toDo : null) ?? null;
+    const watch = options.watch?.round(ledger, run, posted === null ? prepared.toDo : null, start.commit) ?? null;
     let end: RunEnd | null = null;
     const abort = (): void => api.endpoint.abort();
     const { stopWaiting } = api.endpoint;
     interrupt.addEventListener('abort', stopWaiting, { once: true });
-    options.abort?.addEventListener('abort', abort, { once: true });
+    options.cutSignal?.addEventListener('abort', abort, { once: true });
     try {
       end = await sendRun({
         plan,
@@ -271,11 +324,13 @@ function createRound(start: Start): RoundsOptions['round'] {
         endpoint: watch === null ? api.endpoint : watch.endpoint(api.endpoint),
         wire: api.wire,
         costOf: createPricer(prices),
+        budget: claimBudget(plan, prices),
         concurrency,
         ratePerSecond: rateOf(plan, options.ratePerSecond),
         limit,
         interrupt,
         wait: options.wait === true,
+        commit: start.commit,
         memory: start.memory,
         sharing: start.sharing,
         ...given(options, 'onWait', 'onNotice'),
@@ -288,7 +343,7 @@ function createRound(start: Start): RoundsOptions['round'] {
     } finally {
       watch?.ended(end);
       interrupt.removeEventListener('abort', stopWaiting);
-      options.abort?.removeEventListener('abort', abort);
+      options.cutSignal?.removeEventListener('abort', abort);
       await api.close(campaign.send.timeoutMs);
     }
   };
@@ -297,7 +352,7 @@ function createRound(start: Start): RoundsOptions['round'] {
 /** The time stamps are taken before the lists are read: what is written meanwhile is seen by the first refresh. */
 export async function howListsAreRead(
   campaign: Campaign,
-  { env, now, lookMs = LOOK_MS }: SendOptions,
+  { env, now, lookMs = LOOK_MS }: StartOptions,
 ): Promise<ListsAgain> {
   const read = () => loadSuppressions(campaign, env);
   const paths = campaign.suppressions.map(({ path }) => path);
@@ -324,7 +379,7 @@ function refuseUnlessShareable({ project }: Campaign): void {
 }
 
 interface SharingNeeds {
-  readonly options: SendOptions;
+  readonly options: StartOptions;
   readonly plan: Plan;
   readonly ledger: Ledger;
   readonly prepared: Pick<Prepared, 'discard'>;
@@ -343,7 +398,7 @@ async function beginSharing({
     const worker = thisWorker(options.env);
     workers.join(worker);
     const queue = await queueFor(plan.campaign.project.ledger);
-    const { recipients = null, sealed = null, now } = options;
+    const { recipients = null, planFile = null, now } = options;
     const sharing = createSharing({
       ledger,
       workers,
@@ -353,7 +408,7 @@ async function beginSharing({
       facts: {
         recipients,
         ratePerSecond: options.ratePerSecond ?? null,
-        sealed: sealed === null ? null : JSON.stringify(sealed),
+        planFile: planFile === null ? null : JSON.stringify(planFile),
       },
       now,
       timers: TIMERS,
@@ -395,4 +450,73 @@ export function thisWorker(env: Readonly<Record<string, string | undefined>>): W
     throw refuse(problem('usage', `HANDBILL_LEASE is no time: ${said}.`, { hint: 'Write it as 8s; 1s is the least.' }));
   }
   return { id: randomUUID(), host: hostname(), pid: process.pid, leaseMs };
+}
+
+/** What a start says that had nothing to send. */
+export function nothingToDo(
+  ledger: Ledger,
+  plan: Plan,
+  prices: PriceList | null,
+  nowMs: number,
+  winner: WinnerState,
+): StartResult {
+  const found = ledger.findRun(identityOf(plan));
+  if (found === null) throw new Error('a run without anything to do is in the ledger');
+  // The process was killed after the last outcome, or that outcome halted the run: it is marked as finished here.
+  const ended = { state: 'finished', halt: null, figures: found.figures, nowMs } as const;
+  const waits = ledger.counts(found).some(({ outcome }) => outcome === 'deferred');
+  const noted = waits ? noteUndecided(ledger, found, winner, nowMs) : found;
+  const run = found.state === 'finished' || waits ? noted : ledger.finish(found, ended);
+  const report = summarise(ledger, run, null, plan.campaign, whatCameBack(ledger, run, plan));
+  const shown = shownBy(plan, prices);
+  return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null, ...shown };
+}
+
+/** What a start came to. */
+export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, end: RunEnd): StartResult {
+  const came = whatCameBack(ledger, end.run, plan);
+  const report = summarise(ledger, end.run, { state: end.state, halt: end.halt }, plan.campaign, came);
+  const { posted, recovered, ledgerError } = end;
+  const exit = ledgerError === null ? exitOf(report) : EXIT.ledger;
+  return { report, exit, started: true, posted, recovered, ledgerError, ...shownBy(plan, prices) };
+}
+
+/** How people see the figures of the result. */
+function shownBy({ campaign: { project } }: Plan, prices: PriceList | null) {
+  return { currency: prices?.currency ?? null, locale: project.locale, timeZone: project.timeZone };
+}
+
+/** The delivery reports and replies so far, as `report` counts them. Scans the list if there are any. */
+function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack | null {
+  const deliveries = countDeliveries(ledger, run);
+  return deliveries.length === 0 ? null : cameBack(ledger, run, deliveries, campaign);
+}
+
+/** The listening that a start was asked for, or that its sandbox needs for what the campaign asks; null: none. */
+function listeningOf(plan: Plan, asked: WatchedListening | undefined): WatchedListening | null {
+  if (asked !== undefined) return asked;
+  return isSandbox(plan) && needsReports(plan.campaign) ? {} : null;
+}
+
+/** Whether delivery reports or replies decide which recipients are sent to. */
+function needsReports({ send, split }: Campaign): boolean {
+  const { decides } = split;
+  return (decides !== null && decides.by !== 'accepted') || (send.canary !== null && asksReports(send.canary.gate));
+}
+
+/** The result of a start as plain data; with the exit status 130 where its signal ended it. */
+export function toSendResult(
+  { ledgerError, exit, ...result }: StartResult,
+  warnings: readonly Diagnostic[],
+): SendResult {
+  const stopped = result.report.state === 'interrupted' && exit !== EXIT.ledger;
+  return {
+    ...result,
+    exit: stopped ? EXIT.interrupted : exit,
+    diagnostics: [...warnings, ...(ledgerError === null ? [] : diagnosticsOf(ledgerError))],
+  };
+}
+
+function diagnosticsOf(error: Error): readonly Diagnostic[] {
+  return error instanceof HandbillError ? error.diagnostics : [problem('bug', error.message)];
 }

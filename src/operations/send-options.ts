@@ -1,134 +1,151 @@
-import type { Diagnostic, HandbillError } from '../errors.ts';
-import type { Recorded } from '../ledger/ledger.ts';
-import type { Campaign, Canary, ChangedRecipient, WebhookEvent } from '../model.ts';
+import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
+import type { Recorded } from '../ledger/records.ts';
+import type { Campaign, ChangedRecipient, OutcomeState, Report } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { SealedPlan } from '../plan/seal.ts';
-import { asksReports, type OnWait } from '../run/canary.ts';
-import type { Recalled } from '../run/memory.ts';
-import type { Figures } from '../run/progress.ts';
-import type { Timers } from '../run/timers.ts';
-import type { Meter } from '../util/meter.ts';
-import type { SendWatch } from './observer.ts';
+import type { StandingPlan } from '../plan/plan-file.ts';
+import type { Confirm, ProjectOptions } from './options.ts';
 
-/** What is about to be sent, for the one who is asked. */
-export interface Confirmation {
-  readonly campaign: string;
-  readonly environment: string;
-  readonly url: string;
-  readonly occurrence: string;
-  readonly recipients: number;
-  readonly canary: Canary | null;
-  /** Who gets a second message, at an address that was corrected since the first. */
-  readonly resends: readonly ChangedRecipient[];
-  /** Null where an unfinished run continues. */
-  readonly estimate: Estimate | null;
-}
-
-export interface SendOptions {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now: () => number;
-  readonly random?: () => number;
-  /** Default: `sandbox`. */
+/** What is sent, and how. */
+export interface SendOptions extends ProjectOptions {
+  /** Environment of handbill.yaml. Default: that of a plan, else `sandbox`. */
   readonly environment?: string;
-  /** Default: with a schedule, the instant that is due; else `once`. */
+  /** Which time the campaign goes out. Default: that of a plan; with a schedule, the instant that is due; else `once`. */
   readonly occurrence?: string;
-  readonly ledger?: string;
-  readonly newLedger?: boolean;
+  /** A list to take instead of the campaign's, relative to `cwd`. Default: that of a plan, else the campaign's own. */
   readonly recipients?: string;
   /**
-   * A plan from a plan file: any change of its inputs is refused. Environments with approvers accept only such plans.
+   * Asked once everything was checked, before the first request; true is `--yes`. Any environment but `sandbox` is
+   * refused (exit 2, `not-confirmed`) where the answer is no. Default: no.
    */
-  readonly sealed?: SealedPlan;
+  readonly confirm?: Confirm<SendQuestion>;
+  /**
+   * Ends the start in good order, as the first Ctrl-C does: requests in flight are awaited and recorded, the report says
+   * `interrupted`, and sending again continues. Default: nothing does.
+   */
+  readonly signal?: AbortSignal;
+  /**
+   * Cuts off what is in flight too, as the second Ctrl-C does: recipients of those requests are in doubt. Default: no
+   * signal.
+   */
+  readonly cutSignal?: AbortSignal;
+  /** Recipients that are posted to in this start. Default: all. */
   readonly limit?: number;
+  /** Requests in flight at most, 1 to 1024. Default: as the environment, then the campaign says (16). */
   readonly concurrency?: number;
+  /**
+   * Requests per second over the whole run, at most; the lowest of all limits that are set applies. Default: no limit.
+   */
   readonly ratePerSecond?: number;
+  /**
+   * An approved standing plan, where the target is a campaign. Default: the first that counts of those in the folder that
+   * `standingApprovals` of the environment names.
+   */
+  readonly plan?: StandingPlan;
+  /** Bad rows are skipped instead of refusing the run. Default: that of a plan, else as `recipients.onInvalid` says. */
   readonly skipInvalid?: boolean;
+  /** A list that is too old, too short or of another size than the last one is sent to this once. Default: that of a plan, else false. */
+  readonly acceptList?: boolean;
+  /** Continues a run although its inputs changed. Default: false. */
   readonly amend?: boolean;
+  /** Continues a run that is older than 24 hours. Default: false. */
   readonly late?: boolean;
-  /** Stays until the windows have opened of those who wait for one, and the pauses of a canary are over. */
+  /** Stays until windows have opened and the pauses of a canary are over. Default: false. */
   readonly wait?: boolean;
-  /** Shares the run with the workers of the ledger, which has to be a shared one. */
+  /** Shares the run with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
   readonly workers?: boolean;
+  /** Tries recipients again that the API refused. Default: false. */
   readonly retryRejected?: boolean;
-  /** Sends the message to recipients whose address was corrected after it had gone out; asked about in every environment. */
+  /**
+   * Sends the message to recipients whose address was corrected in the list after it had gone out: a second message, at the
+   * new address, once for each. `confirm` is asked in every environment, the sandbox too. Default: false.
+   */
   readonly resendChanged?: boolean;
-  /** The variant for all recipients outside the test; the run remembers it. */
+  /** The variant for all recipients outside the test; the run remembers it. Default: as the campaign says. */
   readonly winner?: string;
-  /** Asked before the first request of any environment but the sandbox; false refuses. Default: refuse. */
-  readonly confirm?: (question: Confirmation) => Promise<boolean>;
-  /** Ends the start in good order. */
-  readonly interrupt?: AbortSignal;
-  /** Ends it at once: what is in flight is aborted and recorded. */
-  readonly abort?: AbortSignal;
-  readonly onStart?: (figures: Readonly<Figures>, campaign: Campaign) => void;
-  readonly onWait?: OnWait;
-  /** Called with how far the list was checked, before anything is sent. */
-  readonly meter?: Meter;
-  /** How time passes while it waits; default: the real ones. */
-  readonly timers?: Pick<Timers, 'sleep'>;
-  /** How often suppression lists are checked for changes, in ms. Default: 10,000. */
-  readonly lookMs?: number;
-  /** Receives delivery reports and replies while it sends, and stays for those of the last messages. Default: not. */
-  readonly listen?: ListenWhileSending;
-  readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
-  /** Called with each notice about the API and its connections during the send, each once. */
-  readonly onNotice?: (notice: Diagnostic) => void;
-  /** Called when a shared ledger is lost in the middle of the run, and when it is back. */
-  readonly onLedger?: (event: LedgerEvent) => void;
-  /** Follows what happens, for logs and figures; it cannot change the send. Default: none. */
-  readonly watch?: SendWatch | undefined;
+  /** Begins a new ledger although this project has sent before. Default: false. */
+  readonly newLedger?: boolean;
+  /** Receives delivery reports and replies meanwhile, and stays for those of the last messages. Default: it does not. */
+  readonly listen?: SendListenOptions;
+  /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address. */
+  readonly log?: (line: string) => void;
+  /** How often a loop is shown how far it is, in ms, where anything has changed. Default: 250. */
+  readonly progressEveryMs?: number;
 }
 
-/** What happens to a shared ledger while it is sent from. */
-export type LedgerEvent =
-  | { readonly kind: 'lost'; readonly error: HandbillError; readonly waitMs: number }
-  | ({ readonly kind: 'recalled' } & Recalled)
-  | { readonly kind: 'back' };
-
-/** How a start receives delivery reports and replies while it sends. */
-export interface ListenWhileSending {
+/** How a start receives delivery reports and replies. */
+export interface SendListenOptions {
   /** TCP port; 0 takes a free one. Default: 4011, and a free one for the sandbox. */
   readonly port?: number;
-  /** Address to listen on; `127.0.0.1` when absent. */
+  /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
   /** After the last message, how long it is waited for the next event, in ms. Default: 2 minutes. */
   readonly forMs?: number;
+  /** Called once it listens, with what senders post to and what protects it less than it could. */
   readonly onListening?: (url: string, warnings: readonly Diagnostic[]) => void;
   /** Called when a group of events is on the disk, with what was new of it. */
   readonly onRecorded?: (recorded: Recorded) => void;
-  /** Called with the events of that group, as they came in. */
-  readonly onReceived?: (events: readonly WebhookEvent[]) => void;
   /** Called with a line for what was refused or could not be stored; it holds no address, text or secret. */
   readonly log?: (line: string) => void;
 }
 
-export const LISTEN_FOR_MS = 2 * 60_000;
-
-/** The listening that a start was asked for, or that its sandbox needs for what the campaign asks; null: none. */
-export function listeningOf(plan: Plan, asked: ListenWhileSending | undefined): ListenWhileSending | null {
-  if (asked !== undefined) return asked;
-  return isSandbox(plan) && needsReports(plan.campaign) ? {} : null;
+/** What is about to be sent, for the question. */
+export interface SendQuestion {
+  readonly campaign: string;
+  readonly environment: string;
+  /** What will be posted to. */
+  readonly url: string;
+  readonly occurrence: string;
+  /** Who is sent to in this start. */
+  readonly recipients: number;
+  /** Who gets a second message, at an address that was corrected since the first; empty without `resendChanged`. */
+  readonly resends: readonly ChangedRecipient[];
+  /** The steps in which it is sent; null: all at once. */
+  readonly canary: Campaign['send']['canary'];
+  /** Null where an unfinished run continues. */
+  readonly estimate: Estimate | null;
 }
 
-export function isSandbox({ environment }: Plan): boolean {
-  return environment.apiKey === null;
+/** How far a start is. */
+export interface SendProgress {
+  /** 1; with `wait` and `listen` a start has several rounds, and figures are those of the round. */
+  readonly round: number;
+  /** Recipients to do in this round. */
+  readonly toDo: number;
+  readonly posted: number;
+  /** Attempts that were followed by another one. */
+  readonly retried: number;
+  /** What became of recipients in this round, by outcome. */
+  readonly outcomes: Readonly<Record<OutcomeState, number>>;
+  /** What it waits for, and until when (ISO 8601 in UTC); null while it sends. */
+  readonly waits: { readonly why: 'canary' | 'window' | 'reports'; readonly until: string } | null;
 }
 
-/** Whether delivery reports or replies decide which recipients are sent to. */
-function needsReports({ send, split }: Campaign): boolean {
-  const { decides } = split;
-  return (decides !== null && decides.by !== 'accepted') || (send.canary !== null && asksReports(send.canary.gate));
+/** What became of one start. */
+export interface SendResult {
+  readonly report: Report;
+  /** What the command line would exit with: 0, 3, 4, 5; 7 for a ledger that could not be written; 130 for the signal. */
+  readonly exit: ExitStatus;
+  /** False when there was nothing left to do. */
+  readonly started: boolean;
+  /** Requests of this start. */
+  readonly posted: number;
+  /** Recipients that an earlier start left without an outcome: now in doubt. */
+  readonly recovered: number;
+  /** Of the price list; null without one. */
+  readonly currency: string | null;
+  /** The file of a standing plan that was found, as the user would name it; absent: none was needed, or it was given. */
+  readonly standingPlan?: string;
+  /** How the project writes figures and times for people: BCP 47; null where it does not say. */
+  readonly locale: string | null;
+  /** IANA zone of the project's days. */
+  readonly timeZone: string;
+  /** Warnings about the campaign; with exit 7, also why the ledger could not be written. */
+  readonly diagnostics: readonly Diagnostic[];
 }
 
-export interface ListenNeeds {
-  readonly plan: Plan;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now: () => number;
-}
-
-/** The named options that were given, so that absent ones stay absent. */
-export function given<O extends object, K extends keyof O>(options: O, ...names: readonly K[]): Pick<O, K> {
-  return Object.fromEntries(names.flatMap((n) => (options[n] === undefined ? [] : [[n, options[n]]]))) as Pick<O, K>;
+/** The exit status of a report; the first that applies of halted, in doubt, not sent. */
+export function exitOf(report: Report): ExitStatus {
+  if (report.halt !== null && report.state === 'halted') return EXIT.halted;
+  if (report.totals.inDoubt > 0) return EXIT.inDoubt;
+  return report.totals.rejected + report.totals.failed > 0 ? EXIT.unsent : EXIT.done;
 }

@@ -1,28 +1,29 @@
 import { loadCampaign } from '../campaign/load.ts';
 import { EXIT, type ExitStatus, problem, refuse } from '../errors.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { Campaign, Environment } from '../model.ts';
+import type { Campaign, Environment, ListGuards } from '../model.ts';
 import { checkList } from '../plan/check.ts';
+import { UNGUARDED } from '../plan/list-guard.ts';
 import { createPlan, environmentOf, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { openRules } from '../plan/rules.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import { type TestMessage, testMessages, testRow, type WhichRow } from '../plan/testers.ts';
-import { createMemory } from '../run/memory.ts';
-import { mask } from '../util/mask.ts';
+import { createMemory } from '../send/memory.ts';
+import { safeLine } from '../util/escape.ts';
 import { testOccurrence } from '../util/occurrence-name.ts';
-import { safeLine } from '../util/safe.ts';
-import { sendPlan } from './send-once.ts';
-import { given, type SendOptions } from './send-options.ts';
-import type { SendResult } from './send-result.ts';
+import { mask } from '../util/redact.ts';
+import { given } from './options.ts';
+import { type StartOptions, type StartResult, sendPlan, toSendResult } from './send-once.ts';
+import type { SendResult } from './send-options.ts';
 
 /** Options that are passed on unchanged to the start of each message. */
 const PASSED = [
   'random',
   'concurrency',
   'ratePerSecond',
-  'interrupt',
-  'abort',
+  'signal',
+  'cutSignal',
   'onNotice',
   'onStart',
   'timers',
@@ -31,7 +32,7 @@ const PASSED = [
 export interface SendTestOptions
   extends WhichRow,
     Pick<
-      SendOptions,
+      StartOptions,
       | 'cwd'
       | 'env'
       | 'now'
@@ -83,7 +84,7 @@ export async function sendTest(target: string, options: SendTestOptions): Promis
     ...given(options, 'recipients', 'ledger'),
     toSend: { newLedger: options.newLedger === true },
   });
-  const real = await createPlan(campaign, { environment, occurrence: 'once' });
+  const real = await createPlan(campaign, { environment, occurrence: 'once', nowMs: now() });
   const row = await testRow(real, options);
   const named = options.testers.length > 0;
   const addresses = named ? options.testers : campaign.project.testers;
@@ -92,8 +93,8 @@ export async function sendTest(target: string, options: SendTestOptions): Promis
   const at = freeMoment(campaign, environment, messages, now());
   const plans: Plan[] = [];
   for (const { campaign: own, part } of messages) {
-    const open = withoutApproval(own, environmentOf(own, environment));
-    plans.push(await createPlan(open, { environment, occurrence: testOccurrence(at, part) }));
+    const open = withoutRules(own, environmentOf(own, environment), messages);
+    plans.push(await createPlan(open, { environment, occurrence: testOccurrence(at, part), nowMs: at }));
   }
   options.onWarnings?.([...warnings, ...real.warnings]);
   await checkAll(plans, options);
@@ -109,16 +110,16 @@ export async function sendTest(target: string, options: SendTestOptions): Promis
     answer ??= options.confirm?.(question) ?? Promise.resolve(false);
     return answer;
   };
-  const results: SendResult[] = [];
+  const results: StartResult[] = [];
   for (const plan of plans) {
     const last = results.at(-1);
-    if (last !== undefined && (ENDS.has(last.exit) || options.interrupt?.aborted === true)) break;
+    if (last !== undefined && (ENDS.has(last.exit) || options.signal?.aborted === true)) break;
     const newLedger = last === undefined && options.newLedger === true;
     const start = { ...given(options, ...PASSED), cwd, env: options.env, now, environment, confirm, newLedger };
     results.push(await sendPlan(plan, start, createMemory()));
   }
   const exit = results.reduce<ExitStatus>((worst, one) => (one.exit > worst ? one.exit : worst), EXIT.done);
-  return { question, results, exit };
+  return { question, results: results.map((result) => toSendResult(result, [])), exit };
 }
 
 /** A problem that stopped one message would also stop the next. */
@@ -135,12 +136,18 @@ function refuseStrangers({ environment }: Plan, messages: readonly TestMessage[]
   throw refuse(problem('not-approved', text, { hint }));
 }
 
-/** A test needs no approved plan: see `refuseStrangers`. */
-function withoutApproval(campaign: Campaign, environment: Environment): Campaign {
+/**
+ * A test needs no approved plan, see `refuseStrangers`, and to the testers alone no commit. Its list is one row: the guards
+ * are about the campaign's.
+ */
+function withoutRules(campaign: Campaign, environment: Environment, messages: readonly TestMessage[]): Campaign {
   const { project } = campaign;
-  const environments = new Map(project.environments).set(environment.name, { ...environment, approval: null });
-  return { ...campaign, project: { ...project, environments } };
+  const git = messages.some(({ strangers }) => strangers.length > 0) ? environment.git : null;
+  const environments = new Map(project.environments).set(environment.name, { ...environment, approval: null, git });
+  return { ...campaign, guards: NO_GUARDS, project: { ...project, environments } };
 }
+
+const NO_GUARDS: ListGuards = { maxAge: null, minRecipients: null, change: null };
 
 /** A moment at which no other test of the campaign began. */
 function freeMoment(
@@ -171,7 +178,7 @@ async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): 
     const ledger = openExistingLedger(plan.campaign.project.ledger, { nowMs: now() });
     try {
       const view = { rules: openRules(plan, { suppressions, ledger, now }), skipInvalid: false };
-      await checkList(plan, view, prices, () => undefined);
+      await checkList(plan, view, { prices, guard: UNGUARDED }, () => undefined);
     } finally {
       ledger?.close();
     }

@@ -1,29 +1,166 @@
-import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { isGone, type LedgerError } from '../ledger/ledger-error.ts';
-import { createMemory, type Memory } from '../run/memory.ts';
-import { againMs, TIMERS } from '../run/timers.ts';
+import type { OutcomeState } from '../model.ts';
+import { type AnyPlanFile, acceptsList, isStanding } from '../plan/plan-file.ts';
+import { createMemory, type Memory } from '../send/memory.ts';
+import { againMs, TIMERS } from '../send/timers.ts';
+import { startTask, type Task } from '../util/task.ts';
 import { durationMs } from '../util/units.ts';
-import { sendOnce } from './send-once.ts';
-import type { SendOptions } from './send-options.ts';
-import type { SendResult } from './send-result.ts';
+import type { SendHooks } from './observer.ts';
+import { asker, checkNumbers, PORT, present, resolveOptions } from './options.ts';
+import { type StartOptions, type StartResult, sendOnce, toSendResult } from './send-once.ts';
+import type { SendOptions, SendProgress, SendResult } from './send-options.ts';
+import { changedWarning, ledgerText } from './warnings.ts';
 
-export type { SendOptions } from './send-options.ts';
+/**
+ * `handbill send`: sends a campaign, or continues what an earlier start left. Nothing is posted unless everything was
+ * checked; no recipient is posted to twice. Await it for the result, or loop over it to see how far it is.
+ *
+ * Several campaigns can be sent at once in one process. What goes wrong for a recipient is in the report.
+ *
+ * @param target - a campaign file, its folder, or its name; or a plan file, of which any change of its inputs is
+ * refused
+ * @throws HandbillError exit 2 (refused before any request), 6 (another process holds this run), 7 (the ledger cannot
+ *   be used), 130 (stopped before any request)
+ */
+export function send(target: string | AnyPlanFile, options: SendOptions = {}): Task<SendProgress, SendResult> {
+  return sendWatched(target, options);
+}
+
+/** As `send`, for the command, which also follows what happens. */
+export function sendWatched(target: string | AnyPlanFile, options: WatchedSend): Task<SendProgress, SendResult> {
+  let live: Live | null = null;
+  let said = '';
+  const showChange = (show: (progress: SendProgress) => void): void => {
+    if (live === null) return;
+    const progress = snapshot(live);
+    const text = JSON.stringify(progress);
+    if (text === said) return;
+    said = text;
+    show(progress);
+  };
+  return startTask<SendProgress, SendResult>(
+    async ({ show, signal }) => {
+      const begin = (figures: Live['figures']): void => {
+        live = { figures, round: (live?.round ?? 0) + 1 };
+      };
+      const result = await prepareAndSend(target, options, signal, begin);
+      showChange(show);
+      return result;
+    },
+    {
+      signal: options.signal,
+      newestOnly: true,
+      watch(show) {
+        const timer = setInterval(showChange, options.progressEveryMs ?? EVERY_MS, show);
+        return () => clearInterval(timer);
+      },
+    },
+  );
+}
+
+const EVERY_MS = 250;
+
+/** The figures of a round, which change while it goes on. */
+interface Live {
+  readonly round: number;
+  readonly figures: {
+    readonly toDo: number;
+    readonly posted: number;
+    readonly retried: number;
+    readonly finished: Readonly<Record<OutcomeState, number>>;
+    readonly waits: { readonly why: 'canary' | 'window' | 'reports'; readonly untilMs: number } | null;
+  };
+}
+
+function snapshot({ round, figures }: Live): SendProgress {
+  const { toDo, posted, retried, finished, waits } = figures;
+  const waiting = waits === null ? null : { why: waits.why, until: new Date(waits.untilMs).toISOString() };
+  return { round, toDo, posted, retried, outcomes: { ...finished }, waits: waiting };
+}
+
+/** The options of a send that is followed. */
+export type WatchedSend = SendOptions & SendHooks;
+
+async function prepareAndSend(
+  target: string | AnyPlanFile,
+  options: WatchedSend,
+  signal: AbortSignal,
+  begin: (figures: Live['figures']) => void,
+): Promise<SendResult> {
+  const { confirm, listen, log, plan: standing = null, progressEveryMs: _every, ...rest } = options;
+  checkNumbers(options, BOUNDS);
+  if (listen !== undefined) checkNumbers(listen, { port: PORT, forMs: [0, Number.MAX_SAFE_INTEGER] });
+  const planFile = typeof target === 'string' ? standing : target;
+  if (planFile !== null) refuseOthers(planFile, options);
+  const warnings: Diagnostic[] = [];
+  const result = await sendUntilDone(typeof target === 'string' ? target : target.campaign.file, {
+    ...(planFile === null ? {} : { ...writtenIn(planFile), planFile }),
+    ...present(rest),
+    ...resolveOptions(options),
+    ...(listen === undefined ? {} : { listen: present(listen) }),
+    confirm: asker(confirm),
+    signal,
+    onStart(figures, campaign) {
+      begin(figures);
+      options.onStart?.(figures, campaign);
+    },
+    onLedger(event) {
+      log?.(ledgerText(event).trimEnd());
+      options.onLedger?.(event);
+    },
+    onWarnings(found) {
+      warnings.push(...found);
+      options.onWarnings?.(found);
+    },
+    onNotice(notice) {
+      warnings.push(notice);
+      options.onNotice?.(notice);
+    },
+  });
+  return toSendResult(result, [...warnings, ...changedWarning(result.report)]);
+}
+
+const BOUNDS = {
+  limit: [1, 1e9, 'whole'],
+  concurrency: [1, 1024, 'whole'],
+  ratePerSecond: [1e-6, 1e9],
+  progressEveryMs: [1, 2 ** 31 - 1],
+} as const;
+
+/** What a plan says of how it is sent. */
+function writtenIn(planFile: AnyPlanFile) {
+  // Whether bad rows are skipped is looked up there when they are read.
+  if (isStanding(planFile)) return { environment: planFile.environment };
+  const { environment, occurrence, recipients, skipInvalid } = planFile;
+  const acceptList = acceptsList(planFile);
+  return { environment, occurrence, skipInvalid, acceptList, ...(recipients === null ? {} : { recipients }) };
+}
+
+/** A plan names the environment that it was made for; no option may name another one. */
+function refuseOthers(planFile: AnyPlanFile, options: SendOptions): void {
+  const { environment } = options;
+  const found: Diagnostic[] = [];
+  if (environment !== undefined && environment !== planFile.environment) {
+    found.push(problem('usage', `The plan was made for environment "${planFile.environment}", not "${environment}".`));
+  }
+  if (options.amend === true) {
+    found.push(problem('usage', 'A plan file cannot be amended.', { hint: 'Make a new plan.' }));
+  }
+  if (found.length > 0) throw refuse(...found);
+}
 
 /** A server that is started again, or a replica that takes over, is back by then. */
 const LEDGER_WAIT_MS = 60_000;
 
 /** What one start came to. */
-type Tried = { readonly result: SendResult } | { readonly error: unknown };
+type Tried = { readonly result: StartResult } | { readonly error: unknown };
 
 /**
- * Sends a campaign, or continues what an earlier start left: the whole pipeline. Nothing is posted unless everything
- * was checked; no recipient is posted to twice. If a shared ledger is lost in the middle, nothing more is posted; when
- * it is back, the run continues as another start would.
- *
- * @throws HandbillError exit 2 (refused before any request), 6 (another process holds this run), 7 (ledger), 130
- *   (interrupted before any request)
+ * One start, and another one each time a shared ledger that was lost in the middle is back. Until then nothing is posted;
+ * then the run continues as in a start by hand.
  */
-export async function send(target: string, given: SendOptions): Promise<SendResult> {
+async function sendUntilDone(target: string, given: StartOptions): Promise<StartResult> {
   const options = withEachNoticeOnce(given);
   const memory = createMemory();
   const patience = createPatience(options);
@@ -46,7 +183,7 @@ export async function send(target: string, given: SendOptions): Promise<SendResu
 }
 
 /** Each opening of the connections, of which a start has several, may come to say the same. */
-function withEachNoticeOnce(options: SendOptions): SendOptions {
+function withEachNoticeOnce(options: StartOptions): StartOptions {
   const { onNotice } = options;
   if (onNotice === undefined) return options;
   const said = new Set<string>();
@@ -63,7 +200,7 @@ function postedIn({ last }: Memory): number {
   return last?.memory.posted ?? 0;
 }
 
-async function tried(start: Promise<SendResult>): Promise<Tried> {
+async function tried(start: Promise<StartResult>): Promise<Tried> {
   try {
     return { result: await start };
   } catch (error) {
@@ -72,7 +209,7 @@ async function tried(start: Promise<SendResult>): Promise<Tried> {
 }
 
 /** What ended a start that had begun to send, where that may be over soon; null: nothing did, or something else. */
-function lossOf(end: Tried, { limit, workers }: SendOptions, memory: Memory): LedgerError | null {
+function lossOf(end: Tried, { limit, workers }: StartOptions, memory: Memory): LedgerError | null {
   // With a limit that workers share, this process cannot know how much of it is left.
   if (memory.last === null || (limit !== undefined && workers === true)) return null;
   const error = 'error' in end ? end.error : end.result.ledgerError;
@@ -85,7 +222,7 @@ function isAbsent(error: unknown): boolean {
 }
 
 /** The same start once more: what was asked is answered, and what was done at its beginning is done. */
-function onceMore({ onWarnings: _said, ...options }: SendOptions, { last }: Memory): SendOptions {
+function onceMore({ onWarnings: _said, ...options }: StartOptions, { last }: Memory): StartOptions {
   const { run, memory } = last ?? unreachable();
   return {
     ...options,
@@ -111,9 +248,9 @@ interface Patience {
 }
 
 /** @throws HandbillError (exit 2): HANDBILL_LEDGER_WAIT is no time */
-function createPatience({ env, interrupt, onLedger, timers = TIMERS }: SendOptions): Patience {
+function createPatience({ env, signal, onLedger, timers = TIMERS }: StartOptions): Patience {
   const waitMs = waitOf(env['HANDBILL_LEDGER_WAIT']);
-  const interrupted = interrupt ?? new AbortController().signal;
+  const interrupted = signal ?? new AbortController().signal;
   let until: number | null = null;
   let tries = 0;
   return {

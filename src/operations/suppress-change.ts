@@ -1,18 +1,28 @@
-import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import { paced } from '../ledger/paced.ts';
 import type { HashEntry, SuppressEntry } from '../ledger/records.ts';
-import { otherKey } from '../ledger/suppressions.ts';
-import type { Project } from '../model.ts';
-import { checkHashKey, createKeyCheck, readSuppressionList, type SuppressionSource } from '../plan/suppression.ts';
+import { otherKey, shownTopic } from '../ledger/suppressions.ts';
+import type { AddressKind, Project } from '../model.ts';
+import {
+  checkHashKey,
+  createKeyCheck,
+  otherKeyProblem,
+  readSuppressionList,
+  type SuppressionSource,
+} from '../plan/suppression.ts';
+import { type AddressProblem, createAddressReader } from '../recipients/address.ts';
 import type { ListDigest } from '../recipients/read.ts';
-import { type HasherReading, readHasher } from '../suppression/hash.ts';
+import { isTopic } from '../suppression/entries.ts';
+import { listedForm } from '../suppression/form.ts';
+import { type Hasher, type HasherReading, readHash, readHasher, type WrittenHash } from '../suppression/hash.ts';
 import { createUntilReader } from '../suppression/until.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
-import { type ProjectOptions, type Settled, settle } from './options.ts';
-import { paced } from './paced.ts';
-import { projectHere } from './project-ledger.ts';
-import { checkHashes, countryOf, hasherOf, type NamedAddresses, readAddresses } from './suppress-addresses.ts';
+import { mask } from '../util/redact.ts';
+import { didYouMean } from '../util/suggest.ts';
+import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import { countryOf, projectHere } from './project.ts';
 
 /** Why and how long an address is not sent to. */
 export interface AddSuppressionsOptions extends ProjectOptions {
@@ -20,6 +30,8 @@ export interface AddSuppressionsOptions extends ProjectOptions {
   readonly reason?: string;
   /** Until the end of a day (`2027-01-31`) or an instant (`2027-01-31T09:00:00Z`). Default: without end. */
   readonly until?: string;
+  /** Only in campaigns with this topic. Default: in all. */
+  readonly topic?: string;
 }
 
 /**
@@ -32,17 +44,18 @@ export async function addSuppressions(
   addresses: readonly string[],
   options: AddSuppressionsOptions = {},
 ): Promise<{ readonly added: number; readonly known: number }> {
-  const settled = settle(options);
+  const resolved = resolveOptions(options);
   const { reason, until } = options;
-  const nowMs = settled.now();
-  const reading = await projectHere(settled, settled.ledger);
+  const topic = topicIn(options);
+  const nowMs = resolved.now();
+  const reading = await projectHere(resolved, resolved.ledger);
   const { project } = reading;
   const untilMs = until === undefined ? null : await untilOf(until, project.timeZone, nowMs);
   const named = readAddresses(addresses, countryOf(reading));
-  await checkHashes(named.hashes, project, settled);
+  await checkHashes(named.hashes, project, resolved);
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
   try {
-    const facts = { reason: reason === '' ? null : (reason ?? null), untilMs, source: 'user' };
+    const facts = { topic, reason: reason === '' ? null : (reason ?? null), untilMs, source: 'user' };
     const added = ledger.suppressAll(
       named.addresses.map((address) => ({ address, ...facts })),
       named.hashes.map((hash) => ({ ...hash, ...facts })),
@@ -62,20 +75,52 @@ export async function addSuppressions(
  */
 export async function removeSuppressions(
   addresses: readonly string[],
-  options: ProjectOptions = {},
-): Promise<{ readonly removed: number; readonly absent: number }> {
-  const settled = settle(options);
-  const reading = await projectHere(settled, settled.ledger);
+  options: RemoveSuppressionsOptions = {},
+): Promise<RemovedSuppressions> {
+  const resolved = resolveOptions(options);
+  const reading = await projectHere(resolved, resolved.ledger);
   const named = readAddresses(addresses, countryOf(reading));
-  const removed = await removeFrom(reading.project, named, settled, settled.now());
-  return { removed, absent: named.addresses.length + named.hashes.length - removed };
+  const topic = options.topic === undefined ? null : topicIn(options);
+  const removed = await removeFrom(reading.project, named, topic, resolved, resolved.now());
+  const absent = named.addresses.length + named.hashes.length - removed;
+  const unknown =
+    removed === 0 && topic !== null && topic !== '' ? unknownTopic(reading.project, topic, resolved.now()) : null;
+  return { removed, absent, ...(unknown === null ? {} : { warnings: [unknown] }) };
+}
+
+/** What was taken off the list. */
+export interface RemovedSuppressions {
+  readonly removed: number;
+  /** Those that were not there. */
+  readonly absent: number;
+  /** The topic may be misspelt. Absent: there is nothing to say. */
+  readonly warnings?: readonly Diagnostic[];
+}
+
+/** No entry of the list has the topic; null: some do. */
+function unknownTopic(project: Project, topic: string, nowMs: number): Diagnostic | null {
+  const ledger = openExistingLedger(project.ledger, { nowMs });
+  if (ledger === null) return null;
+  try {
+    const topics = new Set<string>();
+    for (const one of ledger.suppressions()) topics.add(shownTopic(one.topic) ?? '');
+    for (const one of ledger.suppressedHashes()) topics.add(shownTopic(one.topic) ?? '');
+    topics.delete('');
+    if (topics.has(topic)) return null;
+    const known = topics.size === 0 ? 'No entry has a topic.' : `Topics on the list: ${[...topics].sort().join(', ')}.`;
+    const hint = didYouMean(topic, topics).hint ?? known;
+    return warning('usage', `No entry of the suppression list has the topic "${topic}".`, { hint });
+  } finally {
+    ledger.close();
+  }
 }
 
 /** How many were on the list, in clear or as hashes. */
 async function removeFrom(
   project: Project,
   { addresses, hashes }: NamedAddresses,
-  context: Pick<Settled, 'env'>,
+  topic: string | null,
+  context: Pick<ResolvedOptions, 'env'>,
   nowMs: number,
 ): Promise<number> {
   // Opened to read first: taking something off a list that does not exist must not make a ledger.
@@ -89,13 +134,26 @@ async function removeFrom(
     // Without the key it is unknown whether the address is still on the list, as a hash.
     if (hasher !== null) checkHashKey({ hasher: { hasher } }, ledger);
     const gone = addresses.filter((address) => {
-      const asHash = hasher !== null && ledger.unsuppressHash(hasher.hash(address));
-      return ledger.unsuppress(address) || asHash;
+      const asHash = hasher !== null && ledger.unsuppressHash(hasher.hash(address), topic);
+      return ledger.unsuppress(address, topic) || asHash;
     });
-    return gone.length + hashes.filter(({ hash }) => ledger.unsuppressHash(hash)).length;
+    return gone.length + hashes.filter(({ hash }) => ledger.unsuppressHash(hash, topic)).length;
   } finally {
     ledger.close();
   }
+}
+
+/** Which entries are taken off. */
+export interface RemoveSuppressionsOptions extends ProjectOptions {
+  /** Only the entry for this topic. Default: every entry of the address. */
+  readonly topic?: string;
+}
+
+/** '': all topics. */
+function topicIn({ topic = '' }: { readonly topic?: string }): string {
+  if (topic === '' || isTopic(topic)) return topic;
+  const hint = 'Write it as the campaigns do: lower-case letters, digits and hyphens.';
+  throw refuse(problem('usage', `--topic "${topic}" is no topic.`, { hint }));
 }
 
 async function untilOf(text: string, timeZone: string, nowMs: number): Promise<number> {
@@ -120,9 +178,9 @@ export async function importSuppressions(
   file: string,
   options: ProjectOptions = {},
 ): Promise<{ readonly file: string; readonly entries: number; readonly added: number }> {
-  const settled = settle(options);
-  const { cwd, env } = settled;
-  const reading = await projectHere(settled, settled.ledger);
+  const resolved = resolveOptions(options);
+  const { cwd, env } = resolved;
+  const reading = await projectHere(resolved, resolved.ledger);
   // The file is read twice, so that memory stays flat: once to check every row before anything is imported, and once to
   // import, in steps between which other processes get the ledger. If it is killed in between, importing again
   // completes it: an import never weakens an entry.
@@ -136,7 +194,7 @@ export async function importSuppressions(
   const source = { path: found.path, file: name, defaultCountry: countryOf(reading), timeZone: project.timeZone };
   const hasher = await readHasher(project.suppressionKey, env, project.root);
   const checked = await check(source, hasher);
-  const nowMs = settled.now();
+  const nowMs = resolved.now();
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
   try {
     refuseOtherKey(ledger, checked.keyId);
@@ -198,11 +256,17 @@ async function takeOver(
   };
   const { file } = source;
   const sink = {
-    address(address: string, untilMs: number | null, reason: string | null) {
-      addresses.push({ address, untilMs, reason, source: file });
+    address(address: string, untilMs: number | null, reason: string | null, _line: number, topic: string) {
+      addresses.push({ address, topic, untilMs, reason, source: file });
     },
-    hash(hash: Pick<HashEntry, 'hash' | 'keyId'>, untilMs: number | null, reason: string | null) {
-      hashes.push({ ...hash, untilMs, reason, source: file });
+    hash(
+      hash: Pick<HashEntry, 'hash' | 'keyId'>,
+      untilMs: number | null,
+      reason: string | null,
+      _line: number,
+      topic: string,
+    ) {
+      hashes.push({ ...hash, topic, untilMs, reason, source: file });
     },
   };
   const full = (): Promise<void> | undefined => (addresses.length + hashes.length < BATCH ? undefined : flush());
@@ -210,4 +274,94 @@ async function takeOver(
   if (total > 0) throw new HandbillError(EXIT.refused, diagnostics, total);
   if (addresses.length + hashes.length > 0) await flush();
   return { all, added };
+}
+
+/** What was named on a command line, each once, in the form in which it is compared. */
+export interface NamedAddresses {
+  readonly addresses: readonly string[];
+  readonly hashes: readonly WrittenHash[];
+}
+
+/**
+ * Reads addresses and hashes in any notation; all invalid ones are refused at once.
+ *
+ * @throws HandbillError exit 2
+ */
+export function readAddresses(raw: readonly string[], defaultCountry: string | null): NamedAddresses {
+  const named = readEach(raw, defaultCountry);
+  const addresses = new Set(named.flatMap((one) => ('address' in one ? [one.address] : [])));
+  const hashes = new Map(named.flatMap((one) => ('hash' in one ? [[one.hash.hash, one.hash] as const] : [])));
+  return { addresses: [...addresses], hashes: [...hashes.values()] };
+}
+
+/** One of those that were named, as it was given and in the form in which it is compared. */
+export type Named = { readonly given: string } & ({ readonly address: string } | { readonly hash: WrittenHash });
+
+/**
+ * As `readAddresses`, each in its place.
+ *
+ * @throws HandbillError exit 2
+ */
+export function readEach(raw: readonly string[], defaultCountry: string | null): readonly Named[] {
+  const number = createAddressReader('msisdn', defaultCountry);
+  const email = createAddressReader('email', null);
+  const contact = createAddressReader('contact', null);
+  const wrong: Diagnostic[] = [];
+  const named: Named[] = [];
+  for (const given of raw) {
+    const hash = readHash(given);
+    if (hash !== null) {
+      named.push({ given, hash });
+      continue;
+    }
+    const kind = kindAsWritten(given);
+    const read = { msisdn: number, email, contact }[kind];
+    const found = read(kind === 'contact' ? given.slice(CONTACT.length) : given);
+    if ('problem' in found) wrong.push(noAddress(given, kind, found));
+    else named.push({ given, address: listedForm(found.to) });
+  }
+  if (wrong.length > 0) throw new HandbillError(EXIT.refused, wrong);
+  return named;
+}
+
+const CONTACT = 'contact:';
+
+function kindAsWritten(text: string): AddressKind {
+  if (text.startsWith(CONTACT)) return 'contact';
+  return text.includes('@') ? 'email' : 'msisdn';
+}
+
+function noAddress(text: string, kind: AddressKind, { problem: why, hint }: AddressProblem): Diagnostic {
+  const advice = hint ?? 'Write it with + and the country code, such as +447700900123.';
+  const usable =
+    kind === 'msisdn' ? advice.replace('`recipients.defaultCountry`', '`defaultCountry` in handbill.yaml') : hint;
+  return problem('invalid-address', `"${mask(text)}" ${why}.`, usable === undefined ? {} : { hint: usable });
+}
+
+/**
+ * The hasher of the project.
+ *
+ * @throws HandbillError exit 2: its key is not there
+ */
+export async function hasherOf(project: Project, context: Pick<ResolvedOptions, 'env'>): Promise<Hasher> {
+  const reading = await readHasher(project.suppressionKey, context.env, project.root);
+  if ('problem' in reading) throw refuse(reading.problem);
+  return reading.hasher;
+}
+
+/**
+ * Refuses hashes that this project could not compare with any address.
+ *
+ * @throws HandbillError exit 2
+ */
+export async function checkHashes(
+  hashes: readonly WrittenHash[],
+  project: Project,
+  context: Pick<ResolvedOptions, 'env'>,
+): Promise<void> {
+  if (hashes.length === 0) return;
+  const hasher = await hasherOf(project, context);
+  const other = hashes.find(({ keyId }) => keyId !== hasher.keyId);
+  if (other !== undefined)
+    throw refuse(otherKeyProblem(other.keyId, hasher, { file: project.file ?? 'handbill.yaml' }));
 }

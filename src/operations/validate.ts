@@ -1,29 +1,52 @@
 import { realpath } from 'node:fs/promises';
+import { approverFaults } from '../approval/approver-faults.ts';
 import { findCampaigns } from '../campaign/find.ts';
-import { type Projects, projectsFrom, readCampaign } from '../campaign/load.ts';
-import { type Diagnostic, HandbillError, problem } from '../errors.ts';
-import type { Campaign } from '../model.ts';
+import { loadCampaign as load, type Projects, projectsFrom, readCampaign } from '../campaign/load.ts';
+import { type Diagnostic, HandbillError, problem, refuse, warning } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+import type { Campaign, ListSpec } from '../model.ts';
+import { budgetState, checkBudget } from '../plan/budget.ts';
 import { decisions, duplicatesIn } from '../plan/decide.ts';
 import { createEstimator, type Estimate } from '../plan/estimate.ts';
+import { fenceNotes } from '../plan/fence.ts';
+import { type Abandoned, openAbandoned } from '../plan/former-names.ts';
 import { adviseLength, checkLimits } from '../plan/limits.ts';
-import { createPlan } from '../plan/plan.ts';
+import { openListGuard } from '../plan/list-guard.ts';
+import { createPlan, type Plan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { openRules } from '../plan/rules.ts';
-import type { SharedLists } from '../plan/suppression.ts';
-import { readSuppressions } from '../plan/suppression.ts';
-import { createWarner } from '../plan/warnings.ts';
+import { readSuppressions, type SharedLists } from '../plan/suppression.ts';
+import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
+import { openList } from '../recipients/read.ts';
+import { pauseText } from '../report/pause-words.ts';
 import { countOf, number } from '../report/words.ts';
-import type { Meter } from '../util/meter.ts';
+import { isPostgres } from '../util/ledger-address.ts';
+import type { Meter } from '../util/long-work.ts';
 import { displayPath } from '../util/paths.ts';
-import { approverFaults } from './approver-faults.ts';
-import { checkNumbers, type ProjectOptions, type Settled, withDefaults } from './options.ts';
+import { maskText } from '../util/redact.ts';
+import {
+  checkNumbers,
+  INSTANT,
+  type ProjectOptions,
+  present,
+  type ResolvedOptions,
+  resolveOptions,
+  withDefaults,
+} from './options.ts';
 
 /** How campaigns are checked. */
 export interface ValidateOptions extends ProjectOptions {
-  /** A list to check instead of that of the campaigns, relative to `cwd`. Default: their own. */
+  /** A list to take instead of the campaign's, relative to `cwd`; only where one campaign is checked. Default: its own. */
   readonly recipients?: string;
   /** Bad rows are skipped and counted instead of being errors. Default: false. */
   readonly skipInvalid?: boolean;
+  /**
+   * The instant for which the rows are decided, in ms since 1970: which day `$on: today` is, for instance. How old a list is
+   * follows from the clock all the same. Default: now.
+   */
+  readonly at?: number;
   /** How many diagnostics of each code are kept; counts are exact anyway. Default: 20. */
   readonly keep?: number;
   /** Called with each diagnostic as it is found, kept or not, and the campaign file that it was found for. */
@@ -38,6 +61,8 @@ export interface ValidatedFile {
   readonly warnings: number;
   /** What its list comes to; null where it was not read to its end. */
   readonly estimate: Estimate | null;
+  /** The sample that was read, because the list is not there; null: the list was. */
+  readonly sample: string | null;
 }
 
 /** What was found in all of them. */
@@ -68,19 +93,24 @@ export interface Validation extends Omit<ValidateResult, 'valid'> {
   readonly total: number;
   /** How many of each code and severity there were, as `error missing-variable`. */
   readonly counts: ReadonlyMap<string, number>;
+  /** What keeps messages from going out and is no fault: pauses in force, and fences of environments. */
+  readonly notes: readonly string[];
 }
 
 /** Called with how far the list of the current campaign was read. */
 export interface Metered {
   readonly meter?: Meter;
+  /** The file with what standard input said, where `recipients` is `-`. */
+  readonly pipedList?: string;
 }
 
 /** As `validate`. */
 export async function checkCampaigns(paths: readonly string[], given: ValidateOptions & Metered): Promise<Validation> {
-  checkNumbers(given, { keep: [0, 1e9, 'whole'] });
-  const settled = withDefaults(given);
-  const cwd = await realpath(settled.cwd);
-  const options: Checking = { ...settled, cwd, now: settled.now() };
+  checkNumbers(given, { at: INSTANT, keep: [0, 1e9, 'whole'] });
+  const resolved = withDefaults(given);
+  const cwd = await realpath(resolved.cwd);
+  const now = resolved.now();
+  const options: Checking = { ...resolved, cwd, now, at: resolved.at ?? now };
   let checked: string | null = null;
   const { onDiagnostic } = options;
   const listener = onDiagnostic && ((diagnostic: Diagnostic) => onDiagnostic(diagnostic, checked));
@@ -91,57 +121,108 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
     const hint = 'Name a campaign file or a folder, or make campaigns/NAME/campaign.yaml.';
     await collector.add(problem('campaign-not-found', 'There is no campaign to check here.', { hint }));
   }
-  const shared: Shared = { projects: await projectsFrom(cwd), lists: new Map() };
+  if (options.recipients !== undefined && found.files.length > 1) {
+    const message = `--recipients replaces the list of one campaign, and ${found.files.length} are checked here.`;
+    throw refuse(problem('usage', message, { hint: 'Name the campaign that the list belongs to.' }));
+  }
+  const shared: Shared = { projects: await projectsFrom(cwd), lists: new Map(), notes: new Set() };
   const files: ValidatedFile[] = [];
   for (const file of found.files) {
     checked = displayPath(file, cwd);
     const before = { errors: collector.errors + collector.repeated, warnings: collector.warnings };
-    const estimate = await checkFile(file, options, collector, shared);
+    const { estimate, sample } = await checkFile(file, options, collector, shared);
     files.push({
       file: checked,
       errors: collector.errors + collector.repeated - before.errors,
       warnings: collector.warnings - before.warnings,
       estimate,
+      sample,
     });
   }
   const { diagnostics, errors, warnings, counts } = collector;
-  return { diagnostics, files, errors, warnings, total: errors + warnings, counts };
+  return { diagnostics, files, errors, warnings, total: errors + warnings, counts, notes: [...shared.notes] };
 }
 
 /** What the campaigns of a project have in common, and is read once. */
 interface Shared {
   readonly projects: Projects;
   readonly lists: SharedLists;
+  /** Each once, however many campaigns it is about. */
+  readonly notes: Set<string>;
 }
 
-/** At one instant, in ms since 1970. */
-type Checking = Omit<ValidateOptions, 'now'> & Metered & Pick<Settled, 'cwd' | 'env'> & { readonly now: number };
+/** At one instant, and as if it were another; in ms since 1970. */
+type Checking = Omit<ValidateOptions, 'now' | 'at'> &
+  Metered &
+  Pick<ResolvedOptions, 'cwd' | 'env'> & { readonly now: number; readonly at: number };
 
 async function checkFile(
   file: string,
   options: Checking,
   collector: Collector,
   shared: Shared,
-): Promise<Estimate | null> {
-  const { cwd, now, recipients, ledger } = options;
+): Promise<Pick<ValidatedFile, 'estimate' | 'sample'>> {
+  const { cwd, at, recipients, pipedList, ledger } = options;
   const known = await shared.projects(file);
   const reading = await readCampaign(file, {
     cwd,
-    now,
-    ...(recipients === undefined ? {} : { recipients }),
+    now: at,
+    withoutList: true,
+    withSample: true,
+    ...present({ recipients, pipedList }),
     ...(ledger === undefined ? {} : { ledger }),
     ...known,
   });
   await collector.addOnce(reading.diagnostics);
-  if (reading.campaign === null) return null;
+  if (reading.campaign === null) return { estimate: null, sample: null };
   await collector.addOnce(await approverFaults(reading.campaign.project));
+  for (const note of await notesOf(reading.campaign, options.now)) shared.notes.add(note);
+  const { recipients: list } = reading.campaign;
+  const sample = list.sampled === undefined ? null : list.file;
+  await collector.addAll(list.sampled === undefined ? await sampleFaults(list) : [list.sampled]);
   try {
-    return await checkList(reading.campaign, options, collector, shared.lists);
+    return { estimate: await checkList(reading.campaign, options, collector, shared.lists), sample };
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
     await collector.addAll(error.diagnostics, error.total);
-    return null;
+    return { estimate: null, sample };
   }
+}
+
+/** What a check of the sample alone would not find: where both are there, that they have the same columns. */
+async function sampleFaults(list: ListSpec): Promise<readonly Diagnostic[]> {
+  const { sample, missing, ...spec } = list;
+  if (sample === undefined || missing !== undefined) return [];
+  try {
+    const [own, committed] = [await headerOf(spec), await headerOf({ ...spec, ...sample })];
+    const lacks = own.columns.filter((name) => !committed.columns.includes(name));
+    const more = committed.columns.filter((name) => !own.columns.includes(name));
+    if (lacks.length + more.length === 0) return [];
+    const said = [
+      ...(lacks.length === 0 ? [] : [`lacks ${columnsText(lacks)} of the list`]),
+      ...(more.length === 0 ? [] : [`has ${columnsText(more)}, which the list has not`]),
+    ];
+    const at = { file: sample.file, line: committed.line };
+    const hint = 'Where the list is not there, templates are checked against the columns of the sample.';
+    return [warning('sample-differs', `The sample ${said.join(' and ')}.`, { at, hint })];
+  } catch (error) {
+    // What is wrong with the list is found when it is read; what is wrong with its sample, only here.
+    if (!(error instanceof HandbillError)) throw error;
+    return error.diagnostics.filter(({ at }) => at?.file === sample.file);
+  }
+}
+
+async function headerOf(spec: ListSpec): Promise<{ readonly columns: readonly string[]; readonly line: number }> {
+  const { columns, headerLine, close } = await openList(spec);
+  await close();
+  return { columns, line: headerLine };
+}
+
+/** Masked: the first row of a list without a header is a recipient. */
+function columnsText(names: readonly string[]): string {
+  const shown = names.slice(0, 10).map((name) => `"${maskText(name)}"`);
+  const more = names.length > shown.length ? ` and ${number(names.length - shown.length)} more` : '';
+  return `${names.length === 1 ? 'the column' : 'the columns'} ${shown.join(', ')}${more}`;
 }
 
 /** The whole list through the same decisions that preview shows and send carries out. */
@@ -151,24 +232,28 @@ async function checkList(
   collector: Collector,
   lists: SharedLists,
 ): Promise<Estimate> {
-  const plan = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once' });
+  const plan = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once', nowMs: options.at });
   await collector.addOnce(plan.warnings);
   const { prices, diagnostics } = await readPriceList(campaign.project);
   await collector.addOnce(diagnostics);
   const estimator = createEstimator(campaign, prices);
   const warn = createWarner(plan);
+  const comparisons = createComparisonCheck(plan);
   const { suppressions, faults } = await readSuppressions(campaign, options.env, lists);
   await collector.addOnce(faults.diagnostics.map(withoutKey));
   const view = {
     duplicates: duplicatesIn(plan),
-    rules: openRules(plan, { suppressions, now: () => options.now }),
+    rules: openRules(plan, { suppressions, now: () => options.at }),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
     ...(options.meter === undefined ? {} : { meter: options.meter }),
   };
+  using histories = openHistories(plan, options.now);
   const stream = decisions(plan, view);
   for await (const batch of stream) {
     for (const decision of batch) {
       estimator.add(decision);
+      comparisons.add(decision);
+      histories.add(decision);
       const wait =
         decision.decision === 'invalid'
           ? collector.add(decision.problem)
@@ -179,10 +264,58 @@ async function checkList(
       if (wait !== undefined) await wait;
     }
   }
-  await collector.addAll(stream.notes());
+  await collector.addAll([...stream.notes(), ...comparisons.unmet(), ...histories.warnings()]);
   const estimate = estimator.result();
-  await collector.addAll([...checkLimits(campaign, estimate, estimator.worst()), ...adviseLength(campaign, estimate)]);
+  // Without an environment, there is no earlier run to compare with.
+  const identity = { environment: '', campaign: campaign.name, occurrence: plan.occurrence };
+  await collector.addAll(openListGuard(campaign, null, identity, { nowMs: options.now }).judge(stream.facts()));
+  const worst = estimator.worst();
+  await collector.addAll([...checkLimits(campaign, estimate, worst), ...adviseLength(campaign, estimate)]);
+  // What was spent of a budget is not asked: a campaign that is above the whole of it fits into no period.
+  for (const environment of campaign.project.environments.values()) {
+    const state = budgetState({ environment, campaign }, prices, options.now);
+    await collector.addAll(checkBudget(campaign, estimate, worst, state));
+  }
   return estimate;
+}
+
+/**
+ * Histories that the campaign may have lost with its name, in every environment that a ledger on this machine knows. A
+ * ledger that cannot be read is no matter of the files, and a server is not connected to.
+ */
+function openHistories({ campaign, ...plan }: Plan, nowMs: number): Abandoned & Disposable {
+  const ledger = ledgerHere(campaign, nowMs);
+  const environments = [...new Set((ledger?.runs() ?? []).map(({ environment }) => environment))];
+  const histories = environments.flatMap((name) => openAbandoned({ ...plan, campaign }, ledger, name) ?? []);
+  return {
+    add: (decision) => {
+      for (const history of histories) history.add(decision);
+    },
+    warnings: () => histories.flatMap((history) => history.warnings()),
+    [Symbol.dispose]: () => ledger?.close(),
+  };
+}
+
+/** Pauses that apply to the campaign, as far as the ledger is at hand, and fences of the project. */
+async function notesOf(campaign: Campaign, nowMs: number): Promise<readonly string[]> {
+  const ledger = ledgerHere(campaign, nowMs);
+  try {
+    const names: readonly (string | null)[] = [null, campaign.name, ...campaign.formerly];
+    const pauses = (ledger?.pauses() ?? []).filter((pause) => names.includes(pause.campaign));
+    return [...pauses.map(pauseText), ...(await fenceNotes(campaign.project))];
+  } finally {
+    ledger?.close();
+  }
+}
+
+function ledgerHere({ project, recipients }: Campaign, nowMs: number): Ledger | null {
+  if (isPostgres(project.ledger) || recipients.sampled !== undefined) return null;
+  try {
+    return openExistingLedger(project.ledger, { nowMs, leaveNothing: true });
+  } catch (error) {
+    if (error instanceof HandbillError || error instanceof LedgerError) return null;
+    throw error;
+  }
 }
 
 /** The key is needed to send, but not on the machine that validates. */
@@ -282,4 +415,24 @@ export function figuresOf({ rows, send, skipped, deferred, invalid, parts, encod
   // Only an SMS has parts.
   if (Object.keys(encodings).length > 0) texts.push(countOf(parts, 'part'));
   return texts.join(', ');
+}
+
+/** How a campaign is read. */
+export interface LoadOptions extends ProjectOptions {
+  /** A list to take instead of the campaign's, relative to `cwd`; it may lie outside of the project. Default: its own. */
+  readonly recipients?: string;
+}
+
+/**
+ * Reads a campaign with its project, templates and content, and checks everything but the rows of its list.
+ *
+ * @param target - a campaign file, its folder, or its name
+ * @throws HandbillError exit 2 with everything that is wrong, each with file, line and column
+ */
+export async function loadCampaign(target: string, options: LoadOptions = {}): Promise<Campaign> {
+  const { cwd, now, ledger } = resolveOptions(options);
+  const { recipients } = options;
+  const { campaign } = await load(target, { cwd, now: now(), ...present({ recipients, ledger }) });
+  if (campaign.recipients.missing !== undefined) throw refuse(campaign.recipients.missing);
+  return campaign;
 }

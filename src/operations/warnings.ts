@@ -1,7 +1,11 @@
 import { type Diagnostic, warning } from '../errors.ts';
 import type { Campaign, ChangedRecipient, Report } from '../model.ts';
-import { changedText, countOf } from '../report/words.ts';
-import { mask } from '../util/mask.ts';
+import { changedText, countOf, duration } from '../report/words.ts';
+import type { Recalled } from '../send/memory.ts';
+import { safe } from '../util/escape.ts';
+import { mask } from '../util/redact.ts';
+import type { CommandContext } from './context.ts';
+import type { LedgerEvent } from './observer.ts';
 
 /** A number without a country code: it is not known whose it is. Contacts and emails do not match this. */
 const PLACELESS = /^\(?\d[\d\s()./-]{4,30}$/;
@@ -87,4 +91,37 @@ export function changedInPreview(count: number, { recipients }: Pick<Campaign, '
       hint,
     }),
   ];
+}
+
+/** What happens to a shared ledger while it is sent from, in lines for people. */
+export function ledgerText(event: LedgerEvent): string {
+  switch (event.kind) {
+    case 'lost': {
+      const wait = `Nothing more is sent until it is back; it is waited for ${duration(event.waitMs)}.`;
+      return `${event.error.diagnostics.map(({ message }) => message).join(' ')}\n${wait}\n`;
+    }
+    case 'recalled':
+      return `${event.run.id}: ${recalledText(event)}\n`;
+    case 'back':
+      return 'The ledger is back: the run goes on.\n';
+  }
+}
+
+/** Prints it above the progress line, which continues with the run. */
+export function ledgerPrinter(
+  { err, telemetry }: Pick<CommandContext, 'err' | 'telemetry'>,
+  line: { stop(): void },
+  quiet: boolean,
+): (event: LedgerEvent) => void {
+  return (event) => {
+    line.stop();
+    if (event.kind === 'lost') telemetry?.said(event.error.diagnostics);
+    if (!quiet) err(safe(ledgerText(event)));
+  };
+}
+
+/** What a lost and recovered server does not know; recipients whose claim it lacked are in doubt (failures.md, J6). */
+export function recalledText({ restored }: Pick<Recalled, 'restored'>): string {
+  if (restored === null) return 'the server that took over does not know this run; only the API knows who was sent to.';
+  return `the server that took over lacked ${countOf(restored, 'claim')} of this process, now in doubt.`;
 }

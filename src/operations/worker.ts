@@ -3,49 +3,82 @@ import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import { openLedger } from '../ledger/open.ts';
-import type { RunRecord } from '../ledger/records.ts';
-import type { Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { RunRecord, Share, WorkerFacts, WorkerStore } from '../ledger/records.ts';
 import type { Json } from '../model.ts';
+import { claimBudget } from '../plan/budget.ts';
 import { listInput } from '../plan/check.ts';
-import { openReach } from '../plan/contact-history.ts';
+import { openReachToSend } from '../plan/contact-history.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
+import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile } from '../plan/plan-file.ts';
 import { createPricer, loadPrices } from '../plan/prices.ts';
-import { changedInputs, readSealedPlan, type SealedPlan } from '../plan/seal.ts';
+import { readProjectProvenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { identityHash } from '../plan/settings.ts';
+import { sealedInputs } from '../plan/standing.ts';
 import { checkHashKey } from '../plan/suppression.ts';
 import { hashList } from '../recipients/read.ts';
-import { type Api, prepareApi } from '../run/api.ts';
-import { needsShared } from '../run/list-workers.ts';
-import { createMemory, type Memory, type Recalled } from '../run/memory.ts';
-import type { Offer, ShardQueue } from '../run/shard-queue.ts';
-import { finishShared, openPart, queueFor, shareOf } from '../run/sharing.ts';
-import type { Answers } from '../run/stop.ts';
-import { againMs, TIMERS } from '../run/timers.ts';
-import { openWork, type WorkOptions } from '../run/work.ts';
-import { isPostgres } from '../util/ledger-address.ts';
+import { number } from '../report/words.ts';
+import type { Api } from '../send/api.ts';
+import { refuseOtherSeal } from '../send/approved.ts';
+import { needsShared, type WorkerShown, listWorkers as workersOf } from '../send/list-workers.ts';
+import { createMemory, type Memory, type Recalled } from '../send/memory.ts';
+import type { Offer, ShardQueue } from '../send/shard-queue.ts';
+import { finishShared, openPart, queueFor, shareOf } from '../send/sharing.ts';
+import type { Answers } from '../send/stop.ts';
+import { againMs, TIMERS } from '../send/timers.ts';
+import { openWork, type WorkOptions } from '../send/work.ts';
+import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 import type { RoundWatch, SendWatch } from './observer.ts';
-import { projectHere } from './project-ledger.ts';
+import { checkNumbers, type ProjectOptions, type ResolvedOptions, resolveOptions, withDefaults } from './options.ts';
+import { projectHere } from './project.ts';
 import { howListsAreRead, rateOf, thisWorker } from './send-once.ts';
+import { recalledText } from './warnings.ts';
 
-export interface WorkerOptions {
-  /** A folder of the project, with the same files that the runs began with. */
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now?: () => number;
-  readonly random?: () => number;
-  /** Only runs of this environment. Default: `sandbox`. */
+/** How a worker works. */
+export interface WorkerOptions extends ProjectOptions {
+  /** Only runs of this environment of handbill.yaml. Default: `sandbox`. */
   readonly environment?: string;
-  /** As `--ledger` takes it: an address `postgres://...`. */
-  readonly ledger?: string;
-  /** Requests in flight at most; default: as the campaign says. */
+  /** Requests in flight at most, 1 to 1024. Default: as the environment, then the campaign says (16). */
   readonly concurrency?: number;
   /** Ends when there was nothing to do for so long, in ms. Default: it stays. */
   readonly idleMs?: number;
-  /** Ends it in good order: what is in flight is finished, and the shard is given back. */
-  readonly interrupt?: AbortSignal;
-  /** Ends it at once: what is in flight is aborted. */
-  readonly abort?: AbortSignal;
+  /** Ends it in good order: requests in flight are awaited and recorded, the rest goes to others. Default: nothing does. */
+  readonly signal?: AbortSignal;
+  /** Cuts off what is in flight too: recipients of those requests are in doubt. Default: no signal. */
+  readonly cutSignal?: AbortSignal;
+  /** Called with a line for what it begins and ends, and for what goes wrong; it holds no address, text or secret. */
+  readonly log?: (line: string) => void;
+}
+
+/**
+ * `handbill worker`: works on the runs that others share (`send` with `workers`) through a shared ledger. Resolves when
+ * it is stopped, or had nothing to do for `idleMs`; while the ledger cannot be reached, it waits.
+ *
+ * @throws HandbillError exit 2 (the ledger is a file, a project file that is wrong), 7 (a ledger that waiting cannot
+ * mend)
+ */
+export async function runWorker(options: WorkerOptions = {}): Promise<void> {
+  await runWatched(options);
+}
+
+/**
+ * `handbill workers`: who works on what, on a shared ledger; none where nothing was ever sent.
+ *
+ * @throws HandbillError exit 2 (the ledger is a file, a project file that is wrong), 7 (ledger)
+ */
+export async function listWorkers(options: ProjectOptions = {}): Promise<readonly WorkerShown[]> {
+  const resolved = resolveOptions(options);
+  const { project } = await projectHere(resolved, resolved.ledger);
+  const ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
+  try {
+    return ledger === null ? [] : workersOf(ledger);
+  } finally {
+    ledger?.close();
+  }
+}
+
+/** How the command follows a worker. */
+interface WorkerHooks {
   readonly onEvent?: (event: WorkerEvent) => void;
   /** Follows what is sent; asked for each part of a run. */
   readonly watchSend?: (target: string) => SendWatch;
@@ -60,6 +93,38 @@ export type WorkerEvent =
   | { readonly kind: 'lost'; readonly error: HandbillError }
   | ({ readonly kind: 'recalled' } & Recalled);
 
+/** What happens to a worker, as a line for a log. It holds no address. */
+export function workerText(event: WorkerEvent): string {
+  switch (event.kind) {
+    case 'joined':
+      return `Process ${event.worker.pid} on ${event.worker.host} waits for runs on ${shownLedger(event.ledger)}.`;
+    case 'begins':
+      return `${runName(event.run)}: begins.`;
+    case 'ends': {
+      const { posted, accepted, rejected, failed, inDoubt } = event.share;
+      const rest = [
+        [rejected, 'rejected'],
+        [failed, 'failed'],
+        [inDoubt, 'in doubt'],
+      ] as const;
+      const more = rest.flatMap(([count, word]) => (count === 0 ? [] : [`, ${number(count)} ${word}`])).join('');
+      return `${runName(event.run)}: ends, with ${number(posted)} requests made here: ${number(accepted)} accepted${more}.`;
+    }
+    case 'finished':
+      return `${runName(event.run)}: its \`send\` is gone, and nothing is left to do.`;
+    case 'leaves-alone':
+      return `${runName(event.run)}: is left to others.`;
+    case 'recalled':
+      return `${runName(event.run)}: ${recalledText(event)}`;
+    case 'lost':
+      return 'The ledger is lost; it is tried again.';
+  }
+}
+
+function runName({ id, environment, occurrence }: RunRecord): string {
+  return `${id} (${environment}, ${occurrence})`;
+}
+
 /** How often a worker looks for shards, in ms. */
 const LOOK_MS = 500;
 /** Files that differed may have been brought up to date. */
@@ -67,7 +132,10 @@ const AGAIN_MS = 30_000;
 
 /** What a worker that is running knows. */
 interface Running {
-  readonly options: WorkerOptions & Required<Pick<WorkerOptions, 'now' | 'environment' | 'interrupt' | 'onEvent'>>;
+  readonly options: WorkerOptions &
+    WorkerHooks &
+    ResolvedOptions &
+    Required<Pick<WorkerOptions & WorkerHooks, 'environment' | 'signal' | 'onEvent'>>;
   readonly needs: SessionNeeds;
   readonly worker: WorkerFacts;
   /** Runs that are left to others, until when. */
@@ -83,38 +151,40 @@ interface Open extends Running {
   readonly queue: ShardQueue;
 }
 
-/**
- * `handbill worker`: works on the runs that are shared with `send --workers`, until it is stopped. If the ledger is
- * lost, it waits until it is back.
- *
- * @throws HandbillError: exit status 2 if the ledger is a file; 7 if it cannot be used, and waiting will not help
- */
-export async function work(given: WorkerOptions): Promise<void> {
-  const { now = Date.now, environment = 'sandbox', onEvent = () => undefined } = given;
-  const { interrupt = new AbortController().signal, random = Math.random } = given;
-  const options = { ...given, now, environment, interrupt, onEvent };
+/** As `runWorker`, for the command, which also follows what is sent. */
+export async function runWatched(given: WorkerOptions & WorkerHooks): Promise<void> {
+  checkNumbers(given, { concurrency: [1, 1024, 'whole'], idleMs: [0, Number.MAX_SAFE_INTEGER] });
+  const resolved = withDefaults(given);
+  const { now, env, cwd, environment = 'sandbox', signal = new AbortController().signal } = resolved;
+  const onEvent = (event: WorkerEvent): void => {
+    resolved.log?.(workerText(event));
+    resolved.onEvent?.(event);
+  };
+  const options = { ...resolved, environment, signal, onEvent };
   const { project } = await projectHere(options, options.ledger);
+  const known = project.environments.get(environment);
+  if (known?.git) refuseOtherCommit(known, await readProjectProvenance(project, env));
   if (!isPostgres(project.ledger)) throw needsShared('Workers need a shared ledger; this one is a file.');
   const needs: SessionNeeds = {
     root: project.root,
-    cwd: options.cwd,
-    env: options.env,
+    cwd,
+    env,
     now,
-    random,
+    random: Math.random,
     ledger: project.ledger,
     concurrency: options.concurrency ?? null,
   };
   const running: Running = {
     options,
     needs,
-    worker: thisWorker(options.env),
+    worker: thisWorker(env),
     leftAlone: new Map(),
     memory: createMemory(),
     busyAt: TIMERS.monotonicMs(),
   };
   let last: LedgerError | null = null;
   let wasReached = false;
-  for (let tries = 0; !interrupt.aborted && !isIdle(running); ) {
+  for (let tries = 0; !signal.aborted && !isIdle(running); ) {
     try {
       await connected(running, () => {
         tries = 0;
@@ -124,12 +194,12 @@ export async function work(given: WorkerOptions): Promise<void> {
       if (!(error instanceof LedgerError) || error.kind === 'other' || error.kind === 'corrupt') throw error;
       last = error;
       onEvent({ kind: 'lost', error });
-      await TIMERS.sleep(againMs(tries), interrupt);
+      await TIMERS.sleep(againMs(tries), signal);
       tries += 1;
     }
   }
   // It had nothing to do because it never saw anything.
-  if (!wasReached && !interrupt.aborted && last !== null) throw last;
+  if (!wasReached && !signal.aborted && last !== null) throw last;
 }
 
 function isIdle({ options, busyAt }: Running): boolean {
@@ -165,12 +235,12 @@ async function connected(running: Running, onOpen: () => void): Promise<void> {
 
 async function serve(open: Open, running: Running): Promise<void> {
   const { options, workers, worker } = open;
-  while (!options.interrupt.aborted && !isIdle(running)) {
+  while (!options.signal.aborted && !isIdle(running)) {
     workers.beat(worker);
     endOrphans(open);
     const found = await nextOffer(open);
     if (found === null) {
-      await TIMERS.sleep(LOOK_MS, options.interrupt);
+      await TIMERS.sleep(LOOK_MS, options.signal);
       continue;
     }
     await workOn(open, running, found.run, found.offer);
@@ -216,7 +286,7 @@ function nameOf({ number, starts }: RunRecord): string {
 
 async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer): Promise<void> {
   const { options, needs, ledger, workers, worker, queue } = open;
-  const { onEvent, now, interrupt } = options;
+  const { onEvent, now, signal, cutSignal } = options;
   const facts = workers.facts(run);
   if (facts === null) {
     await queue.done(run, offer);
@@ -236,8 +306,8 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   const { api, before } = session;
   const abort = (): void => api.endpoint.abort();
   const { stopWaiting } = api.endpoint;
-  interrupt.addEventListener('abort', stopWaiting, { once: true });
-  options.abort?.addEventListener('abort', abort, { once: true });
+  signal.addEventListener('abort', stopWaiting, { once: true });
+  cutSignal?.addEventListener('abort', abort, { once: true });
   const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS });
   const following = options.watchSend?.(run.campaign) ?? null;
   following?.planned(session.plan);
@@ -245,8 +315,8 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   try {
     onEvent({ kind: 'begins', run });
     const remembered = running.memory.of(run, ledger);
-    const options = { ...watched(session.work, watch), remembered, interrupt };
-    const one = await openWork(options, before, TIMERS, part.shared);
+    const work = { ...watched(session.work, watch), remembered, interrupt: signal };
+    const one = await openWork(work, before, TIMERS, part.shared);
     part.begin(one);
     await part.walk(one, offer).catch((error: unknown) => one.fail(error));
     await one.groupCommit.flush();
@@ -259,8 +329,8 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
     else if (failure !== null) throw failure;
   } finally {
     watch?.ended(null);
-    interrupt.removeEventListener('abort', stopWaiting);
-    options.abort?.removeEventListener('abort', abort);
+    signal.removeEventListener('abort', stopWaiting);
+    cutSignal?.removeEventListener('abort', abort);
     await api.close(session.plan.campaign.send.timeoutMs);
   }
 }
@@ -282,14 +352,14 @@ function leaveAlone({ options, leftAlone }: Open, run: RunRecord, error: Handbil
 }
 
 /** What the process that shares a run passes on, in addition to the ledger and the files. */
-export interface RunFacts {
+interface RunFacts {
   readonly recipients: string | null;
   readonly ratePerSecond: number | null;
-  readonly sealed: string | null;
+  readonly planFile: string | null;
   readonly before: Omit<Answers, 'inDoubt'>;
 }
 
-export interface SessionNeeds {
+interface SessionNeeds {
   /** Of the project: the run says where in it the campaign is. */
   readonly root: string;
   readonly cwd: string;
@@ -302,7 +372,7 @@ export interface SessionNeeds {
 }
 
 /** Everything that a worker needs for one run. */
-export interface Session {
+interface Session {
   readonly work: Omit<WorkOptions, 'interrupt'>;
   readonly before: Omit<Answers, 'inDoubt'>;
   readonly api: Api;
@@ -314,12 +384,7 @@ export interface Session {
  *
  * @throws HandbillError (exit 2): they differ, or something is missing that sending needs
  */
-export async function openSession(
-  run: RunRecord,
-  facts: RunFacts,
-  ledger: Ledger,
-  needs: SessionNeeds,
-): Promise<Session> {
+async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, needs: SessionNeeds): Promise<Session> {
   const { cwd, env, now } = needs;
   const { recipients } = facts;
   const file = run.inputs.find(({ role }) => role === 'campaign')?.file ?? run.campaign;
@@ -329,19 +394,24 @@ export async function openSession(
     ledger: needs.ledger,
     ...(recipients === null ? {} : { recipients }),
   });
-  const plan = await createPlan(campaign, { environment: run.environment, occurrence: run.occurrence });
+  const { environment, occurrence } = run;
+  const plan = await createPlan(campaign, { environment, occurrence, nowMs: now(), run });
+  if (plan.environment.git !== null) refuseOtherCommit(plan.environment, await readProvenance(campaign, env));
   const list = await hashList(campaign.recipients);
   const changes = changedInputs(run.inputs, [...plan.inputs, listInput(plan, list)], 'the run began');
   const isOther = run.identityHash !== identityHash(campaign) || run.channel !== campaign.channel;
   if (changes.length > 0 || isOther) throw refuse(...differs(run, changes));
+  const planFile = planFileOf(facts);
+  if (planFile !== null && isStanding(planFile)) refuseOtherSeal(planFile, sealedInputs(plan));
   const concurrency = needs.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
+  const { prepareApi } = await import('../send/api.ts');
   const openApi = await prepareApi({
     environment: plan.environment,
     env,
     root: campaign.project.root,
     connections: concurrency,
     timeoutMs: campaign.send.timeoutMs,
-    sealed: sealedOf(facts),
+    planFile,
     nowMs: now(),
     recipientsPerRequest: plan.recipientsPerRequest,
   });
@@ -349,10 +419,10 @@ export async function openSession(
   const listsAgain = await howListsAreRead(campaign, { cwd, env, now });
   const suppressions = await listsAgain.read();
   checkHashKey(suppressions, ledger);
-  const reached = await openReach(plan, ledger, now());
+  const reached = await openReachToSend(plan, ledger, now());
   const api = await openApi();
   const { endpoint, wire } = api;
-  const sending = { endpoint, wire, costOf: createPricer(prices), concurrency };
+  const sending = { endpoint, wire, costOf: createPricer(prices), budget: claimBudget(plan, prices), concurrency };
   const rules = { suppressions, listsAgain, reached, ratePerSecond: rateOf(plan, facts.ratePerSecond) };
   const { random } = needs;
   return { work: { plan, ledger, run, list, ...rules, ...sending, now, random }, before: facts.before, api, plan };
@@ -365,14 +435,14 @@ function differs({ id }: RunRecord, changes: readonly Diagnostic[]): readonly Di
 }
 
 /** Each worker checks the approval that an environment needs by itself. */
-function sealedOf({ sealed }: RunFacts): SealedPlan | null {
-  if (sealed === null) return null;
-  const read = readSealedPlan(sealed, 'the plan of the run');
+function planFileOf({ planFile }: RunFacts): AnyPlanFile | null {
+  if (planFile === null) return null;
+  const read = parsePlanFile(planFile, 'the plan of the run');
   if ('code' in read) throw refuse(read);
   return read;
 }
 
-/** Reads the facts that `send --workers` wrote (operations/send-once.ts, run/sharing.ts). */
-export function factsOf(facts: Json): RunFacts {
+/** Reads the facts that `send --workers` wrote (operations/send-once.ts, send/sharing.ts). */
+function factsOf(facts: Json): RunFacts {
   return facts as unknown as RunFacts;
 }

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Split, Variant } from '../model.ts';
 
+type Drawable = Pick<Variant, 'name' | 'weight'> & Partial<Pick<Variant, 'where'>>;
+
 /** Which message a recipient gets, if any. */
 export type Assignment =
   /** Held out: gets nothing, so that the campaign can be compared with its absence. */
@@ -9,7 +11,7 @@ export type Assignment =
   | { readonly kind: 'variant'; readonly index: number }
   /** Is not in the test, and waits for its winner. */
   | { readonly kind: 'undecided' }
-  /** The campaign has no variants: gets its own message. */
+  /** The campaign has no variants, or none without a condition: gets its own message. */
   | { readonly kind: 'own' };
 
 /**
@@ -21,16 +23,16 @@ export type Assignment =
  * answers are shared objects. One digest for all three would do as well (its bits are independent), but saves only
  * half a microsecond on average and would tie the questions to the order of the bits.
  *
+ * @param variants - those with a condition are left out: who meets it is not asked about here
  * @param split - `winner` must be the name of a variant; throws otherwise
  */
-export function createAssigner(
-  variants: readonly Pick<Variant, 'name' | 'weight'>[],
-  split: Split,
-): (key: string) => Assignment {
+export function createAssigner(variants: readonly Drawable[], split: Split): (key: string) => Assignment {
   const { seed, holdout, test } = split;
-  const assignments = variants.map((_, index): Assignment => Object.freeze({ kind: 'variant', index }));
-  const bounds = boundsOf(variants);
-  const rest = restOf(variants, assignments, split);
+  const places = variants.flatMap(({ where = null }, index) => (where === null ? [index] : []));
+  const drawn = variants.filter(({ where = null }) => where === null);
+  const assignments = places.map((index): Assignment => Object.freeze({ kind: 'variant', index }));
+  const bounds = boundsOf(drawn);
+  const rest = restOf(drawn, assignments, split);
   return (key) => {
     if (holdout > 0 && uniform('holdout', seed, key) < holdout) return HOLDOUT;
     if (assignments.length === 0) return OWN;

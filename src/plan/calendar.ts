@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { SendWindow, WindowHours, WindowRule } from '../model.ts';
+import { firstAt } from '../util/wall-time.ts';
 
 /*
  * Wall time and instants. A day can lack an hour, have one twice, or be missing altogether; what a window means then is
@@ -22,11 +23,8 @@ export function beginOf(day: Temporal.PlainDate, minute: number, zone: string): 
  * When a window ends that closes at this wall time: the first of two, and where it is missing the moment at which the
  * clocks jump over it. From there on no clock shows a time before it.
  */
-export function endOf(day: Temporal.PlainDate, minute: number, zone: string): number {
-  const written = wall(day, minute);
-  const zoned = written.toZonedDateTime(zone, { disambiguation: 'earlier' });
-  if (zoned.toPlainDateTime().equals(written)) return zoned.epochMilliseconds;
-  return (zoned.getTimeZoneTransition('next') ?? zoned).epochMilliseconds;
+function endOf(day: Temporal.PlainDate, minute: number, zone: string): number {
+  return firstAt(wall(day, minute), zone);
 }
 
 function wall(day: Temporal.PlainDate, minute: number): Temporal.PlainDateTime {
@@ -42,7 +40,7 @@ export function wallText(ms: number, zone: string): string {
 }
 
 /** Whether something is open, and from when on that is otherwise. */
-export interface Opening {
+interface Opening {
   readonly open: boolean;
   /** Ms since 1970; infinite where it stays so for more than a year. */
   readonly changesAtMs: number;
@@ -54,7 +52,7 @@ export interface Calendar {
 }
 
 /** How far ahead a calendar looks. A window that opens on one day of the week opens well before, whatever the holidays. */
-export const HORIZON_MS = 400 * 86_400_000;
+const HORIZON_MS = 400 * 86_400_000;
 
 interface Span {
   readonly fromMs: number;
@@ -166,7 +164,7 @@ export function openingOf(calendars: readonly Calendar[], nowMs: number): Openin
  * States of the USA have hours of their own (Texas from 12:00 on Sundays, Rhode Island until 17:00 at weekends): a
  * number does not tell in which one its owner lives. The hours here are those that most of them share.
  */
-export const COUNTRY_WINDOWS: Readonly<Record<string, WindowRule>> = {
+const COUNTRY_WINDOWS: Readonly<Record<string, WindowRule>> = {
   // Federal law for calls and texts: 08:00 to 21:00; several states until 20:00, Connecticut from 09:00.
   US: daily('09:00', '20:00'),
   // The anti-spam law names no hours; practice as in the USA.
@@ -188,7 +186,7 @@ export const COUNTRY_WINDOWS: Readonly<Record<string, WindowRule>> = {
 };
 
 /** Where the table names no country, and the campaign no hours. */
-export const OTHER_COUNTRIES: WindowRule = daily('08:00', '20:00');
+const OTHER_COUNTRIES: WindowRule = daily('08:00', '20:00');
 
 function daily(from: string, to: string): WindowRule {
   return on([1, 2, 3, 4, 5, 6, 7], from, to);
@@ -203,7 +201,7 @@ function minuteOf(text: string): number {
 }
 
 /** A rule, and whose time it is in. */
-export interface ZonedRule {
+interface ZonedRule {
   readonly rule: WindowRule;
   /** IANA name; null: the recipient's. */
   readonly zone: string | null;

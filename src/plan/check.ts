@@ -3,9 +3,11 @@ import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { Decision, InputFile } from '../model.ts';
 import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
 import type { ListDigest } from '../recipients/read.ts';
+import { type BudgetState, checkBudget } from './budget.ts';
 import { decisions, type View } from './decide.ts';
 import { createEstimator, type Estimate, type Estimator } from './estimate.ts';
 import { checkLimits } from './limits.ts';
+import type { ListGuard } from './list-guard.ts';
 import type { Plan } from './plan.ts';
 
 /** What a whole list came to. */
@@ -14,16 +16,27 @@ export interface Checked {
   readonly estimate: Estimate;
   /** Everything that went into the messages, the list included. */
   readonly inputs: readonly InputFile[];
+  /** The guards that the list fails, as warnings: it is accepted all the same. */
+  readonly accepted: readonly Diagnostic[];
+}
+
+/** What the list is compared with. */
+interface CheckSources {
+  readonly prices: PriceList | null;
+  readonly guard: ListGuard;
+  /** Default: the environment has no budget. */
+  readonly budget?: BudgetState | null;
 }
 
 /**
  * Looks at every row before anything is sent (failures.md, A3): hands each batch of decisions to `take`, and throws `HandbillError`
- * (exit 2) with every invalid row and every limit that is exceeded. Nothing may be sent unless this returns.
+ * (exit 2) with every invalid row, every limit that is exceeded and every guard that the list fails. Nothing may be sent
+ * unless this returns.
  */
 export async function checkList(
   plan: Plan,
   view: View,
-  prices: PriceList | null,
+  { prices, guard, budget = null }: CheckSources,
   take: (batch: readonly Decision[], estimator: Estimator) => void,
 ): Promise<Checked> {
   const estimator = createEstimator(plan.campaign, prices);
@@ -44,12 +57,20 @@ export async function checkList(
     throw joinFaults(problems, invalid, error);
   }
   const estimate = estimator.result();
-  const limits = checkLimits(plan.campaign, estimate, estimator.worst());
+  const judged = guard.judge(stream.facts());
+  const limits = [
+    ...checkLimits(plan.campaign, estimate, estimator.worst()),
+    ...checkBudget(plan.campaign, estimate, estimator.worst(), budget),
+    ...judged.filter(({ severity }) => severity === 'error'),
+  ];
   if (invalid + limits.length > 0) {
     throw new HandbillError(EXIT.refused, [...problems, ...limits], invalid + limits.length);
   }
   const list = stream.digest();
-  return { list, estimate, inputs: [...plan.inputs, listInput(plan, list)] };
+  const input = listInput(plan, list);
+  if (judged.length === 0) return { list, estimate, inputs: [...plan.inputs, input], accepted: judged };
+  const accepted = { ...input, accepted: judged.map(({ message }) => message) };
+  return { list, estimate, inputs: [...plan.inputs, accepted], accepted: judged };
 }
 
 /** The list as an input of a plan. */

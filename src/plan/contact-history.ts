@@ -1,11 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
 import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type { Ledger, Reach } from '../ledger/ledger.ts';
-import type { Cap, RunIdentity } from '../ledger/records.ts';
+import type { Cap, RunIdentity, RunRecord } from '../ledger/records.ts';
 import type { Campaign, Period, Recipient } from '../model.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, runBefore, sentBefore } from './follow-up.ts';
 import type { Plan } from './plan.ts';
+import type { Closed } from './window.ts';
 
 /** `exclude` and `frequency` of a campaign, with what the ledger holds of other runs. */
 export interface Reached {
@@ -19,6 +21,12 @@ export interface Reached {
   excluded(): ((recipient: Recipient) => string | null) | null;
   /** Says what a recipient was sent already, where that is as much as the cap allows. Null without caps. */
   capped(now: () => number): ((recipient: Recipient) => string | null) | null;
+  /** Says who gets no follow-up, or when; null: the campaign follows on no other. */
+  follows(now: () => number): ((recipient: Recipient) => string | Closed | null) | null;
+  /** Once the whole list was asked about: it may be another one than that of the campaign before. */
+  unfollowed(): readonly Diagnostic[];
+  /** Why the run cannot begin: the campaign that it follows was not sent. */
+  readonly refusals: readonly Diagnostic[];
 }
 
 /**
@@ -31,21 +39,33 @@ export interface Reached {
  */
 export async function openReach(
   plan: Plan,
-  ledger: Pick<Ledger, 'reach' | 'runs'> | null,
+  ledger: (Pick<Ledger, 'reach' | 'runs' | 'counts'> & FollowUpLedger) | null,
   nowMs: number,
 ): Promise<Reached | null> {
   const { campaign } = plan;
-  const { exclude, frequency } = campaign;
-  if (exclude.length === 0 && frequency.length === 0) return null;
+  const { exclude, frequency, after } = campaign;
+  if (exclude.length === 0 && frequency.length === 0 && after === null) return null;
   const unknown = unknownCampaigns(campaign, ledger);
   if (unknown.length > 0) throw refuse(...unknown);
-  if (ledger === null) return null;
+  const missing = notSentBefore(plan, sentBefore(campaign, plan.environment.name, ledger));
+  const refusals = missing === null ? [] : [missing];
+  if (ledger === null) return refusals.length === 0 ? null : { ...NO_HISTORY, refusals };
   const caps = frequency.length === 0 ? null : await createCaps(plan);
-  const own = { environment: plan.environment.name, campaign: campaign.name, occurrence: plan.occurrence };
-  const reach = ledger.reach(own, { exclude, sinceMs: caps?.earliestMs(nowMs) ?? null });
+  const where = { environment: plan.environment.name, occurrence: plan.occurrence };
+  const followed = after === null ? null : runBefore(ledger, after, where);
+  const own = { environment: plan.environment.name, campaign: plan.name, occurrence: plan.occurrence };
+  const reach = ledger.reach(own, {
+    exclude: exclude.flatMap((one) => [one, ...(one.formerly ?? []).map((name) => ({ ...one, campaign: name }))]),
+    sinceMs: caps?.earliestMs(nowMs) ?? null,
+    follows: followed?.campaign ?? after?.campaign ?? null,
+  });
   if (reach.purged.length > 0) throw refuse(...reach.purged.map((run) => purged(run, campaign)));
+  const followUp = missing === null ? createFollowUp(plan, ledger, reach, followed) : null;
   return {
-    reach,
+    reach: followUp === null ? reach : { ...reach, followUp: followUp.atClaim },
+    refusals,
+    unfollowed: () => (followUp === null ? [] : otherList(plan, acceptedIn(followed, ledger), followUp.found())),
+    follows: (now) => (followUp === null ? null : (recipient) => followUp.check(recipient, now())),
     warnings: unsentOccurrences(plan, ledger),
     capsOf: (recipient, at) => caps?.of(recipient, at) ?? NO_CAPS,
     excluded: () => (exclude.length === 0 ? null : excludedBy(reach)),
@@ -53,7 +73,42 @@ export async function openReach(
   };
 }
 
+/**
+ * The same for what is about to be sent, not only shown.
+ *
+ * @throws HandbillError (exit 2): as `openReach`, and where the run cannot be sent
+ */
+export async function openReachToSend(...args: Parameters<typeof openReach>): Promise<Reached | null> {
+  const reached = await openReach(...args);
+  if (reached !== null && reached.refusals.length > 0) throw refuse(...reached.refusals);
+  return reached;
+}
+
 const NO_CAPS: readonly DatedCap[] = [];
+
+function acceptedIn(run: RunRecord | null, ledger: Pick<Ledger, 'counts'>): number {
+  const counts = run === null ? [] : ledger.counts(run);
+  return counts.reduce((sum, { outcome, count }) => sum + (outcome === 'accepted' ? count : 0), 0);
+}
+
+/** Without a ledger no message was sent. */
+const NO_HISTORY: Reached = {
+  reach: {
+    purged: [],
+    excludedBy: () => null,
+    cappedBy: () => null,
+    followed: () => null,
+    replyTo: () => null,
+    refresh: () => undefined,
+  },
+  warnings: [],
+  refusals: [],
+  capsOf: () => NO_CAPS,
+  excluded: () => null,
+  capped: () => null,
+  follows: () => null,
+  unfollowed: () => [],
+};
 
 function excludedBy(reach: Reach): (recipient: Recipient) => string | null {
   // Half of a list may be left out, all of it by the same few runs.
@@ -83,7 +138,7 @@ function cappedBy(reach: Reach, caps: Caps, now: () => number): (recipient: Reci
 function unknownCampaigns(campaign: Campaign, ledger: Pick<Ledger, 'runs'> | null): readonly Diagnostic[] {
   const strange = campaign.exclude.filter(({ unknown }) => unknown !== null);
   if (strange.length === 0) return [];
-  const known = new Set((ledger?.runs() ?? []).map((run) => run.campaign));
+  const known = new Set((ledger?.runs() ?? []).flatMap((run) => [run.campaign, ...run.formerly]));
   return strange.flatMap((one) => (one.unknown === null || known.has(one.campaign) ? [] : [one.unknown]));
 }
 
@@ -92,8 +147,10 @@ function unsentOccurrences({ campaign, environment }: Plan, ledger: Pick<Ledger,
   const named = campaign.exclude.filter(({ occurrence }) => occurrence !== null);
   if (named.length === 0) return [];
   const runs = ledger.runs().filter((run) => run.environment === environment.name && !isTest(run.occurrence));
-  return named.flatMap(({ campaign: name, occurrence, place }) => {
-    const sent = runs.filter((run) => run.campaign === name).map((run) => canonicalName(run.occurrence));
+  return named.flatMap(({ campaign: name, formerly = [], occurrence, place }) => {
+    const sent = runs
+      .filter((run) => [run.campaign, ...run.formerly].includes(name) || formerly.includes(run.campaign))
+      .map((run) => canonicalName(run.occurrence));
     if (occurrence === null || sent.length === 0 || sent.includes(occurrence)) return [];
     const message = `\`exclude\` names ${name}@${occurrence}, which was not sent: it excludes no recipients.`;
     const hint = didYouMean(occurrence, sent).hint ?? `Occurrences that were sent: ${sent.slice(0, 5).join(', ')}.`;
@@ -102,9 +159,11 @@ function unsentOccurrences({ campaign, environment }: Plan, ledger: Pick<Ledger,
 }
 
 function purged({ campaign, occurrence }: RunIdentity, asking: Campaign): Diagnostic {
-  const excluded = asking.exclude.find((e) => e.campaign === campaign);
+  const excluded = asking.exclude.find((e) => e.campaign === campaign || e.formerly?.includes(campaign));
   const isExcluded = excluded !== undefined;
-  const rule = isExcluded ? 'exclude' : 'frequency';
+  const { after } = asking;
+  const isBefore = after?.campaign === campaign || after?.formerly?.includes(campaign) === true;
+  const rule = isBefore ? 'after' : isExcluded ? 'exclude' : 'frequency';
   const message = `\`${rule}\` needs the recipients of ${campaign}@${occurrence}, but its personal data was purged.`;
   const hint = isExcluded
     ? 'Take it out of `exclude`, or leave its recipients out with a suppression list.'
@@ -142,7 +201,7 @@ interface Group {
  * because it is in none of them too early to send then. Loads the zones of numbers only where a calendar needs them.
  */
 export async function createCaps(plan: Plan): Promise<Caps> {
-  const { frequency, recipients, timeZone } = plan.campaign;
+  const { frequency, recipients, timeZone, topic } = plan.campaign;
   const [{ dayOf, beginOf, wallText }, { createZoneReader }] = await Promise.all([
     import('./calendar.ts'),
     import('../recipients/zone.ts'),
@@ -165,10 +224,11 @@ export async function createCaps(plan: Plan): Promise<Caps> {
   };
   const renew = (group: Group, nowMs: number): void => {
     let toMs = Number.POSITIVE_INFINITY;
-    group.caps = frequency.map(({ max, per }): DatedCap => {
+    group.caps = frequency.map(({ max, per, of }): DatedCap => {
+      const about = of === 'topic' ? { topic } : {};
       if (per.kind === 'rolling') {
         toMs = Math.min(toMs, nowMs + 1);
-        return { max, sinceMs: nowMs - per.ms + 1, zone: timeZone };
+        return { max, sinceMs: nowMs - per.ms + 1, zone: timeZone, ...about };
       }
       let [zone = timeZone, ...others] = group.zones;
       let [sinceMs, endMs] = bounds(per.unit, zone, nowMs);
@@ -178,7 +238,7 @@ export async function createCaps(plan: Plan): Promise<Caps> {
         endMs = Math.min(endMs, otherEndMs);
       }
       toMs = Math.min(toMs, endMs);
-      return { max, sinceMs, zone };
+      return { max, sinceMs, zone, ...about };
     });
     group.fromMs = nowMs;
     group.toMs = toMs;
@@ -189,8 +249,10 @@ export async function createCaps(plan: Plan): Promise<Caps> {
       if (nowMs >= group.toMs || nowMs < group.fromMs) renew(group, nowMs);
       return group.caps;
     },
-    describe: ({ max, sinceMs, zone }) =>
-      `${max} ${max === 1 ? 'message' : 'messages'} since ${wallText(sinceMs, zone)} in ${zone}`,
+    describe({ max, sinceMs, zone, topic: about }) {
+      const which = about === undefined ? '' : about === null ? ' without a topic' : ` about ${about}`;
+      return `${max} ${max === 1 ? 'message' : 'messages'}${which} since ${wallText(sinceMs, zone)} in ${zone}`;
+    },
     earliestMs: (nowMs) => nowMs - Math.max(...frequency.map(({ per }) => longestMs(per))),
   };
 }

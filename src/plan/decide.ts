@@ -5,25 +5,25 @@ import type {
   DeferReason,
   DoneDecision,
   InvalidDecision,
-  LegMessage,
   OutcomeState,
   Recipient,
   Row,
   SendDecision,
   SkipDecision,
   SkipReason,
+  StepMessage,
 } from '../model.ts';
 import { createDuplicates, type Duplicate, type Duplicates } from '../recipients/duplicates.ts';
 import { type RowCheck, withAllFaults } from '../recipients/faults.ts';
-import type { ListDigest } from '../recipients/read.ts';
-import { openList } from '../recipients/read.ts';
+import { type ListDigest, openList } from '../recipients/read.ts';
 import { isInvalidRow } from '../recipients/recipient.ts';
 import { RenderError, type TemplateValues } from '../templates/compile.ts';
-import type { Meter } from '../util/meter.ts';
+import type { Meter } from '../util/long-work.ts';
 import { createAssigner } from './assign.ts';
+import type { ListFacts } from './list-guard.ts';
 import type { Plan } from './plan.ts';
-import { type OpenRules, openRules } from './rules.ts';
-import { writeAll, writeFallbacks, writeMessage } from './stages.ts';
+import { type OpenRules, openRules, otherCountry } from './rules.ts';
+import { type Stages, writeAll, writeFallbacks, writeMessage } from './stages.ts';
 import type { Closed } from './window.ts';
 
 /** From where the rows are looked at: what the ledger knows of them, and which are wanted at all. */
@@ -57,12 +57,15 @@ export interface View {
 
 /** Finds recipients that the list of a plan names more than once. */
 export function duplicatesIn({ campaign, stages }: Plan): Duplicates {
-  return createDuplicates({ byAddress: campaign.recipients.key.length > 0, used: stages.used });
+  const { kind, key } = campaign.recipients;
+  return createDuplicates({ kind, byAddress: key.length > 0, used: stages.used });
 }
 
 /** The decisions of a list, and - once they were all taken - the digest of the bytes that they were made from. */
 export interface Decisions extends AsyncIterable<readonly Decision[]> {
   digest(): ListDigest;
+  /** The whole list, as its guards are asked about it. */
+  facts(): ListFacts;
   /** What was left out of the list, and what is unusual about it. */
   notes(): readonly Diagnostic[];
 }
@@ -73,6 +76,7 @@ export interface Decisions extends AsyncIterable<readonly Decision[]> {
  */
 export function decisions(plan: Plan, view: View): Decisions {
   let digest: ListDigest | null = null;
+  let facts: Omit<ListFacts, 'sha256'> | null = null;
   let notes: readonly Diagnostic[] = [];
   async function* stream(): AsyncGenerator<readonly Decision[]> {
     const decide = createDecider(plan, view);
@@ -89,6 +93,7 @@ export function decisions(plan: Plan, view: View): Decisions {
         seen = list.count();
       }
       digest = list.digest();
+      facts = { file: plan.campaign.recipients.file, rows: list.count(), changedAtMs: list.changedAtMs };
       notes = list.notes();
     } catch (error) {
       throw await withAllFaults(plan.campaign.recipients, error, seen, () => rowCheck(plan, view));
@@ -96,13 +101,15 @@ export function decisions(plan: Plan, view: View): Decisions {
       await list.close();
     }
   }
+  const read = (): { readonly digest: ListDigest; readonly facts: Omit<ListFacts, 'sha256'> } => {
+    if (digest !== null && facts !== null) return { digest, facts };
+    throw new Error('the digest of a list is known once it has been read to its end');
+  };
   return {
     [Symbol.asyncIterator]: stream,
     notes: () => notes,
-    digest: () => {
-      if (digest === null) throw new Error('the digest of a list is known once it has been read to its end');
-      return digest;
-    },
+    digest: () => read().digest,
+    facts: () => ({ ...read().facts, sha256: read().digest.sha256 }),
   };
 }
 
@@ -121,7 +128,7 @@ function listChanged(plan: Plan): Diagnostic {
   });
 }
 
-const NO_MESSAGES: readonly LegMessage[] = [];
+const NO_MESSAGES: readonly StepMessage[] = [];
 
 type LaterRuling = Extract<Closed, { readonly decision: 'defer' }>;
 
@@ -137,12 +144,16 @@ function rowCheck(plan: Plan, { rules, skipInvalid }: View): RowCheck {
 /** Decides about one row: which recipient it is, what the rules say (rules.ts), and what it gets (failures.md, A2). */
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   const { stages, campaign } = plan;
-  const { segment, messages } = stages;
+  const { segment, messages, branches } = stages;
   const winner = view.winner ?? campaign.split.winner;
   // Those who are held out are left out by a rule.
   const assign = createAssigner(campaign.variants, { ...campaign.split, holdout: 0, winner });
   const rules = view.rules ?? openRules(plan);
   const { file } = campaign.recipients;
+  const { countries } = plan.environment;
+  const { fence } = plan;
+  const within = (messages: readonly StepMessage[]): readonly StepMessage[] =>
+    fence === null ? messages : messages.filter(({ to }) => fence.reaches(to));
   return (row) => {
     // Who is not meant refuses nothing, however bad the row.
     if (segment !== null && row.values !== null && segment.judge(row.values) === 'out') {
@@ -165,19 +176,20 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       if (ruling === null) continue;
       if (typeof ruling === 'string') return skip(recipient, reason, ruling);
       if (ruling.decision === 'skip') return skip(recipient, ruling.reason, ruling.detail);
-      later = ruling;
+      if (later === null || (later.opensAtMs ?? 0) < (ruling.opensAtMs ?? Number.POSITIVE_INFINITY)) later = ruling;
     }
     try {
       const values = stages.values(recipient.values);
+      const branch = branches.find(({ segment: own }) => own.judge(recipient.values) === 'in')?.index ?? null;
       if (later !== null) {
-        const waiting = deferred(plan, view, recipient, values, later.reason);
+        const waiting = deferred(plan, view, recipient, values, branch, later.reason);
         if (waiting.decision !== 'defer') return waiting;
         const { detail, opensAtMs } = later;
         return opensAtMs === null ? { ...waiting, detail } : { ...waiting, detail, untilMs: opensAtMs };
       }
-      const assigned = assign(key);
-      if (assigned.kind === 'undecided') return deferred(plan, view, recipient, values, 'winner-undecided');
-      const message = messages[assigned.kind === 'variant' ? assigned.index : 0];
+      const assigned = branch === null ? assign(key) : { kind: 'variant', index: branch };
+      if (assigned.kind === 'undecided') return deferred(plan, view, recipient, values, branch, 'winner-undecided');
+      const message = messages[assigned.kind === 'variant' ? assigned.index : campaign.variants.length];
       if (message === undefined) throw new Error('a plan has a message for every assignment');
       const at = { file, line: row.line };
       const first = writeMessage(message, recipient, values, at);
@@ -193,7 +205,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
         to,
         recipient,
         variant: message.variant,
-        leg: 0,
+        step: 0,
         channel: first.channel,
         country: first.country,
         text: first.text,
@@ -203,7 +215,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
         metaData: first.metaData,
         replaced: first.replaced,
         sms: first.sms,
-        fallbacks: rest,
+        fallbacks: within(countries === null ? rest : rest.filter((one) => otherCountry(countries, one) === null)),
       };
       return twin === null ? decision : { ...decision, sameAddressAs: twin.line };
     } catch (error) {
@@ -269,16 +281,30 @@ function deferred(
   view: View,
   recipient: Recipient,
   values: TemplateValues,
+  branch: number | null,
   reason: DeferReason,
 ): DeferDecision | InvalidDecision | SkipDecision {
   // In the send pass every message was written once already, by the check pass over the same bytes.
   const mayGet =
     view.expected === undefined
-      ? writeAll(plan.stages, recipient, values, { file: plan.campaign.recipients.file, line: recipient.line })
+      ? writeAll(reachable(plan.stages, branch), recipient, values, {
+          file: plan.campaign.recipients.file,
+          line: recipient.line,
+        })
       : NO_MESSAGES;
   if ('code' in mayGet) return invalid(view, recipient, recipient, reasonOf(mayGet), mayGet);
   const { row, line, key, to } = recipient;
   return { decision: 'defer', row, line, key, to, reason, mayGet };
+}
+
+/** The messages that a recipient may get: that of the condition which it meets, or all without a condition. */
+function reachable(
+  { messages, fallbacks, branches }: Stages,
+  branch: number | null,
+): Pick<Stages, 'messages' | 'fallbacks'> {
+  const conditional = new Set(branches.map(({ index }) => index));
+  const isOwn = (index: number): boolean => (branch === null ? !conditional.has(index) : index === branch);
+  return { messages: messages.filter((_, index) => isOwn(index)), fallbacks };
 }
 
 /** What a row with this diagnostic is skipped as. */

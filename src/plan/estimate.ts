@@ -1,7 +1,8 @@
 import type { PriceList } from '../content/price.ts';
-import type { Campaign, Canary, Decision, DeferDecision, LegMessage, SendDecision } from '../model.ts';
+import type { Campaign, Canary, Decision, DeferDecision, SendDecision, StepMessage } from '../model.ts';
 import { duration, number } from '../report/words.ts';
-import { safeLine } from '../util/safe.ts';
+import { safeLine } from '../util/escape.ts';
+import { iso } from '../util/time.ts';
 import { createPricer } from './prices.ts';
 
 /** What a list comes to: counts, parts and cost. Built while the decisions flow by. */
@@ -55,7 +56,7 @@ export interface CostRange {
 export interface Estimator {
   add(decision: Decision): void;
   /** Cost of one message in millionths of the currency; null where it is not known. */
-  costOf(message: LegMessage): number | null;
+  costOf(message: StepMessage): number | null;
   result(): Estimate;
   /** The rows that errors about limits point at, by their lines. */
   worst(): WorstRows;
@@ -65,7 +66,7 @@ export interface WorstRows {
   /** The first recipient above `limits.maxRecipients`. */
   readonly above: number | null;
   /** Whose message may cost the most, in millionths of the currency. */
-  readonly dearest: { readonly line: number; readonly costMicros: number } | null;
+  readonly mostExpensive: { readonly line: number; readonly costMicros: number } | null;
   /** The first one with a message that has no price. */
   readonly unpriced: number | null;
 }
@@ -82,7 +83,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
   let costMicros = 0;
   let unpriced = 0;
   let longest: { line: number; parts: number } | null = null;
-  let dearest: { line: number; costMicros: number } | null = null;
+  let mostExpensive: { line: number; costMicros: number } | null = null;
   let above: number | null = null;
   let firstUnpriced: number | null = null;
   const most = campaign.limits.maxRecipients ?? Number.POSITIVE_INFINITY;
@@ -94,7 +95,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
   const fallback = { recipients: 0, parts: 0, low: 0, high: 0 };
   const waiting = { recipients: 0, low: 0, high: 0 };
 
-  const note = (message: LegMessage, line: number): void => {
+  const note = (message: StepMessage, line: number): void => {
     const messageParts = message.sms?.parts ?? 0;
     if (messageParts === 0) return;
     if (longest === null || messageParts > longest.parts) longest = { line, parts: messageParts };
@@ -108,9 +109,9 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     firstUnpriced ??= line;
   };
   const price = (costMicros: number, line: number): void => {
-    if (dearest === null || costMicros > dearest.costMicros) dearest = { line, costMicros };
+    if (mostExpensive === null || costMicros > mostExpensive.costMicros) mostExpensive = { line, costMicros };
   };
-  /** Only the last leg costs anything: the ones before it were refused. */
+  /** Only the last step costs anything: the ones before it were refused. */
   const addFallbacks = (decision: SendDecision, cost: number | null): void => {
     let low = cost ?? 0;
     let high = low;
@@ -174,7 +175,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
 
   return {
     costOf,
-    worst: () => ({ above, dearest, unpriced: firstUnpriced }),
+    worst: () => ({ above, mostExpensive, unpriced: firstUnpriced }),
     add(decision) {
       rows += 1;
       if (decision.decision === 'send') addSend(decision);
@@ -198,7 +199,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
       longest,
       variants,
       deferred,
-      ...(Number.isFinite(opensAtMs) ? { opensAt: new Date(opensAtMs).toISOString() } : {}),
+      ...(Number.isFinite(opensAtMs) ? { opensAt: iso(opensAtMs) } : {}),
       waiting: waiting.recipients === 0 ? null : { low: waiting.low, high: waiting.high },
       fallback: campaign.fallbacks.length === 0 ? null : fallbackEstimate(fallback, prices),
     }),

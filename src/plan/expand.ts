@@ -6,20 +6,21 @@ import type {
   Environment,
   Json,
   JsonObject,
-  Leg,
-  LegMessage,
   SendDecision,
   SendRequest,
+  Step,
+  StepMessage,
   Validity,
 } from '../model.ts';
-import { parsePointer } from '../util/pointer.ts';
-import { addressKindOf, legsOf } from './leg-of.ts';
+import { parsePointer } from '../util/json.ts';
+import { iso } from '../util/time.ts';
 import type { ReferenceOf } from './reference.ts';
+import { addressKindOf, channelStepsOf } from './step-of.ts';
 
 /** Makes requests of decisions. */
 export interface Expander {
-  /** The request for one recipient: the message of the first leg, or of a fallback. */
-  one(decision: SendDecision, message: LegMessage): SendRequest;
+  /** The request for one recipient: the message of the first step, or of a fallback. */
+  one(decision: SendDecision, message: StepMessage): SendRequest;
   /** One request for several recipients, who all get the same text or the same template of the provider. */
   many(decisions: readonly SendDecision[]): SharedRequest;
 }
@@ -30,7 +31,7 @@ export interface SharedRequest extends SendRequest {
 }
 
 /**
- * Returns what makes the requests. All that is the same for everyone is turned into JSON once for each leg, so that
+ * Returns what makes the requests. All that is the same for everyone is turned into JSON once for each step, so that
  * a recipient costs the text, the address and the reference. Fields are in the order of the API's document
  * (section 2.1); optional ones only when they were written.
  */
@@ -39,22 +40,25 @@ export function createExpander(
   environment: Environment,
   referenceOf: ReferenceOf,
   startMs: number,
+  redirect: ReadonlyMap<AddressKind, string> = new Map(),
 ): Expander {
-  const legOf = legsOf(campaign);
-  const forms = new Map<Leg, Form>();
-  const formOf = (message: LegMessage, variant: string | null): Form => {
-    const leg = legOf(message, variant);
-    let form = forms.get(leg);
+  const stepOf = channelStepsOf(campaign);
+  const forms = new Map<Step, Form>();
+  const formOf = (message: StepMessage, variant: string | null): Form => {
+    const step = stepOf(message, variant);
+    let form = forms.get(step);
     if (form === undefined) {
-      form = createForm(campaign, leg, environment, startMs);
-      forms.set(leg, form);
+      form = redirected(createForm(campaign, step, environment, startMs), redirect.get(addressKindOf(campaign, step)));
+      forms.set(step, form);
     }
     return form;
   };
   return {
     one(decision, message) {
       const reference = referenceOf(decision.key, message.channel, decision.resend);
-      return { reference, body: formOf(message, decision.variant).body(message, [{ message, reference }]) };
+      const { body, to } = formOf(message, decision.variant);
+      const request = { reference, body: body(message, [{ message, reference }]) };
+      return to === undefined ? request : { ...request, to };
     },
     many(decisions) {
       const [first] = decisions;
@@ -73,31 +77,46 @@ export function createExpander(
 }
 
 interface Entry {
-  readonly message: LegMessage;
+  readonly message: StepMessage;
   readonly reference: string;
 }
 
 /** A request with blanks. */
 interface Form {
-  body(message: LegMessage, entries: readonly Entry[]): string;
+  readonly body: (message: StepMessage, entries: readonly Entry[]) => string;
+  /** The address that all its messages go to; absent: each goes to its recipient. */
+  readonly to?: string;
 }
 
-function createForm(campaign: Campaign, leg: Leg, environment: Environment, startMs: number): Form {
+/** The same request for another address than the recipient's. */
+function redirected(form: Form, to: string | undefined): Form {
+  if (to === undefined) return form;
+  return {
+    to,
+    body: (message, entries) =>
+      form.body(
+        message,
+        entries.map((entry) => ({ ...entry, message: { ...entry.message, to } })),
+      ),
+  };
+}
+
+function createForm(campaign: Campaign, step: Step, environment: Environment, startMs: number): Form {
   const { wire } = environment;
-  const kind = addressKindOf(campaign, leg);
+  const kind = addressKindOf(campaign, step);
   const head = {
     ...optional('accountReference', campaign.accountReference),
     name: campaign.name,
-    ...optional('characterSet', leg.characterSetWritten ? wire.characterSets[leg.characterSet] : null),
-    channel: wire.channels[leg.channel],
-    ...optional('from', leg.from),
+    ...optional('characterSet', step.characterSetWritten ? wire.characterSets[step.characterSet] : null),
+    channel: wire.channels[step.channel],
+    ...optional('from', step.from),
     ...optional('validity', validityOf(campaign, environment, startMs)),
     ...optional('messageType', messageTypeOf(campaign, environment)),
   };
   const start = `${JSON.stringify(head).slice(0, -1)},"body":`;
   const end = campaign.metaData === null ? '}' : `,"metaData":${JSON.stringify(campaign.metaData)}}`;
-  const templateId = leg.template?.kind === 'provider' ? `"templateId":${JSON.stringify(leg.template.id)}` : null;
-  const body = (message: LegMessage): string => {
+  const templateId = step.template?.kind === 'provider' ? `"templateId":${JSON.stringify(step.template.id)}` : null;
+  const body = (message: StepMessage): string => {
     const text = message.text === null ? '' : `"text":${JSON.stringify(message.text)}`;
     return `{${templateId ?? text}}`;
   };
@@ -108,13 +127,13 @@ function createForm(campaign: Campaign, leg: Leg, environment: Environment, star
             entry === undefined ? '' : `${start}${body(message)}${contact(entry, campaign, environment)}}`,
         }
       : createRecipientsForm({ start, end, body, hasTemplate: templateId !== null }, kind, environment);
-  return leg.content === null ? form : withContent(form, leg.channel, environment);
+  return step.content === null ? form : withContent(form, step.channel, environment);
 }
 
 interface Frame {
   readonly start: string;
   readonly end: string;
-  readonly body: (message: LegMessage) => string;
+  readonly body: (message: StepMessage) => string;
   readonly hasTemplate: boolean;
 }
 
@@ -152,7 +171,7 @@ function contact({ message, reference }: Entry, campaign: Campaign, { wire }: En
 }
 
 /** The recipient's metadata, with handbill's reference: webhooks are joined by it. */
-function ownMetaData(metaData: LegMessage['metaData'], name: string, reference: string): string {
+function ownMetaData(metaData: StepMessage['metaData'], name: string, reference: string): string {
   if (metaData === null) return `{${name}:"${reference}"}`;
   const own = JSON.stringify(metaData);
   return own === '{}' ? `{${name}:"${reference}"}` : `${own.slice(0, -1)},${name}:"${reference}"}`;
@@ -183,7 +202,7 @@ function validityOf({ validity }: Campaign, { wire }: Environment, startMs: numb
 /** The form of the API's document: fractional seconds and a numeric offset. */
 export function validityOnWire(validity: Validity, startMs: number, digits = 3): string {
   const instant = validity.kind === 'duration' ? startMs + validity.ms : validity.epochMs;
-  const text = new Date(instant).toISOString();
+  const text = iso(instant);
   const fraction = text.slice(20, 23).padEnd(digits, '0').slice(0, digits);
   return `${text.slice(0, 19)}.${fraction}+00:00`;
 }

@@ -1,6 +1,6 @@
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Campaign } from '../model.ts';
-import { formatMoney, MICROS_PER_UNIT, unitsOf } from '../util/money.ts';
+import { formatMoney, MICROS_PER_UNIT, unitsOf } from '../util/units.ts';
 import type { Estimate, WorstRows } from './estimate.ts';
 
 /** An SMS of more parts is worth a warning, and of more than the second number refuses, unless the campaign says more. */
@@ -55,19 +55,30 @@ function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): re
     const hint = 'This row is the first of them: add its destination to the price list, or take limits.maxCost out.';
     found.push(problem('no-price', message, { at: rowOf(campaign, worst.unpriced), hint }));
   }
-  // Whatever it may come to: with a fallback, or for those who wait, the most expensive message of each recipient.
-  const now = estimate.fallback?.costMicros?.high ?? estimate.costMicros;
-  const costMicros = now + (estimate.waiting?.high ?? 0);
-  const mostMicros = Math.round(maxCost * MICROS_PER_UNIT);
-  if (costMicros <= mostMicros) return found;
+  const costMicros = mostMicros(estimate) ?? 0;
+  const allowedMicros = Math.round(maxCost * MICROS_PER_UNIT);
+  if (costMicros <= allowedMicros) return found;
   const may = costMicros === estimate.costMicros ? 'costs' : 'may cost';
-  const message = `The plan ${may} ${money(costMicros, estimate)}; limits.maxCost allows ${money(mostMicros, estimate)}.`;
-  const own = worst.dearest === null ? '' : ` (${money(worst.dearest.costMicros, estimate)})`;
+  const message = `The plan ${may} ${money(costMicros, estimate)}; limits.maxCost allows ${money(allowedMicros, estimate)}.`;
+  const own = worst.mostExpensive === null ? '' : ` (${money(worst.mostExpensive.costMicros, estimate)})`;
   const hint = `This row has the most expensive message${own}: raise limits.maxCost, shorten the message, or send to fewer recipients.`;
-  return [...found, problem('too-expensive', message, { at: rowOf(campaign, worst.dearest?.line ?? null), hint })];
+  return [
+    ...found,
+    problem('too-expensive', message, { at: rowOf(campaign, worst.mostExpensive?.line ?? null), hint }),
+  ];
 }
 
-function rowOf(campaign: Campaign, line: number | null): { readonly file: string; readonly line?: number } {
+/**
+ * Whatever a plan may come to: with a fallback, or for those who wait, the most expensive message of each recipient. Null
+ * without a price list.
+ */
+export function mostMicros({ costMicros, fallback, waiting }: Estimate): number | null {
+  if (costMicros === null) return null;
+  return (fallback?.costMicros?.high ?? costMicros) + (waiting?.high ?? 0);
+}
+
+/** The line of the list that an error is about; null: the list. */
+export function rowOf(campaign: Campaign, line: number | null): { readonly file: string; readonly line?: number } {
   return line === null ? { file: campaign.recipients.file } : { file: campaign.recipients.file, line };
 }
 

@@ -1,12 +1,16 @@
-import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Campaign, Environment, InputFile, Leg, ListSpec } from '../model.ts';
+import { type Code, type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Campaign, Environment, InputFile, ListSpec, Step } from '../model.ts';
 import { resolveColumns } from '../recipients/columns.ts';
 import { type RowCheck, withAllFaults } from '../recipients/faults.ts';
+import { columnTypes } from '../recipients/query.ts';
 import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
 import { compileSegment } from '../recipients/segment.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { type DayFacts, dayInput, type WhereDay, whereDay } from './day.ts';
 import { clashIn, createExpander, type Expander } from './expand.ts';
+import { type Fence, openFence, redirectFaults, redirectMark } from './fence.ts';
 import { createReferences, type ReferenceOf } from './reference.ts';
 import { settingsInput } from './settings.ts';
 import { compileStages, type Stages } from './stages.ts';
@@ -15,14 +19,20 @@ import { type CheckContent, checkFor } from './workshop.ts';
 /** What would happen: a campaign, an environment and an occurrence, with everything compiled that a row needs. */
 export interface Plan {
   readonly campaign: Campaign;
+  /** The campaign's name in the ledger: a former one, where the run was begun under that. */
+  readonly name: string;
   readonly environment: Environment;
   readonly occurrence: string;
   readonly columns: readonly string[];
+  /** The day from which relative dates in `recipients.where` count; null: none is relative. */
+  readonly day: WhereDay | null;
   /** Hashes of all that goes into a message, except the list, whose hash is known once it has been read. */
   readonly inputs: readonly InputFile[];
   /** Found while the plan was made: entities in an SMS, advice about content. Never errors. */
   readonly warnings: readonly Diagnostic[];
   readonly stages: Stages;
+  /** The only addresses that the environment sends to; null: all. */
+  readonly fence: Fence | null;
   /** Knows the limits of every channel; null where there is nothing but SMS. */
   readonly check: CheckContent | null;
   /** Most recipients of one request; 1 where each has a text, or a contact, of its own. */
@@ -33,9 +43,10 @@ export interface Plan {
   expander(startMs: number): Expander;
 }
 
-interface PlanOptions {
+interface PlanOptions extends DayFacts {
   readonly environment: string;
-  readonly occurrence: string;
+  /** The run of the occurrence, which may be of a former name of the campaign; absent or null: it has not begun. */
+  readonly run?: Pick<RunRecord, 'inputs' | 'createdAtMs' | 'campaign'> | null;
 }
 
 /**
@@ -44,35 +55,72 @@ interface PlanOptions {
  */
 export async function createPlan(campaign: Campaign, options: PlanOptions): Promise<Plan> {
   const environment = environmentOf(campaign, options.environment);
-  const list = await openList(campaign.recipients).catch(async (error: unknown) => {
-    throw await withAllFaults(campaign.recipients, error, 0, (columns) => rowCheck(campaign.recipients, columns));
+  const day = whereDay(campaign, options);
+  const today = day?.ms ?? 0;
+  const { recipients } = campaign;
+  const list = await openList(recipients).catch(async (error: unknown) => {
+    const all = await withAllFaults(recipients, error, 0, (columns) => rowCheck(recipients, columns, today));
+    if (!(all instanceof HandbillError)) throw all;
+    const others = [...(await textFaults(campaign)), ...checkPlaces(campaign, environment)];
+    throw new HandbillError(all.exit, [...all.diagnostics, ...others], all.total + others.length);
   });
   await list.close();
-  const check = checkFor(legsIn(campaign));
-  const { stages, diagnostics, isPersonal } = await compileStages(campaign, list, check);
-  const errors = [...diagnostics, ...checkPlaces(campaign, environment)].filter((d) => d.severity === 'error');
+  const check = checkFor(stepsIn(campaign));
+  const fence = await openFence(environment, campaign.project);
+  const isRedirected = fence !== null && fence.redirect.size > 0;
+  const mark = isRedirected ? redirectMark : null;
+  const { stages, diagnostics, isPersonal } = await compileStages(campaign, list, check, today, mark);
+  const places = [...checkPlaces(campaign, environment), ...redirectFaults(campaign, environment, fence)];
+  const errors = [...diagnostics, ...places].filter((d) => d.severity === 'error');
   if (stages === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
-  const identity = { environment: environment.name, campaign: campaign.name, occurrence: options.occurrence };
+  const name = options.run?.campaign ?? campaign.name;
+  const identity = { environment: environment.name, campaign: name, occurrence: options.occurrence };
   const referenceOf = createReferences(identity);
   return {
     campaign,
+    name,
     environment,
     occurrence: options.occurrence,
     columns: list.columns,
-    inputs: [...campaign.inputs.filter((i) => i.role !== 'project'), settingsInput(campaign, environment)],
-    warnings: diagnostics,
+    day,
+    inputs: [
+      ...campaign.inputs.filter((i) => i.role !== 'project'),
+      settingsInput(campaign, environment),
+      ...(day === null ? [] : [dayInput(day)]),
+      ...(fence?.inputs ?? []),
+    ],
+    warnings: [...diagnostics, ...(fence?.notices ?? [])],
     stages,
+    fence,
     check,
-    recipientsPerRequest: isPersonal || campaign.recipients.kind === 'contact' ? 1 : campaign.send.recipientsPerRequest,
+    recipientsPerRequest:
+      isPersonal || isRedirected || campaign.recipients.kind === 'contact' ? 1 : campaign.send.recipientsPerRequest,
     referenceOf,
-    expander: (startMs) => createExpander(campaign, environment, referenceOf, startMs),
+    expander: (startMs) => createExpander(campaign, environment, referenceOf, startMs, fence?.redirect),
   };
 }
 
+/**
+ * What is wrong with templates and content whatever the columns are: for a list that is not there, or whose header cannot
+ * be read.
+ */
+export async function textFaults(campaign: Campaign): Promise<readonly Diagnostic[]> {
+  const { diagnostics } = await compileStages(campaign, { columns: [], headerLine: 1 }, checkFor(stepsIn(campaign)), 0);
+  return diagnostics.filter(({ severity, code }) => severity === 'error' && !ABOUT_COLUMNS.has(code));
+}
+
+/** What is said of names and columns when no column is known. */
+const ABOUT_COLUMNS: ReadonlySet<Code> = new Set<Code>([
+  'unknown-name',
+  'unknown-column',
+  'invalid-where',
+  'template-needs',
+]);
+
 /** Checks rows without the templates, where the header is wrong; null: its columns are not those that are asked for. */
-function rowCheck(spec: ListSpec, columns: readonly string[]): RowCheck | null {
+function rowCheck(spec: ListSpec, columns: readonly string[], today: number): RowCheck | null {
   if (spec.onInvalid === 'skip' || Array.isArray(resolveColumns(spec, columns))) return null;
-  const compiled = spec.where === null ? null : compileSegment(spec.where, columns, spec.columns);
+  const compiled = spec.where === null ? null : compileSegment(spec.where, columns, columnTypes(spec), today);
   if (compiled !== null && !('segment' in compiled)) return null;
   const read = createRecipientReader(spec, columns);
   return (row) => {
@@ -96,8 +144,8 @@ export function environmentOf(campaign: Pick<Campaign, 'project'>, name: string)
   );
 }
 
-function legsIn(campaign: Campaign): readonly Leg[] {
-  return [campaign, ...campaign.variants.map(({ leg }) => leg), ...campaign.fallbacks];
+function stepsIn(campaign: Campaign): readonly Step[] {
+  return [campaign, ...campaign.variants.map(({ step }) => step), ...campaign.fallbacks];
 }
 
 const UNSUBSCRIBE_HEADER = /^list-unsubscribe(?:-post)?$/i;
@@ -111,24 +159,29 @@ function checkPlaces(campaign: Campaign, { name, wire }: Environment): readonly 
     const message = `"${key}.${wire.referenceName}" is taken: handbill's own reference travels there (\`wire.referenceName\` of ${name}).`;
     found.push(problem('invalid-value', message, { at, hint: 'Use another name.' }));
   }
-  for (const leg of legsIn(campaign)) {
-    if (leg.content === null) continue;
-    const clash = clashIn(leg.content.tree, wire.contentNames);
+  for (const step of stepsIn(campaign)) {
+    if (step.content === null) continue;
+    const clash = clashIn(step.content.tree, wire.contentNames);
     if (clash !== null) {
-      const message = `Two parts of the content of ${leg.channel} would be called "${clash}" (\`wire.contentNames\` of ${name}).`;
+      const message = `Two parts of the content of ${step.channel} would be called "${clash}" (\`wire.contentNames\` of ${name}).`;
       found.push(
         problem('invalid-value', message, { at, hint: 'Give each key a name that no other key beside it has.' }),
       );
     }
     const header = Object.keys(campaign.recipientMetaData ?? {}).find((key) => UNSUBSCRIBE_HEADER.test(key));
-    if (header !== undefined && leg.content.tree['unsubscribe'] !== undefined) {
+    if (header !== undefined && step.content.tree['unsubscribe'] !== undefined) {
       const message = `"recipientMetaData.${header}" and "content.unsubscribe" both say how to unsubscribe.`;
       found.push(problem('invalid-value', message, { at, hint: 'Keep one of them.' }));
     }
     if (campaign.recipients.kind !== 'contact') continue;
-    if (!wire.content[leg.channel].startsWith('/recipients/')) continue;
-    const message = `The environment ${name} puts the content of ${leg.channel} with each recipient, but contacts have no place for it.`;
+    if (!wire.content[step.channel].startsWith('/recipients/')) continue;
+    const message = `The environment ${name} puts the content of ${step.channel} with each recipient, but contacts have no place for it.`;
     found.push(problem('invalid-value', message, { at, hint: 'Set `wire.content` to a place such as /body/content.' }));
   }
   return found;
+}
+
+/** The sandbox needs no key, and sends to no real recipient. */
+export function isSandbox({ environment }: Pick<Plan, 'environment'>): boolean {
+  return environment.apiKey === null;
 }

@@ -2,14 +2,14 @@ import { fromRoot } from '../campaign/project.ts';
 import { CHANNELS } from '../content/channels.ts';
 import { type PriceList, priceOf, readPrices } from '../content/price.ts';
 import { type Diagnostic, EXIT, HandbillError, problem } from '../errors.ts';
-import type { LegMessage, Project } from '../model.ts';
+import type { Project, StepMessage } from '../model.ts';
 import { readSmallFile } from '../util/paths.ts';
 
 const MAX_PRICES_BYTES = 1024 * 1024;
 
 /**
- * The price list of a project; null where it has none, or where something is wrong with it. Prices are not sealed:
- * they say what a plan costs, not what is sent.
+ * The price list of a project; null where it has none, or where something is wrong with it. It is not part of a plan file:
+ * prices say what a plan costs, not what is sent.
  */
 export async function readPriceList(
   project: Project,
@@ -36,7 +36,7 @@ export async function loadPrices(project: Project): Promise<PriceList | null> {
 }
 
 /** Makes what says the price of one message in millionths of the currency; null where it is not known. */
-export function createPricer(prices: PriceList | null): (message: LegMessage) => number | null {
+export function createPricer(prices: PriceList | null): (message: StepMessage) => number | null {
   if (prices === null) return () => null;
   const perPart = new Map(CHANNELS.map((channel) => [channel, new Map<string, number | null>()]));
   return ({ country, channel, sms }) => {

@@ -9,7 +9,7 @@ import type { Closed, WindowGate } from './window.ts';
  * What the rules can ask. What is absent is not asked for: a plan file says nothing of the hour, and a check of files
  * has no ledger.
  */
-export interface RuleSources {
+interface RuleSources {
   readonly suppressions?: Suppressions;
   /** Null: there is none. */
   readonly ledger?: SuppressionReader | null;
@@ -25,7 +25,7 @@ export interface RuleSources {
 type Ruling = string | Closed;
 
 /** Asked of each row; null: the rule lets the recipient through. */
-export type Check = (recipient: Recipient) => Ruling | null;
+type Check = (recipient: Recipient) => Ruling | null;
 
 interface Rule {
   readonly reason: SkipReason;
@@ -49,20 +49,32 @@ const RULES: readonly Rule[] = [
     open: (_, { suppressions, ledger = null, now }) =>
       suppressions === undefined ? null : suppressedBy(suppressions, ledger, now),
   },
+  {
+    reason: 'country',
+    open: ({ environment: { countries } }) =>
+      countries === null ? null : (recipient) => otherCountry(countries, recipient),
+  },
+  {
+    reason: 'fenced',
+    atClaim: true,
+    open: ({ fence }) => (fence === null ? null : ({ to }) => (fence.reaches(to) ? null : '')),
+  },
   { reason: 'excluded', atClaim: true, open: (_, { reached }) => reached?.excluded() ?? null },
   {
     reason: 'holdout',
     open: ({ campaign: { split } }) =>
       split.holdout === 0 ? null : ({ key }) => (uniform('holdout', split.seed, key) < split.holdout ? '' : null),
   },
+  { reason: 'no-follow-up', atClaim: true, open: (_, { reached, now }) => reached?.follows(now) ?? null },
   {
     reason: 'frequency-cap',
     atClaim: true,
     open(_, { reached, window, now }) {
       const capped = reached?.capped(now) ?? null;
-      if (capped === null || !window) return capped;
-      // A recipient that waits for an opening is checked again when it opens: today's messages say nothing of tomorrow.
-      return (recipient) => (window.closed(recipient)?.decision === 'defer' ? null : capped(recipient));
+      const others = [reached?.follows(now) ?? null, window?.closed ?? null].filter((check) => check !== null);
+      if (capped === null || others.length === 0) return capped;
+      // A recipient that waits is checked again when its time has come: today's messages say nothing of tomorrow.
+      return (recipient) => (others.some((check) => isLater(check(recipient))) ? null : capped(recipient));
     },
   },
   {
@@ -75,6 +87,22 @@ const RULES: readonly Rule[] = [
   // The last one, because it can also say later.
   { reason: 'window-closed', open: (_, { window }) => window?.closed ?? null },
 ];
+
+/**
+ * The country of a number that the environment does not send to; null: it may be sent to. Only numbers have a country:
+ * email addresses and contacts are not asked about.
+ */
+export function otherCountry(
+  countries: readonly string[],
+  { to, country }: Pick<Recipient, 'to' | 'country'>,
+): string | null {
+  if (!to.startsWith('+') || (country !== null && countries.includes(country))) return null;
+  return country ?? 'no country';
+}
+
+function isLater(ruling: Ruling | null): boolean {
+  return ruling !== null && typeof ruling !== 'string' && ruling.decision === 'defer';
+}
 
 /** The rules that a campaign asks for, in order. */
 export type OpenRules = readonly { readonly reason: SkipReason; readonly check: Check }[];

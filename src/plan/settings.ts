@@ -13,6 +13,7 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
   const settings = {
     url: environment.url,
     wire: environment.wire,
+    ...(environment.countries === null ? {} : { countries: environment.countries }),
     channel: campaign.channel,
     from: campaign.from,
     accountReference: campaign.accountReference,
@@ -24,6 +25,7 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
     timeZone: campaign.timeZone,
     validity: campaign.validity,
     metaData: campaign.metaData,
+    ...(campaign.topic === null ? {} : { topic: campaign.topic }),
     // Left out where there are none, so that the hash of such a campaign is what it was in older ledgers.
     ...(campaign.variables === null ? {} : { variables: textsOf(campaign.variables) }),
     ...(campaign.recipientMetaData === null ? {} : { recipientMetaData: textsOf(campaign.recipientMetaData) }),

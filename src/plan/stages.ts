@@ -7,24 +7,26 @@ import type {
   Campaign,
   Fallback,
   JsonObject,
-  Leg,
-  LegMessage,
   Recipient,
   Replacement,
   Row,
   SmsFacts,
+  Step,
+  StepMessage,
   Variables,
+  Where,
 } from '../model.ts';
 import { type AddressReader, addressMessage, createAddressReader } from '../recipients/address.ts';
 import { resolveColumns } from '../recipients/columns.ts';
+import { columnTypes, isRelative } from '../recipients/query.ts';
 import type { List } from '../recipients/read.ts';
 import { createRecipientReader, type InvalidRow } from '../recipients/recipient.ts';
 import { compileSegment, type Segment } from '../recipients/segment.ts';
-import { columnTag, type TemplateValues } from '../templates/compile.ts';
+import { type Comparison, columnTag, type TemplateValues } from '../templates/compile.ts';
 import { createValues } from '../templates/values.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type CompiledLeg, compileLeg } from './compile-leg.ts';
-import { addressKindOf } from './leg-of.ts';
+import { type CompiledStep, compileStep } from './compile-step.ts';
+import { addressKindOf } from './step-of.ts';
 import { type CheckContent, compileNamed, type Personalised, type Workshop, withProviders } from './workshop.ts';
 
 /** What is done to a row, in order. */
@@ -35,9 +37,22 @@ export interface Stages {
   readonly values: (values: readonly string[]) => TemplateValues;
   /** The columns that any message uses, by position. */
   readonly used: readonly number[];
-  /** The campaign's own message, or one for each variant. */
+  /** Where any message compares a column with a text. */
+  readonly comparisons: readonly Comparison[];
+  /** One for each variant, in order; then the campaign's own, unless recipients are divided among variants. */
   readonly messages: readonly Message[];
+  /** Which of the messages recipients get by a condition; the first that holds counts. */
+  readonly branches: readonly Branch[];
   readonly fallbacks: readonly FallbackMessage[];
+}
+
+/** A message for those who meet a condition. */
+interface Branch {
+  readonly segment: Segment;
+  /** Its place among the messages. */
+  readonly index: number;
+  readonly name: string;
+  readonly at: Where['at'];
 }
 
 /** One message that a recipient may get. */
@@ -66,47 +81,69 @@ interface CompiledStages {
   readonly isPersonal: boolean;
 }
 
-/** Compiles everything that is done to a row; everything that is wrong with any of it comes back at once. */
+/**
+ * Compiles everything that is done to a row; everything that is wrong with any of it comes back at once.
+ *
+ * @param today - the day from which relative dates in `where` count, as its midnight in UTC
+ */
 export async function compileStages(
   campaign: Campaign,
-  list: List,
+  list: Pick<List, 'columns' | 'headerLine'>,
   check: CheckContent | null,
+  today: number,
+  mark: Mark | null = null,
 ): Promise<CompiledStages> {
   const { columns } = list;
   const diagnostics: Diagnostic[] = [];
-  const shop: Workshop = { campaign, columns, diagnostics, used: new Set(), check };
-  const own: (readonly [string | null, CompiledLeg])[] = [];
-  const mains = campaign.variants.length === 0 ? [{ name: null, leg: campaign }] : campaign.variants;
-  for (const { name, leg } of mains) {
-    const compiled = await compileLeg(leg, shop);
+  const shop: Workshop = { campaign, columns, diagnostics, used: new Set(), comparisons: [], check };
+  const own: (readonly [string | null, CompiledStep])[] = [];
+  const hasDrawn = campaign.variants.some(({ where }) => where === null);
+  const mains = hasDrawn ? campaign.variants : [...campaign.variants, { name: null, step: campaign }];
+  for (const { name, step } of mains) {
+    const compiled = await compileStep(step, shop);
     if (compiled !== null) own.push([name, compiled]);
   }
-  const fallbacks: (readonly [Fallback, CompiledLeg])[] = [];
+  const fallbacks: (readonly [Fallback, CompiledStep])[] = [];
   for (const fallback of campaign.fallbacks) {
-    const compiled = await compileLeg(fallback, shop);
+    const compiled = await compileStep(fallback, shop);
     if (compiled !== null) fallbacks.push([fallback, compiled]);
   }
   const metaData = campaign.recipientMetaData === null ? null : compileNamed(campaign.recipientMetaData, shop);
   const addresses = resolveColumns(campaign.recipients, columns, list.headerLine);
   if (Array.isArray(addresses)) diagnostics.push(...addresses);
-  const segment = segmentOf(campaign, columns, diagnostics);
+  const segment = segmentOf(campaign.recipients.where, campaign, columns, today, diagnostics);
+  const branches = campaign.variants.flatMap(({ name, where }, index): Branch[] => {
+    if (isRelative(where)) {
+      const message = `The condition of the variant "${name}" depends on the day of the start.`;
+      const hint = 'Write a date, or put the condition under `recipients.where`.';
+      diagnostics.push(problem('invalid-where', message, { at: where?.at ?? { file: campaign.file }, hint }));
+    }
+    const found: Diagnostic[] = [];
+    const own = segmentOf(where, campaign, columns, today, found);
+    // A query is named after the place where most of them are.
+    const named = (message: string): string => message.replaceAll('`recipients.where', `\`variants[${index}].where`);
+    diagnostics.push(...found.map((one) => ({ ...one, message: named(one.message) })));
+    return own === null || where === null ? [] : [{ segment: own, index, name, at: where.at }];
+  });
   for (const fallback of campaign.fallbacks) checkFallbackAddress(fallback, campaign, list, diagnostics);
-  const isPersonal = own.some(([, leg]) => leg.isPersonal);
+  const isPersonal = own.some(([, step]) => step.isPersonal);
   if (diagnostics.some((d) => d.severity === 'error')) return { stages: null, diagnostics, isPersonal };
 
-  const message = (variant: string | null, leg: CompiledLeg, index: number): Message => ({
+  const message = (variant: string | null, step: CompiledStep, index: number): Message => ({
     variant,
-    required: leg.required.map((name) => ({ index: columns.indexOf(name), name })),
-    write: createWriter(leg, index, metaData),
+    required: step.required.map((name) => ({ index: columns.indexOf(name), name })),
+    write: createWriter(step, index, metaData, mark),
   });
   const stages: Stages = {
     segment,
     recipient: createRecipientReader(campaign.recipients, columns),
     values: createValues(columns, [...shop.used]),
     used: columns.flatMap((name, i) => (shop.used.has(name) ? [i] : [])),
-    messages: own.map(([variant, leg]) => message(variant, leg, 0)),
-    fallbacks: fallbacks.map(([fallback, leg], i) => ({
-      ...message(null, leg, i + 1),
+    comparisons: shop.comparisons,
+    branches,
+    messages: own.map(([variant, step]) => message(variant, step, 0)),
+    fallbacks: fallbacks.map(([fallback, step], i) => ({
+      ...message(null, step, i + 1),
       address: addressOf(fallback, campaign, columns),
     })),
   };
@@ -118,16 +155,26 @@ function unique(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...new Map(diagnostics.map((d) => [JSON.stringify([d.code, d.message, d.at]), d])).values()];
 }
 
-function segmentOf(campaign: Campaign, columns: readonly string[], diagnostics: Diagnostic[]): Segment | null {
-  const { where, columns: types } = campaign.recipients;
+function segmentOf(
+  where: Where | null,
+  { recipients }: Campaign,
+  columns: readonly string[],
+  today: number,
+  diagnostics: Diagnostic[],
+): Segment | null {
   if (where === null) return null;
-  const compiled = compileSegment(where, columns, types);
+  const compiled = compileSegment(where, columns, columnTypes(recipients), today);
   if ('segment' in compiled) return compiled.segment;
   diagnostics.push(...compiled);
   return null;
 }
 
-function checkFallbackAddress(fallback: Fallback, campaign: Campaign, list: List, diagnostics: Diagnostic[]): void {
+function checkFallbackAddress(
+  fallback: Fallback,
+  campaign: Campaign,
+  list: Pick<List, 'columns' | 'headerLine'>,
+  diagnostics: Diagnostic[],
+): void {
   const { recipients, file } = campaign;
   const needed = addressKindOf(campaign, fallback);
   if (fallback.to === null) {
@@ -158,35 +205,36 @@ function addressOf(fallback: Fallback, campaign: Campaign, columns: readonly str
   return { column: columns.indexOf(fallback.to), name: fallback.to, kind, read };
 }
 
-/** The message of a leg for one row, or what is wrong with it there. Throws `RenderError` where a text cannot be made. */
+/** The message of a step for one row, or what is wrong with it there. Throws `RenderError` where a text cannot be made. */
 type Writer = (
   address: { readonly to: string; readonly country: string | null },
   values: TemplateValues,
   at: Position,
-) => LegMessage | Diagnostic;
+) => StepMessage | Diagnostic;
 
 const NOTHING_REPLACED: readonly Replacement[] = [];
 const EMPTY: JsonObject = Object.freeze({});
 
 /**
- * Makes the writer of a leg's messages.
+ * Makes the writer of a step's messages.
  *
  * @param index - 0 for the campaign's own message and its variants; then the fallbacks
- * @param metaData - the metadata of each recipient, the same for all legs
+ * @param metaData - the metadata of each recipient, the same for all steps
  */
-function createWriter(compiled: CompiledLeg, index: number, metaData: Personalised | null): Writer {
-  const { leg } = compiled;
-  const shape = leg.channel === 'sms' ? createSmsShaper(leg) : createPlainShaper(compiled);
+function createWriter(compiled: CompiledStep, index: number, metaData: Personalised | null, mark: Mark | null): Writer {
+  const { step } = compiled;
+  const shape = step.channel === 'sms' ? createSmsShaper(step) : createPlainShaper(compiled);
   return (address, values, at) => {
     const rendered = compiled.text === null ? null : compiled.text.render(values);
     const variables = compiled.variables === null ? null : personalise(compiled.variables, values);
     const content = compiled.content === null ? null : compiled.content.render(values);
     const own = metaData === null ? null : (personalise(metaData, values) as Record<string, string>);
-    const shaped = shape(rendered, content, at);
+    const shaped =
+      mark === null ? shape(rendered, content, at) : shape(...marked(mark(address.to), rendered, content), at);
     if ('code' in shaped) return shaped;
     return {
-      leg: index,
-      channel: leg.channel,
+      step: index,
+      channel: step.channel,
       to: address.to,
       country: address.country,
       text: shaped.text,
@@ -198,6 +246,20 @@ function createWriter(compiled: CompiledLeg, index: number, metaData: Personalis
       sms: shaped.sms,
     };
   };
+}
+
+/** What a message begins with that goes to another address than its recipient's. */
+type Mark = (to: string) => string;
+
+/** The subject of an email and the text of every message; where a provider's template says it all, nothing is marked. */
+function marked(mark: string, text: string | null, content: JsonObject | null): [string | null, JsonObject | null] {
+  const said = text === null ? null : `${mark}${text}`;
+  if (content === null) return [said, content];
+  const keys = text === null ? (['subject', 'text'] as const) : (['subject'] as const);
+  const own = keys.flatMap((key) =>
+    typeof content[key] === 'string' ? [[key, `${mark}${content[key]}`] as const] : [],
+  );
+  return [said, { ...content, ...Object.fromEntries(own) }];
 }
 
 interface Shaped {
@@ -213,7 +275,7 @@ type Shaper = (rendered: string | null, content: JsonObject | null, at: Position
 const NOTHING_RENDERED: Shaped = { text: null, content: null, headers: null, replaced: NOTHING_REPLACED, sms: null };
 
 /** Encoding and parts of an SMS. */
-function createSmsShaper({ characterSet, transliterate: wanted }: Leg): Shaper {
+function createSmsShaper({ characterSet, transliterate: wanted }: Step): Shaper {
   return (rendered, _content, at) => {
     if (rendered === null) return NOTHING_RENDERED;
     let text = normaliseText(rendered);
@@ -244,14 +306,14 @@ function createSmsShaper({ characterSet, transliterate: wanted }: Leg): Shaper {
 }
 
 /** Every other channel: the limits of its content, with everything filled in. */
-function createPlainShaper({ leg, isPersonal, content: compiled, finishEmail, check }: CompiledLeg): Shaper {
-  const isProvider = leg.template?.kind === 'provider';
+function createPlainShaper({ step, isPersonal, content: compiled, finishEmail, check }: CompiledStep): Shaper {
+  const isProvider = step.template?.kind === 'provider';
   return (rendered, content, at) => {
     const text = rendered === null ? null : normaliseText(rendered);
     if (text !== null && compiled === null && !/\S/.test(text)) return emptyMessage(at);
     if (check !== null && isPersonal) {
       const known = isProvider ? null : (text ?? undefined);
-      const wrong = check(leg.channel, withProviders(leg, content ?? EMPTY), known).find(
+      const wrong = check(step.channel, withProviders(step, content ?? EMPTY), known).find(
         (found) => found.severity === 'error',
       );
       if (wrong !== undefined) return inRow(wrong, at);
@@ -283,13 +345,13 @@ function personalise(templates: Personalised, values: TemplateValues): Variables
   return own;
 }
 
-/** The message of the first leg, or what is wrong with it in this row. Throws `RenderError` as templates do. */
+/** The message of the first step, or what is wrong with it in this row. Throws `RenderError` as templates do. */
 export function writeMessage(
   message: Message,
   recipient: Recipient,
   values: TemplateValues,
   at: Position,
-): LegMessage | Diagnostic {
+): StepMessage | Diagnostic {
   return missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
 }
 
@@ -299,8 +361,8 @@ export function writeAll(
   recipient: Recipient,
   values: TemplateValues,
   at: Position,
-): readonly LegMessage[] | Diagnostic {
-  const written: LegMessage[] = [];
+): readonly StepMessage[] | Diagnostic {
+  const written: StepMessage[] = [];
   for (const message of stages.messages) {
     const found = writeMessage(message, recipient, values, at);
     if ('code' in found) return found;
@@ -316,8 +378,8 @@ export function writeFallbacks(
   recipient: Recipient,
   values: TemplateValues,
   at: Position,
-): readonly LegMessage[] | Diagnostic {
-  const written: LegMessage[] = [];
+): readonly StepMessage[] | Diagnostic {
+  const written: StepMessage[] = [];
   for (const fallback of fallbacks) {
     const address = fallback.address === null ? recipient : addressIn(fallback.address, recipient, at);
     if (address === null) continue;

@@ -1,14 +1,14 @@
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ClaimRules } from '../ledger/records.ts';
+import { appliesTo } from '../ledger/suppressions.ts';
 import type { AddressKind, Campaign, ListSpec, Project, Recipient, SuppressionFile } from '../model.ts';
 import { addressMessage, createAddressReader } from '../recipients/address.ts';
-import { type ListDigest, openList } from '../recipients/read.ts';
+import { type ListDigest, ONLY_CELLS, openList } from '../recipients/read.ts';
 import { type Book, createBook } from '../suppression/book.ts';
 import { type AddressCell, createEntryReader, type EntrySink, findColumns } from '../suppression/entries.ts';
 import { formsOf, listedForm } from '../suppression/form.ts';
-import type { Hasher } from '../suppression/hash.ts';
-import { type HasherReading, readHasher } from '../suppression/hash.ts';
+import { type Hasher, type HasherReading, readHasher } from '../suppression/hash.ts';
 import { createUntilReader } from '../suppression/until.ts';
 
 /** What of a campaign says which lists there are, and how they are read. */
@@ -23,14 +23,18 @@ export interface Suppressions {
   /** The list that has this address at this time, or null. */
   listOf(to: string, key: string, nowMs: number): string | null;
   readonly hasher: HasherReading;
+  /** Of the campaign: entries for other topics do not count. */
+  readonly topic: string | null;
   /** No file has an entry. */
   readonly isEmpty: boolean;
 }
 
 /** No file has an entry, and no hash can be compared. */
-export const NO_SUPPRESSIONS: Suppressions = createSuppressions([], {
-  problem: problem('missing-suppression-key', 'No suppression key was read.'),
-});
+export const NO_SUPPRESSIONS: Suppressions = createSuppressions(
+  [],
+  { problem: problem('missing-suppression-key', 'No suppression key was read.') },
+  null,
+);
 
 /** So many look-ups in the ledger cost as much as to read all its entries into memory. */
 const LOOKUPS_PER_ENTRY = 1 / 2;
@@ -61,14 +65,17 @@ export async function readSuppressions(
   const sources = sourcesOf(campaign);
   const { root, suppressionKey } = campaign.project;
   const reading = await readHasher(suppressionKey, env, root);
+  const { topic } = campaign;
   const parts =
-    shared === undefined ? [await readPart(sources, reading)] : await readShared(sources, root, reading, shared);
+    shared === undefined
+      ? [await readPart(sources, topic, reading)]
+      : await readShared(sources, topic, root, reading, shared);
   const diagnostics = parts.flatMap(({ faults }) => faults.diagnostics);
   const total = parts.reduce((sum, { faults }) => sum + faults.total, 0);
-  return { suppressions: createSuppressions(parts, reading), faults: { diagnostics, total } };
+  return { suppressions: createSuppressions(parts, reading, topic), faults: { diagnostics, total } };
 }
 
-function createSuppressions(parts: readonly Part[], reading: HasherReading): Suppressions {
+function createSuppressions(parts: readonly Part[], reading: HasherReading, topic: string | null): Suppressions {
   const hasher = 'hasher' in reading ? reading.hasher : null;
   const filled = parts.filter(({ book }) => book.addresses + book.hashes > 0);
   const isEmpty = filled.length === 0;
@@ -95,6 +102,7 @@ function createSuppressions(parts: readonly Part[], reading: HasherReading): Sup
     rules: { isListed: (to, key, nowMs) => listOf(to, key, nowMs) !== null, forms: formsOf, hasher },
     listOf,
     hasher: reading,
+    topic,
     isEmpty,
   };
 }
@@ -187,24 +195,25 @@ function ledgerLookup(
   const counts = ledger.suppressionCounts();
   const entries = counts.addresses + counts.hashes;
   if (entries === 0) return null;
+  const { topic } = suppressions;
   const { hasher } = suppressions.rules;
   let left = entries * LOOKUPS_PER_ENTRY;
   let find: ((form: string, nowMs: number) => number) | null = null;
   const isListed = (form: string): boolean => {
     if (left-- > 0) {
-      if (ledger.isSuppressed(form, now())) return true;
-      return counts.hashes > 0 && hasher !== null && ledger.isHashSuppressed(hasher.hash(form), now());
+      if (ledger.isSuppressed(form, now(), topic)) return true;
+      return counts.hashes > 0 && hasher !== null && ledger.isHashSuppressed(hasher.hash(form), now(), topic);
     }
-    find ??= lookUpIn(bookOf(ledger), hasher);
+    find ??= lookUpIn(bookOf(ledger, topic), hasher);
     return find(form, now()) !== -1;
   };
   return (to, key) => (key === to ? isListed(listedForm(to)) : formsOf(to, key).some(isListed));
 }
 
-function bookOf(ledger: SuppressionReader): Book {
+function bookOf(ledger: SuppressionReader, topic: string | null): Book {
   const book = createBook();
-  for (const { address, untilMs } of ledger.suppressions()) book.add(address, untilMs, 0);
-  for (const { hash, untilMs } of ledger.suppressedHashes()) book.addHash(hash, untilMs, 0);
+  for (const one of ledger.suppressions()) if (appliesTo(one, topic)) book.add(one.address, one.untilMs, 0);
+  for (const one of ledger.suppressedHashes()) if (appliesTo(one, topic)) book.addHash(one.hash, one.untilMs, 0);
   return book;
 }
 
@@ -239,6 +248,7 @@ export type SharedLists = Map<string, Promise<ReadPart>>;
  */
 async function readShared(
   sources: readonly SuppressionSource[],
+  topic: string | null,
   root: string,
   reading: HasherReading,
   shared: SharedLists,
@@ -246,16 +256,20 @@ async function readShared(
   const parts: ReadPart[] = [];
   for (const source of sources) {
     // The country says how its numbers are read.
-    const key = JSON.stringify([root, source]);
-    const part = shared.get(key) ?? readPart([source], reading);
+    const key = JSON.stringify([root, source, topic]);
+    const part = shared.get(key) ?? readPart([source], topic, reading);
     shared.set(key, part);
     parts.push(await part);
   }
   return parts;
 }
 
-/** Reads lists into one book, in which an address is found at once. */
-async function readPart(sources: readonly SuppressionSource[], reading: HasherReading): Promise<ReadPart> {
+/** Reads lists into one book, in which an address is found at once: the entries that count for a campaign. */
+async function readPart(
+  sources: readonly SuppressionSource[],
+  topic: string | null,
+  reading: HasherReading,
+): Promise<ReadPart> {
   const book = createBook();
   const diagnostics: Diagnostic[] = [];
   let total = 0;
@@ -266,10 +280,12 @@ async function readPart(sources: readonly SuppressionSource[], reading: HasherRe
   for (const [number, source] of sources.entries()) {
     const keys = createKeyCheck(source.file, reading);
     const faults = await readSuppressionList(source, {
-      address: (form, untilMs) => book.add(form, untilMs, number),
-      hash({ keyId, hash }, untilMs, _reason, line) {
+      address(form, untilMs, _reason, _line, about) {
+        if (about === '' || about === topic) book.add(form, untilMs, number);
+      },
+      hash({ keyId, hash }, untilMs, _reason, line, about) {
         keys.see(keyId, line);
-        book.addHash(hash, untilMs, number);
+        if (about === '' || about === topic) book.addHash(hash, untilMs, number);
       },
     });
     add(faults);
@@ -318,7 +334,7 @@ interface ListFaults {
   readonly total: number;
 }
 
-type ListsOf = Pick<Campaign, 'suppressions'> & {
+type ListsOf = Pick<Campaign, 'suppressions' | 'topic'> & {
   readonly recipients: Pick<ListSpec, 'defaultCountry'>;
   readonly project: Pick<Project, 'defaultCountry' | 'timeZone'>;
 };
@@ -396,25 +412,8 @@ function cellsOf(defaultCountry: string | null): Readonly<Record<AddressKind, Ad
 }
 
 function specOf({ path, file }: SuppressionSource): ListSpec {
-  return {
-    path,
-    file,
-    inline: null,
-    kind: 'msisdn',
-    to: '',
-    key: [],
-    duplicates: null,
-    defaultCountry: null,
-    delimiter: null,
-    encoding: null,
-    // Of handbill's own exports as of any other: no address begins so, and a missed one would be sent to.
-    escaped: true,
-    onInvalid: 'refuse',
-    alsoInvalid: [],
-    timeZone: null,
-    columns: {},
-    where: null,
-  };
+  // Of handbill's own exports as of any other: no address begins so, and a missed one would be sent to.
+  return { ...ONLY_CELLS, path, file, escaped: true };
 }
 
 /** The hints of the reader of recipients name settings that a suppression list does not have. */

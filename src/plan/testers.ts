@@ -1,13 +1,13 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
-import { ADDRESS_KINDS, type AddressKind, type Campaign, type Leg, type Row } from '../model.ts';
+import { ADDRESS_KINDS, type AddressKind, type Campaign, type Row, type Step } from '../model.ts';
 import { ADDRESS_WORDS, type AddressReader, createAddressReader } from '../recipients/address.ts';
 import { columnName } from '../recipients/columns.ts';
 import { openList } from '../recipients/read.ts';
 import { show } from '../recipients/show.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { decisions } from './decide.ts';
-import { addressKindOf } from './leg-of.ts';
 import type { Plan } from './plan.ts';
+import { addressKindOf } from './step-of.ts';
 
 /*
  * A message to testers is the message of one row of the list, sent to another address: a campaign of its own, made of
@@ -97,18 +97,18 @@ export function testMessages({ campaign, columns }: Plan, row: TestRow, testers:
     AddressKind,
     AddressReader
   >;
-  const kindOf = (leg: OwnLeg): AddressKind => addressKindOf(campaign, leg);
+  const kindOf = (step: OwnStep): AddressKind => addressKindOf(campaign, step);
   const fitting = (kind: AddressKind, addresses = testers.addresses): readonly string[] => [
     ...new Set(addresses.flatMap((text) => addressIn(readers[kind], text))),
   ];
-  const own = ownLegs(campaign, testers.variant);
+  const own = ownSteps(campaign, testers.variant);
   refuseUnfit(
     testers,
-    own.map(({ leg }) => kindOf(leg)),
+    own.map(({ step }) => kindOf(step)),
     readers,
   );
-  return own.flatMap(({ part, name, leg }): TestMessage[] => {
-    const kind = kindOf(leg);
+  return own.flatMap(({ part, name, step }): TestMessage[] => {
+    const kind = kindOf(step);
     const to = fitting(kind);
     if (to.length === 0) return [];
     // Every column with an address holds one of a tester: templates and variables may name any of them.
@@ -122,27 +122,27 @@ export function testMessages({ campaign, columns }: Plan, row: TestRow, testers:
         return its === kind ? tester : (fitting(its)[0] ?? tester);
       });
     const rows = to.map((tester) => ({ line: row.line, values: values(tester) }));
-    const column = leg.to ?? campaign.recipients.to;
+    const column = step.to ?? campaign.recipients.to;
     const known = fitting(kind, campaign.project.testers);
     const strangers = to.filter((tester) => !known.includes(tester));
     const list = { kind, to: column, inline: { columns, rows } };
-    return [{ part, name, to, strangers, campaign: onlyFor(campaign, leg, list) }];
+    return [{ part, name, to, strangers, campaign: onlyFor(campaign, step, list) }];
   });
 }
 
-type OwnLeg = Leg & { readonly to?: string | null };
+type OwnStep = Step & { readonly to?: string | null };
 
 interface Named {
   readonly part: string;
   readonly name: string;
-  readonly leg: OwnLeg;
+  readonly step: OwnStep;
 }
 
-function ownLegs(campaign: Campaign, variant: string | null): readonly Named[] {
-  const variants = campaign.variants.map(({ name, leg }) => ({
+function ownSteps(campaign: Campaign, variant: string | null): readonly Named[] {
+  const variants = campaign.variants.map(({ name, step }) => ({
     part: `-variant-${name}`,
-    name: `variant ${name} (${leg.channel})`,
-    leg,
+    name: `variant ${name} (${step.channel})`,
+    step,
     variant: name,
   }));
   if (variant !== null) {
@@ -153,26 +153,28 @@ function ownLegs(campaign: Campaign, variant: string | null): readonly Named[] {
       didYouMean(variant, names).hint ?? (names.length === 0 ? 'It has none.' : `It has ${names.join(', ')}.`);
     throw refuse(problem('usage', `The campaign has no variant "${variant}".`, { at: { file: campaign.file }, hint }));
   }
-  const fallbacks = campaign.fallbacks.map((leg) => ({
-    part: `-fallback-${leg.channel}`,
-    name: `fallback (${leg.channel})`,
-    leg,
+  const fallbacks = campaign.fallbacks.map((step) => ({
+    part: `-fallback-${step.channel}`,
+    name: `fallback (${step.channel})`,
+    step,
   }));
-  // A campaign with variants has no message of its own.
-  const own = variants.length > 0 ? variants : [{ part: '', name: campaign.channel, leg: withoutAddress(campaign) }];
+  // A campaign whose recipients are divided among variants has no message of its own.
+  const hasDrawn = campaign.variants.some(({ where }) => where === null);
+  const main = { part: '', name: campaign.channel, step: withoutAddress(campaign) };
+  const own = hasDrawn ? variants : [...variants, main];
   return [...own, ...fallbacks];
 }
 
 /** The message alone, without what else a campaign says. */
-function withoutAddress(leg: Leg): Leg {
-  const { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content } = leg;
+function withoutAddress(step: Step): Step {
+  const { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content } = step;
   return { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content };
 }
 
 /** The columns of the list that hold addresses, and of which kind. */
 function addressColumns(campaign: Campaign): readonly (readonly [column: string, kind: AddressKind])[] {
-  const others = campaign.fallbacks.flatMap((leg) =>
-    leg.to === null ? [] : [[leg.to, addressKindOf(campaign, leg)] as const],
+  const others = campaign.fallbacks.flatMap((step) =>
+    step.to === null ? [] : [[step.to, addressKindOf(campaign, step)] as const],
   );
   return [[campaign.recipients.to, campaign.recipients.kind], ...others];
 }
@@ -180,12 +182,12 @@ function addressColumns(campaign: Campaign): readonly (readonly [column: string,
 /** The campaign with one message and its list of testers, and without all that is about the real list. */
 function onlyFor(
   campaign: Campaign,
-  leg: OwnLeg,
+  step: OwnStep,
   list: Pick<Campaign['recipients'], 'kind' | 'to' | 'inline'>,
 ): Campaign {
   return {
     ...campaign,
-    ...withoutAddress(leg),
+    ...withoutAddress(step),
     variants: [],
     fallbacks: [],
     split: { ...campaign.split, holdout: 0, test: null, winner: null, decides: null },
@@ -194,6 +196,7 @@ function onlyFor(
     schedule: null,
     exclude: [],
     frequency: [],
+    after: null,
   };
 }
 

@@ -1,42 +1,42 @@
 import { createSenderCheck, senderAdvice } from '../content/senders.ts';
 import { unicodeCauses } from '../content/unicode.ts';
 import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
-import type { JsonObject, Leg, LegMessage, SendDecision, SkipDecision } from '../model.ts';
+import type { Decision, JsonObject, SendDecision, SkipDecision, Step, StepMessage } from '../model.ts';
 import { doubtAbout, type NumberDoubt } from '../recipients/phone.ts';
-import { legsOf } from './leg-of.ts';
 import type { Plan } from './plan.ts';
+import { channelStepsOf } from './step-of.ts';
 import type { CheckContent } from './workshop.ts';
 
 /** What is worth knowing about a message that will be sent, or a row that is left out: no reason to stop. */
-export type Warner = (decision: SendDecision | SkipDecision) => readonly Diagnostic[];
+type Warner = (decision: SendDecision | SkipDecision) => readonly Diagnostic[];
 
 /** Made once for a campaign: what does not depend on the recipient is looked up before. */
 export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check'>): Warner {
-  const legs = legsOf(campaign);
+  const steps = channelStepsOf(campaign);
   const warnsOfAddress = campaign.recipients.duplicates !== 'keep';
-  const senders = new Map<Leg, ReturnType<typeof createSenderCheck>>();
-  const ruleOf = (leg: Leg, country: string | null) => {
-    let check = senders.get(leg);
+  const senders = new Map<Step, ReturnType<typeof createSenderCheck>>();
+  const ruleOf = (step: Step, country: string | null) => {
+    let check = senders.get(step);
     if (check === undefined) {
-      check = createSenderCheck(leg.channel === 'sms' ? leg.from : null, campaign.project.senderRules);
-      senders.set(leg, check);
+      check = createSenderCheck(step.channel === 'sms' ? step.from : null, campaign.project.senderRules);
+      senders.set(step, check);
     }
     return check(country);
   };
-  const ofLeg = (message: LegMessage, variant: string | null, at: Position): readonly Diagnostic[] => {
-    const leg = legs(message, variant);
-    const found = [...ofMessage(message, leg, check, at)];
-    const doubt = message.leg === 0 ? null : ofNumber(message, true, at);
+  const ofStep = (message: StepMessage, variant: string | null, at: Position): readonly Diagnostic[] => {
+    const step = steps(message, variant);
+    const found = [...ofMessage(message, step, check, at)];
+    const doubt = message.step === 0 ? null : ofNumber(message, true, at);
     if (doubt !== null) found.unshift(doubt);
-    const rule = ruleOf(leg, message.country);
-    if (rule === null || leg.from === null || message.country === null) return found;
-    const { message: said, hint } = senderAdvice(leg.from, message.country, rule);
+    const rule = ruleOf(step, message.country);
+    if (rule === null || step.from === null || message.country === null) return found;
+    const { message: said, hint } = senderAdvice(step.from, message.country, rule);
     return [...found, warning('sender-country', said, { at, hint })];
   };
   return (decision) => {
     const at = { file: campaign.recipients.file, line: decision.line };
     if (decision.decision === 'skip') return ofDuplicate(decision, at);
-    const own = ofLeg(decision, decision.variant, at);
+    const own = ofStep(decision, decision.variant, at);
     const shared = warnsOfAddress ? ofSharedAddress(decision, at) : NOTHING;
     const number = ofNumber(decision, decision.recipient.assigned, at);
     if (number === null && shared.length === 0 && decision.fallbacks.length === 0) return own;
@@ -44,9 +44,70 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
       ...(number === null ? [] : [number]),
       ...shared,
       ...own,
-      ...decision.fallbacks.flatMap((message) => ofFallback(message, ofLeg(message, decision.variant, at))),
+      ...decision.fallbacks.flatMap((message) => ofFallback(message, ofStep(message, decision.variant, at))),
     ];
   };
+}
+
+/** Finds comparisons of the templates that no recipient meets: often a slip, such as another case or a space. */
+export interface ComparisonCheck {
+  add(decision: Decision): void;
+  /** Those that were never met, once all decisions were added; nothing where no recipient is sent to. */
+  unmet(): readonly Diagnostic[];
+}
+
+export function createComparisonCheck({ columns, stages }: Pick<Plan, 'columns' | 'stages'>): ComparisonCheck {
+  const byPlace = new Map(stages.comparisons.map((one) => [JSON.stringify([one.place.at, one.column, one.text]), one]));
+  let open = [...byPlace.values()].map((one) => ({
+    one,
+    index: columns.indexOf(one.column),
+    folded: fold(one.text),
+    like: null as string | null,
+  }));
+  let isAnySent = false;
+  const unused = new Map(stages.branches.map(({ name, at }) => [name, at]));
+  return {
+    add(decision) {
+      if (decision.decision !== 'send') return;
+      isAnySent = true;
+      if (decision.variant !== null) unused.delete(decision.variant);
+      if (open.length === 0) return;
+      const { values } = decision.recipient;
+      if (open.some(({ one, index }) => values[index] === one.text)) {
+        open = open.filter(({ one, index }) => values[index] !== one.text);
+      }
+      for (const comparison of open) {
+        if (comparison.like !== null) continue;
+        const value = values[comparison.index] ?? '';
+        if (fold(value) === comparison.folded) comparison.like = value;
+      }
+    },
+    unmet: () =>
+      !isAnySent
+        ? NOTHING
+        : [
+            ...[...unused].map(ofUnusedVariant),
+            ...open.map(({ one: { column, text, place }, like }) =>
+              warning('unmet-comparison', `No recipient has ${JSON.stringify(text)} in the column "${column}".`, {
+                ...place,
+                hint:
+                  like === null
+                    ? 'Check the text and the column. Upper and lower case count.'
+                    : `The list has ${JSON.stringify(like)}: upper and lower case and spaces count.`,
+              }),
+            ),
+          ],
+  };
+}
+
+function ofUnusedVariant([name, at]: readonly [string, Plan['stages']['branches'][number]['at']]): Diagnostic {
+  const hint = 'Check the condition and the columns, and whether a variant before it takes its recipients.';
+  return warning('unmet-comparison', `No recipient gets the variant "${name}".`, { at, hint });
+}
+
+/** Texts that people take for the same. */
+function fold(text: string): string {
+  return text.trim().toLowerCase();
 }
 
 const EMPTY: JsonObject = Object.freeze({});
@@ -66,7 +127,7 @@ const NUMBER_HINTS: Readonly<Record<NumberDoubt['kind'], string | null>> = {
 };
 
 /** What speaks against the number of a message. */
-function ofNumber({ to, country, channel }: LegMessage, assigned: boolean, at: Position): Diagnostic | null {
+function ofNumber({ to, country, channel }: StepMessage, assigned: boolean, at: Position): Diagnostic | null {
   // Contacts and email addresses are no numbers; a landline takes calls, and may have an account of a messaging app.
   if (!to.startsWith('+') || (assigned && channel !== 'sms')) return null;
   const doubt = doubtAbout({ to, country, assigned }, channel === 'voice');
@@ -91,22 +152,22 @@ function ofSharedAddress({ sameAddressAs }: SendDecision, at: Position): readonl
   return [warning('duplicate-address', message, { at, hint })];
 }
 
-function ofFallback({ channel }: LegMessage, found: readonly Diagnostic[]): readonly Diagnostic[] {
+function ofFallback({ channel }: StepMessage, found: readonly Diagnostic[]): readonly Diagnostic[] {
   return found.map((one) => ({ ...one, message: `Fallback to ${channel}: ${one.message}` }));
 }
 
-function ofMessage(message: LegMessage, leg: Leg, check: CheckContent | null, at: Position): readonly Diagnostic[] {
+function ofMessage(message: StepMessage, step: Step, check: CheckContent | null, at: Position): readonly Diagnostic[] {
   if (message.channel === 'sms' && message.replaced.length === 0 && message.sms?.encoding !== 'UCS-2') return NOTHING;
   const found: Diagnostic[] = [];
   if (message.replaced.length > 0) {
     const list = [...new Set(message.replaced.map((r) => `${r.from} -> ${r.to || 'nothing'}`))].join(', ');
     found.push(warning('transliterated', `Replaced to stay in GSM-7: ${list}.`, { at }));
   }
-  if (message.sms?.encoding === 'UCS-2' && leg.characterSet === 'auto' && message.text !== null) {
+  if (message.sms?.encoding === 'UCS-2' && step.characterSet === 'auto' && message.text !== null) {
     found.push(unicodeWarning(message.text, message.sms.parts, at));
   }
   if (message.channel === 'sms' || check === null) return found;
-  const text = leg.template?.kind === 'provider' ? null : (message.text ?? undefined);
+  const text = step.template?.kind === 'provider' ? null : (message.text ?? undefined);
   for (const { severity, code, message: said, hint } of check(message.channel, message.content ?? EMPTY, text)) {
     if (severity === 'warning') found.push(warning(code, said, { at, ...(hint === undefined ? {} : { hint }) }));
   }

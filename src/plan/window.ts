@@ -7,7 +7,7 @@ export type Closed =
   | { readonly decision: 'skip'; readonly reason: 'window-closed'; readonly detail: string }
   | {
       readonly decision: 'defer';
-      readonly reason: 'outside-window' | 'zone-unknown';
+      readonly reason: 'outside-window' | 'zone-unknown' | 'follow-up-later';
       readonly detail: string;
       /** When it opens, in ms since 1970; null where that is not known. */
       readonly opensAtMs: number | null;

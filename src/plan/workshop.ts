@@ -1,17 +1,18 @@
 import { checkContent } from '../content/channels.ts';
 import type { ContentProblem } from '../content/check-values.ts';
 import type { Diagnostic } from '../errors.ts';
-import type { Campaign, Content, Json, JsonObject, Leg, SourceText, Variables } from '../model.ts';
-import { type CompiledTemplate, columnTag, compileTemplate } from '../templates/compile.ts';
+import type { Campaign, Content, Json, JsonObject, SourceText, Step, Variables } from '../model.ts';
+import { type Comparison, type CompiledTemplate, columnTag, compileTemplate } from '../templates/compile.ts';
 import { pointerTo } from '../util/json.ts';
 
-/** What all legs of a campaign are compiled with, and where what is found goes. */
+/** What all steps of a campaign are compiled with, and where what is found goes. */
 export interface Workshop {
   readonly campaign: Campaign;
   readonly columns: readonly string[];
   readonly diagnostics: Diagnostic[];
   /** Columns that anything uses. */
   readonly used: Set<string>;
+  readonly comparisons: Comparison[];
   /** Null where there is nothing but SMS. */
   readonly check: CheckContent | null;
 }
@@ -19,8 +20,8 @@ export interface Workshop {
 export type CheckContent = typeof checkContent;
 
 /** What checks the content of every message; null where there is nothing but SMS. */
-export function checkFor(legs: readonly Leg[]): CheckContent | null {
-  return legs.every(({ channel, content }) => channel === 'sms' && content === null) ? null : checkContent;
+export function checkFor(steps: readonly Step[]): CheckContent | null {
+  return steps.every(({ channel, content }) => channel === 'sms' && content === null) ? null : checkContent;
 }
 
 /** How long the HTML of an email may be before and after it is rendered, in bytes: MJML grows about fivefold. */
@@ -34,7 +35,7 @@ export type Personalised = readonly (
 /** Compiles a text that is rendered for each recipient; its columns count as used. */
 export function compileText(
   source: SourceText,
-  { campaign, columns, diagnostics, used }: Workshop,
+  { campaign, columns, diagnostics, used, comparisons }: Workshop,
   html = false,
 ): CompiledTemplate | null {
   const { template, diagnostics: found } = compileTemplate(source, {
@@ -47,6 +48,7 @@ export function compileText(
   });
   diagnostics.push(...found);
   for (const column of template?.columns ?? []) used.add(column);
+  comparisons.push(...(template?.comparisons ?? []));
   return template;
 }
 
@@ -79,23 +81,23 @@ export interface FilledIn {
  * What can be said before the first row: texts with expressions in them are not known yet, but for those of a message
  * that names no column, which is judged as it will be sent: no row would be asked for it.
  */
-export function checkAtLoad(leg: Leg, content: Content | null, filledIn: FilledIn | null, shop: Workshop): void {
-  const source = leg.template?.kind === 'text' ? leg.template.source.text : undefined;
-  const text = leg.template?.kind === 'provider' || source?.includes('{{') ? null : source;
+export function checkAtLoad(step: Step, content: Content | null, filledIn: FilledIn | null, shop: Workshop): void {
+  const source = step.template?.kind === 'text' ? step.template.source.text : undefined;
+  const text = step.template?.kind === 'provider' || source?.includes('{{') ? null : source;
   const tree = content === null ? {} : (known(content.tree, '', content) as JsonObject);
   const judge = (what: JsonObject, said: string | null | undefined) =>
-    shop.check?.(leg.channel, withProviders(leg, what), said) ?? [];
+    shop.check?.(step.channel, withProviders(step, what), said) ?? [];
   const written = judge(tree, text);
   const whole = written.some(({ severity }) => severity === 'error') ? null : filledIn;
   const found =
     whole === null
       ? written
-      : judge(whole.content ?? {}, leg.template?.kind === 'provider' ? null : (whole.text ?? undefined));
-  for (const one of found) shop.diagnostics.push(diagnosticOf(one, leg, content, shop.campaign));
+      : judge(whole.content ?? {}, step.template?.kind === 'provider' ? null : (whole.text ?? undefined));
+  for (const one of found) shop.diagnostics.push(diagnosticOf(one, step, content, shop.campaign));
 }
 
 /** Of an email with a template of the provider's, what the provider has: subject and HTML need not be here. */
-export function withProviders({ channel, template }: Leg, content: JsonObject): JsonObject {
+export function withProviders({ channel, template }: Step, content: JsonObject): JsonObject {
   return channel === 'email' && template?.kind === 'provider' ? { subject: null, html: null, ...content } : content;
 }
 
@@ -115,9 +117,9 @@ function known(value: Json, pointer: string, content: Content): Json {
 }
 
 /** At the part of the content that is wrong; where that is not written, at what encloses it. */
-function diagnosticOf(found: ContentProblem, leg: Leg, content: Content | null, campaign: Campaign): Diagnostic {
+function diagnosticOf(found: ContentProblem, step: Step, content: Content | null, campaign: Campaign): Diagnostic {
   const { code, severity, message, hint } = found;
-  const place = placeOf(found.pointer, content) ?? templatePlace(leg) ?? { at: { file: campaign.file } };
+  const place = placeOf(found.pointer, content) ?? templatePlace(step) ?? { at: { file: campaign.file } };
   return { code, severity, message, ...place, ...(hint === undefined ? {} : { hint }) };
 }
 
@@ -130,9 +132,9 @@ function placeOf(pointer: string, content: Content | null): Pick<Diagnostic, 'at
   }
 }
 
-function templatePlace(leg: Leg): Pick<Diagnostic, 'at' | 'source'> | null {
-  if (leg.template?.kind === 'provider') return leg.template.place;
-  if (leg.template?.kind !== 'text') return null;
-  const { file, line, column } = leg.template.source;
+function templatePlace(step: Step): Pick<Diagnostic, 'at' | 'source'> | null {
+  if (step.template?.kind === 'provider') return step.template.place;
+  if (step.template?.kind !== 'text') return null;
+  const { file, line, column } = step.template.source;
   return { at: { file, line, column } };
 }

@@ -1,9 +1,8 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { ColumnType, ColumnTypes, ListSpec } from '../model.ts';
-import { type DateFormat, readDateFormat } from '../util/date-format.ts';
-import { maskText } from '../util/mask.ts';
+import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { instantMs } from '../util/units.ts';
+import { type DateFormat, dayMs, instantMs, readDateFormat } from '../util/time.ts';
 import { ADDRESS_WORDS } from './address.ts';
 import { shorten, show } from './show.ts';
 
@@ -61,22 +60,29 @@ export function listed(columns: readonly string[]): string {
   return `Its columns: ${names}${more}.`;
 }
 
-/** A column whose cells must hold a number or a date. */
+/** A column whose cells must hold what `recipients.columns` says. */
 export interface TypedColumn {
   readonly index: number;
   readonly name: string;
-  readonly type: Exclude<ColumnType, 'string'>;
+  readonly type: ColumnType;
   /** How its dates are written; null: as ISO 8601. */
   readonly format: DateFormat | null;
+  /** No cell may be empty; absent: any may. */
+  readonly required?: boolean;
+  /** What a cell may hold, as `readText` reads it; absent: any text. */
+  readonly values?: ReadonlySet<string>;
 }
 
-/** The columns with a type that cells can miss. Names that the list does not have are left out. */
+/** The columns that a cell can be wrong for. Names that the list does not have are left out. */
 export function typedColumns(types: ColumnTypes, columns: readonly string[]): TypedColumn[] {
   return Object.entries(types).flatMap(([written, column]) => {
     const name = columnName(written);
     const index = columns.indexOf(name);
+    const { required = false, values } = typeof column === 'string' ? {} : column;
     const { type, format } = readType(column);
-    return index === -1 || type === 'string' ? [] : [{ index, name, type, format }];
+    if (index === -1 || (type === 'string' && !required && values === undefined)) return [];
+    const allowed = values === undefined ? {} : { values: new Set(values.map(readText)) };
+    return [{ index, name, type, format, ...(required ? { required } : {}), ...allowed }];
   });
 }
 
@@ -86,6 +92,7 @@ export function readType(column: ColumnTypes[string]): {
   readonly format: DateFormat | null;
 } {
   if (typeof column === 'string') return { type: column, format: null };
+  if (column.format === undefined) return { type: column.type, format: null };
   const format = readDateFormat(column.format);
   if ('problem' in format) throw new Error(`The format ${column.format} ${format.problem}.`);
   return { type: column.type, format };
@@ -96,26 +103,41 @@ export function columnName(written: string): string {
   return written.trim().normalize('NFC');
 }
 
-/** All faults of the typed cells of one row, and what to do; null if each has its type. */
+/** All faults of the typed cells of one row, and what to do; null if each holds what it should. */
 export function typeFault(
   typed: readonly TypedColumn[],
   values: readonly string[],
 ): { readonly message: string; readonly hint: string } | null {
-  for (const { index, type, format } of typed) {
-    if (readCell(type, values[index] ?? '', format) === null) return explain(typed, values);
-  }
+  for (const column of typed) if (isWrong(column, values[column.index] ?? '')) return explain(typed, values);
   return null;
 }
 
+function isWrong({ type, format, required, values }: TypedColumn, cell: string): boolean {
+  if (type !== 'string' && readCell(type, cell, format) === null) return true;
+  if (required === undefined && values === undefined) return false;
+  const text = readText(cell);
+  return text === '' ? required === true : values !== undefined && !values.has(text);
+}
+
 function explain(typed: readonly TypedColumn[], values: readonly string[]): { message: string; hint: string } {
-  const wrong = typed.filter(({ index, type, format }) => readCell(type, values[index] ?? '', format) === null);
-  const parts = wrong.map(
-    ({ index, name, type, format }) =>
-      `"${name}" holds ${showCell(values[index] ?? '')}, not ${A[type]}${format === null ? '' : ` as ${format.pattern}`}`,
-  );
+  const wrong = typed.filter((column) => isWrong(column, values[column.index] ?? ''));
+  const parts = wrong.map((column) => faultOf(column, values[column.index] ?? ''));
   const hint = [...new Set(wrong.map((column) => hintFor(column, (values[column.index] ?? '').trim())))].join(' ');
   return { message: `The column ${parts.join('; ')}.`, hint };
 }
+
+function faultOf({ name, type, format, values }: TypedColumn, cell: string): string {
+  if (readText(cell) === '') return `"${name}" is empty`;
+  if (type !== 'string' && readCell(type, cell, format) === null) {
+    return `"${name}" holds ${showCell(cell)}, not ${A[type]}${format === null ? '' : ` as ${format.pattern}`}`;
+  }
+  const all = [...(values ?? [])];
+  const more = all.length > MOST_VALUES ? ` or ${all.length - MOST_VALUES} more` : '';
+  return `"${name}" holds ${show(cell)}, not one of ${all.slice(0, MOST_VALUES).join(', ')}${more}`;
+}
+
+/** More values than fit into a sentence. */
+const MOST_VALUES = 5;
 
 const A = { number: 'a number', date: 'a date' } as const;
 
@@ -124,7 +146,18 @@ function showCell(cell: string): string {
   return /^(?!.*\d{9})[\d\s.,:/TZ+-]{1,12}$/.test(cell.trim()) ? `"${shorten(cell.trim())}"` : show(cell);
 }
 
-function hintFor({ type, format }: TypedColumn, text: string): string {
+function hintFor(column: TypedColumn, text: string): string {
+  const { required, values } = column;
+  if (text === '') return '`recipients.columns` requires a value in every row.';
+  if (values !== undefined) {
+    const near = didYouMean(text, [...values]).hint;
+    return near ?? 'Write one of them as `recipients.columns` does: upper and lower case count.';
+  }
+  const hint = hintForType(column, text);
+  return required === true ? hint.replace(' A cell may be empty.', '') : hint;
+}
+
+function hintForType({ type, format }: TypedColumn, text: string): string {
   if (format !== null) {
     const isOther = format.toIso(text) === null && readCell('date', text) !== null;
     const iso = isOther ? ' For ISO dates write `date`, without a format.' : '';
@@ -166,6 +199,28 @@ export function readCell(
   return iso === null ? null : readDate(iso.includes('T') ? `${iso}Z` : iso);
 }
 
+/**
+ * The calendar day of a cell with a date: as it is written, and of an instant that of the zone; undefined when the cell
+ * is empty, null when it holds something else.
+ * @param dayOf the day of an instant in the zone
+ */
+export function readCellDay(
+  cell: string,
+  format: DateFormat | null,
+  dayOf: (ms: number) => number,
+): number | null | undefined {
+  const text = cell.trim();
+  if (text === '') return undefined;
+  if (format !== null) {
+    const iso = format.toIso(text);
+    return iso === null ? null : dayMs(iso.slice(0, 10));
+  }
+  const day = dayMs(text);
+  if (day !== null) return day;
+  const ms = readDate(text);
+  return ms === null ? null : dayOf(ms);
+}
+
 function readNumber(text: string): number | null {
   if (!NUMBER.test(text)) return null;
   if (text.length > MAX_DIGITS && text.replace(/[-.]/g, '').length > MAX_DIGITS) return null;
@@ -173,17 +228,8 @@ function readNumber(text: string): number | null {
   return Number(text) + 0;
 }
 
-const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
-
 function readDate(text: string): number | null {
-  if (!DAY.test(text)) return instantMs(text.replace(' ', 'T'));
-  const year = Number(text.slice(0, 4));
-  const month = Number(text.slice(5, 7));
-  const day = Number(text.slice(8, 10));
-  // Date.UTC carries over (31 April is 1 May), and reads years below 100 as 19xx.
-  const ms = Date.UTC(year, month - 1, day);
-  const date = new Date(ms);
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 100 ? ms : null;
+  return dayMs(text) ?? instantMs(text.replace(' ', 'T'));
 }
 
 /** The text of a cell as it is compared: trimmed, and in Unicode's composed form. */

@@ -1,6 +1,6 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { Recipient } from '../model.ts';
+import type { AddressKind, Recipient } from '../model.ts';
 
 /** What a duplicate is of: the first row with the same key, or the row of another person with the same address. */
 export interface Duplicate {
@@ -20,6 +20,7 @@ export interface Duplicates {
 }
 
 interface DuplicateOptions {
+  readonly kind: AddressKind;
   /** Addresses are compared as well as keys: the key is not the address. */
   readonly byAddress: boolean;
   /** Columns that the messages use, by position: where they differ, the message does. */
@@ -27,20 +28,20 @@ interface DuplicateOptions {
 }
 
 /**
- * Makes an empty set of recipients: SQLite in memory, off V8's heap, some 40 bytes a row. A Map of as many strings takes
- * three times that, and cannot hold more than 16 million.
+ * Makes an empty set of recipients: SQLite in memory, off V8's heap. A phone number takes 20 bytes, and 30 as a text. A
+ * Map of as many strings takes 100 or more, and cannot hold more than 16 million.
  */
-export function createDuplicates({ byAddress, used }: DuplicateOptions): Duplicates {
-  const database = new DatabaseSync(':memory:');
-  database.exec(TABLES);
-  const keys = createSeen(database.prepare(ADD_KEY), database.prepare(FIND_KEY));
-  const addresses = byAddress ? createSeen(database.prepare(ADD_ADDRESS), database.prepare(FIND_ADDRESS)) : null;
+export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): Duplicates {
+  const isNumber = kind === 'msisdn';
+  const keys = createSeen(isNumber && !byAddress);
+  const addresses = byAddress ? createSeen(isNumber) : null;
 
   /**
    * A checksum of the parts of a recipient that the messages use: it only says whether two rows with one key differ.
    */
   function contentOf({ to, values }: Recipient): number {
-    const content = [byAddress ? to : '', ...used.map((column) => values[column] ?? '')].join('\0');
+    let content = byAddress ? to : '';
+    for (const column of used) content += `\0${values[column] ?? ''}`;
     return crc32(content) | 0;
   }
 
@@ -48,34 +49,45 @@ export function createDuplicates({ byAddress, used }: DuplicateOptions): Duplica
     find(recipient) {
       const { key, to, line } = recipient;
       const content = contentOf(recipient);
-      const samePerson = keys(key, line, content);
+      const samePerson = keys.first(key, line, content);
       if (samePerson !== null) return { of: 'key', ...samePerson };
-      const sameAddress = addresses?.(to, line, content) ?? null;
+      const sameAddress = addresses?.first(to, line, content) ?? null;
       return sameAddress === null ? null : { of: 'address', ...sameAddress };
+    },
+    close() {
+      keys.close();
+      addresses?.close();
+    },
+  };
+}
+
+interface Seen {
+  /** The first row with a text; null: it is this one, which is remembered. */
+  first(text: string, line: number, content: number): Omit<Duplicate, 'of'> | null;
+  close(): void;
+}
+
+/** A database of its own for each set. Its one transaction never ends, because nothing here is written to a disk. */
+function createSeen(isNumber: boolean): Seen {
+  const database = new DatabaseSync(':memory:');
+  database.exec(isNumber ? NUMBERS : TEXTS);
+  database.exec('BEGIN');
+  const add = database.prepare(ADD);
+  const find = database.prepare(FIND);
+  return {
+    first(text, line, content) {
+      const entry = isNumber ? Number(text) : text;
+      if (add.run(entry, line, content).changes === 1) return null;
+      const found = find.get(content, entry);
+      return { line: Number(found?.['line']), isSame: found?.['isSame'] === 1 };
     },
     close: () => database.close(),
   };
 }
 
-/** The first row with a text; null: it is this one, which is remembered. */
-type Seen = (text: string, line: number, content: number) => Omit<Duplicate, 'of'> | null;
-
-function createSeen(add: StatementSync, find: StatementSync): Seen {
-  return (text, line, content) => {
-    if (add.run(text, line, content).changes === 1) return null;
-    const first = find.get(content, text);
-    return { line: Number(first?.['line']), isSame: first?.['isSame'] === 1 };
-  };
-}
-
-// One transaction that never ends, because nothing here is written to a disk. An INTEGER takes 3 or 4 bytes; without
-// the type, each number would be a double.
-const TABLES = `CREATE TABLE keys (entry TEXT PRIMARY KEY, line INTEGER, content INTEGER) WITHOUT ROWID;
-  CREATE TABLE addresses (entry TEXT PRIMARY KEY, line INTEGER, content INTEGER) WITHOUT ROWID;
-  BEGIN`;
-
-const ADD_KEY = 'INSERT INTO keys VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-const ADD_ADDRESS = 'INSERT INTO addresses VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-
-const FIND_KEY = 'SELECT line, content = ? AS isSame FROM keys WHERE entry = ?';
-const FIND_ADDRESS = 'SELECT line, content = ? AS isSame FROM addresses WHERE entry = ?';
+// An INTEGER takes 3 or 4 bytes; without the type, each number would be a double. Phone numbers in E.164 are whole
+// numbers of at most 15 digits, never with a leading zero, and so are keys of the table itself.
+const NUMBERS = 'CREATE TABLE seen (entry INTEGER PRIMARY KEY, line INTEGER, content INTEGER)';
+const TEXTS = 'CREATE TABLE seen (entry TEXT PRIMARY KEY, line INTEGER, content INTEGER) WITHOUT ROWID';
+const ADD = 'INSERT INTO seen VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+const FIND = 'SELECT line, content = ? AS isSame FROM seen WHERE entry = ?';

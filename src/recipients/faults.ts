@@ -1,7 +1,6 @@
 import { type Code, type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { ListEncoding, ListSpec, Row } from '../model.ts';
-import { unguardCell } from '../util/csv-cell.ts';
-import { isOwnExport } from '../util/report-columns.ts';
+import { isOwnExport, unguardCell } from '../util/csv.ts';
 import { sniffEncoding } from './decode.ts';
 import { findDelimiter, readHeader, SEPARATOR } from './header.ts';
 import { createBlockReader, openListFile } from './list-file.ts';

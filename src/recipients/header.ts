@@ -1,6 +1,5 @@
-import type { Diagnostic } from '../errors.ts';
-import { problem } from '../errors.ts';
-import { maskInPlace, maskText } from '../util/mask.ts';
+import { type Diagnostic, problem } from '../errors.ts';
+import { maskInPlace, maskText } from '../util/redact.ts';
 import { columnName } from './columns.ts';
 import { positionAt, type RecordText, scanFields } from './refusals.ts';
 

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { type Code, problem, refuse } from '../errors.ts';
 import type { ListSpec } from '../model.ts';
-import type { Meter } from '../util/meter.ts';
+import type { Meter } from '../util/long-work.ts';
 
 /** Larger lists are refused: 4 GiB, about a hundred million rows. */
 const MAX_LIST_BYTES = 4 * 1024 ** 3;
@@ -15,7 +15,8 @@ const MAX_LIST_BYTES = 4 * 1024 ** 3;
  *
  * @throws HandbillError (exit 2): file-not-found, file-unreadable, file-not-regular, file-too-large
  */
-export async function openListFile(spec: Pick<ListSpec, 'path' | 'file'>): Promise<FileHandle> {
+export async function openListFile(spec: Pick<ListSpec, 'path' | 'file' | 'missing'>): Promise<FileHandle> {
+  if (spec.missing !== undefined) throw refuse(spec.missing);
   check(spec.file, await stat(spec.path).catch((error: unknown) => failed(spec.file, error)));
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const handle = await open(spec.path, flags).catch((error: unknown) => failed(spec.file, error));

@@ -1,7 +1,7 @@
 import { type Diagnostic, problem } from '../errors.ts';
-import type { ColumnType, ColumnTypes, Json, JsonObject, Where } from '../model.ts';
-import type { DateFormat } from '../util/date-format.ts';
+import type { ColumnType, ColumnTypes, Json, JsonObject, ListSpec, Where } from '../model.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { addDays, type DateFormat, type DayStep, dayMs, readDayStep } from '../util/time.ts';
 import { columnName, listed, readCell, readText, readType } from './columns.ts';
 
 /** Every operator that a condition on a column can use, and its column types. The list is closed. */
@@ -18,10 +18,19 @@ export const OPERATORS = {
   $startsWith: { operand: 'text', types: ['string'] },
   $endsWith: { operand: 'text', types: ['string'] },
   $contains: { operand: 'text', types: ['string'] },
+  $on: { operand: 'day', types: ['date'] },
+  $within: { operand: 'span', types: ['date'] },
+  $anniversary: { operand: 'day', types: ['date'] },
 } as const satisfies Record<string, { operand: Operand; types: readonly ColumnType[] }>;
 
-/** The operand of an operator: a value of the column's type, a list of them, true or false, or a piece of text. */
-type Operand = 'value' | 'values' | 'switch' | 'text';
+/**
+ * The operand of an operator: a value of the column's type, a list of them, true or false, a piece of text, a calendar
+ * day, or the days up to one.
+ */
+type Operand = 'value' | 'values' | 'switch' | 'text' | 'day' | 'span';
+
+/** Comparisons that also take a day such as `today`, and then compare calendar days. */
+const ORDERS: ReadonlySet<string> = new Set(['$gt', '$gte', '$lt', '$lte']);
 
 export type Operator = keyof typeof OPERATORS;
 
@@ -45,7 +54,78 @@ export interface Test {
   readonly kind: 'test';
   readonly column: QueryColumn;
   readonly operator: Operator;
-  readonly operand: Scalar | boolean | readonly Scalar[];
+  readonly operand: Scalar | boolean | readonly Scalar[] | Days;
+}
+
+/** Calendar days, each as its midnight in UTC: from the first to the last. */
+export interface Days {
+  readonly first: number;
+  readonly last: number;
+  /** As the campaign says it: `tomorrow`, `P14D`. */
+  readonly written: string;
+}
+
+/** Whether the condition asks for the calendar day of a cell. */
+export function asksForDay(test: Test): test is Test & { readonly operand: Days } {
+  return typeof test.operand === 'object' && 'first' in test.operand;
+}
+
+const STEPS: Readonly<Record<string, DayStep>> = {
+  today: { months: 0, days: 0 },
+  tomorrow: { months: 0, days: 1 },
+  yesterday: { months: 0, days: -1 },
+};
+
+/** `today` and the like, and durations from that day on. */
+function readStep(text: string): DayStep | null {
+  return (Object.hasOwn(STEPS, text) ? STEPS[text] : undefined) ?? readDayStep(text);
+}
+
+/** Whether the answer depends on the day: the query asks for `today` and the like, or for a time before or after it. */
+export function isRelative(where: Where | null): boolean {
+  return where !== null && hasDay(where.query);
+}
+
+function hasDay(query: Json): boolean {
+  if (Array.isArray(query)) return query.some(hasDay);
+  if (!isMapping(query)) return false;
+  return Object.entries(query).some(([name, value]) => isStep(name, value) || hasDay(value));
+}
+
+function isStep(operator: string, value: Json): boolean {
+  return operator === '$within' || (isDay(operator, value) && typeof value === 'string' && readStep(value) !== null);
+}
+
+function isDay(operator: string, value: Json): boolean {
+  return isDateOperator(operator) || comparesDays(operator, value);
+}
+
+function comparesDays(operator: string, value: Json): boolean {
+  return ORDERS.has(operator) && typeof value === 'string' && readStep(value) !== null;
+}
+
+function isDateOperator(name: string): boolean {
+  return isOperator(name) && (OPERATORS[name].operand === 'day' || OPERATORS[name].operand === 'span');
+}
+
+/** `recipients.columns`, and as dates the columns that the query compares with a day. */
+export function columnTypes({ columns, where }: Pick<ListSpec, 'columns' | 'where'>): ColumnTypes {
+  const named = new Set(Object.keys(columns).map(columnName));
+  const dates = where === null ? [] : datesIn(where.query).filter((name) => !named.has(name));
+  return dates.length === 0 ? columns : { ...Object.fromEntries(dates.map((name) => [name, 'date'])), ...columns };
+}
+
+function datesIn(query: JsonObject): string[] {
+  return Object.entries(query).flatMap(([name, value]) => {
+    if (Array.isArray(value)) return value.filter(isMapping).flatMap(datesIn);
+    return !name.startsWith('$') && isMapping(value) && asksDate(value) ? [columnName(name)] : [];
+  });
+}
+
+function asksDate(operators: JsonObject): boolean {
+  return Object.entries(operators).some(
+    ([name, value]) => isDay(name, value) || (name === '$not' && isMapping(value) && asksDate(value)),
+  );
 }
 
 export interface QueryColumn {
@@ -66,12 +146,14 @@ function isGroup(name: string): name is Group {
 
 /**
  * Checks a query against the columns of a list, and makes conditions of it whose operands have their columns' types.
+ * @param today the day from which relative dates count, as its midnight in UTC
  * @returns the conditions, which must all hold, or everything that is wrong with the query, at its place
  */
 export function readQuery(
   where: Where,
   columns: readonly string[],
   types: ColumnTypes,
+  today: number,
 ): { readonly conditions: readonly Condition[] } | Diagnostic[] {
   const problems: Diagnostic[] = [];
   const typeOf = new Map(Object.entries(types).map(([name, type]) => [columnName(name), type]));
@@ -146,10 +228,23 @@ export function readQuery(
     value: Json,
     path: readonly string[],
   ): readonly OnColumn[] {
-    const found = readOperand(column, operator, value);
+    const found = dayWord(column, operator, value) ?? readOperand(column, operator, value, today);
     if ('operand' in found) return [{ kind: 'test', column, operator, operand: found.operand }];
     refuse(`${place(path)} ${found.problem}.`, found.hint);
     return [];
+  }
+
+  /** Such as `{ visit: today }`, which would compare with the word, and leave out everyone or no one. */
+  function dayWord({ name }: QueryColumn, operator: Operator, value: Json): OperandResult | null {
+    const { operand } = OPERATORS[operator];
+    if (typeOf.has(name) || (operand !== 'value' && operand !== 'values')) return null;
+    const word = [value].flat().find((one) => typeof one === 'string' && readStep(one) !== null);
+    if (word === undefined) return null;
+    const declare = `If the cells hold that word, say so: \`recipients.columns\`: { ${name}: string }.`;
+    return {
+      problem: `compares the text in "${name}" with ${JSON.stringify(word)}`,
+      hint: `For a day write { $on: ${word} }. ${declare}`,
+    };
   }
 }
 
@@ -195,13 +290,15 @@ function unknownOperator(name: string, path: readonly string[]): [string, string
 type OperandResult = { readonly operand: Test['operand'] } | { readonly problem: string; readonly hint: string };
 
 /** Reads the operand of an operator as the type of its column: nothing is converted silently. */
-function readOperand(column: QueryColumn, operator: Operator, value: Json): OperandResult {
+function readOperand(column: QueryColumn, operator: Operator, value: Json, today: number): OperandResult {
   const { operand, types } = OPERATORS[operator];
   const { type } = column;
   if (!types.some((t) => t === type)) return notForType(column, operator);
   if (operand === 'switch') return typeof value === 'boolean' ? { operand: value } : notSwitch(operator);
   if (operand === 'text')
     return typeof value === 'string' && value !== '' ? { operand: value.normalize('NFC') } : notText(operator, value);
+  if (operand === 'day' || operand === 'span') return readDays(operator, value, today);
+  if (type === 'date' && comparesDays(operator, value)) return readDays(operator, value, today);
   if (operand === 'value') return readValue(column, value);
   if (!Array.isArray(value) || value.length === 0) {
     return { problem: 'needs a list of values', hint: `For example ${operator}: [${EXAMPLES[type]}].` };
@@ -213,6 +310,23 @@ function readOperand(column: QueryColumn, operator: Operator, value: Json): Oper
     }
   );
 }
+
+function readDays(operator: Operator, value: Json, today: number): OperandResult {
+  const written = typeof value === 'string' ? value : '';
+  if (operator === '$within') {
+    const step = readDayStep(written);
+    if (step === null) return { problem: 'needs a duration in days', hint: `For example ${operator}: ${DURATIONS}.` };
+    const end = addDays(today, step);
+    return { operand: { first: Math.min(today, end), last: Math.max(today, end), written } };
+  }
+  const step = readStep(written);
+  const day = step === null ? dayMs(written) : addDays(today, step);
+  if (day !== null) return { operand: { first: day, last: day, written } };
+  const hint = `Write today, tomorrow, yesterday, a duration from today such as ${DURATIONS}, or a date such as 2026-12-24.`;
+  return { problem: 'needs a day', hint };
+}
+
+const DURATIONS = 'P14D, P1M or -P2W';
 
 function readValue(column: QueryColumn, value: Json): OperandResult {
   const { type } = column;
@@ -236,7 +350,10 @@ function wrongValue({ name, type }: QueryColumn, value: Json): OperandResult {
   if (type === 'number')
     return { problem: `compares the numbers in "${name}" with ${shown}`, hint: numberHint(name, value) };
   if (type === 'date') {
-    const hint = 'Write a day such as "2026-11-21" (midnight in UTC) or an instant such as "2026-11-21T09:00:00Z".';
+    const hint =
+      typeof value === 'string' && readStep(value) !== null
+        ? `For a day write { $on: ${value} }.`
+        : 'Write a day such as "2026-11-21" (midnight in UTC) or an instant such as "2026-11-21T09:00:00Z".';
     return { problem: `compares the dates in "${name}" with ${shown}, which is not a date`, hint };
   }
   const declare =
@@ -256,6 +373,11 @@ function numberHint(name: string, value: Json): string {
 function notForType({ name, type }: QueryColumn, operator: Operator): OperandResult {
   if (OPERATORS[operator].operand === 'text') {
     return { problem: `looks into text, but "${name}" holds ${type}s`, hint: 'Use $eq, $in, $gte or $lt.' };
+  }
+  if (type === 'number' || isDateOperator(operator)) {
+    const hint =
+      type === 'number' ? 'Is it the wrong column?' : `Say what it holds: \`recipients.columns\`: { ${name}: date }.`;
+    return { problem: `asks for a date, but "${name}" holds ${type === 'number' ? 'numbers' : 'text'}`, hint };
   }
   // As text "9" comes after "18", which is never intended.
   return {

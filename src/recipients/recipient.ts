@@ -1,9 +1,10 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
-import { isTimeZone } from '../util/time-zone.ts';
+import { isTimeZone } from '../util/time.ts';
 import { ADDRESS_WORDS, type Address, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
 import { resolveColumns, type TypedColumn, typedColumns, typeFault } from './columns.ts';
 import { doubtAbout } from './phone.ts';
+import { columnTypes } from './query.ts';
 import { show } from './show.ts';
 
 /** A row that nothing can be sent to, and why. */
@@ -38,7 +39,7 @@ export function createRecipientReader(
   const { to, key, timeZone } = resolved;
   const { kind } = spec;
   const readAddress = createAddressReader(kind, spec.defaultCountry);
-  const typed = typedColumns(spec.columns, columns);
+  const typed = typedColumns(columnTypes(spec), columns);
   const formatted = typed.filter(({ format }) => format !== null);
   const isZone = createZoneCheck();
   // The usual cases, one column or none, are decided once and not for each row.

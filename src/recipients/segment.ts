@@ -1,7 +1,17 @@
 import type { Diagnostic } from '../errors.ts';
 import type { ColumnTypes, Where } from '../model.ts';
-import { readCell, readText, typeFault } from './columns.ts';
-import { type Condition, type Operator, type QueryColumn, readQuery, type Scalar, type Test } from './query.ts';
+import { createDayOf, dayText, isAnniversary, iso } from '../util/time.ts';
+import { readCell, readCellDay, readText, typeFault } from './columns.ts';
+import {
+  asksForDay,
+  type Condition,
+  type Days,
+  type Operator,
+  type QueryColumn,
+  readQuery,
+  type Scalar,
+  type Test,
+} from './query.ts';
 import { shorten, show } from './show.ts';
 
 /**
@@ -26,34 +36,39 @@ export interface Segment {
  * hold for them. Text is compared exactly, except for blanks around it.
  *
  * @param columns names of the list's columns
- * @param types `recipients.columns`; a column that is not named contains text
+ * @param types what the columns hold (`columnTypes`); a column that is not named contains text
+ * @param today the day from which relative dates count, as its midnight in UTC
  * @returns the segment, or everything that is wrong with the query (`invalid-where`, at its place)
  */
 export function compileSegment(
   where: Where,
   columns: readonly string[],
   types: ColumnTypes,
+  today: number,
 ): { readonly segment: Segment } | Diagnostic[] {
-  const query = readQuery(where, columns, types);
+  const query = readQuery(where, columns, types, today);
   if (Array.isArray(query)) return query;
-  return { segment: createSegment({ kind: 'group', operator: '$and', of: query.conditions }) };
+  return { segment: createSegment({ kind: 'group', operator: '$and', of: query.conditions }, where.timeZone) };
 }
 
-function createSegment(root: Condition): Segment {
-  const used = [...new Map(columnsOf(root).map((column) => [column.index, column])).values()];
+function createSegment(root: Condition, timeZone: string): Segment {
+  const used = uniqueColumns(testsOf(root));
+  const dated = uniqueColumns(testsOf(root).filter((one) => one.kind === 'test' && asksForDay(one)));
+  const dayOf = dated.length === 0 ? () => 0 : createDayOf(timeZone);
   const typed = used.flatMap(({ type, ...column }) => (type === 'string' ? [] : [{ ...column, type }]));
   const test = testerOf(root);
   const testers = new Map<Condition, Tester>();
   // One for all rows, since nothing keeps it.
-  const read: Cells = new Map(used.map(({ index }) => [index, undefined]));
+  const read: Cells = { values: new Map(used.map(({ index }) => [index, undefined])), days: new Map() };
 
   function fill(values: readonly string[]): boolean {
     for (const column of used) {
       const cell = values[column.index] ?? '';
       const value = column.type === 'string' ? readText(cell) : readCell(column.type, cell, column.format);
       if (value === null) return false;
-      read.set(column.index, value);
+      read.values.set(column.index, value);
     }
+    for (const { index, format } of dated) read.days.set(index, readCellDay(values[index] ?? '', format, dayOf));
     return true;
   }
 
@@ -76,12 +91,20 @@ function createSegment(root: Condition): Segment {
   return { columns: used.map((column) => column.name), judge, why, fault };
 }
 
-function columnsOf(condition: Condition): readonly QueryColumn[] {
-  return condition.kind === 'group' ? condition.of.flatMap(columnsOf) : [condition.column];
+function testsOf(condition: Condition): readonly Test[] {
+  return condition.kind === 'test' ? [condition] : condition.of.flatMap(testsOf);
+}
+
+function uniqueColumns(tests: readonly Test[]): readonly QueryColumn[] {
+  return [...new Map(tests.map(({ column }) => [column.index, column])).values()];
 }
 
 /** What the cells of a row hold, by the index of their column; undefined for an empty cell of a typed column. */
-type Cells = Map<number, Scalar | undefined>;
+interface Cells {
+  readonly values: Map<number, Scalar | undefined>;
+  /** The calendar days of those that are asked for them. */
+  readonly days: Map<number, number | null | undefined>;
+}
 
 type Tester = (cells: Cells) => boolean;
 
@@ -89,8 +112,15 @@ type Tester = (cells: Cells) => boolean;
 function testerOf(condition: Condition): Tester {
   if (condition.kind === 'test') {
     const { index } = condition.column;
+    if (asksForDay(condition)) {
+      const onDay = dayComparisonOf(condition.operator, condition.operand);
+      return ({ days }) => {
+        const day = days.get(index);
+        return typeof day === 'number' && onDay(day);
+      };
+    }
     const holds = comparisonOf(condition);
-    return (cells) => holds(cells.get(index));
+    return ({ values }) => holds(values.get(index));
   }
   const parts = condition.of.map(testerOf);
   const all: Tester = (cells) => parts.every((part) => part(cells));
@@ -102,6 +132,24 @@ function testerOf(condition: Condition): Tester {
       return (cells) => parts.some((part) => part(cells));
     case '$nor':
       return (cells) => !parts.some((part) => part(cells));
+  }
+}
+
+/** What an operator says of a calendar day. */
+function dayComparisonOf(operator: Operator, { first, last }: Days): (day: number) => boolean {
+  switch (operator) {
+    case '$gt':
+      return (day) => day > last;
+    case '$gte':
+      return (day) => day >= first;
+    case '$lt':
+      return (day) => day < first;
+    case '$lte':
+      return (day) => day <= last;
+    case '$anniversary':
+      return (day) => isAnniversary(first, day);
+    default:
+      return (day) => day >= first && day <= last;
   }
 }
 
@@ -143,6 +191,8 @@ function comparisonOf({ operator, operand }: Test): (value: Scalar | undefined) 
       return isText((value, wanted) => value.endsWith(wanted));
     case '$contains':
       return isText((value, wanted) => value.includes(wanted));
+    default:
+      throw new Error(`${operator} compares calendar days`);
   }
 }
 
@@ -183,6 +233,7 @@ function explainTest(test: Test, values: readonly string[]): string {
   const { column, operator, operand } = test;
   if (operator === '$ne' || operator === '$nin') return leftOut(column, values);
   if (operator === '$exists') return operand === true ? `${column.name} is empty` : `${is(column, values)}, not empty`;
+  if (asksForDay(test)) return `${is(column, values)}, ${phraseOf(operator, column)} ${daysText(test.operand)}`;
   const wanted = Array.isArray(operand) ? listOf(column, operand) : value(column, operand as Scalar);
   return `${is(column, values)}, ${phraseOf(operator, column)} ${wanted}`;
 }
@@ -207,6 +258,9 @@ const PHRASES = {
   $startsWith: 'which does not begin with',
   $endsWith: 'which does not end with',
   $contains: 'which does not contain',
+  $on: 'not on',
+  $within: 'not within',
+  $anniversary: 'which has no anniversary on',
 } as const satisfies Partial<Record<Operator, string>>;
 
 const DATE_PHRASES: Partial<Record<Operator, string>> = {
@@ -220,6 +274,12 @@ function phraseOf(operator: Exclude<Operator, '$ne' | '$nin' | '$exists'>, colum
   return (column.type === 'date' ? DATE_PHRASES[operator] : undefined) ?? PHRASES[operator];
 }
 
+/** `2026-11-26 (tomorrow)`, `2026-11-25 to 2026-12-09 (P14D)` */
+function daysText({ first, last, written }: Days): string {
+  const days = first === last ? dayText(first) : `${dayText(first)} to ${dayText(last)}`;
+  return days === written ? days : `${days} (${written})`;
+}
+
 /** More values than fit into a phrase. */
 const MOST_VALUES = 5;
 
@@ -231,8 +291,7 @@ function listOf(column: QueryColumn, operands: readonly Scalar[]): string {
 
 function value(column: QueryColumn, operand: Scalar): string {
   if (column.type === 'date')
-    return new Date(operand)
-      .toISOString()
+    return iso(Number(operand))
       .replace(/T00:00:00\.000Z$/, '')
       .replace('.000Z', 'Z');
   return typeof operand === 'string' ? show(operand) : String(operand);

@@ -1,4 +1,4 @@
-import { mask } from '../util/mask.ts';
+import { mask } from '../util/redact.ts';
 
 /** From this many digits on, a value may be a phone number and is masked. */
 const PERSONAL_DIGITS = 5;

@@ -1,6 +1,5 @@
 import type { OutcomeState, Report, RunState } from '../model.ts';
-import { safeLine } from '../util/safe.ts';
-import { shellWord } from '../util/shell.ts';
+import { safeLine, shellWord } from '../util/escape.ts';
 import { nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
 import { totalsKey } from './tally.ts';
@@ -24,9 +23,9 @@ export async function* formatBrief(
  */
 export function briefText(
   report: Report,
-  { campaignFile, planFile }: Pick<ReportOptions, 'campaignFile' | 'planFile'>,
+  { campaignFile, planPath }: Pick<ReportOptions, 'campaignFile' | 'planPath'>,
 ): string {
-  const advice = adviceOf(report, campaignFile ?? report.campaign, planFile ?? null);
+  const advice = adviceOf(report, campaignFile ?? report.campaign, planPath ?? null);
   // Two ends of lines, and the text between the halves of the second.
   const room = BRIEF_LENGTH - advice.length - 4;
   const came = cameBack(report);
@@ -42,8 +41,8 @@ const CAME_LEAST = 18;
 const NEXT_MOST = 64;
 
 /** The command that is to be run next, or where that is long the report, which says it; empty where nothing is left. */
-function adviceOf(report: Report, campaign: string, planFile: string | null): string {
-  const commands = nextSteps(report, campaign, planFile).flatMap(({ command }) => (command === null ? [] : [command]));
+function adviceOf(report: Report, campaign: string, planPath: string | null): string {
+  const commands = nextSteps(report, campaign, planPath).flatMap(({ command }) => (command === null ? [] : [command]));
   if (commands.length === 0) return '';
   const short = [...commands.slice(0, 1), `handbill report ${shellWord(report.run)}`, 'handbill report'];
   return `next: ${safeLine(short.find((command) => command.length <= NEXT_MOST) ?? '')}`;

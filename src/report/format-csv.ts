@@ -1,8 +1,13 @@
 import type { Report } from '../model.ts';
-import { csvCell } from '../util/csv-cell.ts';
-import { REPORT_COLUMN_PREFIX } from '../util/report-columns.ts';
-import type { ListColumns, Outcomes, ReportOptions } from './record.ts';
-import { CSV_FIELDS, cellsOf, type ReferenceOf } from './record.ts';
+import { csvCell, REPORT_COLUMN_PREFIX } from '../util/csv.ts';
+import {
+  CSV_FIELDS,
+  cellsOf,
+  type ListColumns,
+  type Outcomes,
+  type ReferenceOf,
+  type ReportOptions,
+} from './record.ts';
 
 /** A header and one record per row of the list, lines ended by LF; safe to open in a spreadsheet. */
 export async function* formatCsv(_report: Report, outcomes: Outcomes, options: ReportOptions): AsyncGenerator<string> {

@@ -1,5 +1,5 @@
 import type { Report } from '../model.ts';
-import { jsonText } from '../util/safe.ts';
+import { jsonText } from '../util/escape.ts';
 import { type Outcomes, type ReportOptions, recordOf } from './record.ts';
 
 /** The summary as one document, described by schemas/report.schema.json. */

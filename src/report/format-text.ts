@@ -1,21 +1,19 @@
 import { styleText } from 'node:util';
-import { type LegTotals, OUTCOMES, type OutcomeState, type Report, type RunState } from '../model.ts';
-import { formatMoney } from '../util/money.ts';
-import { safeLine } from '../util/safe.ts';
+import { OUTCOMES, type OutcomeState, type Report, type RunState, type StepTotals } from '../model.ts';
+import { safeLine } from '../util/escape.ts';
 import { type Column, displayWidth, proseWidth, table, wrap } from '../util/table.ts';
-import { nextSteps } from './next-steps.ts';
+import { type Formats, PLAIN } from './formats.ts';
+import { type NextStep, nextSteps } from './next-steps.ts';
+import { pauseText } from './pause-words.ts';
 import { reasonWords } from './reason-words.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
 import { totalsKey } from './tally.ts';
 import { significanceWords, variantsTable, winnerWords } from './variants-text.ts';
 import {
-  countOf,
+  acceptedWords,
+  commitFacts,
   deliveryLines,
-  milliseconds,
-  money,
-  number,
   OUTCOME_WORDS,
-  percent,
   period,
   purgedWords,
   repliesText,
@@ -29,11 +27,15 @@ type Paint = (style: Style, text: string) => string;
 /** The summary for a terminal: tables and sentences fit its width; names, paths and commands are never cut. */
 export async function* formatText(report: Report, _outcomes: Outcomes, options: ReportOptions): AsyncGenerator<string> {
   const paint: Paint = (style, text) => (options.colour ? styleText(style, text, { validateStream: false }) : text);
+  if (options.short === true) {
+    yield [header, shortTotals, shortFacts, shortNext].map((section) => section(report, options, paint)).join('');
+    return;
+  }
   const sections = [
-    header(report, paint),
+    header(report, options, paint),
     totals(report, options, paint),
     reasons(report, options, paint),
-    legs(report, options, paint),
+    steps(report, options, paint),
     variants(report, options, paint),
     deliveries(report, options, paint),
     unmatched(report, options, paint),
@@ -43,35 +45,61 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
   yield sections.filter((section) => section !== '').join('\n');
 }
 
-function header(report: Report, paint: Paint): string {
-  const what = [report.campaign, report.environment, report.occurrence].map(safeLine).join(' · ');
-  const purged = purgedWords(report.purgedAt)
+function header(report: Report, { short = false, formats = PLAIN }: ReportOptions, paint: Paint): string {
+  const size = short ? [formats.count(report.totals.recipients, 'recipient')] : [];
+  const what = [report.campaign, report.environment, report.occurrence, ...size].map(safeLine).join(' · ');
+  const purged = [...purgedWords(report.purgedAt, formats), ...acceptedWords(report.acceptedList)]
     .map((words) => `${safeLine(words)}\n`)
     .join('');
   const state = paint(STATE_STYLES[report.state], STATE_WORDS[report.state]);
-  return `${paint('bold', what)}\nRun ${safeLine(report.run)} ${state}. ${safeLine(period(report.startedAt, report.finishedAt))}\n${purged}`;
+  const paused = report.paused === undefined ? '' : `${paint('red', safeLine(pauseText(report.paused)))}\n`;
+  return `${paint('bold', what)}\nRun ${safeLine(report.run)} ${state}. ${safeLine(period(report.startedAt, report.finishedAt, formats))}\n${paused}${purged}`;
 }
 
 function totals(report: Report, options: ReportOptions, paint: Paint): string {
+  return outcomes(report, { of: OUTCOMES, wordsOf: (outcome) => OUTCOME_WORDS[outcome] }, options, paint);
+}
+
+/** Only what occurred, with the reasons in place of the words. */
+function shortTotals(report: Report, options: ReportOptions, paint: Paint): string {
+  const { number } = options.formats ?? PLAIN;
+  const wordsOf = (outcome: OutcomeState): string => {
+    const all = Object.entries(report.reasons[totalsKey(outcome)] ?? {}).toSorted(([, a], [, b]) => b - a);
+    return all.length === 0
+      ? OUTCOME_WORDS[outcome]
+      : all.map(([reason, count]) => `${number(count)} ${reason}`).join(', ');
+  };
+  const of = OUTCOMES.filter((outcome) => report.totals[totalsKey(outcome)] > 0);
+  return outcomes(report, { of, wordsOf }, options, paint);
+}
+
+interface ShownOutcomes {
+  readonly of: readonly OutcomeState[];
+  readonly wordsOf: (outcome: OutcomeState) => string;
+}
+
+function outcomes(report: Report, { of, wordsOf }: ShownOutcomes, options: ReportOptions, paint: Paint): string {
   const { recipients } = report.totals;
+  const { number, percent } = options.formats ?? PLAIN;
   const countOfOutcome = (outcome: OutcomeState) => report.totals[totalsKey(outcome)];
-  const rows = OUTCOMES.map((outcome) => {
+  const rows = of.map((outcome) => {
     const count = countOfOutcome(outcome);
-    return [outcome, number(count), percent(count, recipients), count === 0 ? '' : OUTCOME_WORDS[outcome]];
+    return [outcome, number(count), percent(count, recipients), count === 0 ? '' : wordsOf(outcome)];
   });
   const style = (cell: string, row: number): string => {
-    const outcome = OUTCOMES[row];
+    const outcome = of[row];
     if (outcome === undefined) return paint('bold', cell);
     return countOfOutcome(outcome) === 0 ? paint('dim', cell) : paint(OUTCOME_STYLES[outcome], cell);
   };
   return table(
-    [...rows, ['recipients', number(recipients), '', '']],
+    options.short === true ? rows : [...rows, ['recipients', number(recipients), '', '']],
     [{ style }, { align: 'right', style }, { align: 'right' }, { shrink: true, style: (cell) => paint('dim', cell) }],
     { width: options.width, indent: 2 },
   );
 }
 
 function reasons(report: Report, options: ReportOptions, paint: Paint): string {
+  const { number } = options.formats ?? PLAIN;
   const rows = OUTCOMES.flatMap((outcome) =>
     Object.entries(report.reasons[totalsKey(outcome)] ?? {}).map(([reason, count]) => [
       outcome,
@@ -86,28 +114,29 @@ function reasons(report: Report, options: ReportOptions, paint: Paint): string {
   return `${paint('bold', 'Reasons')}\n${table(rows, columns, { width: options.width, indent: 2 })}`;
 }
 
-function legs(report: Report, { width, currency = null }: ReportOptions, paint: Paint): string {
-  if (report.legs === undefined) return '';
-  return `${paint('bold', 'Channels')}\n${legsTable(report.legs, { width, currency })}`;
+function steps(report: Report, { width, currency = null, formats = PLAIN }: ReportOptions, paint: Paint): string {
+  if (report.steps === undefined) return '';
+  return `${paint('bold', 'Channels')}\n${stepsTable(report.steps, { width, currency, formats })}`;
 }
 
-function variants(report: Report, { width }: ReportOptions, paint: Paint): string {
+function variants(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
   const { variants: results, significance = null } = report;
   if (results === undefined) return '';
-  const words = [significanceWords({ variants: results, significance }), winnerWords(report)];
+  const words = [significanceWords({ variants: results, significance }), winnerWords(report, formats)];
   const said = words.map((text) => (text === '' ? '' : paragraph(text, width))).join('');
-  return `${paint('bold', 'Variants')}\n${variantsTable(results, width)}${said}`;
+  return `${paint('bold', 'Variants')}\n${variantsTable(results, width, formats)}${said}`;
 }
 
-function deliveries(report: Report, { width }: ReportOptions, paint: Paint): string {
-  const rows = deliveryLines(report).map(([word, count, share, meaning]) => [word, number(count), share, meaning]);
+function deliveries(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
+  const lines = deliveryLines(report, formats);
+  const rows = lines.map(([word, count, share, meaning]) => [word, formats.number(count), share, meaning]);
   if (rows.length === 0) return '';
   const columns = [{ shrink: true }, RIGHT, RIGHT, { shrink: true, style: (cell: string) => paint('dim', cell) }];
   return `${paint('bold', 'Deliveries')}\n${table(rows, columns, { width, indent: 2 })}`;
 }
 
-function unmatched(report: Report, { width }: ReportOptions, paint: Paint): string {
-  const rows = unmatchedLines(report).map(([why, count, meaning]) => [why, number(count), meaning]);
+function unmatched(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
+  const rows = unmatchedLines(report).map(([why, count, meaning]) => [why, formats.number(count), meaning]);
   if (rows.length === 0) return '';
   const columns = [{ shrink: true }, RIGHT, { shrink: true, style: (cell: string) => paint('dim', cell) }];
   const title = paint('bold', 'Unmatched delivery reports');
@@ -125,6 +154,8 @@ function paragraph(words: string, width: number): string {
 }
 
 function facts(report: Report, options: ReportOptions, paint: Paint): string {
+  const { formats = PLAIN } = options;
+  const { number, count: countOf, milliseconds, money } = formats;
   const { posted, retried, perSecond, latencyMs } = report.requests;
   const requests = [number(posted)];
   if (retried > 0) requests.push(`${number(retried)} ${retried === 1 ? 'retry' : 'retries'}`);
@@ -139,18 +170,51 @@ function facts(report: Report, options: ReportOptions, paint: Paint): string {
   if (parts > 0) messages.unshift(countOf(parts, 'part'));
   if (messages.length > 0) rows.push(['SMS', messages.join(', ')]);
   if (cost !== null) rows.push(['Cost', money(cost, options.currency)]);
-  if (report.replies !== undefined) rows.push(['Replies', repliesText(report.replies)]);
+  if (report.replies !== undefined) rows.push(['Replies', repliesText(report.replies, formats)]);
+  for (const [name, value] of commitFacts(report)) rows.push([name, value]);
   rows.push(['Ledger', report.ledger]);
   const widest = Math.max(...rows.map(([name]) => displayWidth(name)));
   return rows.map(([name, value]) => `${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
 }
 
+/** `1,240 requests, 6 retries, 19.4/s · 1,435 parts · 60.99 EUR · delivered 900`, where there was any. */
+function shortFacts(report: Report, { currency, width, formats = PLAIN }: ReportOptions): string {
+  const { number, count: countOf, money } = formats;
+  const { posted, retried, perSecond } = report.requests;
+  const requests = [countOf(posted, 'request')];
+  if (retried > 0) requests.push(countOf(retried, 'retry', 'retries'));
+  if (perSecond > 0) requests.push(`${number(Math.round(perSecond * 10) / 10)}/s`);
+  const { parts, cost } = report.sms;
+  const all = [
+    ...(posted > 0 ? [requests.join(', ')] : []),
+    ...(parts > 0 ? [countOf(parts, 'part')] : []),
+    ...(cost === null ? [] : [money(cost, currency)]),
+    ...deliveryLines(report).map(([word, count]) => `${word === '-' ? 'no delivery report' : word} ${number(count)}`),
+    ...(report.replies === undefined ? [] : [`replies: ${repliesText(report.replies, formats)}`]),
+  ];
+  return all.length === 0 ? '' : paragraph(all.join(' · '), width);
+}
+
+/** The most pressing thing to do, up to the first command; where there is more, the report says what. */
+function shortNext(report: Report, options: ReportOptions, paint: Paint): string {
+  const { formats = PLAIN } = options;
+  const steps = nextSteps(report, options.campaignFile ?? report.campaign, options.planPath, formats);
+  const shown = steps.slice(0, steps[0]?.command === null ? 2 : 1);
+  const said = shown.map((step, i) => stepText(i > 0 ? step : { ...step, text: `Next: ${step.text}` }, options, paint));
+  const left = steps.length - shown.length;
+  const rest = left === 0 ? 'Details' : `${formats.count(left, 'more step')}, and details`;
+  return `${said.join('')}${paint('dim', safeLine(`${rest}: handbill report ${report.run}`))}\n`;
+}
+
 function next(report: Report, options: ReportOptions, paint: Paint): string {
   const campaign = options.campaignFile ?? report.campaign;
-  const steps = nextSteps(report, campaign, options.planFile).map(({ text, command }) => {
-    return paragraph(text, options.width) + (command === null ? '' : `    ${paint('cyan', safeLine(command))}\n`);
-  });
+  const all = nextSteps(report, campaign, options.planPath, options.formats);
+  const steps = all.map((step) => stepText(step, options, paint));
   return steps.length === 0 ? '' : `${paint('bold', 'What to do next')}\n${steps.join('')}`;
+}
+
+function stepText({ text, command }: NextStep, { width }: ReportOptions, paint: Paint): string {
+  return paragraph(text, width) + (command === null ? '' : `    ${paint('cyan', safeLine(command))}\n`);
 }
 
 const STATE_STYLES: Readonly<Record<RunState, Style>> = {
@@ -172,6 +236,7 @@ const OUTCOME_STYLES: Readonly<Record<OutcomeState, Style>> = {
 };
 
 interface Shown {
+  readonly formats?: Formats;
   /** Columns of the terminal. */
   readonly width: number;
   /** ISO 4217 code of the costs; null: not known. */
@@ -179,43 +244,43 @@ interface Shown {
 }
 
 /**
- * One line for each leg, as wide as the terminal at most: a narrow one does without columns, and columns in which there
- * is nothing are left out. Empty without legs.
+ * One line for each step, as wide as the terminal at most: a narrow one does without columns, and columns in which there
+ * is nothing are left out. Empty without steps.
  */
-export function legsTable(legs: readonly LegTotals[], { width, currency }: Shown): string {
-  if (legs.length === 0) return '';
+export function stepsTable(steps: readonly StepTotals[], { width, currency, formats = PLAIN }: Shown): string {
+  if (steps.length === 0) return '';
   const columns = COLUMNS.filter(
-    ({ least, wanted }) => proseWidth(width) >= least && (wanted === undefined || legs.some(wanted)),
+    ({ least, wanted }) => proseWidth(width) >= least && (wanted === undefined || steps.some(wanted)),
   );
-  const rows = legs.map((leg) => columns.map(({ cell }) => cell(leg)));
+  const rows = steps.map((step) => columns.map(({ cell }) => cell(step, formats)));
   const titled = columns.map((column) =>
     column === COST && currency !== null ? { ...column, title: `cost ${safeLine(currency)}` } : column,
   );
   return table(rows, titled, { width, indent: 2 });
 }
 
-interface LegColumn extends Column {
+interface StepColumn extends Column {
   /** Narrower terminals do without. */
   readonly least: number;
-  cell(leg: LegTotals): string;
-  /** The column is left out when no leg wants it. */
-  wanted?(leg: LegTotals): boolean;
+  cell(step: StepTotals, formats: Formats): string;
+  /** The column is left out when no step wants it. */
+  wanted?(step: StepTotals): boolean;
 }
 
-const COST: LegColumn = {
+const COST: StepColumn = {
   title: 'cost',
   align: 'right',
   least: 60,
-  cell: ({ cost }) => (cost === null ? '-' : formatMoney(cost)),
+  cell: ({ cost }, { money }) => (cost === null ? '-' : money(cost, null)),
   wanted: ({ cost }) => cost !== null,
 };
 
-const COLUMNS: readonly LegColumn[] = [
+const COLUMNS: readonly StepColumn[] = [
   { title: 'channel', shrink: true, least: 0, cell: ({ channel }) => channel },
-  { title: 'attempted', align: 'right', least: 0, cell: ({ attempted }) => number(attempted) },
-  { title: 'accepted', align: 'right', least: 0, cell: ({ accepted }) => number(accepted) },
-  { title: 'fell back', align: 'right', least: 0, cell: ({ fellBack }) => number(fellBack) },
-  { title: 'rejected', align: 'right', least: 70, cell: ({ rejected }) => number(rejected) },
+  { title: 'attempted', align: 'right', least: 0, cell: ({ attempted }, { number }) => number(attempted) },
+  { title: 'accepted', align: 'right', least: 0, cell: ({ accepted }, { number }) => number(accepted) },
+  { title: 'fell back', align: 'right', least: 0, cell: ({ fellBack }, { number }) => number(fellBack) },
+  { title: 'rejected', align: 'right', least: 70, cell: ({ rejected }, { number }) => number(rejected) },
   column('in doubt', 80, ({ inDoubt }) => inDoubt),
   column('failed', 120, ({ failed }) => failed),
   column('pending', 120, ({ pending }) => pending),
@@ -223,7 +288,7 @@ const COLUMNS: readonly LegColumn[] = [
   COST,
 ];
 
-/** A count that is left out where it is 0 in every leg. */
-function column(title: string, least: number, of: (leg: LegTotals) => number): LegColumn {
-  return { title, align: 'right', least, cell: (leg) => number(of(leg)), wanted: (leg) => of(leg) > 0 };
+/** A count that is left out where it is 0 in every step. */
+function column(title: string, least: number, of: (step: StepTotals) => number): StepColumn {
+  return { title, align: 'right', least, cell: (step, { number }) => number(of(step)), wanted: (step) => of(step) > 0 };
 }

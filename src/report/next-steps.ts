@@ -1,8 +1,10 @@
 import type { ChangedRecipient, Halt, HaltRule, Report } from '../model.ts';
-import { mask } from '../util/mask.ts';
+import { shellWord } from '../util/escape.ts';
 import { isTest } from '../util/occurrence-name.ts';
-import { shellWord } from '../util/shell.ts';
-import { changedText, countOf, number } from './words.ts';
+import { mask } from '../util/redact.ts';
+import { utcText } from '../util/time.ts';
+import { type Formats, PLAIN } from './formats.ts';
+import { changedText } from './words.ts';
 
 /** Something that is left to do, and the command that does it. */
 export interface NextStep {
@@ -18,48 +20,55 @@ export interface NextStep {
  * @param campaign the campaign as the user would name it on the command line
  * @param planFile where the environment takes approved plans alone: the plan, as the user would name its file
  */
-export function nextSteps(report: Report, campaign: string, planFile: string | null = null): readonly NextStep[] {
+export function nextSteps(
+  report: Report,
+  campaign: string,
+  planPath: string | null = null,
+  formats: Formats = PLAIN,
+): readonly NextStep[] {
   const { totals, halt, state } = report;
   // Its recipients are no longer known.
   if (report.purgedAt !== undefined) return [];
-  if (isTest(report.occurrence)) return testSteps(report);
-  const again = sendCommand(report, campaign, planFile);
-  const amended = planFile === null ? `${again} --amend` : null;
-  const steps: NextStep[] = [];
+  if (isTest(report.occurrence)) return testSteps(report, formats);
+  const again = sendCommand(report, campaign, planPath);
+  const amended = planPath === null ? `${again} --amend` : null;
+  const advice: NextStep[] = [];
   const halted = halt === null ? null : haltStep(halt, report, again, amended);
-  if (halted !== null) steps.push(halted);
-  if (totals.inDoubt > 0) steps.push(doubtStep(report));
-  steps.push(...rejectedSteps(report, again, amended));
-  if (report.changed !== undefined && state !== 'running') steps.push(changedStep(report.changed, again));
-  const left = leftOf(report);
+  if (halted !== null) advice.push(halted);
+  if (totals.inDoubt > 0) advice.push(doubtStep(report, formats));
+  advice.push(...rejectedSteps(report, again, amended, formats));
+  if (report.changed !== undefined && state !== 'running') advice.push(changedStep(report.changed, again, formats));
+  const left = leftOf(report, formats);
   if (left !== '' && state === 'running')
-    steps.push({ text: `${left} The run goes on.`, command: reportCommand(report) });
-  else if (left !== '' && halted !== null) steps.push(leftStep(left, halted, steps.length === 1));
-  else if (left !== '') steps.push({ text: `${left} Running again continues with them:`, command: again });
-  if (state !== 'running' && report.fallbacksDue !== undefined) steps.push(fallbackStep(report.fallbacksDue, again));
-  if (report.replies !== undefined && report.replies.review > 0) steps.push(reviewStep(report.replies.review));
-  if (state !== 'running') steps.push(...waitSteps(report, again, amended));
-  if (state !== 'running' && undecidedOf(report) > 0) steps.push(winnerStep(report, again));
-  return steps;
+    advice.push({ text: `${left} The run goes on.`, command: reportCommand(report) });
+  else if (left !== '' && halted !== null) advice.push(leftStep(left, halted, advice.length === 1));
+  else if (left !== '') advice.push({ text: `${left} Running again continues with them:`, command: again });
+  if (state !== 'running' && report.fallbacksDue !== undefined)
+    advice.push(fallbackStep(report.fallbacksDue, again, formats));
+  if (report.replies !== undefined && report.replies.review > 0)
+    advice.push(reviewStep(report.replies.review, formats));
+  if (state !== 'running') advice.push(...waitSteps(report, again, amended, formats));
+  if (state !== 'running' && undecidedOf(report) > 0) advice.push(winnerStep(report, again, formats));
+  return advice;
 }
 
 /** A test is not continued: another one is sent instead. */
-function testSteps({ halt, totals, state }: Report): readonly NextStep[] {
-  const steps: NextStep[] = [];
-  if (halt !== null) steps.push({ text: halt.message, command: null });
+function testSteps({ halt, totals, state }: Report, formats: Formats): readonly NextStep[] {
+  const advice: NextStep[] = [];
+  if (halt !== null) advice.push({ text: halt.message, command: null });
   if (totals.inDoubt > 0)
-    steps.push({
-      text: `${countOf(totals.inDoubt, 'tester')} in doubt: see whether the message arrived.`,
+    advice.push({
+      text: `${formats.count(totals.inDoubt, 'tester')} in doubt: see whether the message arrived.`,
       command: null,
     });
   const unsent = totals.recipients - totals.accepted - totals.inDoubt;
   if (unsent > 0 && state !== 'running') {
-    steps.push({
+    advice.push({
       text: 'When the cause is gone, send another test. The list of the campaign was not touched.',
       command: null,
     });
   }
-  return steps;
+  return advice;
 }
 
 /** Recipients who wait until a person names the winner of a test; running again does nothing for them by itself. */
@@ -81,10 +90,10 @@ function leftStep(left: string, { command }: NextStep, isNext: boolean): NextSte
     : { text: `${left} This continues with them:`, command };
 }
 
-function fallbackStep(count: number, again: string): NextStep {
+function fallbackStep(count: number, again: string, formats: Formats): NextStep {
   const one = count === 1;
   const text =
-    `Reports say that the message did not reach ${countOf(count, 'recipient')}. ` +
+    `Reports say that the message did not reach ${formats.count(count, 'recipient')}. ` +
     `Sending again sends ${one ? 'that one' : 'them'} the fallback:`;
   return { text, command: again };
 }
@@ -92,12 +101,12 @@ function fallbackStep(count: number, again: string): NextStep {
 /** Recipients that a step names. */
 const NAMED = 5;
 
-function changedStep(changed: readonly ChangedRecipient[], again: string): NextStep {
+function changedStep(changed: readonly ChangedRecipient[], again: string, formats: Formats): NextStep {
   const named = changed
     .slice(0, NAMED)
     .map(({ line, to, listTo }) => `line ${line} was ${changedText(mask(to), mask(listTo))}`);
-  const more = changed.length > NAMED ? `, and ${number(changed.length - NAMED)} more` : '';
-  const who = `${countOf(changed.length, 'recipient')} ${changed.length === 1 ? 'has' : 'have'} another address in the list than the message went to`;
+  const more = changed.length > NAMED ? `, and ${formats.number(changed.length - NAMED)} more` : '';
+  const who = `${formats.count(changed.length, 'recipient')} ${changed.length === 1 ? 'has' : 'have'} another address in the list than the message went to`;
   const text = `${who}: ${named.join(', ')}${more}.`;
   const due = changed.filter(({ outcome, sentBefore }) => outcome === 'accepted' && !sentBefore).length;
   if (due > 0) {
@@ -112,18 +121,18 @@ function changedStep(changed: readonly ChangedRecipient[], again: string): NextS
   return { text: `${text} ${why}`, command: null };
 }
 
-function reviewStep(count: number): NextStep {
+function reviewStep(count: number, formats: Formats): NextStep {
   const one = count === 1;
-  const text = `${countOf(count, 'reply', 'replies')} may mean to opt out, and ${one ? 'waits' : 'wait'} for review:`;
+  const text = `${formats.count(count, 'reply', 'replies')} may mean to opt out, and ${one ? 'waits' : 'wait'} for review:`;
   return { text, command: 'handbill replies review' };
 }
 
-function winnerStep(report: Report, again: string): NextStep {
+function winnerStep(report: Report, again: string, formats: Formats): NextStep {
   const waiting = undecidedOf(report);
   const names = report.variants?.map(({ name }) => name) ?? [];
   const which = names.length === 0 ? '' : ` (${names.join(', ')})`;
   if (report.winnerAt !== undefined) {
-    const who = `${countOf(waiting, 'recipient')} ${waiting === 1 ? 'waits' : 'wait'}`;
+    const who = `${formats.count(waiting, 'recipient')} ${waiting === 1 ? 'waits' : 'wait'}`;
     const text =
       `${who} for the variant that wins the test. It is found at ${minuteText(report.winnerAt)}, from delivery reports and replies ` +
       'until then. Run it again after that, or say its name now with `--winner`:';
@@ -131,31 +140,31 @@ function winnerStep(report: Report, again: string): NextStep {
   }
   return {
     text:
-      `${countOf(waiting, 'recipient')} ${waiting === 1 ? 'waits' : 'wait'} for the variant that wins the test. ` +
+      `${formats.count(waiting, 'recipient')} ${waiting === 1 ? 'waits' : 'wait'} for the variant that wins the test. ` +
       `When you have decided, say its name${which}, and it goes to ${waiting === 1 ? 'that one' : 'the others'}:`,
     command: `${again} --winner NAME`,
   };
 }
 
 /** Recipients who wait for a window or a pause, and those whose window opens at an unknown time. */
-function waitSteps(report: Report, again: string, amended: string | null): readonly NextStep[] {
+function waitSteps(report: Report, again: string, amended: string | null, formats: Formats): readonly NextStep[] {
   const zoneless = zonelessOf(report.reasons);
-  const waits = waitText(report);
-  const steps: NextStep[] = waits === null ? [] : [{ text: `${waits}. Run it again after that:`, command: again }];
+  const waits = waitText(report, formats);
+  const advice: NextStep[] = waits === null ? [] : [{ text: `${waits}. Run it again after that:`, command: again }];
   if (zoneless > 0) {
     const text =
-      `${countOf(zoneless, 'recipient')} ${zoneless === 1 ? 'waits' : 'wait'}: the time zone is not known. Name a ` +
+      `${formats.count(zoneless, 'recipient')} ${zoneless === 1 ? 'waits' : 'wait'}: the time zone is not known. Name a ` +
       'column with it (`recipients.timeZone`), or a zone for all of them (`send.window.unknown`), and send again:';
-    steps.push(amendStep(report, text, amended));
+    advice.push(amendStep(report, text, amended));
   }
-  return steps;
+  return advice;
 }
 
-function waitText({ reasons, opensAt }: Report): string | null {
+function waitText({ reasons, opensAt }: Report, formats: Formats): string | null {
   const outside = outsideOf(reasons);
   const paused = pausedOf(reasons);
   const at = opensAt === undefined ? null : minuteText(opensAt);
-  const many = countOf(outside + paused, 'recipient');
+  const many = formats.count(outside + paused, 'recipient');
   const wait = outside + paused === 1 ? 'waits' : 'wait';
   const first = at === null ? '' : `, the first at ${at}`;
   if (outside > 0 && paused > 0) return `${many} ${wait} until their window opens or the canary goes on${first}`;
@@ -167,8 +176,7 @@ function waitText({ reasons, opensAt }: Report): string | null {
 
 /** Rounded up: before it there is nothing to run again for. */
 function minuteText(instant: string): string {
-  const minute = new Date(Math.ceil(Date.parse(instant) / 60_000) * 60_000);
-  return `${minute.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return utcText(Math.ceil(Date.parse(instant) / 60_000) * 60_000, 'minute');
 }
 
 function pausedOf(reasons: Report['reasons']): number {
@@ -185,24 +193,24 @@ export function zonelessOf(reasons: Report['reasons']): number {
 }
 
 /** Recipients that the API refused: those who cannot receive the channel need something else than to be tried again. */
-function rejectedSteps(report: Report, again: string, amended: string | null): readonly NextStep[] {
-  const { totals, reasons, legs } = report;
+function rejectedSteps(report: Report, again: string, amended: string | null, formats: Formats): readonly NextStep[] {
+  const { totals, reasons, steps } = report;
   const unreachable = reasons['rejected']?.['unsupported-channel'] ?? 0;
   const refused = totals.rejected - unreachable;
-  const steps: NextStep[] = [];
+  const advice: NextStep[] = [];
   if (refused > 0) {
-    steps.push({
-      text: `The API refused ${countOf(refused, 'recipient')}. When the cause is gone, this tries them again:`,
+    advice.push({
+      text: `The API refused ${formats.count(refused, 'recipient')}. When the cause is gone, this tries them again:`,
       command: `${again} --retry-rejected`,
     });
   }
   if (unreachable > 0) {
     const text =
-      `${countOf(unreachable, 'recipient')} cannot receive ${legs === undefined ? 'the channel' : 'any of the channels'}. ` +
+      `${formats.count(unreachable, 'recipient')} cannot receive ${steps === undefined ? 'the channel' : 'any of the channels'}. ` +
       'A `fallback` to another one may reach them; once it is in the campaign, this sends it:';
-    steps.push(amendStep(report, text, amended === null ? null : `${again} --retry-rejected --amend`));
+    advice.push(amendStep(report, text, amended === null ? null : `${again} --retry-rejected --amend`));
   }
-  return steps;
+  return advice;
 }
 
 function haltStep({ rule, message, next }: Halt, report: Report, again: string, amended: string | null): NextStep {
@@ -230,10 +238,10 @@ function amendStep({ campaign, occurrence }: Report, text: string, amended: stri
 /** Rules after which the campaign is to be changed before it is sent again. */
 const AMENDS: ReadonlySet<HaltRule> = new Set(['canary', 'refusals']);
 
-function doubtStep(report: Report): NextStep {
+function doubtStep(report: Report, formats: Formats): NextStep {
   return {
     text:
-      `${countOf(report.totals.inDoubt, 'recipient')} in doubt: the request may have reached the API, and no usable ` +
+      `${formats.count(report.totals.inDoubt, 'recipient')} in doubt: the request may have reached the API, and no usable ` +
       'answer came. handbill never sends to them again by itself. This shows who they are, how to find out, and how ' +
       'to enter it:',
     command: `handbill doubt list ${shellWord(report.run)}`,
@@ -241,15 +249,16 @@ function doubtStep(report: Report): NextStep {
 }
 
 /** What running again would take up, or nothing. */
-function leftOf(report: Report): string {
+function leftOf(report: Report, formats: Formats): string {
   const { failed, pending } = report.totals;
   const { reasons } = report;
   const deferred =
     report.totals.deferred - undecidedOf(report) - outsideOf(reasons) - zonelessOf(reasons) - pausedOf(reasons);
   const parts: string[] = [];
-  if (failed > 0) parts.push(`Nothing was sent to ${countOf(failed, 'recipient')}: the API could not be reached.`);
-  if (pending > 0) parts.push(`${countOf(pending, 'recipient')} still to be sent to.`);
-  if (deferred > 0) parts.push(`${countOf(deferred, 'recipient')} deferred to a later time.`);
+  if (failed > 0)
+    parts.push(`Nothing was sent to ${formats.count(failed, 'recipient')}: the API could not be reached.`);
+  if (pending > 0) parts.push(`${formats.count(pending, 'recipient')} still to be sent to.`);
+  if (deferred > 0) parts.push(`${formats.count(deferred, 'recipient')} deferred to a later time.`);
   return parts.join(' ');
 }
 
@@ -257,11 +266,12 @@ function leftOf(report: Report): string {
 export function sendCommand(
   report: Pick<Report, 'environment' | 'occurrence'>,
   campaign: string,
-  planFile: string | null,
+  planPath: string | null,
 ): string {
-  if (planFile !== null) return `handbill send --plan ${shellWord(planFile)}`;
-  const environment = report.environment === 'sandbox' ? '' : ` --env ${shellWord(report.environment)}`;
   const occurrence = report.occurrence === 'once' ? '' : ` --occurrence ${shellWord(report.occurrence)}`;
+  // A plan of one occurrence says which; a standing one is of every occurrence.
+  if (planPath !== null) return `handbill send --plan ${shellWord(planPath)}${occurrence}`;
+  const environment = report.environment === 'sandbox' ? '' : ` --env ${shellWord(report.environment)}`;
   return `handbill send ${shellWord(campaign)}${environment}${occurrence}`;
 }
 

@@ -1,4 +1,5 @@
-import type { Channel, EarlierMessage, LegOutcome, Outcome, Report } from '../model.ts';
+import type { Channel, EarlierMessage, Outcome, Report, StepOutcome } from '../model.ts';
+import type { Formats } from './formats.ts';
 
 /** The fields of `jsonl` in their order. Scripts rely on it. */
 export const RECORD_FIELDS = [
@@ -18,23 +19,23 @@ export const RECORD_FIELDS = [
 ] as const;
 
 /**
- * The columns of `csv`: `legs` holds `rcs:rejected sms:accepted`, and nothing where there is one leg only; `listTo` the
+ * The columns of `csv`: `steps` holds `rcs:rejected sms:accepted`, and nothing where there is one step only; `listTo` the
  * address that the list has by now, where it is another one; `earlier` those that earlier messages went to.
  */
-export const CSV_FIELDS = [...RECORD_FIELDS, 'legs', 'listTo', 'earlier'] as const;
+export const CSV_FIELDS = [...RECORD_FIELDS, 'steps', 'listTo', 'earlier'] as const;
 
 type Cell = string | number | null;
 
-interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], Cell>> {
-  /** Every leg in order, where there is more than one; the other fields are of the last. */
-  readonly legs?: readonly LegRecord[];
+export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], Cell>> {
+  /** Every step in order, where there is more than one; the other fields are of the last. */
+  readonly steps?: readonly StepRecord[];
   /** The address that the list has by now, where it is not the one that the message went to. */
   readonly listTo?: string;
   /** Messages to addresses that were corrected since, the first one first. */
   readonly earlier?: readonly EarlierMessage[];
 }
 
-export const LEG_FIELDS = [
+export const STEP_FIELDS = [
   'channel',
   'to',
   'reference',
@@ -50,8 +51,8 @@ export const LEG_FIELDS = [
   'updatedAt',
 ] as const;
 
-/** One leg; `rejected` with the reason `fell-back` for all but the last. */
-type LegRecord = Readonly<Record<(typeof LEG_FIELDS)[number], Cell>>;
+/** One step; `rejected` with the reason `fell-back` for all but the last. */
+type StepRecord = Readonly<Record<(typeof STEP_FIELDS)[number], Cell>>;
 
 /** handbill's own id of the message to a recipient on a channel; null where nothing was to be sent. */
 export type ReferenceOf = (message: {
@@ -77,61 +78,65 @@ export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportReco
     delivery: outcome.delivery ?? null,
     updatedAt: outcome.updatedAt,
   };
-  const { legs, listTo, earlier } = outcome;
+  const { steps, listTo, earlier } = outcome;
   return {
     ...record,
-    ...(legs === undefined ? {} : { legs: legs.map((leg) => legRecordOf(leg, outcome.key, referenceOf)) }),
+    ...(steps === undefined ? {} : { steps: steps.map((step) => stepRecordOf(step, outcome.key, referenceOf)) }),
     ...(listTo === undefined ? {} : { listTo }),
     ...(earlier === undefined ? {} : { earlier }),
   };
 }
 
-function legRecordOf(leg: LegOutcome, key: string | null, referenceOf: ReferenceOf): LegRecord {
+function stepRecordOf(step: StepOutcome, key: string | null, referenceOf: ReferenceOf): StepRecord {
   return {
-    channel: leg.channel,
-    to: leg.to,
-    reference: referenceOf({ ...leg, key }),
-    outcome: leg.outcome,
-    reason: leg.reason,
-    attempts: leg.attempts,
-    httpStatus: leg.httpStatus,
-    messageId: leg.messageId,
-    delivery: leg.delivery ?? null,
-    parts: leg.parts,
-    encoding: leg.encoding,
-    cost: costOf(leg),
-    updatedAt: leg.updatedAt,
+    channel: step.channel,
+    to: step.to,
+    reference: referenceOf({ ...step, key }),
+    outcome: step.outcome,
+    reason: step.reason,
+    attempts: step.attempts,
+    httpStatus: step.httpStatus,
+    messageId: step.messageId,
+    delivery: step.delivery ?? null,
+    parts: step.parts,
+    encoding: step.encoding,
+    cost: costOf(step),
+    updatedAt: step.updatedAt,
   };
 }
 
 /**
  * What the message costs: the price of one that was not sent is not due, so that all of them add up to the report's.
  */
-function costOf({ outcome, cost }: LegOutcome): number | null {
+function costOf({ outcome, cost }: StepOutcome): number | null {
   return cost === null || outcome === 'accepted' || outcome === 'in-doubt' ? cost : 0;
 }
 
 /** One row of the list as `csv` shows it, in the order of `CSV_FIELDS`. */
 export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly Cell[] {
   const record = recordOf(outcome, referenceOf);
-  const legs = outcome.legs?.map(({ channel, outcome: state }) => `${channel}:${state}`).join(' ');
+  const steps = outcome.steps?.map(({ channel, outcome: state }) => `${channel}:${state}`).join(' ');
   const earlier = outcome.earlier?.map(({ to }) => to ?? '').join(' ');
-  return [...RECORD_FIELDS.map((field) => record[field]), legs ?? null, outcome.listTo ?? null, earlier ?? null];
+  return [...RECORD_FIELDS.map((field) => record[field]), steps ?? null, outcome.listTo ?? null, earlier ?? null];
 }
 
 /** How a report is shown. */
 export interface ReportOptions {
   /** Colours and bars, for a terminal that has them; `text` only. */
   readonly colour: boolean;
+  /** The end of a send: what counts, in about twelve lines; `handbill report` has the rest. `text` only. */
+  readonly short?: boolean;
   /** Columns of the terminal, Infinity where none shows it and nothing is cut; `text` only. */
   readonly width: number;
   readonly referenceOf: ReferenceOf;
   /** The campaign as the user would name it on the command line; its name when absent. */
   readonly campaignFile?: string;
   /** Where the environment takes approved plans alone: the plan, as the user would name its file. */
-  readonly planFile?: string;
+  readonly planPath?: string;
   /** ISO 4217 code of the costs; none is shown when absent. */
   readonly currency?: string | null;
+  /** How figures and times are written, in `text` and on pages; `PLAIN` when absent. */
+  readonly formats?: Formats;
   /** The report once all outcomes have been read, where delivery reports are counted as they go by. */
   readonly completed?: () => Report;
   /** The columns of the list, to print beside the outcome of each row; `jsonl` and `csv` only. */

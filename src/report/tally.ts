@@ -2,19 +2,22 @@ import {
   type Campaign,
   type Channel,
   type Halt,
-  type LegTotals,
   OUTCOMES,
   type OutcomeState,
   type Report,
   type RequestFigures,
   type RunState,
   type SmsFacts,
+  type StepCount,
+  type StepTotals,
   type Totals,
+  type WinnerDecision,
+  type WinnerMetric,
 } from '../model.ts';
 import { shownLedger } from '../util/ledger-address.ts';
-import { unitsOf } from '../util/money.ts';
+import { unitsOf } from '../util/units.ts';
 import { type DeliveryCount, deliveriesOf, unmatchedOf, variantDeliveries } from './deliveries.ts';
-import { compareVariants } from './variants.ts';
+import { compareShares, sampleOf, sum, totalsOf, variantResults } from './variants.ts';
 
 /** What a report says about the run itself. */
 export type RunFacts = Pick<
@@ -26,8 +29,12 @@ export type RunFacts = Pick<
   | 'ledger'
   | 'startedAt'
   | 'finishedAt'
+  | 'commits'
+  | 'inputs'
   | 'purgedAt'
+  | 'acceptedList'
   | 'opensAt'
+  | 'paused'
   | 'changed'
   | 'winner'
   | 'winnerAt'
@@ -46,18 +53,20 @@ export interface CameBack extends Pick<Report, 'replies' | 'fallbacksDue'> {
 }
 
 export interface CampaignShape extends Pick<Campaign, 'channel'> {
-  readonly variants: readonly { readonly name: string }[];
+  readonly variants: readonly { readonly name: string; readonly where?: object | null }[];
   readonly fallbacks: readonly { readonly channel: Channel }[];
+  /** What decides the winner of a test; absent or null: nothing does. */
+  readonly split?: { readonly decides: { readonly by: WinnerMetric } | null };
 }
 
-/** Reports a run. `legs` counts all legs; of a recipient with several, what became of the last one counts. */
+/** Reports a run. `steps` counts all steps; of a recipient with several, what became of the last one counts. */
 export function buildReport(
   run: RunFacts,
-  legs: readonly Count[],
+  steps: readonly StepCount[],
   requests: RequestFigures,
   { cameBack = null, campaign = null }: Known = {},
 ): Report {
-  const counts = legs.filter(({ fellBack }) => !fellBack);
+  const counts = steps.filter(({ fellBack }) => !fellBack);
   return {
     version: 1,
     run: run.run,
@@ -69,8 +78,12 @@ export function buildReport(
     ledger: shownLedger(run.ledger),
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
+    ...(run.commits === undefined ? {} : { commits: run.commits }),
+    ...(run.inputs === undefined ? {} : { inputs: run.inputs }),
     ...(run.purgedAt === undefined ? {} : { purgedAt: run.purgedAt }),
+    ...(run.acceptedList === undefined ? {} : { acceptedList: run.acceptedList }),
     ...(run.opensAt === undefined ? {} : { opensAt: run.opensAt }),
+    ...(run.paused === undefined ? {} : { paused: run.paused }),
     totals: totalsOf(counts),
     reasons: reasonsOf(counts),
     requests,
@@ -80,8 +93,8 @@ export function buildReport(
     ...(cameBack?.replies === undefined ? {} : { replies: cameBack.replies }),
     ...(cameBack?.fallbacksDue === undefined ? {} : { fallbacksDue: cameBack.fallbacksDue }),
     ...(run.changed === undefined ? {} : { changed: run.changed }),
-    ...legsOf(legs, campaign),
-    ...variantsOf(counts, campaign, cameBack?.deliveries ?? []),
+    ...channelStepsOf(steps, campaign),
+    ...variantsOf(counts, campaign, cameBack?.deliveries ?? [], run.winner ?? null),
     ...(run.winner === undefined ? {} : { winner: run.winner }),
     ...(run.winnerAt === undefined ? {} : { winnerAt: run.winnerAt }),
   };
@@ -92,43 +105,39 @@ function unmatchedIn(counts: readonly DeliveryCount[]): Pick<Report, 'unmatchedR
   return unmatched === null ? {} : { unmatchedReports: unmatched };
 }
 
-function legsOf(legs: readonly Count[], campaign: CampaignShape | null): Pick<Report, 'legs'> {
+function channelStepsOf(steps: readonly StepCount[], campaign: CampaignShape | null): Pick<Report, 'steps'> {
   const { channel, fallbacks = [] } = campaign ?? {};
-  if (fallbacks.length === 0 && legs.every(({ leg, fellBack }) => leg === 0 && !fellBack)) return {};
+  if (fallbacks.length === 0 && steps.every(({ step, fellBack }) => step === 0 && !fellBack)) return {};
   const channels = channel === undefined ? [] : [channel, ...fallbacks.map((fallback) => fallback.channel)];
-  return { legs: legTotals(legs, channels) };
+  return { steps: stepTotals(steps, channels) };
 }
 
 function variantsOf(
-  counts: readonly Count[],
+  counts: readonly StepCount[],
   campaign: CampaignShape | null,
   deliveries: readonly DeliveryCount[],
+  winner: WinnerDecision | null,
 ): Pick<Report, 'variants' | 'significance'> {
   const names = campaign?.variants.map(({ name }) => name) ?? [];
   if (names.length === 0 && counts.every(({ variant }) => variant === null)) return {};
-  const compared = compareVariants(counts, names);
-  if (deliveries.length === 0) return compared;
-  const variants = compared.variants.map((one) => ({ ...one, ...variantDeliveries(deliveries, one.name) }));
-  return { ...compared, variants };
-}
-
-/** Recipients by outcome; they add up to `recipients`. */
-export function totalsOf(counts: readonly Count[]): Totals {
-  const of = (outcome: OutcomeState) => sum(counts, (count) => (count.outcome === outcome ? count.count : 0));
-  return {
-    recipients: sum(counts, (count) => count.count),
-    accepted: of('accepted'),
-    rejected: of('rejected'),
-    failed: of('failed'),
-    skipped: of('skipped'),
-    deferred: of('deferred'),
-    inDoubt: of('in-doubt'),
-    pending: of('pending'),
-  };
+  const results = variantResults(counts, names);
+  const variants =
+    deliveries.length === 0 ? results : results.map((one) => ({ ...one, ...variantDeliveries(deliveries, one.name) }));
+  // The winner was decided by the messages of the test, while the report also counts those that were sent later.
+  if (winner !== null && winner.by !== null) {
+    return { variants, significance: compareShares(winner.shares, winner.by) };
+  }
+  const by = campaign?.split?.decides?.by ?? 'accepted';
+  // Recipients who get a variant by a condition are others than the rest: a difference says nothing about the message.
+  const conditional = new Set(campaign?.variants.flatMap(({ name, where = null }) => (where === null ? [] : [name])));
+  const shares = variants
+    .filter(({ name }) => !conditional.has(name))
+    .map((one) => ({ name: one.name, ...sampleOf(by, one) }));
+  return { variants, significance: compareShares(shares, by) };
 }
 
 /** Recipients by outcome and reason, the most frequent reason first; outcomes are named as in `totals`. */
-function reasonsOf(counts: readonly Count[]): Report['reasons'] {
+function reasonsOf(counts: readonly StepCount[]): Report['reasons'] {
   const byOutcome: [string, Readonly<Record<string, number>>][] = [];
   for (const outcome of OUTCOMES) {
     const byReason = new Map<string, number>();
@@ -147,31 +156,12 @@ export function totalsKey(outcome: OutcomeState): Exclude<keyof Totals, 'recipie
   return outcome === 'in-doubt' ? 'inDoubt' : outcome;
 }
 
-/** Recipients of one leg that share all of this: what the ledger can count in one query. */
-export interface Count {
-  readonly outcome: OutcomeState;
-  readonly reason: string | null;
-  /** null for whatever is not an SMS with a text of ours. */
-  readonly encoding: SmsFacts['encoding'] | null;
-  readonly count: number;
-  /** SMS parts of all of them together. */
-  readonly parts: number;
-  /** Price of all of them together in micro-units; null where no price is known. */
-  readonly costMicros: number | null;
-  readonly variant: string | null;
-  readonly channel: Channel;
-  /** 0 for the campaign's own message, then its fallbacks. */
-  readonly leg: number;
-  /** They could not receive this leg, and are counted again with the next one. */
-  readonly fellBack: boolean;
-}
-
 /**
- * Parts, messages by encoding and the price of what was probably sent: accepted or in doubt, on any leg (one that fell
+ * Parts, messages by encoding and the price of what was probably sent: accepted or in doubt, on any step (one that fell
  * back was refused, and costs nothing). The price is the sum of the prices that are known, in units of the currency;
  * null when none is.
  */
-function smsOf(counts: readonly Count[]): Report['sms'] {
+function smsOf(counts: readonly StepCount[]): Report['sms'] {
   const sent = counts.filter((count) => count.outcome === 'accepted' || count.outcome === 'in-doubt');
   const encodings: Partial<Record<SmsFacts['encoding'], number>> = {};
   for (const encoding of ['GSM-7', 'UCS-2'] as const) {
@@ -186,27 +176,23 @@ function smsOf(counts: readonly Count[]): Report['sms'] {
   };
 }
 
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0);
-}
-
 /**
  * What became of the messages on each channel; a campaign has each at most once.
  *
  * @param channels - the campaign's own and those of its fallbacks, in order, where they are known; others follow
  */
-export function legTotals(counts: readonly Count[], channels: readonly Channel[] = []): readonly LegTotals[] {
-  const inOrder = counts.toSorted((a, b) => a.leg - b.leg || (a.channel < b.channel ? -1 : 1));
+export function stepTotals(counts: readonly StepCount[], channels: readonly Channel[] = []): readonly StepTotals[] {
+  const inOrder = counts.toSorted((a, b) => a.step - b.step || (a.channel < b.channel ? -1 : 1));
   const all = new Set([...channels, ...inOrder.map(({ channel }) => channel)]);
   return [...all].map((channel) =>
-    totalsOfLeg(
+    totalsOfStep(
       channel,
       counts.filter((count) => count.channel === channel),
     ),
   );
 }
 
-function totalsOfLeg(channel: Channel, counts: readonly Count[]): LegTotals {
+function totalsOfStep(channel: Channel, counts: readonly StepCount[]): StepTotals {
   const of = (wanted: OutcomeState) =>
     sum(counts, ({ outcome, fellBack, count }) => (outcome === wanted && !fellBack ? count : 0));
   const attempted = {

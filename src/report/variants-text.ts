@@ -1,8 +1,7 @@
 import type { Report, Significance, VariantResult, WinnerDecision, WinnerMetric } from '../model.ts';
 import { type Column, proseWidth, table } from '../util/table.ts';
 import type { VariantDeliveries } from './deliveries.ts';
-import type { Comparison } from './variants.ts';
-import { number, percent } from './words.ts';
+import { type Formats, PLAIN } from './formats.ts';
 
 /**
  * One line for each variant, as wide as the terminal at most: on a narrow one the interval goes first, then those who
@@ -10,26 +9,26 @@ import { number, percent } from './words.ts';
  *
  * @param width - columns of the terminal
  */
-export function variantsTable(variants: readonly VariantResult[], width: number): string {
+export function variantsTable(variants: readonly VariantResult[], width: number, formats: Formats = PLAIN): string {
   if (variants.length === 0) return '';
   const came = variants.some(({ delivered }) => delivered !== undefined);
   const columns = (came ? COLUMNS_WITH_DELIVERIES : COLUMNS).filter(({ least }) => proseWidth(width) >= least);
-  const rows = variants.map((variant) => columns.map(({ cell }) => cell(variant)));
+  const rows = variants.map((variant) => columns.map(({ cell }) => cell(variant, formats)));
   return table(rows, columns, { width, indent: 2 });
 }
 
 interface VariantColumn extends Column {
   /** Narrower terminals do without. */
   readonly least: number;
-  cell(variant: VariantResult): string;
+  cell(variant: VariantResult, formats: Formats): string;
 }
 
 const COLUMNS: readonly VariantColumn[] = [
   { title: 'variant', shrink: true, least: 0, cell: ({ name }) => name },
-  { title: 'recipients', align: 'right', least: 0, cell: ({ recipients }) => number(recipients) },
-  { title: 'accepted', align: 'right', least: 0, cell: ({ accepted }) => number(accepted) },
-  { title: 'rejected', align: 'right', least: 50, cell: ({ rejected }) => number(rejected) },
-  { title: 'other', align: 'right', least: 64, cell: (variant) => number(othersOf(variant)) },
+  { title: 'recipients', align: 'right', least: 0, cell: ({ recipients }, { number }) => number(recipients) },
+  { title: 'accepted', align: 'right', least: 0, cell: ({ accepted }, { number }) => number(accepted) },
+  { title: 'rejected', align: 'right', least: 50, cell: ({ rejected }, { number }) => number(rejected) },
+  { title: 'other', align: 'right', least: 64, cell: (variant, { number }) => number(othersOf(variant)) },
   { title: 'rate', align: 'right', least: 0, cell: rateOf },
   { title: '95 % interval', align: 'right', least: 80, cell: intervalOf },
 ];
@@ -37,14 +36,14 @@ const COLUMNS: readonly VariantColumn[] = [
 /** Delivery reports and replies are compared then; the shares are of those accepted. */
 const COLUMNS_WITH_DELIVERIES: readonly VariantColumn[] = [
   ...COLUMNS.map((column) => ({ ...column, least: column.least + (column.least > 0 ? 40 : 0) })),
-  { title: 'delivered', align: 'right', least: 60, cell: (variant) => shareOf(variant, 'delivered') },
-  { title: 'read', align: 'right', least: 68, cell: (variant) => shareOf(variant, 'read') },
-  { title: 'replied', align: 'right', least: 78, cell: (variant) => shareOf(variant, 'replied') },
-  { title: 'opted out', align: 'right', least: 90, cell: (variant) => shareOf(variant, 'optedOut') },
+  { title: 'delivered', align: 'right', least: 60, cell: (variant, formats) => shareOf(variant, 'delivered', formats) },
+  { title: 'read', align: 'right', least: 68, cell: (variant, formats) => shareOf(variant, 'read', formats) },
+  { title: 'replied', align: 'right', least: 78, cell: (variant, formats) => shareOf(variant, 'replied', formats) },
+  { title: 'opted out', align: 'right', least: 90, cell: (variant, formats) => shareOf(variant, 'optedOut', formats) },
 ];
 
 /** The share with this report among those accepted, or `-` while there are none. */
-export function shareOf(variant: VariantResult, what: keyof VariantDeliveries): string {
+export function shareOf(variant: VariantResult, what: keyof VariantDeliveries, { percent }: Formats = PLAIN): string {
   const count = variant[what] ?? 0;
   // Who was refused, as far as the API said, may have got it all the same.
   return variant.accepted === 0 ? '-' : percent(Math.min(count, variant.accepted), variant.accepted);
@@ -56,37 +55,54 @@ export function othersOf({ recipients, accepted, rejected }: VariantResult): num
 }
 
 /** Accepted among those accepted or refused, as people read it; `-` while there are none. */
-export function rateOf({ accepted, rejected }: VariantResult): string {
+export function rateOf({ accepted, rejected }: VariantResult, { percent }: Formats = PLAIN): string {
   return accepted + rejected === 0 ? '-' : percent(accepted, accepted + rejected);
 }
 
 /** `88.0 to 91.7 %`, or `-`. */
-export function intervalOf({ low, high }: VariantResult): string {
-  return low === null || high === null ? '-' : `${(low * 100).toFixed(1)} to ${(high * 100).toFixed(1)} %`;
+export function intervalOf({ low, high }: VariantResult, formats: Formats = PLAIN): string {
+  if (low === null || high === null) return '-';
+  if (formats === PLAIN) return `${(low * 100).toFixed(1)} to ${(high * 100).toFixed(1)} %`;
+  return `${formats.percent(low, 1)} to ${formats.percent(high, 1)}`;
 }
 
 /** What the comparison says, in a sentence; empty where there is nothing to compare. */
-export function significanceWords({ variants, significance }: Comparison): string {
-  if (significance === null) return '';
-  const { p, test } = significance;
-  if (p === null || test === null) return 'Too few recipients were accepted or rejected to compare the variants.';
+export function significanceWords({ variants = [], significance }: Pick<Report, 'variants' | 'significance'>): string {
+  if (significance === undefined || significance === null) return '';
+  const { by, p, test, best } = significance;
+  const { few, verb, more, most } = COMPARED[by];
+  if (p === null || test === null) return `Too few ${few} to compare the variants.`;
   const figure = `p ${p < 0.001 ? '< 0.001' : `= ${shown(p)}`} (${TESTS[test]})`;
   if (p >= CHANCE) return `No difference can be told yet: ${figure}.`;
   return variants.length === 2
-    ? `${best(variants)} is accepted more often, which is hardly chance: ${figure}.`
-    : `The variants differ by more than chance would make them, ${best(variants)} is accepted most often: ${figure}.`;
+    ? `"${best ?? ''}" ${verb} ${more}, which is hardly chance: ${figure}.`
+    : `The variants differ by more than chance would make them, "${best ?? ''}" ${verb} ${most}: ${figure}.`;
 }
 
-/** `0.43`, `0.012`; cut, not rounded, so that what is below 0.05 is never shown as 0.05. */
+/** How a sentence says each metric. */
+const COMPARED: Readonly<
+  Record<WinnerMetric, { readonly few: string; readonly verb: string; readonly more: string; readonly most: string }>
+> = {
+  accepted: {
+    few: 'recipients were accepted or rejected',
+    verb: 'is accepted',
+    more: 'more often',
+    most: 'most often',
+  },
+  delivered: { few: 'messages were accepted', verb: 'is delivered', more: 'more often', most: 'most often' },
+  read: { few: 'messages were delivered', verb: 'is read', more: 'more often', most: 'most often' },
+  replied: { few: 'messages were delivered', verb: 'is replied to', more: 'more often', most: 'most often' },
+  optedOut: {
+    few: 'messages were delivered',
+    verb: 'is followed by an opt-out',
+    more: 'less often',
+    most: 'least often',
+  },
+};
+
+/** `0.43`, `0.012`. Below 0.05 it is cut, so that it is never shown as 0.05. */
 function shown(p: number): string {
-  const digits = p < CHANCE ? 1000 : 100;
-  // 0.29 * 100 is a little less than 29.
-  return String(Math.floor(p * digits + 1e-9) / digits);
-}
-
-function best(variants: readonly VariantResult[]): string {
-  const first = variants.toSorted((a, b) => (b.rate ?? -1) - (a.rate ?? -1))[0];
-  return `"${first?.name ?? ''}"`;
+  return String(p < CHANCE ? Math.floor(p * 1000 + 1e-9) / 1000 : Math.round(p * 100) / 100);
 }
 
 /** What is called significant by custom: one time in twenty, equal variants look that different. */
@@ -97,25 +113,25 @@ const TESTS: Readonly<Record<Exclude<Significance['test'], null>, string>> = {
 };
 
 /** Who won a test and by what, in a sentence; empty where there is none, or it is not over. */
-export function winnerWords({ winner }: Pick<Report, 'winner'>): string {
+export function winnerWords({ winner }: Pick<Report, 'winner'>, formats: Formats = PLAIN): string {
   if (winner === undefined) return '';
   const { variant, by, why } = winner;
-  if (variant === null) return `No variant won the test: ${reasonOf(winner)}.`;
+  if (variant === null) return `No variant won the test: ${reasonOf(winner, formats)}.`;
   if (by === null) return `"${variant}" won the test: chosen by hand.`;
-  const figures = sharesOf(winner);
+  const figures = sharesOf(winner, formats);
   return why === 'tie'
     ? `"${variant}" won the test as the first of equals: ${figures}.`
     : `"${variant}" won the test: ${figures}.`;
 }
 
-function reasonOf(winner: WinnerDecision): string {
-  if (winner.why === 'tie') return `the best are equal: ${sharesOf(winner)}`;
-  const asked = winner.minimum === 1 ? '1 is' : `${number(winner.minimum)} are`;
-  return `${asked} asked for of each variant, and there were too few: ${sharesOf(winner)}`;
+function reasonOf(winner: WinnerDecision, formats: Formats): string {
+  if (winner.why === 'tie') return `the best are equal: ${sharesOf(winner, formats)}`;
+  const asked = winner.minimum === 1 ? '1 is' : `${formats.number(winner.minimum)} are`;
+  return `${asked} asked for of each variant, and there were too few: ${sharesOf(winner, formats)}`;
 }
 
 /** `"A" 8 of 198 delivered messages replied to (4.0 %), "B" ...`, in the order of the campaign. */
-function sharesOf({ by, shares }: WinnerDecision): string {
+function sharesOf({ by, shares }: WinnerDecision, { number, percent }: Formats): string {
   const [whole, part] = WORDS[by ?? 'accepted'];
   return shares
     .map((share, i) => {

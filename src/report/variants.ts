@@ -1,4 +1,4 @@
-import type { OutcomeState, Significance, Totals, VariantResult } from '../model.ts';
+import type { OutcomeState, Significance, Totals, VariantResult, WinnerMetric } from '../model.ts';
 
 /** Recipients that share a variant and an outcome: what the ledger can count in one query. */
 export interface VariantCount {
@@ -8,23 +8,48 @@ export interface VariantCount {
   readonly count: number;
 }
 
-/** The part of a report that compares variants. */
-export interface Comparison {
-  readonly variants: readonly VariantResult[];
-  /** Null where there are not two variants to compare. */
-  readonly significance: Significance | null;
-}
-
 /**
- * What became of each variant, and whether they differ by more than chance. Compared is how many the API accepted
- * among those that it accepted or refused: recipients in doubt, or never posted, say nothing about the message.
+ * What became of each variant. The rate is how many the API accepted among those that it accepted or refused: recipients
+ * in doubt, or never posted, say nothing about the message.
  *
  * @param names - the variants in the order of the campaign, where it is known; others follow by name
  */
-export function compareVariants(counts: readonly VariantCount[], names: readonly string[] = []): Comparison {
-  const variants = orderOf(counts, names).map((name) => resultOf(name, counts));
-  const samples = variants.map(({ accepted, rejected }) => ({ part: accepted, whole: accepted + rejected }));
-  return { variants, significance: variants.length < 2 ? null : significanceOf(samples) };
+export function variantResults(
+  counts: readonly VariantCount[],
+  names: readonly string[] = [],
+): readonly VariantResult[] {
+  return orderOf(counts, names).map((name) => resultOf(name, counts));
+}
+
+/** What is compared: some of the messages of a variant, by the metric that decides. */
+export interface Share extends Sample {
+  readonly name: string;
+}
+
+/** The figures of a variant that a metric is a share of. */
+type Figures = Pick<VariantResult, 'accepted' | 'rejected' | 'delivered' | 'read' | 'replied' | 'optedOut'>;
+
+/** Rates are per message that was delivered, except for the two that say how many were accepted or delivered. */
+export function sampleOf(by: WinnerMetric, figures: Figures): Sample {
+  const { accepted, rejected, delivered = 0 } = figures;
+  if (by === 'accepted') return { part: accepted, whole: accepted + rejected };
+  if (by === 'delivered') return { part: delivered, whole: accepted };
+  return { part: figures[by] ?? 0, whole: delivered };
+}
+
+/** Those with the best share, in their order: the greatest, and of those who opted out the least. Nothing is rounded. */
+export function bestOf(shares: readonly Share[], by: WinnerMetric): readonly Share[] {
+  const least = by === 'optedOut' ? -1 : 1;
+  const compare = (a: Share, b: Share): number => least * (a.part * b.whole - b.part * a.whole);
+  return shares.filter((one) => shares.every((other) => compare(one, other) >= 0));
+}
+
+/** Whether the variants differ by more than chance, by the metric that decides; null where there are not two of them. */
+export function compareShares(shares: readonly Share[], by: WinnerMetric): Significance | null {
+  if (shares.length < 2) return null;
+  const counted = shares.filter(({ whole }) => whole > 0);
+  const tested = significanceOf(counted);
+  return { by, ...tested, best: tested.p === null ? null : (bestOf(counted, by)[0]?.name ?? null) };
 }
 
 function orderOf(counts: readonly VariantCount[], names: readonly string[]): readonly string[] {
@@ -35,18 +60,7 @@ function orderOf(counts: readonly VariantCount[], names: readonly string[]): rea
 
 function resultOf(name: string, counts: readonly VariantCount[]): VariantResult {
   const own = counts.filter(({ variant }) => variant === name);
-  const of = (wanted: OutcomeState) =>
-    own.reduce((sum, { outcome, count }) => (outcome === wanted ? sum + count : sum), 0);
-  const totals: Totals = {
-    recipients: own.reduce((sum, { count }) => sum + count, 0),
-    accepted: of('accepted'),
-    rejected: of('rejected'),
-    failed: of('failed'),
-    skipped: of('skipped'),
-    deferred: of('deferred'),
-    inDoubt: of('in-doubt'),
-    pending: of('pending'),
-  };
+  const totals = totalsOf(own);
   const interval = wilson({ part: totals.accepted, whole: totals.accepted + totals.rejected });
   return {
     name,
@@ -55,6 +69,25 @@ function resultOf(name: string, counts: readonly VariantCount[]): VariantResult 
     low: interval === null ? null : rounded(interval.low),
     high: interval === null ? null : rounded(interval.high),
   };
+}
+
+/** Recipients by outcome; they add up to `recipients`. */
+export function totalsOf(counts: readonly Pick<VariantCount, 'outcome' | 'count'>[]): Totals {
+  const of = (outcome: OutcomeState) => sum(counts, (count) => (count.outcome === outcome ? count.count : 0));
+  return {
+    recipients: sum(counts, (count) => count.count),
+    accepted: of('accepted'),
+    rejected: of('rejected'),
+    failed: of('failed'),
+    skipped: of('skipped'),
+    deferred: of('deferred'),
+    inDoubt: of('in-doubt'),
+    pending: of('pending'),
+  };
+}
+
+export function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
 }
 
 /** To a ten thousandth of a percent: more says nothing, and fewer digits are the same on every machine. */
@@ -104,7 +137,7 @@ const Z95 = 1.959963984540054;
  * count that is expected is at least 1, and at most a fifth of them below 5; of two groups none), else the exact test.
  * Where neither can be done, or there is nothing to compare, `enough` is false and `p` null.
  */
-export function significanceOf(groups: readonly Sample[]): Significance {
+export function significanceOf(groups: readonly Sample[]): ChanceTest {
   const samples = groups.filter(({ whole }) => whole > 0);
   if (samples.length < 2) return NOT_ENOUGH;
   if (isLarge(samples)) return { p: roundedP(chiSquare(samples).p), test: 'chi-square', enough: true };
@@ -131,7 +164,9 @@ function roundedP(p: number): number {
   return Number(p.toPrecision(6));
 }
 
-const NOT_ENOUGH: Significance = { p: null, test: null, enough: false };
+type ChanceTest = Pick<Significance, 'p' | 'test' | 'enough'>;
+
+const NOT_ENOUGH: ChanceTest = { p: null, test: null, enough: false };
 
 /**
  * Pearson's chi-square for the question whether all samples have the same share (no correction for continuity; with

@@ -1,11 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import { answer, answerEmpty, answerJson, answerProblem } from './answer.ts';
 import { describe, describeAsText, reportsOf } from './describe.ts';
 import { isTo, receivedJson } from './inbox.ts';
 import { describeDialect } from './openapi.ts';
 import { postMessage, type SandboxState } from './post-message.ts';
+import { answer, answerEmpty, answerJson, answerProblem } from './reply.ts';
 
 interface Env {
   Bindings: HttpBindings;
@@ -64,7 +64,7 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
   ['/sandbox/openapi.json', 'GET'],
 ]);
 
-/** A handler that writes its answer to Node's response itself (see answer.ts) and returns only the sign that it did. */
+/** A handler that writes its answer to Node's response itself (see reply.ts) and returns only the sign that it did. */
 function written(write: (c: Context<Env>) => void | Promise<void>): (c: Context<Env>) => Response | Promise<Response> {
   return (c) => {
     const pending = write(c);

@@ -1,9 +1,7 @@
-import { addressesOf, countOf, fieldAt } from './addresses.ts';
-import type { Message } from './check-message.ts';
 import type { Dialect, ErrorRest, Refusals } from './dialect.ts';
-import { isoOf, type SandboxEvent } from './sandbox-event.ts';
+import { addressesOf, countOf, fieldAt, type Message } from './message.ts';
 import { statusTitle } from './scenarios.ts';
-import { respell } from './story.ts';
+import { isoOf, respell, type SandboxEvent } from './story.ts';
 
 /** `id` and `status`, with one entry each where there are several recipients; errors as RFC 9457 describes them. */
 export const DEFAULT_DIALECT: Dialect = {

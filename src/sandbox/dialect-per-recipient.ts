@@ -1,9 +1,7 @@
-import { addressesOf, bareNumber, fieldAt } from './addresses.ts';
-import type { Message } from './check-message.ts';
 import type { Dialect, ErrorRest, Refusals } from './dialect.ts';
-import { isoOf, type SandboxEvent } from './sandbox-event.ts';
+import { addressesOf, bareNumber, fieldAt, type Message } from './message.ts';
 import { statusTitle } from './scenarios.ts';
-import { type ReportWord, respell } from './story.ts';
+import { isoOf, type ReportWord, respell, type SandboxEvent } from './story.ts';
 
 /**
  * The dialect that differs in every way, on the request's side too (schema `PerRecipientMessage`): 200 with one entry

@@ -1,9 +1,8 @@
-import { bareNumber } from './addresses.ts';
 import type { Dialect, ErrorRest } from './dialect.ts';
 import { propertyOf } from './dialect-top-level.ts';
-import type { SandboxEvent, Words } from './sandbox-event.ts';
+import { bareNumber } from './message.ts';
 import { statusTitle } from './scenarios.ts';
-import { respell } from './story.ts';
+import { respell, type SandboxEvent, type Words } from './story.ts';
 
 /** 201 and the id; errors as ASP.NET writes RFC 9457. A request is taken whole or not at all. */
 export const PROBLEM_DIALECT: Dialect = {

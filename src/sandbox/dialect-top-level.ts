@@ -1,7 +1,6 @@
-import { bareNumber } from './addresses.ts';
 import type { Dialect, ErrorRest } from './dialect.ts';
-import type { SandboxEvent, Words } from './sandbox-event.ts';
-import { respell } from './story.ts';
+import { bareNumber } from './message.ts';
+import { respell, type SandboxEvent, type Words } from './story.ts';
 
 /**
  * Only the id, at the top; errors with a code, a description and violations. A request is accepted or refused as a

@@ -1,4 +1,4 @@
-import type { Message, MessageFault } from './check-message.ts';
+import type { Message, MessageFault } from './message.ts';
 import type { DialectName } from './openapi.ts';
 
 /** The form of requests and answers, where the API's document is silent. */

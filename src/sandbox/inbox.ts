@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { addressesOf, bareNumber } from './addresses.ts';
-import type { Message } from './check-message.ts';
+import { addressesOf, bareNumber, type Message } from './message.ts';
 
 /** The facts about one completely received request, without its body. */
 export interface ReceivedFacts {

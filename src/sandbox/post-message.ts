@@ -2,17 +2,32 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { mask } from '../util/mask.ts';
-import { receiveBody } from '../util/receive-body.ts';
-import { safeLine } from '../util/safe.ts';
-import { addressesOf, bareNumber, countOf, pointerTo } from './addresses.ts';
-import { answer, answerEmpty, answerError, answerJson } from './answer.ts';
-import type { Message, MessageChecker, MessageFault } from './check-message.ts';
+import { safeLine } from '../util/escape.ts';
+import { receiveBody } from '../util/http-server.ts';
+import { mask } from '../util/redact.ts';
 import { type Device, deviceByDigits, hasMeaning, scriptOf, takes } from './devices.ts';
 import { type Dialect, NO_REFUSALS, type Refusal, type Refusals, UNSUPPORTED } from './dialect.ts';
 import type { Inbox, Receipts, ReceivedFacts } from './inbox.ts';
-import type { Reply, Taken } from './reply.ts';
-import { accept, refusal, refuseMessage } from './reply.ts';
+import {
+  addressesOf,
+  bareNumber,
+  countOf,
+  type Message,
+  type MessageChecker,
+  type MessageFault,
+  pointerTo,
+} from './message.ts';
+import {
+  accept,
+  answer,
+  answerEmpty,
+  answerError,
+  answerJson,
+  type Reply,
+  refusal,
+  refuseMessage,
+  type Taken,
+} from './reply.ts';
 import type { Reporter } from './reporter.ts';
 import {
   type Fault,

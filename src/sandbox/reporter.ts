@@ -1,17 +1,14 @@
 import { createHmac } from 'node:crypto';
+import TinyQueue from 'tinyqueue';
 import { Pool } from 'undici';
-import { addressesOf } from './addresses.ts';
-import type { Message } from './check-message.ts';
 import { type Dialect, NO_REFUSALS } from './dialect.ts';
-import { createDueQueue, type DueQueue } from './due-queue.ts';
-import { EVENT_FORMS, type EventForm } from './event-forms.ts';
+import { EVENT_FORMS, type EventForm } from './dialects.ts';
+import { addressesOf, type Message } from './message.ts';
 import type { Reply, Taken } from './reply.ts';
-import type { SandboxEvent, Subject } from './sandbox-event.ts';
 import type { ScriptedNumbers } from './scenarios.ts';
 import { chanceFor, drawStory, scriptedStory, type TimedBeat, timeStory } from './stories.ts';
-import type { ReportWord, Story } from './story.ts';
-import type { Echo } from './webhook-options.ts';
-import type { WebhookSettings } from './webhook-settings.ts';
+import type { ReportWord, SandboxEvent, Story, Subject } from './story.ts';
+import type { Echo, WebhookSettings } from './webhook.ts';
 
 /** What `GET /sandbox/reports` says. */
 export interface ReportCounts extends PostCounts {
@@ -30,7 +27,7 @@ export interface ReportCounts extends PostCounts {
 }
 
 /** One request whose messages are followed. */
-export interface Followers {
+interface Followers {
   /** The reply to give instead, where a story loses the answer. */
   readonly reply: Reply;
   /** Begins to post. Wait for the result before the answer; null: no need to wait. */
@@ -154,7 +151,7 @@ function sorted(counts: ReadonlyMap<string, number>): Record<string, number> {
 }
 
 /** A subject, and what else decides its story. */
-export interface Followed {
+interface Followed {
   readonly subject: Subject;
   readonly isContact: boolean;
   /** The subject of chance: the message to this person, in whatever request it is. */
@@ -162,7 +159,7 @@ export interface Followed {
 }
 
 /** The recipients of a message that the API goes on with, each as its events speak of it. */
-export function subjectsOf(dialect: Dialect, { id, message, refusals }: Taken, echo: Echo): Followed[] {
+function subjectsOf(dialect: Dialect, { id, message, refusals }: Taken, echo: Echo): Followed[] {
   const inline = message.recipients?.length ?? 0;
   const addresses = addressesOf(message);
   const { from } = fieldsOf(message);
@@ -216,7 +213,7 @@ function objectOf(value: unknown): Fields {
 }
 
 /** The results of the events that were given to a postman. */
-export interface PostCounts {
+interface PostCounts {
   /** Events that are neither acknowledged nor given up: waiting, in flight, or to be posted again. */
   readonly pending: number;
   readonly acknowledged: number;
@@ -229,7 +226,7 @@ export interface PostCounts {
   readonly answers: Readonly<Record<string, number>>;
 }
 
-export interface PostmanNeeds {
+interface PostmanNeeds {
   readonly form: EventForm;
   readonly sign: Sign;
   readonly nextId: () => string;
@@ -258,7 +255,7 @@ const GATHER_MS = 50;
  * At most `atOnce` posts are in flight, each on a connection that stays open; all others wait in the order of their
  * time. The caller bounds the number of events, and so the memory.
  */
-export class Postman {
+class Postman {
   readonly #settings: WebhookSettings;
   readonly #needs: PostmanNeeds;
   readonly #pool: Pool;
@@ -416,7 +413,7 @@ function lineOf({ events, attempts }: Post, answer: string, waitMs: number | und
 }
 
 /** The headers that prove who posts. The id stays the same when a post is repeated, the time does not. */
-export type Sign = (id: string, nowMs: number, body: string) => Readonly<Record<string, string>>;
+type Sign = (id: string, nowMs: number, body: string) => Readonly<Record<string, string>>;
 
 /** How posts are signed: the counterpart of the receiver's verification. */
 export function signerOf({ scheme, secret, hmac }: Pick<WebhookSettings, 'scheme' | 'secret' | 'hmac'>): Sign {
@@ -459,5 +456,45 @@ function keyedHash(secret: string, hmac: WebhookSettings['hmac']): Sign {
       ...(hmac.timestampHeader === null ? {} : { [hmac.timestampHeader]: timestamp }),
       ...(hmac.idHeader === null ? {} : { [hmac.idHeader]: id }),
     };
+  };
+}
+
+/** Entries that are due at a time; those of the same time in the order in which they were added. */
+interface DueQueue<T> {
+  add(dueMs: number, thing: T): void;
+  /** When the next is due; null where nothing waits. */
+  readonly nextMs: number | null;
+  /** Takes the next, if it is due by then. */
+  take(byMs: number): T | null;
+  readonly size: number;
+}
+
+interface Entry<T> {
+  readonly dueMs: number;
+  readonly number: number;
+  readonly thing: T;
+}
+
+/** One queue instead of a timer for each: a hundred thousand timers would keep their things until they fire. */
+export function createDueQueue<T>(): DueQueue<T> {
+  const queue = new TinyQueue<Entry<T>>([], (a, b) => a.dueMs - b.dueMs || a.number - b.number);
+  let number = 0;
+  return {
+    add(dueMs, thing) {
+      number += 1;
+      queue.push({ dueMs, number, thing });
+    },
+    get nextMs() {
+      return queue.peek()?.dueMs ?? null;
+    },
+    take(byMs) {
+      const first = queue.peek();
+      if (first === undefined || first.dueMs > byMs) return null;
+      queue.pop();
+      return first.thing;
+    },
+    get size() {
+      return queue.length;
+    },
   };
 }

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 /**
  * The scripted answers, chosen by the last three digits of a number. If the digits are an HTTP status, that status is
  * the answer; 429 to 434 are ways to ask the client to wait; 901 to 914 are faults of the connection or of the answer's
- * body. docs/sandbox.md shows this table, and a test compares the two.
+ * body. docs/reference/sandbox-answers.md shows this table, and a test compares the two.
  */
 export interface Scenario {
   /** The number's last three digits. */

@@ -4,65 +4,18 @@ import { createServer, type Server } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { problem, refuse } from '../errors.ts';
 import { isLoopback } from '../util/base-url.ts';
-import { answerProblem } from './answer.ts';
+import { closedBy } from '../util/closing.ts';
 import { createApp } from './app.ts';
-import { compileMessageCheck, type KnownFields } from './check-message.ts';
 import { reportsOf } from './describe.ts';
-import type { Devices } from './devices-file.ts';
+import type { Devices } from './devices.ts';
 import { DIALECTS } from './dialects.ts';
 import { createInbox, openReceipts } from './inbox.ts';
-import type { DialectName } from './openapi.ts';
+import { compileMessageCheck } from './message.ts';
+import type { Sandbox, SandboxOptions } from './options.ts';
 import type { SandboxState } from './post-message.ts';
-import type { ReportCounts, Reporter, ReporterNeeds } from './reporter.ts';
-import type { ScriptedNumbers } from './scenarios.ts';
-import type { WebhookOptions } from './webhook-options.ts';
-
-export interface SandboxOptions {
-  /** TCP port; 0 (the default) takes a free one. */
-  readonly port?: number;
-  /** Loopback address to listen on; `127.0.0.1` when absent. Anything else is refused. */
-  readonly host?: string;
-  /** The key that requests must carry in X-Api-Key: printable ASCII without spaces. */
-  readonly apiKey: string;
-  /** Called with one line per request, addresses masked; without it nothing is logged. */
-  readonly log?: (line: string) => void;
-  /**
-   * How many requests `GET /sandbox/messages` can show, the newest ones; 1,000 when absent. Counts are exact anyway.
-   */
-  readonly keep?: number;
-  /** Path of a file that gets one line of JSON per completely received request, before it is answered. */
-  readonly receipts?: string;
-  /** Milliseconds to wait before each answer; 0 when absent. */
-  readonly latencyMs?: number;
-  /** Whose numbers play scripted answers; those reserved for documentation when absent. */
-  readonly scripts?: ScriptedNumbers;
-  /** The form of requests and answers; `default` when absent. */
-  readonly dialect?: DialectName;
-  /** Which fields a message may have; those of the OpenAPI description (`known`) when absent. */
-  readonly fields?: KnownFields;
-  /** Path of a CSV file with the columns `msisdn` and `device`: which channels a recipient's device takes. */
-  readonly devices?: string;
-  /** Most recipients of one request, above which it is answered 413; 1,000 when absent. */
-  readonly maxRecipients?: number;
-  /** Where delivery reports and replies are posted, and which; nothing comes back when absent. */
-  readonly webhook?: WebhookOptions;
-  /** Milliseconds since 1970; the clock of this machine when absent. */
-  readonly now?: () => number;
-}
-
-export interface Sandbox {
-  /** Origin to send to, such as `http://127.0.0.1:4010`. */
-  readonly url: string;
-  readonly port: number;
-  /** Completely received requests so far. */
-  readonly received: number;
-  /** What was posted to the webhook so far, and what waits. */
-  readonly reports: ReportCounts;
-  /** Resolves when every event so far is acknowledged or given up; at once without a webhook. */
-  settled(): Promise<void>;
-  /** Stops at once: open connections are cut, events that wait are never posted. */
-  close(): Promise<void>;
-}
+import { answerProblem } from './reply.ts';
+import type { Reporter, ReporterNeeds } from './reporter.ts';
+import { SANDBOX_KEY } from './webhook.ts';
 
 /**
  * Serves the messaging API on this machine, with scripted answers (docs/sandbox.md). Reachable from this machine only.
@@ -70,11 +23,12 @@ export interface Sandbox {
  * @throws HandbillError (exit 2) if the host is not a loopback address, the key is not valid in a header, the file of
  * devices is wrong, or the port or the receipts file is not available.
  */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const host = loopbackHost(options.host ?? '127.0.0.1');
-  checkKey(options.apiKey);
+  const { apiKey = SANDBOX_KEY, signal } = options;
+  checkKey(apiKey);
   const devices = await devicesOf(options.devices);
-  const state = createState(options, devices, await webhookOf(options));
+  const state = createState({ ...options, apiKey }, devices, await webhookOf(options));
   const address = { url: '' };
   const server = createHttpServer(state, () => address.url);
   try {
@@ -95,7 +49,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       return reportsOf(state);
     },
     settled: () => state.reporter?.settled() ?? Promise.resolve(),
-    close: () => close(server, state),
+    ...closedBy(() => close(server, state), signal),
   };
 }
 
@@ -107,7 +61,11 @@ const NO_DEVICES: Devices = new Map();
 /** Makes the reporter of a webhook, whose options are checked by then. */
 type MakeReporter = (needs: ReporterNeeds) => Reporter;
 
-function createState(options: SandboxOptions, devices: Devices, makeReporter: MakeReporter | null): SandboxState {
+function createState(
+  options: SandboxOptions & { readonly apiKey: string },
+  devices: Devices,
+  makeReporter: MakeReporter | null,
+): SandboxState {
   const receipts = options.receipts === undefined ? null : receiptsAt(options.receipts);
   const prefix = randomBytes(5).toString('hex');
   const shared = {
@@ -134,18 +92,18 @@ function createState(options: SandboxOptions, devices: Devices, makeReporter: Ma
 async function webhookOf({ webhook }: SandboxOptions): Promise<MakeReporter | null> {
   if (webhook === undefined) return null;
   // An HTTP client and a library of signatures, which are needed only here.
-  const [{ settleWebhook }, { createReporter }] = await Promise.all([
-    import('./webhook-settings.ts'),
+  const [{ toWebhookSettings }, { createReporter }] = await Promise.all([
+    import('./webhook.ts'),
     import('./reporter.ts'),
   ]);
-  const settings = settleWebhook(webhook);
+  const settings = toWebhookSettings(webhook);
   return (needs) => createReporter(settings, needs);
 }
 
 async function devicesOf(path: string | undefined): Promise<Devices> {
   if (path === undefined) return NO_DEVICES;
   // The parser of CSV is loaded only for those who have such a file.
-  const { readDevices } = await import('./devices-file.ts');
+  const { readDevices } = await import('./devices.ts');
   return readDevices(path);
 }
 
@@ -162,7 +120,7 @@ function createHttpServer(state: SandboxState, url: () => string): Server {
   const app = createApp(state, url);
   const fetch = (request: Request, env: unknown): Response | Promise<Response> =>
     app.fetch(request, env as HttpBindings);
-  // Without patching the globals: see answer.ts.
+  // Without patching the globals: see reply.ts.
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   return createServer(TIMEOUTS, (incoming, outgoing) => {
     if (isLoopbackHost(incoming.headers.host)) void listener(incoming, outgoing);

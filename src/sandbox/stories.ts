@@ -14,8 +14,7 @@ import {
   storyOf,
   unsupportedOn,
 } from './story.ts';
-import type { Delays, Shares } from './webhook-options.ts';
-import { ENDS, type End } from './webhook-settings.ts';
+import { type Delays, ENDS, type End, type Shares } from './webhook.ts';
 
 /** Gives numbers from 0 to 1, without 1. */
 type Chance = () => number;
@@ -94,7 +93,7 @@ const SURVEY_TEXTS: readonly [string, ...string[]] = ['1', '2', '3', '4', '5', '
 
 /**
  * The fixed stories: the reports and replies for an address, chosen by the same three digits as scripted answers, of
- * which none begins with a 6. docs/sandbox.md shows this table, and a test compares the two.
+ * which none begins with a 6. docs/reference/sandbox-webhooks.md shows this table, and a test compares the two.
  */
 interface ScriptedStory {
   readonly digits: string;

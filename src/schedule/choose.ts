@@ -46,11 +46,11 @@ export interface Step {
 
 /**
  * `running`: another process is at it. `halted`: a stop rule halted it, and a person has to look into it. `waiting`: for a window
- * to open, for a gate of a canary, for a winner. `superseded`: a later instant is due, and the campaign skips. `late`: more than
+ * to open, for a gate of a canary, for a winner. `paused`: a person paused it; it is due again once that has ended. `over-budget`: it costs more than is left of the budget. `superseded`: a later instant is due, and the campaign skips. `late`: more than
  * its schedule allows. `new`: the schedule, or the campaign as it is now, is newer than
  * the instant.
  */
-export type StepReason = 'running' | 'halted' | 'waiting' | 'superseded' | 'late' | 'new';
+type StepReason = 'running' | 'halted' | 'waiting' | 'paused' | 'over-budget' | 'superseded' | 'late' | 'new';
 
 export interface Missed {
   readonly count: number;
@@ -77,7 +77,7 @@ export function longestWaitMs(canary: Campaign['send']['canary']): number {
 }
 
 /** Rules that stopped a run for something that may have passed by itself. Every other one asks for a person. */
-const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'ledger']);
+const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'paused', 'over-budget', 'ledger']);
 
 /**
  * What is due of one campaign, oldest first: unfinished runs of instants in the last 24 hours (with a window or a canary
@@ -109,12 +109,61 @@ function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step
   const step = (action: Step['action'], why: StepReason | null): Step[] => [
     { occurrence: run.occurrence, action, why, missed: null },
   ];
-  if (run.state === 'running') return step('leave', 'running');
-  if (run.state === 'halted' && run.halt !== null && !PASSING.has(run.halt)) return step('leave', 'halted');
-  if (schedule.missed === 'skip' && latest !== null && instant < latest) return step('leave', 'superseded');
+  const isSuperseded = schedule.missed === 'skip' && latest !== null && instant < latest;
+  const left = leftAlone(run, nowMs, isSuperseded);
+  return step(left === null ? 'continue' : 'leave', left);
+}
+
+/** Why an unfinished run is not continued; null: it is. */
+function leftAlone(run: KnownRun, nowMs: number, isSuperseded: boolean): StepReason | null {
+  if (run.state === 'running') return 'running';
+  if (run.state === 'halted' && run.halt !== null && !PASSING.has(run.halt)) return 'halted';
+  if (isSuperseded) return 'superseded';
   // Checking a whole long list every few minutes would keep the ledger busy for nothing.
-  if (run.waitsUntilMs !== null && run.waitsUntilMs > nowMs) return step('leave', 'waiting');
-  return step('continue', null);
+  return run.waitsUntilMs !== null && run.waitsUntilMs > nowMs ? 'waiting' : null;
+}
+
+/** A run of the campaign before, which a follow-up follows. */
+export interface FollowedRun {
+  readonly occurrence: string;
+  readonly createdAtMs: number;
+  /** When its first and its last message so far went out, in ms since 1970. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+interface FollowUpFacts extends Pick<DueFacts, 'nowMs' | 'seenMs' | 'waitsMs' | 'runs'> {
+  /** How long after a message its follow-up goes out. */
+  readonly afterMs: number;
+  readonly followed: readonly FollowedRun[];
+}
+
+/** A run whose last message went out before this instant needs no follow-up any more: it is not even said to be late. */
+export function firstFollowedMs(nowMs: number, afterMs: number, waitsMs: number): number {
+  return firstInstantMs(nowMs, waitsMs) - LATE_MS - afterMs;
+}
+
+/**
+ * What is due of a follow-up: a run for each run of the campaign before, as soon as the first message is old enough. Each
+ * recipient then waits for their own time. Runs from before the follow-up was first seen are not followed, and what is
+ * more than 24 hours late for the last recipient is not begun or continued, as for schedules.
+ */
+export function chooseFollowUps(facts: FollowUpFacts): readonly Step[] {
+  const { followed, runs, nowMs, seenMs, afterMs, waitsMs } = facts;
+  return followed.flatMap(({ occurrence, createdAtMs, firstMs, lastMs }): Step[] => {
+    const run = runs.find((one) => one.occurrence === occurrence);
+    const lateMs = nowMs - (lastMs + afterMs + waitsMs) - LATE_MS;
+    const step = (action: Step['action'], why: StepReason | null): Step[] => [
+      { occurrence, action, why, missed: null },
+    ];
+    if (run === undefined) {
+      if (createdAtMs < seenMs || firstMs + afterMs > nowMs || lateMs > LATE_MS) return [];
+      return lateMs > 0 ? step('miss', 'late') : step('send', null);
+    }
+    if (run.state === 'finished' || lateMs > 0) return [];
+    const left = leftAlone(run, nowMs, false);
+    return step(left === null ? 'continue' : 'leave', left);
+  });
 }
 
 function begin(clock: CronClock, latest: number, facts: DueFacts): Step[] {

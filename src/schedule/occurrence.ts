@@ -9,7 +9,7 @@ import {
   readOccurrence,
   spellingIn,
 } from '../util/occurrence-name.ts';
-import { instantMs } from '../util/units.ts';
+import { instantMs } from '../util/time.ts';
 
 export { occurrenceAt };
 
@@ -26,11 +26,24 @@ export function instantOf(occurrence: string): number | null {
 }
 
 /** The instants of a schedule. The reader of cron expressions is loaded only for those who have one. */
-export async function clockOf(schedule: Schedule): Promise<CronClock> {
+export async function clockOf({ cron, at, timeZone }: Pick<Schedule, 'cron' | 'at' | 'timeZone'>): Promise<CronClock> {
+  if (at !== null) {
+    return { next: (ms) => (at.ms > ms ? at.ms : null), latest: (ms) => (at.ms <= ms ? at.ms : null) };
+  }
   const { readCron } = await import('../util/cron.ts');
-  const reading = readCron(schedule.cron, schedule.timeZone);
+  const reading = readCron(cron ?? '', timeZone);
   if ('message' in reading) throw new Error(reading.message);
   return reading.clock;
+}
+
+/** When it goes out, as the campaign says it: a cron expression, or one time. */
+export function whenText({ cron, at }: Pick<Schedule, 'cron' | 'at'>): string {
+  return at?.written ?? cron ?? '';
+}
+
+/** When a follow-up goes out: `3d after welcome`; null for other campaigns. */
+export function followUpText(after: Campaign['after']): string | null {
+  return after === null ? null : `${after.wait.written} after ${after.campaign}`;
 }
 
 /** What names are read by: the zone of the schedule, or of the campaign, and whether there is a schedule. */
@@ -80,7 +93,8 @@ export async function occurrenceFor(
 async function occurrenceNow({ schedule }: Pick<Campaign, 'schedule'>, nowMs: number, toShow: boolean) {
   if (schedule === null) return ONCE;
   const clock = await clockOf(schedule);
-  const latest = clock.latest(nowMs);
+  // Before its only time a campaign means that one too: sent by hand, it does not go out again by itself.
+  const latest = clock.latest(nowMs) ?? clock.next(nowMs);
   const due = latest === null ? ONCE : occurrenceAt(latest);
   if (!toShow || !isOver(due, nowMs)) return due;
   const next = clock.next(nowMs);

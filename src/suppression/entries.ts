@@ -1,6 +1,6 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import { ADDRESS_KINDS, type AddressKind, type Row } from '../model.ts';
-import { maskText } from '../util/mask.ts';
+import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { listedForm } from './form.ts';
 import { readHash, type WrittenHash } from './hash.ts';
@@ -14,8 +14,9 @@ export interface AddressCell {
 
 /** Takes what a list holds. */
 export interface EntrySink {
-  address(form: string, untilMs: number | null, reason: string | null, line: number): void;
-  hash(written: WrittenHash, untilMs: number | null, reason: string | null, line: number): void;
+  /** @param topic - the entry counts for its campaigns only; '': for all */
+  address(form: string, untilMs: number | null, reason: string | null, line: number, topic: string): void;
+  hash(written: WrittenHash, untilMs: number | null, reason: string | null, line: number, topic: string): void;
 }
 
 interface EntryOptions {
@@ -41,6 +42,8 @@ export function createEntryReader(options: EntryOptions, sink: EntrySink): (row:
     if (untilText !== '' && untilMs === null) return wrong('The value in "until" is no date.', UNTIL_HINT);
     const reason = columns.reason === -1 ? '' : (values[columns.reason] ?? '');
     const why = reason === '' ? null : reason;
+    const topic = cellAt(values, columns.topic);
+    if (topic !== '' && !isTopic(topic)) return wrong('The value in "topic" is no topic.', TOPIC_HINT);
     let named = false;
     for (const { kind, at } of columns.addresses) {
       const cell = cellAt(values, at);
@@ -51,18 +54,23 @@ export function createEntryReader(options: EntryOptions, sink: EntrySink): (row:
         const message = cells[kind].explain(cell, found);
         return problem('invalid-address', message, { at: { file, line }, ...(hint === undefined ? {} : { hint }) });
       }
-      sink.address(listedForm(found.to), untilMs, why, line);
+      sink.address(listedForm(found.to), untilMs, why, line, topic);
       named = true;
     }
     const hashed = cellAt(values, columns.hash);
     if (hashed !== '') {
       const written = readHash(hashed);
       if (written === null) return wrong('The value in "hash" is no hash that handbill can compare.', HASH_HINT);
-      sink.hash(written, untilMs, why, line);
+      sink.hash(written, untilMs, why, line, topic);
       named = true;
     }
     return named ? null : wrong('The row has no address.', 'Fill it in, or remove it.');
   };
+}
+
+/** As the schema of campaigns has it. */
+export function isTopic(text: string): boolean {
+  return /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(text);
 }
 
 function cellAt(values: readonly string[], at: number): string {
@@ -71,6 +79,7 @@ function cellAt(values: readonly string[], at: number): string {
 
 const UNTIL_HINT =
   'Write a day such as 2027-01-31, or an instant such as 2027-01-31T09:00:00Z; empty means without end.';
+const TOPIC_HINT = 'Write it as the campaigns do, such as appointments; empty means for all campaigns.';
 const HASH_HINT =
   'Write hb1: and the id of the key, a colon and 64 hex digits; docs/suppression.md says how they are made.';
 
@@ -81,12 +90,13 @@ interface SuppressionColumns {
   readonly hash: number;
   readonly reason: number;
   readonly until: number;
+  readonly topic: number;
 }
 
 /** Finds them by their names, in whatever case. Of two that mean the same, one would be read over. */
 export function findColumns(columns: readonly string[], file: string, line: number): SuppressionColumns | Diagnostic {
   const names = columns.map((name) => name.toLowerCase());
-  const twice = [...NAMES, 'reason', 'until'].find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  const twice = [...NAMES, 'reason', 'until', 'topic'].find((name) => names.indexOf(name) !== names.lastIndexOf(name));
   if (twice !== undefined) {
     const message = `${file} has two columns named "${twice}" but for upper and lower case.`;
     return problem('csv-duplicate-header', message, { at: { file, line }, hint: 'Rename or remove one of them.' });
@@ -94,7 +104,8 @@ export function findColumns(columns: readonly string[], file: string, line: numb
   const addresses = ADDRESS_KINDS.map((kind) => ({ kind, at: names.indexOf(kind) })).filter(({ at }) => at !== -1);
   const hash = names.indexOf('hash');
   if (addresses.length > 0 || hash !== -1) {
-    return { addresses, hash, reason: names.indexOf('reason'), until: names.indexOf('until') };
+    const [reason = -1, until = -1, topic = -1] = ['reason', 'until', 'topic'].map((name) => names.indexOf(name));
+    return { addresses, hash, reason, until, topic };
   }
   const meant = names.map((name) => didYouMean(name, NAMES).hint).find((hint) => hint !== undefined);
   const shown = columns.slice(0, 20).map((name) => maskText(name.slice(0, 100)));

@@ -1,8 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import type { EventFields, LogAbout, LogEvent, LogLevel } from '../operations/observer.ts';
-import { maskText } from '../util/mask.ts';
-import { DISK_FAULTS, isDatabaseFile } from '../util/output-file.ts';
-import { escapedJson } from '../util/safe.ts';
+import { escapedJson } from '../util/escape.ts';
+import { DISK_FAULTS, isDatabaseFile } from '../util/files.ts';
+import { maskText } from '../util/redact.ts';
+import { iso } from '../util/time.ts';
 
 /** Writes records, each as one line; its failures do not reach the writer. */
 export interface Log {
@@ -92,7 +93,7 @@ export interface LogRecord<E extends LogEvent = LogEvent> {
 export function logLine(record: LogRecord, redact: (text: string) => string): string {
   const { timeMs, level, event, message, command, about, fields } = record;
   const { run, campaign, environment, occurrence } = about;
-  const time = new Date(timeMs).toISOString();
+  const time = iso(timeMs);
   const known = { time, level, event, message: maskText(message), command, run, campaign, environment, occurrence };
   const said = Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, PROSE.has(name) ? maskProse(value) : value]),

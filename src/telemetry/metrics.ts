@@ -4,11 +4,11 @@ import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { OutcomeState, Report, Totals } from '../model.ts';
 import type { MetricsWatch } from '../operations/observer.ts';
-import { newestFirst, withoutTests } from '../operations/runs.ts';
-import { exitOf, type SendResult } from '../operations/send-result.ts';
-import { cameBack, countDeliveries } from '../run/deliveries.ts';
-import { summarise } from '../run/summary.ts';
-import { writeOutput } from '../util/output-file.ts';
+import { newestFirst, withoutTests } from '../operations/report.ts';
+import { exitOf, type SendResult } from '../operations/send-options.ts';
+import { cameBack, countDeliveries } from '../send/deliveries.ts';
+import { summarise } from '../send/summary.ts';
+import { writeOutput } from '../util/files.ts';
 
 /** What the metrics file will say, gathered while a command goes on. */
 export interface MetricsGathering extends MetricsWatch {

@@ -1,8 +1,8 @@
 import type { Attributes, Context, Meter, Span, Tracer } from '@opentelemetry/api';
 import type { Attempt } from '../model.ts';
 import type { LogAbout } from '../operations/observer.ts';
-import { maskText } from '../util/mask.ts';
-import { safeLine } from '../util/safe.ts';
+import { safeLine } from '../util/escape.ts';
+import { maskText } from '../util/redact.ts';
 
 /** OpenTelemetry while it is on. */
 export interface Otel {
@@ -345,7 +345,7 @@ function parentOf(
   return isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
 }
 
-/** What is counted and measured. The names are those of docs/observability.md. */
+/** What is counted and measured. The names are those of docs/reference/metrics.md. */
 export interface Instruments {
   /** Messages that came to an outcome. */
   messages(count: number, what: MessageFacts): void;

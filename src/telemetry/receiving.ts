@@ -1,6 +1,6 @@
-import type { Recorded } from '../ledger/ledger.ts';
+import type { Recorded } from '../ledger/records.ts';
 import type { EventCounts, EventFields, LogEvent, LogLevel } from '../operations/observer.ts';
-import { mask } from '../util/mask.ts';
+import { mask } from '../util/redact.ts';
 
 /** Says what came in, at most a line a second, with addresses masked and no texts. */
 interface ListenLog {

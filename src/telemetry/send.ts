@@ -1,17 +1,20 @@
+import { EXIT } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { LegCount, ResultRecord, RunRecord } from '../ledger/records.ts';
-import type { Channel } from '../model.ts';
+import type { ResultRecord, RunRecord } from '../ledger/records.ts';
+import type { Channel, StepCount } from '../model.ts';
 import {
   ABOUT_NOTHING,
   type LogAbout,
+  type OnCommitted,
+  type PlannedSend,
+  type RoundEnd,
   type RoundWatch,
   type RunEndpoint,
   type SendWatch,
 } from '../operations/observer.ts';
-import { exitOf, type SendResult } from '../operations/send-result.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { RunEnd, RunOptions } from '../run/run.ts';
-import { mask } from '../util/mask.ts';
+import { exitOf, type SendResult } from '../operations/send-options.ts';
+import { mask } from '../util/redact.ts';
+import { iso } from '../util/time.ts';
 import type { Log } from './log.ts';
 import { type MetricsGathering, nameIn } from './metrics.ts';
 import type { CommandSpan, Instruments, RequestTarget, RunSpan, Timed } from './otel.ts';
@@ -41,7 +44,7 @@ export function watchSend(sinks: Sinks, target: string, environment: string): Wa
     planned: (plan) => void harmless(() => watch.planned(plan)),
     checking: () => void harmless(watch.checking),
     checked: () => void harmless(watch.checked),
-    round: (ledger, run, toDo) => harmless(() => watch.round(ledger, run, toDo)) ?? UNWATCHED,
+    round: (ledger, run, toDo, commit) => harmless(() => watch.round(ledger, run, toDo, commit)) ?? UNWATCHED,
     waits: (untilMs, why) => void harmless(() => watch.waits(untilMs, why)),
     ended: (result) => void harmless(() => watch.ended(result)),
     close: () => void harmless(watch.close),
@@ -63,7 +66,7 @@ function followSend(sinks: Sinks, target: string, environment: string): WatchedS
   const { log, otel, metrics, now } = sinks;
   const beganMs = now();
   let about: LogAbout = { ...ABOUT_NOTHING, campaign: nameIn(target), environment };
-  let plan: Plan | null = null;
+  let plan: PlannedSend | null = null;
   let check: Timed | null = null;
   let rounds = 0;
   metrics?.started(about.campaign ?? target, environment, beganMs);
@@ -82,17 +85,18 @@ function followSend(sinks: Sinks, target: string, environment: string): WatchedS
       check?.end(null);
       check = null;
     },
-    round(ledger, run, toDo) {
+    round(ledger, run, toDo, commit = null) {
       rounds += 1;
       about = { ...about, run: run.id };
       const isFirst = run.starts === 0 && rounds === 1;
       const event = isFirst ? 'run-started' : 'run-continued';
       const message = `The run ${isFirst ? 'begins' : 'continues'}.`;
-      log?.write('info', event, message, { toDo, ledger: ledger.path }, about);
+      const from = commit ?? { commit: null, branch: null, clean: null };
+      log?.write('info', event, message, { toDo, ledger: ledger.path, ...from }, about);
       return watchRound(sinks, { ledger, run, about, plan });
     },
     waits(untilMs, why) {
-      const fields = { until: new Date(untilMs).toISOString(), why: why ?? 'window-or-canary' } as const;
+      const fields = { until: iso(untilMs), why: why ?? 'window-or-canary' } as const;
       log?.write('info', 'waiting', `Nothing is sent before ${fields.until}.`, fields, about);
     },
     close: () => check?.end('refused'),
@@ -117,24 +121,24 @@ function logEnd(log: Log, result: SendResult, about: LogAbout, durationMs: numbe
     const fields = { count: totals.deferred, until: report.opensAt ?? null };
     log.write('info', 'recipients-deferred', `${totals.deferred} recipients wait.`, fields, about);
   }
-  const exitStatus = result.ledgerError === null ? exitOf(report) : result.exit;
+  const exitStatus = result.exit === EXIT.ledger ? result.exit : exitOf(report);
   const fields = { state, exitStatus, posted, recovered, totals: { ...totals }, requests: { ...requests }, durationMs };
   const level = exitStatus === 0 ? 'info' : exitStatus === 3 || exitStatus === 4 ? 'warn' : 'error';
   log.write(level, 'run-ended', `The start has ended: the run is ${state}.`, fields, about);
 }
 
 interface RoundFacts {
-  readonly ledger: Pick<Ledger, 'legs'>;
+  readonly ledger: Pick<Ledger, 'steps'>;
   readonly run: RunRecord;
   readonly about: LogAbout;
-  readonly plan: Plan | null;
+  readonly plan: PlannedSend | null;
 }
 
 function watchRound({ log, otel }: Sinks, facts: RoundFacts): RoundWatch {
   const { about, plan, run, ledger } = facts;
   const attempts = log?.isDebug === true ? createAttemptLog(log, about, plan) : null;
   const counting = otel === null ? null : createMessageCount(otel.instruments, about, plan);
-  const before = otel === null || run.starts === 0 ? [] : ledger.legs(run);
+  const before = otel === null || run.starts === 0 ? [] : ledger.steps(run);
   const span = otel?.span.run(about) ?? null;
   return {
     endpoint: (endpoint) =>
@@ -148,24 +152,24 @@ function watchRound({ log, otel }: Sinks, facts: RoundFacts): RoundWatch {
             harmless(() => attempts?.(results, claims));
             harmless(() => counting?.(results));
           },
-    ended: (end: RunEnd | null) =>
+    ended: (end: RoundEnd | null) =>
       void harmless(() => {
         span?.end(errorOf(end), end === null ? {} : { 'handbill.posted': end.posted, 'handbill.state': end.state });
         // A ledger that failed is not read again.
         if (otel === null || end === null || end.ledgerError !== null) return;
-        countRound(otel.instruments, about, before, ledger.legs(run));
+        countRound(otel.instruments, about, before, ledger.steps(run));
       }),
   };
 }
 
-function errorOf(end: RunEnd | null): string | null {
+function errorOf(end: RoundEnd | null): string | null {
   if (end === null) return 'refused';
   if (end.ledgerError !== null) return 'ledger';
   return end.halt?.rule ?? (end.state === 'interrupted' ? 'interrupted' : null);
 }
 
 /** Addresses of environments hold no user and no query; what looks like a key in the path is left out. */
-function targetOf({ environment }: Plan): RequestTarget {
+function targetOf({ environment }: PlannedSend): RequestTarget {
   const url = new URL(environment.url);
   const isSecure = url.protocol === 'https:';
   return {
@@ -197,31 +201,29 @@ function watchRequests(
   };
 }
 
-type Committed = NonNullable<RunOptions['onCommitted']>;
-
-/** The channel of a leg: the campaign is its first. */
-function channelOf(plan: Plan | null, leg: number): Channel {
+/** The channel of a step: the campaign is its first. */
+function channelOf(plan: PlannedSend | null, step: number): Channel {
   const campaign = plan?.campaign;
-  return (leg === 0 ? campaign?.channel : campaign?.fallbacks[leg - 1]?.channel) ?? 'sms';
+  return (step === 0 ? campaign?.channel : campaign?.fallbacks[step - 1]?.channel) ?? 'sms';
 }
 
 /**
  * Writes a record for each attempt whose result is on disk, all of one commit in one write. A result has no address: it
  * is remembered from the claim, for as long as the request is in flight.
  */
-function createAttemptLog(log: Log, about: LogAbout, plan: Plan | null): Committed {
+function createAttemptLog(log: Log, about: LogAbout, plan: PlannedSend | null): OnCommitted {
   const addresses = new Map<string, string>();
-  const keyOf = ({ row, leg }: Pick<ResultRecord, 'row' | 'leg'>): string => `${row}.${leg}`;
+  const keyOf = ({ row, step }: Pick<ResultRecord, 'row' | 'step'>): string => `${row}.${step}`;
   return (results, claims) => {
     const records = results.map((result) => {
-      const { row, leg, attempts, state, reason, httpStatus, messageId } = result;
+      const { row, step, attempts, state, reason, httpStatus, messageId } = result;
       const to = addresses.get(keyOf(result)) ?? null;
       addresses.delete(keyOf(result));
       const outcome = result.next === undefined ? state : 'rejected';
       const fields = {
         row,
-        leg,
-        channel: channelOf(plan, leg),
+        step,
+        channel: channelOf(plan, step),
         to: to === null ? null : mask(to),
         attempt: attempts,
         outcome,
@@ -240,11 +242,11 @@ function createAttemptLog(log: Log, about: LogAbout, plan: Plan | null): Committ
 function createMessageCount(
   instruments: Instruments,
   about: LogAbout,
-  plan: Plan | null,
+  plan: PlannedSend | null,
 ): (results: readonly ResultRecord[]) => void {
   const where = whereOf(about);
   return (results) => {
-    for (const { state, reason, leg, next } of results) {
+    for (const { state, reason, step, next } of results) {
       if (state === 'pending') {
         // Stopped before its first byte: no attempt follows in this start.
         if (reason !== 'stopped') instruments.retries(1, { ...where, reason });
@@ -252,7 +254,7 @@ function createMessageCount(
       }
       const fellBack = next !== undefined;
       const [outcome, why] = fellBack ? (['rejected', 'fell-back'] as const) : ([state, reason] as const);
-      instruments.messages(1, { ...where, outcome, reason: why, channel: channelOf(plan, leg) });
+      instruments.messages(1, { ...where, outcome, reason: why, channel: channelOf(plan, step) });
     }
   };
 }
@@ -261,8 +263,8 @@ function createMessageCount(
 function countRound(
   instruments: Instruments,
   about: LogAbout,
-  before: readonly LegCount[],
-  after: readonly LegCount[],
+  before: readonly StepCount[],
+  after: readonly StepCount[],
 ): void {
   const where = whereOf(about);
   const known = new Map<string, { count: number; parts: number }>();
@@ -274,7 +276,7 @@ function countRound(
     }
   }
   for (const [key, { count, parts }] of known) {
-    const [outcome, reason, channel] = JSON.parse(key) as [LegCount['outcome'], string | null, string];
+    const [outcome, reason, channel] = JSON.parse(key) as [StepCount['outcome'], string | null, string];
     // A recipient that was put off may be sent to now: then there are fewer than before.
     if (LEFT_OUT.has(outcome) && count > 0) instruments.messages(count, { ...where, outcome, reason, channel });
     if (SENT.has(outcome) && parts > 0) instruments.parts(parts, { ...where, channel });

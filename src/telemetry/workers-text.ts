@@ -1,5 +1,5 @@
 /** A worker of a shared ledger, as its figures say it. */
-export interface WorkerFigures {
+interface WorkerFigures {
   readonly host: string;
   readonly pid: number;
   readonly alive: boolean;

@@ -5,11 +5,12 @@ import { checkProgram, withoutFinalLineEnd } from './check.ts';
 import { createHelpers, type HelperFunction } from './helpers/helpers.ts';
 import { Handlebars, parseTemplate } from './parse.ts';
 import { TEMPLATE_LIMITS } from './position.ts';
-import type { State } from './state.ts';
+import type { Comparison, State } from './state.ts';
 import type { TemplateValues } from './values.ts';
 import { RenderError } from './values.ts';
 
 export { columnTag } from './names.ts';
+export type { Comparison } from './state.ts';
 export { createValues, RenderError, type TemplateValues } from './values.ts';
 
 export interface TemplateOptions {
@@ -33,6 +34,8 @@ export interface CompiledTemplate {
   readonly columns: readonly string[];
   /** Columns that must not be empty: needed outside `{{#if}}` and `{{#unless}}`, and without a `default`. */
   readonly required: readonly string[];
+  /** Where it compares a column with a text of its own. */
+  readonly comparisons: readonly Comparison[];
   /** The text for one row. Throws `RenderError`, and nothing else. */
   render(values: TemplateValues): string;
 }
@@ -55,7 +58,8 @@ export function compileTemplate(
   const inOrder = (names: ReadonlySet<string>) => options.columns.filter((column) => names.has(column));
   const columns = inOrder(state.used);
   const render = createRender(withoutFinalLineEnd(body), columns, options);
-  return { template: { columns, required: inOrder(state.required), render }, diagnostics };
+  const comparisons = [...state.comparisons.values()];
+  return { template: { columns, required: inOrder(state.required), comparisons, render }, diagnostics };
 }
 
 function newState(options: TemplateOptions, bytes: number): State {
@@ -69,6 +73,7 @@ function newState(options: TemplateOptions, bytes: number): State {
     parsed: new Map(),
     used: new Set(),
     required: new Set(),
+    comparisons: new Map(),
     nodes: 0,
     bytes,
     stopped: false,
@@ -108,8 +113,6 @@ function createRender(
     hooks: {},
     protoAccessControl: { properties: NO_PROTOTYPE, methods: NO_PROTOTYPE },
   };
-  // Handlebars compiles at the first use: here, so that nothing is left to be found out by the first row.
-  (template as unknown as { _setup(runtime: object): void })._setup(runtime);
   return (values) => {
     meter.units = 0;
     try {

@@ -12,7 +12,7 @@ import { warnOfText } from './entities.ts';
 import { OWN_HELPERS, SIGNATURES } from './helpers/helpers.ts';
 import type { CheckedCall, Parameter, Signature } from './helpers/signature.ts';
 import { columnsIn, isSpacedColumn, needs, resolvePath } from './names.ts';
-import { slice } from './position.ts';
+import { at, slice } from './position.ts';
 import {
   type CheckExpression,
   type Checked,
@@ -85,7 +85,22 @@ function checkCall(call: Call, place: Place, state: State, check: CheckExpressio
   if (!counted || checked === null) return null;
   const wrong = signature.verify?.(checked) ?? null;
   if (wrong !== null) return misuse(call, place, state, wrong, signature);
+  if (name === 'eq' || name === 'ne') noteComparison(checked, call, place, state);
   return { kind: signature.gives, out: lower(name, signature, checked, place, state) };
+}
+
+/** A text that no row has in that column is a branch that no recipient, or every recipient, takes. */
+function noteComparison({ positional: [a, b] }: CheckedCall, call: Call, place: Place, state: State): void {
+  const column = a?.type === 'PathExpression' ? a : b;
+  const literal = a?.type === 'StringLiteral' ? a : b;
+  if (column?.type !== 'PathExpression' || literal?.type !== 'StringLiteral' || literal.value === '') return;
+  const where = at(place.located, call.loc);
+  const [name] = column.parts;
+  state.comparisons.set(JSON.stringify([where.at, name, literal.value]), {
+    column: name,
+    text: literal.value,
+    place: where,
+  });
 }
 
 /** The helper's name; null if there is anything else than a simple name. */

@@ -81,7 +81,7 @@ function unknownName(name: string, loc: Loc, place: Place, state: State): null {
 }
 
 function unknownHint(name: string, place: Place, state: State): string | undefined {
-  if (/[“”‘’]/.test(name)) return 'Put a text in straight quotes: "text".';
+  if (/[\u2018\u2019\u201c\u201d]/.test(name)) return 'Put a text in straight quotes: "text".';
   const near = suggestion(name, place, state);
   if (near !== undefined) return near;
   const partial = place.within.at(-1);

@@ -17,11 +17,20 @@ export interface State {
   readonly parsed: Map<string, Parsed | null>;
   readonly used: Set<string>;
   readonly required: Set<string>;
+  /** By place: a partial that is included twice compares once. */
+  readonly comparisons: Map<string, Comparison>;
   /** Nodes and bytes so far, partials put in place. */
   nodes: number;
   bytes: number;
   /** Too large: nothing more is looked at. */
   stopped: boolean;
+}
+
+/** `(eq plan "gold")`: a column, the text that it is compared with, and where. */
+export interface Comparison {
+  readonly column: string;
+  readonly text: string;
+  readonly place: Pick<Diagnostic, 'at' | 'source'>;
 }
 
 /** Where in a template the check is. */

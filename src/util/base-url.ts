@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net';
+
 /** A base URL that a key may be sent to, or what is wrong with it and what to write instead. */
 type BaseUrlCheck = { readonly url: string } | { readonly problem: string; readonly hint: string };
 
@@ -30,9 +32,12 @@ export function checkBaseUrl(text: string): BaseUrlCheck {
   return checkHost(url, authority) ?? checkPath(url, path) ?? { url: url.origin + url.pathname.replace(/\/$/, '') };
 }
 
-/** Is this host, as a URL parser gives it, this machine? Names that merely begin like it are not. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || LOOPBACK_V4.test(hostname);
+/**
+ * Is this host this machine? An IPv6 address may be in brackets, as a URL parser gives it. Names that merely begin like an
+ * address are not. `localhost` may resolve to either family.
+ */
+export function isLoopback(host: string): boolean {
+  return ['localhost', '::1', '[::1]'].includes(host) || (host.startsWith('127.') && isIPv4(host));
 }
 
 function checkSpelling(text: string): BaseUrlCheck | null {
@@ -96,5 +101,4 @@ const PRINTABLE = /^[\x21-\x7e]+$/;
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
 const PARTS = /^(https?):\/\/([^/]*)(\/.*)?$/i;
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:[\]]+)(?::([0-9]+))?$/;
-const LOOPBACK_V4 = /^127\.(?:0|[1-9][0-9]{0,2})\.(?:0|[1-9][0-9]{0,2})\.(?:0|[1-9][0-9]{0,2})$/;
 const MESSAGES = /\/v2\/messages\/?$/;

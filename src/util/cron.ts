@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { createOffset } from './time.ts';
 
 /** The instants at which a cron expression fires, in a zone. All are whole minutes, in ms since 1970. */
 export interface CronClock {
@@ -8,7 +9,7 @@ export interface CronClock {
   latest(atMs: number): number | null;
 }
 
-export type CronReading = { readonly clock: CronClock } | { readonly message: string; readonly hint: string };
+type CronReading = { readonly clock: CronClock } | { readonly message: string; readonly hint: string };
 
 /**
  * Reads a cron expression of 5 fields (minute, hour, day of month, month, day of week; also `L`, `W`, `#`, names, and
@@ -84,25 +85,6 @@ function repeatIn(timeZone: string): (ms: number) => boolean {
     const before = offsetMs(ms - LONGEST_OVERLAP_MS);
     const overlap = before - offsetMs(ms);
     return overlap > 0 && offsetMs(ms - overlap) === before;
-  };
-}
-
-/** How far the clock on the wall is ahead of UTC, in ms. */
-function createOffset(timeZone: string): (ms: number) => number {
-  const wall = new Intl.DateTimeFormat('en', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  return (ms) => {
-    const parts = Object.fromEntries(wall.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-    const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = parts;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000;
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../errors.ts';
-import { maskNumbers } from './mask.ts';
+import { safe, safeLine } from './escape.ts';
 import { onDemand } from './on-demand.ts';
-import { safe, safeLine } from './safe.ts';
+import { maskNumbers } from './redact.ts';
 
 export interface DiagnosticTextOptions {
   readonly colour: boolean;
@@ -9,6 +9,10 @@ export interface DiagnosticTextOptions {
   readonly limit?: number;
   /** How many diagnostics there are, when the list was cut short before it came here. */
   readonly total?: number;
+  /** What more is said of one, below it: how many others are like it. Empty: nothing. */
+  readonly below?: (diagnostic: Diagnostic) => string;
+  /** Names the command that explains the codes; for people, who may not know that there is one. */
+  readonly explain?: boolean;
 }
 
 /**
@@ -18,12 +22,22 @@ export interface DiagnosticTextOptions {
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: DiagnosticTextOptions): string {
   if (diagnostics.length === 0) return '';
   const shown = diagnostics.slice(0, options.limit ?? diagnostics.length);
-  const blocks = shown.map((diagnostic) => formatDiagnostic(diagnostic, options.colour));
-  return `${blocks.join('\n')}\n${counts(diagnostics, shown.length, options.total)}\n`;
+  const blocks = shown.map((diagnostic) => formatDiagnostic(diagnostic, options));
+  const explained = options.explain === true ? `${explanation(shown)}\n` : '';
+  return `${blocks.join('\n')}\n${counts(diagnostics, shown.length, options.total)}\n${explained}`;
 }
 
+/** `More: handbill help unknown-key, handbill help missing-variable`, of the first codes. */
+function explanation(shown: readonly Diagnostic[]): string {
+  const codes = [...new Set(shown.map(({ code }) => code))].slice(0, EXPLAINED);
+  return `More: ${codes.map((code) => `handbill help ${code}`).join(', ')}`;
+}
+
+/** Codes whose explanation is named: a longer line would be read by no one. */
+const EXPLAINED = 3;
+
 /** One diagnostic, without a final blank line. */
-function formatDiagnostic(diagnostic: Diagnostic, colour: boolean): string {
+function formatDiagnostic(diagnostic: Diagnostic, { colour, below }: DiagnosticTextOptions): string {
   const paint = painter(colour, diagnostic.severity === 'error' ? RED : YELLOW);
   const { code, severity, message, at, hint, source } = diagnostic;
   const lines = [`${paint.strong(`${severity}[${code}]`)}: ${paint.bold(indented(message))}`];
@@ -31,6 +45,8 @@ function formatDiagnostic(diagnostic: Diagnostic, colour: boolean): string {
   if (source !== undefined && at?.line !== undefined)
     lines.push(...excerpt(maskNumbers(source), at.line, at.column, at.length, paint));
   if (hint !== undefined) lines.push(`  ${paint.help('help:')} ${indented(hint)}`);
+  const more = below?.(diagnostic) ?? '';
+  if (more !== '') lines.push(`  ${paint.dim(safe(more))}`);
   return `${lines.join('\n')}\n`;
 }
 

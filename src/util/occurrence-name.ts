@@ -3,6 +3,8 @@
  * instant must give one name: otherwise all recipients get their message twice.
  */
 
+import { DAY_MS, dateMs, isoSeconds, MONTHS } from './time.ts';
+
 /** The name that is used, or why the text cannot be a name. */
 type OccurrenceReading = { readonly occurrence: string } | { readonly message: string; readonly hint: string };
 
@@ -15,7 +17,7 @@ export interface OccurrenceRules {
 
 /** The name of the occurrence of a scheduled instant, which is a whole second: `2026-11-21T09:00:00Z`. */
 export function occurrenceAt(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return isoSeconds(ms);
 }
 
 /**
@@ -185,7 +187,7 @@ function dayNumber(date: string): bigint | null {
   const year = Number(digits.slice(0, 4));
   if (year < 1970) return null;
   const rest = digits.slice(4);
-  let ms: number;
+  let ms: number | null;
   if (/^w/i.test(rest)) {
     // Week 1 holds 4 January.
     const fourth = new Date(Date.UTC(year, 0, 4));
@@ -199,14 +201,10 @@ function dayNumber(date: string): bigint | null {
     if (Number(rest) < 1 || new Date(ms).getUTCFullYear() !== year) return null;
   } else {
     const [month, day] = [Number(rest.slice(0, 2)), Number(rest.slice(2))];
-    ms = Date.UTC(year, month - 1, day);
-    const made = new Date(ms);
-    if (made.getUTCMonth() !== month - 1 || made.getUTCDate() !== day) return null;
+    ms = dateMs(year, month, day);
   }
-  return BigInt(ms / DAY_MS);
+  return ms === null ? null : BigInt(ms / DAY_MS);
 }
-
-const DAY_MS = 86_400_000;
 
 /** `10`, `1030` or `103059`, with a fraction of the last of them; 24:00 is the end of the day. */
 function timeOfDay(digits: string, fraction: string): bigint | null {
@@ -289,7 +287,6 @@ function twelveHours(time: string, half: string | undefined): string {
 }
 
 const ZONE_WORD = new RegExp(`^(?:${ZONE_FORMS})$`);
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const MONTH_NAMES =
   'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?';

@@ -24,3 +24,8 @@ export function didYouMean(word: string, candidates: Iterable<string>): { hint?:
   const candidate = nearest(word, candidates);
   return candidate === null ? {} : { hint: `Did you mean "${candidate}"?` };
 }
+
+/** Whether a word is another one, but for one or two letters. */
+export function isSlipOf(word: string, meant: string): boolean {
+  return word !== meant && distance(word.toLowerCase(), meant) <= 2;
+}

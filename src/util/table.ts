@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { safeLine } from './safe.ts';
+import { safeLine } from './escape.ts';
 
 /** One column of a table for a terminal. */
 export interface Column {

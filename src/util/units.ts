@@ -43,39 +43,6 @@ export function partAtMost(share: number, whole: number): number {
   return Math.floor(Number((share * whole).toPrecision(12)));
 }
 
-/**
- * An instant: ISO 8601 date and time with `Z` or an offset, 0 to 9 fraction digits, in ms since 1970 (rounded down to a
- * millisecond). The date must exist: 30 February, hour 24 and second 60 are refused.
- */
-export function instantMs(text: string): number | null {
-  const match = INSTANT.exec(text);
-  if (match === null) return null;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map((d) => Number(d ?? 0));
-  const ms = Math.floor(Number(`0.${match[7] ?? 0}`) * 1000);
-  const local = Date.UTC(year, month - 1, day, hour, minute, second, ms);
-  const date = new Date(local);
-  // Date.UTC carries over (31 April is 1 May), and reads years below 100 as 19xx: both come out different.
-  const exact =
-    date.getUTCFullYear() === year &&
-    date.getUTCMonth() === month - 1 &&
-    date.getUTCDate() === day &&
-    date.getUTCHours() === hour &&
-    date.getUTCMinutes() === minute &&
-    date.getUTCSeconds() === second;
-  if (!exact) return null;
-  const offset = offsetMs(match[8] ?? 'Z');
-  return offset === null ? null : local - offset;
-}
-
-function offsetMs(text: string): number | null {
-  if (text === 'Z') return 0;
-  const hours = Number(text.slice(1, 3));
-  const minutes = Number(text.slice(4, 6));
-  // ISO 8601 has no upper limit, but real offsets are between -12:00 and +14:00.
-  if (minutes > 59 || hours * 60 + minutes > 14 * 60) return null;
-  return (hours * 60 + minutes) * 60_000 * (text.startsWith('-') ? -1 : 1);
-}
-
 function whole(ms: number): number | null {
   return Number.isSafeInteger(ms) ? ms : null;
 }
@@ -87,5 +54,30 @@ const ISO_DURATION =
   /^P(?:([0-9]{1,9})W)?(?:([0-9]{1,9})D)?(?:T(?:([0-9]{1,9})H)?(?:([0-9]{1,9})M)?(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)S)?)?$/;
 const RATE = /^([0-9]{1,9}(?:\.[0-9]{1,6})?)\/(s|min|h)$/;
 const PERCENTAGE = /^([0-9]{1,3}(?:\.[0-9]{1,6})?)%$/;
-const INSTANT =
-  /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(Z|[+-][0-9]{2}:[0-9]{2})$/;
+
+/**
+ * Money is counted in whole micro-units (a millionth of the currency's unit), so that sums are exact: 0.1 + 0.2 is
+ * 0.3. Doubles hold whole numbers up to 9,007,199,254 units of the currency this way.
+ */
+export const MICROS_PER_UNIT = 1_000_000;
+
+/**
+ * Micro-units of a decimal as people write it (`0.0425`, `3`, `.5`), or null: a sign, an exponent, a comma or more
+ * than six decimals are not understood rather than guessed.
+ */
+export function parseMicros(decimal: string): number | null {
+  const match = /^(\d{0,9})(?:\.(\d{1,6}))?$/.exec(decimal);
+  if (match === null || decimal === '') return null;
+  return Number(match[1] ?? '') * MICROS_PER_UNIT + Number((match[2] ?? '').padEnd(6, '0'));
+}
+
+/** The amount in units of the currency: the nearest double, which prints as the exact decimal. */
+export function unitsOf(micros: number): number {
+  return micros / MICROS_PER_UNIT;
+}
+
+/** The amount for eyes: at least two decimals, as many as it has (`0.0425`, `12.50`). */
+export function formatMoney(units: number): string {
+  const [whole = '0', decimals = ''] = units.toFixed(6).split('.');
+  return `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
+}

@@ -1,17 +1,20 @@
 import { HandbillError } from '../errors.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { CommandContext } from '../operations/context.ts';
-import { resolveDoubts, userHere } from '../operations/doubt-resolve.ts';
-import { preview } from '../operations/preview.ts';
+import { resolveDoubts, userHere } from '../operations/doubt.ts';
+import { pauseSending, resumeSending } from '../operations/pause.ts';
+import { previewRows } from '../operations/preview.ts';
 import { reviewReplies } from '../operations/replies.ts';
 import { openSummary } from '../operations/report.ts';
 import { addSuppressions, removeSuppressions } from '../operations/suppress-change.ts';
+import { pausedScope } from '../report/pause-words.ts';
 import { countOf } from '../report/words.ts';
-import { createTurns } from '../util/turns.ts';
+import { createTurns } from '../util/long-work.ts';
 import type { OpenLedger } from './ledger.ts';
 import { campaignFiles } from './pages/campaigns.ts';
 import { doubtQuestionPage } from './pages/doubt.ts';
 import { address, type Content, type Notice, type View } from './pages/layout.ts';
+import { pauseQuestionPage, resumeQuestionPage } from './pages/pauses.ts';
 import { removalQuestionPage } from './pages/suppressions.ts';
 import { previewHtml } from './preview/preview.ts';
 import { runPage } from './report/run-page.ts';
@@ -25,6 +28,7 @@ type Action = (site: Site, view: View, form: URLSearchParams) => Promise<Done>;
 
 export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['/doubt', resolve],
+  ['/pause', pause],
   ['/replies', review],
   ['/suppressions', suppress],
 ]);
@@ -74,6 +78,21 @@ async function resolve(site: Site, view: View, form: URLSearchParams): Promise<D
   return done(`${countOf(resolved.length, 'recipient')} recorded as ${verdict}.`, '/doubt');
 }
 
+async function pause(site: Site, view: View, form: URLSearchParams): Promise<Done> {
+  const environment = form.get('environment') ?? '';
+  const campaign = form.get('campaign') === '' ? null : form.get('campaign');
+  const scope = { environment, campaign };
+  if (form.get('do') === 'ask-pause') return { question: pauseQuestionPage(view, scope) };
+  if (form.get('do') === 'ask-resume') return { question: resumeQuestionPage(view, scope) };
+  const options = { ...optionsOf(site), environment, ...(campaign === null ? {} : { campaign }), by: userHere() };
+  if (form.get('do') === 'resume') {
+    const { ended } = await resumeSending(options);
+    return done(`${pausedScope(scope)} ${ended === null ? 'was not paused' : 'is resumed'}.`, '/');
+  }
+  const { isNew } = await pauseSending({ ...options, reason: form.get('reason') ?? '' });
+  return done(`${pausedScope(scope)} ${isNew ? 'is paused' : 'was paused before'}.`, '/');
+}
+
 async function review(site: Site, _view: View, form: URLSearchParams): Promise<Done> {
   const as = form.get('as');
   const id = form.get('id') ?? '';
@@ -93,7 +112,8 @@ async function suppress(site: Site, view: View, form: URLSearchParams): Promise<
   const who = (form.get('address') ?? '').trim();
   const to = '/suppressions';
   if (who === '') return refused('It is not said who is meant.', to);
-  const options = optionsOf(site);
+  const topic = (form.get('topic') ?? '').trim();
+  const options = { ...optionsOf(site), ...(topic === '' ? {} : { topic }) };
   if (form.get('do') === 'add') {
     const [reason, until] = [form.get('reason') ?? '', form.get('until') ?? ''].map((text) => text.trim());
     const facts = { ...options, ...(reason ? { reason } : {}), ...(until ? { until } : {}) };
@@ -104,7 +124,7 @@ async function suppress(site: Site, view: View, form: URLSearchParams): Promise<
     const { removed } = await removeSuppressions([who], options);
     return done(removed === 1 ? `${who} is off the list.` : `${who} was not on the list.`, to);
   }
-  return { question: removalQuestionPage(view, who) };
+  return { question: removalQuestionPage(view, who, topic === '' ? null : topic) };
 }
 
 function done(text: string, to: string): Done {
@@ -132,7 +152,7 @@ export async function previewOf(site: Site, file: string): Promise<AsyncGenerato
   const found = (await campaignFiles(site)).find((one) => one.file === file);
   if (found === undefined) return null;
   const { cwd, env, now } = site.context;
-  const dry = await preview(found.path, {
+  const dry = await previewRows(found.path, {
     cwd,
     env,
     now,

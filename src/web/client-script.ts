@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Html } from '../util/html.ts';
+import { Html } from '../util/escape.ts';
 
 /** What runs in the browser: a file of `src/web/client` each. */
 export const SCRIPTS = ['preview', 'serve'] as const;

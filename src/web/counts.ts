@@ -1,9 +1,9 @@
 import { isRunHeld } from '../ledger/lock.ts';
-import type { LegCount, RunRecord } from '../ledger/records.ts';
-import { type Channel, OUTCOMES, type Outcome, type OutcomeState } from '../model.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import { type Channel, OUTCOMES, type Outcome, type OutcomeState, type StepCount } from '../model.ts';
 import { countDelivery } from '../report/deliveries.ts';
-import { openDeliveries } from '../run/deliveries.ts';
-import { createTurns } from '../util/turns.ts';
+import { openDeliveries } from '../send/deliveries.ts';
+import { createTurns } from '../util/long-work.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
 import type { RunDetail, VariantCount } from './pages/run-detail.ts';
 import { createTimeCounts } from './time-counts.ts';
@@ -122,7 +122,7 @@ function wait(ms: number): Promise<void> {
 
 /** Outcomes of the recipients of a run, and their rate. Parts and costs are not read. */
 export interface RunCounts {
-  readonly legs: readonly LegCount[];
+  readonly steps: readonly StepCount[];
   /** Messages that came to an outcome in the last minute before `atMs`. */
   readonly lastMinute: number;
   readonly atMs: number;
@@ -136,7 +136,7 @@ const PLAIN = ['accepted', 'pending', 'claimed', 'skipped', 'deferred', 'failed'
 
 /**
  * Counts a run in steps, so that other requests are answered in between. Sums take a third of the time that SQLite
- * takes to sort a list into groups, as `Ledger.legs` does: only rows with a reason are grouped. Rows that move
+ * takes to sort a list into groups, as `Ledger.steps` does: only rows with a reason are grouped. Rows that move
  * meanwhile are counted as they were found.
  *
  * @param isHeld whether a process works on the run: then claimed rows are in flight, else in doubt
@@ -160,25 +160,25 @@ export async function countRun(
     }
     await turn();
   }
-  for (const [leg, channel, state, reason, count, recent] of query(LATER_LEGS).all(run.list, nowMs - 60_000)) {
+  for (const [step, channel, state, reason, count, recent] of query(LATER_STEPS).all(run.list, nowMs - 60_000)) {
     lastMinute += Number(recent);
-    tally.add(Number(leg), channel as string | null, String(state), reason as string | null, Number(count));
+    tally.add(Number(step), channel as string | null, String(state), reason as string | null, Number(count));
   }
-  return { legs: tally.all(), lastMinute, atMs: nowMs };
+  return { steps: tally.all(), lastMinute, atMs: nowMs };
 }
 
 function createTally(run: RunRecord, isHeld: boolean) {
-  const found = new Map<string, LegCount>();
+  const found = new Map<string, StepCount>();
   return {
-    add(leg: number, written: string | null, state: string, reason: string | null, count: number): void {
+    add(step: number, written: string | null, state: string, reason: string | null, count: number): void {
       if (count === 0) return;
       const as = shownAs(state, reason, isHeld);
       const channel = (written ?? run.channel) as Channel;
-      const key = JSON.stringify([leg, channel, as.outcome, as.reason]);
+      const key = JSON.stringify([step, channel, as.outcome, as.reason]);
       const before = found.get(key)?.count ?? 0;
-      found.set(key, { ...as, leg, channel, count: before + count, ...NOT_LOOKED_AT });
+      found.set(key, { ...as, step, channel, count: before + count, ...NOT_LOOKED_AT });
     },
-    all: (): readonly LegCount[] => [...found.values()],
+    all: (): readonly StepCount[] => [...found.values()],
   };
 }
 
@@ -215,7 +215,7 @@ const REASONS = `SELECT state, reason, count(*) FROM recipients
     AND (reason IS NOT NULL OR state = 'in-doubt' OR state = 'rejected')
   GROUP BY state, reason`;
 
-const LATER_LEGS = `SELECT leg, channel, state, reason, count(*), count(*) FILTER (WHERE updated_at >= ?2
+const LATER_STEPS = `SELECT leg, channel, state, reason, count(*), count(*) FILTER (WHERE updated_at >= ?2
       AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed'))
   FROM recipients WHERE list = ?1 AND leg > 0 GROUP BY leg, channel, state, reason`;
 
@@ -238,10 +238,10 @@ async function detailOf({ ledger }: OpenLedger, run: RunRecord): Promise<RunDeta
       const { outcome: state, updatedAt } = outcome;
       if (updatedAt !== null && SETTLED.has(state))
         times.add(state === 'accepted' ? state : 'others', Date.parse(updatedAt));
-      for (const leg of outcome.legs ?? [outcome]) {
-        if (leg.outcome !== 'accepted' && leg.outcome !== 'in-doubt') continue;
-        parts += leg.parts ?? 0;
-        if (leg.cost !== null) cost = (cost ?? 0) + leg.cost;
+      for (const step of outcome.steps ?? [outcome]) {
+        if (step.outcome !== 'accepted' && step.outcome !== 'in-doubt') continue;
+        parts += step.parts ?? 0;
+        if (step.cost !== null) cost = (cost ?? 0) + step.cost;
       }
     }
     await turn();

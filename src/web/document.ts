@@ -1,4 +1,4 @@
-import { Html, html } from '../util/html.ts';
+import { Html, html } from '../util/escape.ts';
 import { TONES } from './charts/chart.ts';
 import type { ClientScript } from './client-script.ts';
 

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { EXIT, HandbillError } from '../errors.ts';
-import type { Connection, Query } from '../ledger/connection.ts';
-import { lazily } from '../ledger/connection.ts';
+import { type Connection, lazily, type Query } from '../ledger/connection.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger, openRows } from '../ledger/open.ts';

@@ -1,8 +1,9 @@
-import { changedOf } from '../ledger/reading.ts';
+import { type Fate, fateOf, hasFallen, type StepRow, statesFor, toOutcome, toStep } from '../ledger/reading.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Channel, Delivery, LegOutcome, Outcome, OutcomeState } from '../model.ts';
-import { openDeliveries } from '../run/deliveries.ts';
-import { createTurns } from '../util/turns.ts';
+import type { Delivery, Outcome, OutcomeState } from '../model.ts';
+import { WORST_FIRST } from '../report/words.ts';
+import { openDeliveries } from '../send/deliveries.ts';
+import { createTurns } from '../util/long-work.ts';
 import type { OpenLedger } from './ledger.ts';
 import { matchesSearch, type Search } from './search.ts';
 
@@ -78,6 +79,54 @@ export async function readRows(
   return { rows: found.slice(0, limit), hasBefore: cursor.after >= 0, hasAfter: more, stoppedAt: isCut ? after : null };
 }
 
+/** What a list can be sorted by. */
+export const SORTS = ['line', 'recipient', 'outcome', 'delivery', 'variant', 'attempts', 'changed'] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** Longer lists stay in their own order: to sort one, all of its rows are read for every page. */
+export const SORTED_ROWS = 50_000;
+
+/** A page of the recipients that match, sorted; `total` is how many match. */
+export async function readSorted(
+  open: OpenLedger,
+  run: RunRecord,
+  isHeld: boolean,
+  filter: RowFilter,
+  { by, isDown, from }: { readonly by: Sort; readonly isDown: boolean; readonly from: number },
+  limit: number,
+): Promise<{ readonly rows: readonly Outcome[]; readonly total: number }> {
+  const walk = createWalk(open, run, isHeld, filter);
+  const lastRow = Number(open.query(LAST_ROW).get(run.list)?.[0] ?? -1);
+  const turn = createTurns();
+  const found: Outcome[] = [];
+  for (let after = -1; after < lastRow; ) {
+    const step = walk.next(after, lastRow, MOST_ROWS);
+    found.push(...step.rows);
+    after = step.reached;
+    await turn();
+  }
+  const sign = isDown ? -1 : 1;
+  const keyOf = KEYS[by];
+  const keys = new Map(found.map((one) => [one, keyOf(one)]));
+  // Equal ones stay in list order.
+  found.sort((a, b) => sign * compare(keys.get(a) ?? '', keys.get(b) ?? '') || a.row - b.row);
+  return { rows: found.slice(from, from + limit), total: found.length };
+}
+
+const KEYS: Readonly<Record<Sort, (outcome: Outcome) => string | number>> = {
+  line: ({ line }) => line,
+  recipient: ({ to, key }) => to ?? key ?? '',
+  outcome: ({ outcome, reason }) => `${WORST_FIRST.indexOf(outcome)} ${reason ?? ''}`,
+  delivery: ({ delivery = null }) => delivery ?? '',
+  variant: ({ variant }) => variant ?? '',
+  attempts: ({ attempts }) => attempts,
+  changed: ({ updatedAt }) => updatedAt ?? '',
+};
+
+function compare(a: string | number, b: string | number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** One recipient with all channel steps and its delivery result, or null if the list has no such row. */
 export function readRow(open: OpenLedger, run: RunRecord, isHeld: boolean, row: number): Outcome | null {
   const walk = createWalk(open, run, isHeld, NO_FILTER);
@@ -86,39 +135,31 @@ export function readRow(open: OpenLedger, run: RunRecord, isHeld: boolean, row: 
 
 const NO_FILTER: RowFilter = { outcome: null, reason: null, delivery: null, variant: null, search: null };
 
-type Row = readonly unknown[];
-
 function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: RowFilter) {
   const { list } = run;
   const { search } = filter;
   const query = open.query(ROWS);
+  const claimed = fateOf(isHeld);
   const deliveries = openDeliveries(open.ledger, run);
-  const lastLeg = Number(open.query(LAST_LEG).get(list)?.[0] ?? 0);
-  const wanted = filter.outcome === null ? null : statesFor(filter.outcome, isHeld);
+  const lastStep = Number(open.query(LAST_STEP).get(list)?.[0] ?? 0);
+  const wanted = filter.outcome === null ? null : statesFor([filter.outcome], claimed);
   // A fallback has an address and an id of its own, which the row of step 0 does not have.
   const names = search === null ? null : JSON.stringify(search.names);
   const params = [wanted, filter.variant, names, search?.line ?? null, search?.part ?? null, filter.reason] as const;
   const unfiltered = [null, null, null, null, null, null] as const;
 
   const read = (from: number, to: number, most: number): { rows: readonly Outcome[]; reached: number } => {
-    const first = query.all(list, 0, from, to, most, ...params) as readonly Row[];
+    const first = query.all(list, 0, from, to, most, ...params);
     const reached = first.length < most ? to : Number(first.at(-1)?.[0]);
-    const later = new Map<number, Row[]>();
+    const later = new Map<number, StepRow[]>();
     const fallen = first.filter(hasFallen);
     const [begin, end] = [fallen[0], fallen.at(-1)];
-    for (let leg = 1; leg <= lastLeg && begin !== undefined; leg++) {
-      for (const row of query.all(
-        list,
-        leg,
-        Number(begin[0]) - 1,
-        Number(end?.[0]),
-        -1,
-        ...unfiltered,
-      ) as readonly Row[]) {
+    for (let step = 1; step <= lastStep && begin !== undefined; step++) {
+      for (const row of query.all(list, step, Number(begin[0]) - 1, Number(end?.[0]), -1, ...unfiltered)) {
         later.set(Number(row[0]), [...(later.get(Number(row[0])) ?? []), row]);
       }
     }
-    const outcomes = first.map((row) => toOutcome([row, ...(later.get(Number(row[0])) ?? [])], run, isHeld));
+    const outcomes = first.map((row) => withSteps([row, ...(later.get(Number(row[0])) ?? [])], run, claimed));
     const joined = deliveries?.join(outcomes.filter((one) => fits(one, filter))) ?? outcomes;
     return { rows: joined.filter((one) => fits(one, filter) && fitsDelivery(one, filter)), reached };
   };
@@ -133,7 +174,7 @@ function fits(outcome: Outcome, { outcome: wanted, reason, variant, search }: Ro
   return (
     (wanted === null || outcome.outcome === wanted) &&
     (reason === null || outcome.reason === reason) &&
-    (variant === null || (outcome.legs?.[0]?.variant ?? outcome.variant) === variant) &&
+    (variant === null || (outcome.steps?.[0]?.variant ?? outcome.variant) === variant) &&
     (search === null || matchesSearch(search, outcome))
   );
 }
@@ -142,56 +183,18 @@ function fitsDelivery({ delivery = null }: Outcome, filter: RowFilter): boolean 
   return filter.delivery === null || (delivery ?? 'none') === filter.delivery;
 }
 
-function statesFor(outcome: OutcomeState, isHeld: boolean): string {
-  const claimed = outcome === (isHeld ? 'pending' : 'in-doubt') ? ' claimed' : '';
-  return ` ${outcome}${claimed} `;
-}
-
-function hasFallen(row: Row): boolean {
-  return row[2] === 'rejected' && row[3] === 'fell-back';
-}
-
-function toOutcome(legs: readonly Row[], run: RunRecord, isHeld: boolean): Outcome {
-  const [first = []] = legs;
-  const all = legs.map((row) => toLeg(row, run, isHeld));
-  const last = all.at(-1) ?? toLeg(first, run, isHeld);
-  const who = { row: Number(first[0]), line: Number(first[4]), key: first[1] as string | null };
-  return { ...who, ...last, ...(all.length > 1 ? { legs: all } : {}) };
-}
-
-/** As the ledger's own reader shows a row: a claimed row is in flight, or in doubt. */
-function toLeg(row: Row, run: RunRecord, isHeld: boolean): LegOutcome {
-  const isClaimed = row[2] === 'claimed';
-  const crashed = isClaimed && !isHeld;
-  const micros = row[14] as number | null;
-  const at = (crashed ? row[16] : row[15]) as number | null;
-  return {
-    to: row[5] as string | null,
-    channel: (row[6] ?? run.channel) as Channel,
-    variant: row[7] as string | null,
-    outcome: isClaimed ? (isHeld ? 'pending' : 'in-doubt') : (row[2] as OutcomeState),
-    reason: crashed ? 'crash' : isClaimed ? null : (row[3] as string | null),
-    attempts: Number(row[8]) + (crashed ? 1 : 0),
-    httpStatus: crashed ? null : (row[9] as number | null),
-    messageId: row[10] as string | null,
-    error: crashed ? null : (row[11] as string | null),
-    parts: row[12] as number | null,
-    encoding: row[13] as 'GSM-7' | 'UCS-2' | null,
-    cost: micros === null ? null : micros / 1e6,
-    updatedAt: at === null ? null : new Date(at).toISOString(),
-    ...(row[16] === null ? {} : { claimedAtMs: Number(row[16]) }),
-    ...(row[17] === null ? {} : { delivery: row[17] as Delivery }),
-    ...changedOf(row[18], row[19]),
-  };
+function withSteps(rows: readonly StepRow[], run: RunRecord, claimed: Fate): Outcome {
+  const outcome = toOutcome(rows.at(-1) ?? [], run, claimed);
+  return rows.length > 1 ? { ...outcome, steps: rows.map((row) => toStep(row, run, claimed)) } : outcome;
 }
 
 const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND leg = 0 ORDER BY row DESC LIMIT 1';
 
-const LAST_LEG = 'SELECT leg FROM recipients WHERE list = ? ORDER BY list DESC, leg DESC LIMIT 1';
+const LAST_STEP = 'SELECT leg FROM recipients WHERE list = ? ORDER BY list DESC, leg DESC LIMIT 1';
 
-// Recipients who fell back are included whatever is asked for: their outcome is in another row.
-const ROWS = `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error,
-    parts, encoding, cost_micros, updated_at, claimed_at, delivery,
+// The columns are those of `toOutcome`. Recipients who fell back are included whatever is asked for: their outcome is in another row.
+const ROWS = `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
+    encoding, cost_micros, updated_at, claimed_at, delivery,
     CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend
   FROM recipients
   WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4

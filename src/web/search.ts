@@ -38,11 +38,11 @@ export function readSearch(text: string, phone: PhoneReader): Search | null {
 }
 
 /** Whether a recipient matches, by any of its steps. */
-export function matchesSearch({ names, line, part }: Search, { legs, ...outcome }: Outcome): boolean {
+export function matchesSearch({ names, line, part }: Search, { steps, ...outcome }: Outcome): boolean {
   if (outcome.line === line) return true;
   const { key } = outcome;
-  const ids = [key, ...(legs ?? [outcome]).flatMap(({ to, messageId }) => [to, messageId])];
+  const ids = [key, ...(steps ?? [outcome]).flatMap(({ to, messageId }) => [to, messageId])];
   if (ids.some((id) => id !== null && names.includes(id))) return true;
   if (part === null) return false;
-  return [key, ...(legs ?? [outcome]).map(({ to }) => to)].some((id) => id?.includes(part) === true);
+  return [key, ...(steps ?? [outcome]).map(({ to }) => to)].some((id) => id?.includes(part) === true);
 }

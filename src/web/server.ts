@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { parse, serialize } from 'hono/utils/cookie';
 import { HandbillError, problem, refuse } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import { isForeignPart, isKnownHost, isLoopback, isOwnForm } from '../util/host-guard.ts';
-import { html } from '../util/html.ts';
-import { receiveBody } from '../util/receive-body.ts';
+import { isLoopback } from '../util/base-url.ts';
+import { html } from '../util/escape.ts';
+import { isForeignPart, isKnownHost, isOwnForm, portOf, receiveBody } from '../util/http-server.ts';
 import { isSame } from '../util/secret.ts';
 import { limitConnections } from '../webhook/server-connections.ts';
 import { ACTIONS, act, previewOf, reportOf } from './actions.ts';
@@ -115,11 +115,6 @@ function refuseAtOnce(outgoing: ServerResponse, status: number): void {
   outgoing.shouldKeepAlive = false;
   const allow = status === 405 ? { Allow: 'GET, HEAD' } : {};
   outgoing.writeHead(status, { ...SAFE_HEADERS, ...allow, 'Content-Length': 0, Connection: 'close' }).end();
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 interface AppNeeds {

@@ -1,11 +1,13 @@
 import type { ProjectReading } from '../campaign/project.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { CommandContext } from '../operations/context.ts';
+import type { ListFacts } from '../plan/list-guard.ts';
 import type { PhoneReader } from '../recipients/phone.ts';
 import type { Looks } from './counts.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
 import type { Content, View } from './pages/layout.ts';
 import { messagePage } from './pages/message.ts';
+import type { PreviewNode } from './preview/nodes.ts';
 
 /** What pages are made from. */
 export interface Site {
@@ -15,10 +17,19 @@ export interface Site {
   readonly ledger?: string;
   readonly keeper: LedgerKeeper;
   readonly looks: Looks;
+  /** Lists as their guards saw them last, by path: a long one is read again only when its file was written again. */
+  readonly lists: Map<string, { readonly stamp: string; readonly facts: ListFacts }>;
+  /** Messages that were made again for the pages of recipients, by run and row: the newest of them. */
+  readonly sent: Map<string, SentMessages>;
   /** Campaign files, folders or names that are shown; empty for all of the project. */
   readonly campaigns: readonly string[];
   readonly phone: PhoneReader;
 }
+
+/** The messages of a recipient by channel, or why they cannot be shown. */
+export type SentMessages =
+  | { readonly messages: ReadonlyMap<string, PreviewNode> }
+  | { readonly why: 'changed' | 'long' | 'unknown' };
 
 /** A page as it is now. */
 export interface Made {
@@ -55,11 +66,11 @@ export function noRun(id: string): Made {
   return notFound(`The ledger holds no run "${id.slice(0, 100)}".`);
 }
 
-/** A whole number from a query, within bounds; null for anything else. */
-export function wholeOf(query: URLSearchParams, name: string, most = Number.MAX_SAFE_INTEGER): number | null {
+/** A whole number from a query; null for anything else. */
+export function wholeOf(query: URLSearchParams, name: string): number | null {
   const text = query.get(name) ?? '';
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  return value <= most ? value : null;
+  return Number.isSafeInteger(value) ? value : null;
 }
 
 /** A text from a query, cut at a length that no real search has. */

@@ -1,6 +1,5 @@
 import { EVENT_FIELDS, type EventField, type EventMapping } from '../model.ts';
-import { pointerTo } from '../util/json.ts';
-import { follow, isIndex, type Pointer, parsePointer } from '../util/pointer.ts';
+import { follow, isIndex, type Pointer, parsePointer, pointerTo } from '../util/json.ts';
 import { foldName } from './states.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { CHANNEL_TABLE, CHANNELS, type Channel } from '../content/channels.ts';
 import type { DeliveryReport, DeliveryState, Reply, ReplyMeaning } from '../model.ts';
-import type { Pointer } from '../util/pointer.ts';
+import type { Pointer } from '../util/json.ts';
 import { causeOf, errorText, type SaidFault } from './faults.ts';
 import { type CompiledFields, type Level, ownPointers, type Trace, takeField } from './fields.ts';
 import { addressOf, foldName, idOf, stateOf, stateOfGroup, textOf, wordOf } from './states.ts';

@@ -1,5 +1,5 @@
 import type { DeliveryReport, DeliveryState, EventMapping, Reply, UnreadEvent, WebhookEvent } from '../model.ts';
-import { follow, type Pointer } from '../util/pointer.ts';
+import { follow, type Pointer } from '../util/json.ts';
 import { faultOf, type SaidFault } from './faults.ts';
 import { type CompiledFields, compileFields, type Level, openLevel, type Trace, takeField, turnTo } from './fields.ts';
 import { type BodyForm, type BodyProblem, parseBody } from './interpret-body.ts';

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Scheme, WebhookEvent } from '../model.ts';
-import { isAnnouncedTooLarge, receiveBody } from '../util/receive-body.ts';
+import { isAnnouncedTooLarge, receiveBody } from '../util/http-server.ts';
 import type { Connections } from './server-connections.ts';
-import type { Verifier } from './verify.ts';
-import { challengeOf } from './verify.ts';
+import { challengeOf, type Verifier } from './verify.ts';
 
 /** The events of a body, as `createInterpreter` reads it. */
 interface Reading {

@@ -5,6 +5,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { problem, refuse as refuseStart } from '../errors.ts';
 import type { Receiver } from '../model.ts';
+import { portOf } from '../util/http-server.ts';
 import {
   createGroup,
   createRefusalLog,
@@ -150,11 +151,6 @@ async function listen(server: Server, port: number, host: string): Promise<void>
         : 'Take an address of this machine with --host, or leave it out: 127.0.0.1 is for a proxy on this machine.';
     throw refuseStart(problem('usage', `Webhooks cannot be received on ${host}: ${message}.`, { hint }));
   }
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 interface Env {

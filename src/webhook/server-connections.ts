@@ -49,14 +49,8 @@ interface Entry {
  *
  * Connections without complete headers are closed first, then those without a complete body. Those of authenticated
  * senders are closed only if they alone are too many, and those that are being answered never.
- *
- * @param monotonicMs a clock that never goes back, in milliseconds
  */
-export function limitConnections(
-  server: Server,
-  monotonicMs: () => number = () => performance.now(),
-  most = MAX_CONNECTIONS,
-): Connections {
+export function limitConnections(server: Server): Connections {
   const entries = new Map<Socket, Entry>();
   let planned: NodeJS.Immediate | NodeJS.Timeout | null = null;
 
@@ -68,30 +62,31 @@ export function limitConnections(
   };
   const enforce = (): void => {
     planned = null;
-    const now = monotonicMs();
+    const now = performance.now();
     for (const entry of [...oldest('new'), ...oldest('receiving')]) {
-      if (entries.size <= most) return;
+      if (entries.size <= MAX_CONNECTIONS) return;
       if (now - entry.sinceMs >= GRACE_MS || entries.size > MOST_IN_A_SURGE) drop(entry);
     }
     const idle = oldest('idle');
-    for (const entry of idle.slice(0, Math.max(0, idle.length - most))) drop(entry);
+    for (const entry of idle.slice(0, Math.max(0, idle.length - MAX_CONNECTIONS))) drop(entry);
     // Connections within their grace period are checked again when it is over.
-    if (entries.size > most) planned = setTimeout(enforce, GRACE_MS).unref();
+    if (entries.size > MAX_CONNECTIONS) planned = setTimeout(enforce, GRACE_MS).unref();
   };
   const check = (): void => {
     // Not at once: a new connection may have brought a whole request, which is read in this turn of the event loop.
-    if (entries.size > most && (planned === null || entries.size > MOST_IN_A_SURGE)) planned = setImmediate(enforce);
+    if (entries.size > MAX_CONNECTIONS && (planned === null || entries.size > MOST_IN_A_SURGE))
+      planned = setImmediate(enforce);
   };
 
   server.on('connection', (socket) => {
-    entries.set(socket, { socket, state: 'new', proven: false, sinceMs: monotonicMs() });
+    entries.set(socket, { socket, state: 'new', proven: false, sinceMs: performance.now() });
     socket.once('close', () => entries.delete(socket));
     check();
   });
   const move = (socket: Socket, state: State): void => {
     const entry = entries.get(socket);
     if (entry === undefined) return;
-    entry.sinceMs = monotonicMs();
+    entry.sinceMs = performance.now();
     entry.proven ||= state === 'idle';
     // A known sender is not closed before others because it sends another request.
     entry.state = state === 'receiving' && entry.proven ? 'idle' : state;

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HmacScheme, Scheme } from '../model.ts';
 import { isOneOf } from '../util/secret.ts';
-import { instantMs } from '../util/units.ts';
+import { instantMs, unixMs } from '../util/time.ts';
 import { standardKey } from './secrets.ts';
 
 /** What a sender can prove itself with. */
@@ -56,10 +56,7 @@ function isWithin(timeMs: number, nowMs: number, toleranceMs: number): boolean {
 
 /** Unix seconds (with a fraction or without), milliseconds, or ISO 8601, in ms since 1970; null for anything else. */
 function timestampMs(text: string): number | null {
-  // Seconds have ten digits from 2001 to 2286, milliseconds thirteen.
-  if (/^\d{1,11}(?:\.\d{1,9})?$/.test(text)) return Number(text) * 1000;
-  if (/^\d{12,15}$/.test(text)) return Number(text);
-  return instantMs(text);
+  return /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? unixMs(Number(text)) : instantMs(text);
 }
 
 /**

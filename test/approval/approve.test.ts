@@ -2,16 +2,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApproveOptions, approve, checkApproval } from '../../src/operations/approve.ts';
-import { plan, readPlanFile } from '../../src/operations/plan.ts';
-import { send } from '../../src/operations/send.ts';
-import { readSealedPlan, type SealedPlan, sealPlan } from '../../src/plan/seal.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { type ApproveOptions, approve, checkApproval, plan, readPlan } from '../../src/operations/plan.ts';
+import { sendWatched as send } from '../../src/operations/send.ts';
+import { createPlanFile, type PlanFile, parsePlanFile } from '../../src/plan/plan-file.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { createHasher, writeHash } from '../../src/suppression/hash.ts';
-import { CLI, runCli } from '../helpers/cli.ts';
-import { runHere } from '../helpers/here.ts';
+import { CLI } from '../helpers/cli.ts';
+import { commandRunner, runHere } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { type Key, type Keyring, NOW, openKeyring } from './keys.ts';
+
+const runCommand = commandRunner();
 
 const API_KEY = 'test-key-of-the-api';
 const PEOPLE = 'msisdn,first\n+447700900001,Ann\n+447700900002,Bo\n';
@@ -77,26 +79,31 @@ const sending = { env: { ...process.env, HANDBILL_API_KEY: API_KEY }, now: () =>
 const signed = new Map<string, string>();
 
 /** A plan that cem made, and that ben approved unless it says otherwise. */
-async function planned(approvers: readonly Key[] = [keys.ben], environment = 'production'): Promise<SealedPlan> {
+async function planned(approvers: readonly Key[] = [keys.ben], environment = 'production'): Promise<PlanFile> {
   const id = [environment, ...approvers.map(({ path }) => path)].join(' ');
   const known = signed.get(id);
   if (known === undefined) {
-    const sign = { key: keys.cem.path, env: process.env, interactive: false };
+    const sign = { key: keys.cem.path };
     write(await plan('hello', { cwd: project.root, now: () => NOW, environment, sign }));
     for (const key of approvers) await approve('hello.plan.json', asPerson(key));
     signed.set(id, readFileSync(project.path('hello.plan.json'), 'utf8'));
   } else {
     project.write('hello.plan.json', known);
   }
-  return readPlanFile('hello.plan.json', project.root);
+  return readOnce('hello.plan.json', { cwd: project.root });
 }
 
-function write(sealed: SealedPlan): void {
-  writeFileSync(project.path('hello.plan.json'), `${JSON.stringify(sealed, null, 2)}\n`);
+/** A plan of one occurrence. */
+async function readOnce(...args: Parameters<typeof readPlan>): Promise<PlanFile> {
+  return (await readPlan(...args)) as PlanFile;
+}
+
+function write(planFile: PlanFile): void {
+  writeFileSync(project.path('hello.plan.json'), `${JSON.stringify(planFile, null, 2)}\n`);
 }
 
 describe('on the command line', () => {
-  it('a plan is made, approved by somebody else, and sent once', async () => {
+  it('a plan is made, approved by another person, and sent once', async () => {
     const made = await run('plan', 'hello', '--env', 'production', '-o', 'p.json', '--sign', keys.cem.path);
     expect(made, made.stderr).toMatchObject({ status: 0 });
     expect(made.stderr).toContain('Have an approver sign it with: handbill approve p.json');
@@ -129,7 +136,7 @@ describe('on the command line', () => {
     expect(received()).toBe(2);
   });
 
-  it('nothing is signed that nobody confirmed, and the file stays as it is', async () => {
+  it('nothing is signed without a confirmation, and the file stays as it is', async () => {
     await planned([]);
     const before = readFileSync(project.path('hello.plan.json'), 'utf8');
     const refused = await run('approve', 'hello.plan.json', '--sign', keys.ben.path);
@@ -138,7 +145,7 @@ describe('on the command line', () => {
     expect(readFileSync(project.path('hello.plan.json'), 'utf8')).toBe(before);
   });
 
-  it('the key may stand in HANDBILL_SIGNING_KEY; without one, it is asked for', async () => {
+  it('the key may be in HANDBILL_SIGNING_KEY; without one, it is asked for', async () => {
     await planned([]);
     const { key: _, ...keyless } = asPerson(keys.ben);
     await expect(approve('hello.plan.json', keyless)).rejects.toMatchObject({ exit: 2, code: 'usage' });
@@ -146,7 +153,7 @@ describe('on the command line', () => {
     expect(await approve('hello.plan.json', { ...keyless, env })).toMatchObject({ judgement: { approved: true } });
   });
 
-  it('a plan whose lists hold hashes is compared with the key of whoever approves', async () => {
+  it('a plan whose lists hold hashes is compared with the key of the approver', async () => {
     const secret = 'a key of 16 bytes or more';
     const { keyId, hash } = createHasher(Buffer.from(secret));
     project.write('outs.csv', `hash\n${writeHash({ keyId, hash: hash('+447700900002') })}\n`);
@@ -155,7 +162,7 @@ describe('on the command line', () => {
       `${projectFile(api.url)}suppressionKey: { env: LIST_KEY }\nsuppressions: outs.csv\n`,
     );
     const env = { ...process.env, LIST_KEY: secret };
-    const sign = { key: keys.cem.path, env, interactive: false };
+    const sign = { key: keys.cem.path };
     write(await plan('hello', { cwd: project.root, env, now: () => NOW, environment: 'production', sign }));
     const approved = await approve('hello.plan.json', asPerson(keys.ben, { env }));
     expect(approved).toMatchObject({ judgement: { approved: true }, plan: { estimate: { send: 1 } } });
@@ -167,12 +174,12 @@ describe('on the command line', () => {
     project.write('hello/campaign.yaml', `${CAMPAIGN}exclude: [other]\n`);
     const HANDBILL_LEDGER = project.path('elsewhere.db');
     const env = { HANDBILL_LEDGER, HANDBILL_API_KEY: API_KEY };
-    const started = await runCli(['send', 'other'], { cwd: project.root, env });
+    const started = await runCommand(['send', 'other'], { cwd: project.root, env });
     expect(started, started.stderr).toMatchObject({ status: 0 });
-    const made = await runCli(['plan', 'hello', '-o', 'p.json'], { cwd: project.root, env });
+    const made = await runCommand(['plan', 'hello', '-o', 'p.json'], { cwd: project.root, env });
     expect(made, made.stderr).toMatchObject({ status: 0 });
-    expect((await readPlanFile('p.json', project.root)).estimate).toMatchObject({ send: 1 });
-    expect(await runCli(['approve', 'p.json', '--check'], { cwd: project.root, env })).toMatchObject({ status: 0 });
+    expect((await readOnce('p.json', { cwd: project.root })).estimate).toMatchObject({ send: 1 });
+    expect(await runCommand(['approve', 'p.json', '--check'], { cwd: project.root, env })).toMatchObject({ status: 0 });
     const elsewhere = await run('approve', 'p.json', '--check');
     expect(elsewhere).toMatchObject({ status: 2 });
     expect(elsewhere.stderr).toContain('The ledger here may hold other suppressions and runs');
@@ -206,7 +213,7 @@ describe('on the command line', () => {
     });
     await once(terminal, 'close');
     expect(shown).toContain('Enter passphrase');
-    expect((await readPlanFile('p.json', project.root)).signatures).toHaveLength(1);
+    expect((await readPlan('p.json', { cwd: project.root })).signatures).toHaveLength(1);
   });
 });
 
@@ -227,37 +234,37 @@ describe('an environment with approvers', () => {
   });
 
   it('cannot be had by way of the library', async () => {
-    const sealed = await planned();
+    const planFile = await planned();
     const { cwd, environment } = { cwd: project.root, environment: 'production' };
-    const { signatures: _, ...unsigned } = sealed;
+    const { signatures: _, ...unsigned } = planFile;
     await expect(send('hello', { ...sending, cwd, environment })).rejects.toMatchObject({
       exit: 2,
       code: 'not-approved',
     });
-    await expect(send('hello', { ...sending, cwd, environment, sealed: unsigned })).rejects.toMatchObject({
+    await expect(send(unsigned, { ...sending, cwd, environment })).rejects.toMatchObject({
       exit: 2,
       code: 'not-approved',
     });
-    await expect(send('hello', { ...sending, cwd, environment, sealed, occurrence: 'twice' })).rejects.toMatchObject({
+    await expect(send(planFile, { ...sending, cwd, environment, occurrence: 'twice' })).rejects.toMatchObject({
       exit: 2,
       code: 'usage',
     });
-    await expect(send('hello', { ...sending, cwd, environment, sealed, amend: true })).rejects.toMatchObject({
+    await expect(send(planFile, { ...sending, cwd, environment, amend: true })).rejects.toMatchObject({
       exit: 2,
       code: 'usage',
     });
     project.write('hello/hello.hbs', 'Goodbye {{first}}');
-    await expect(send('hello', { ...sending, cwd, environment, sealed })).rejects.toMatchObject({
+    await expect(send(planFile, { ...sending, cwd, environment })).rejects.toMatchObject({
       exit: 2,
       code: 'input-changed',
     });
     project.write('hello/hello.hbs', 'Hello {{first}}');
     expect(received()).toBe(0);
-    expect(await send('hello', { ...sending, cwd, environment, sealed })).toMatchObject({ posted: 2 });
+    expect(await send(planFile, { ...sending, cwd, environment })).toMatchObject({ posted: 2 });
   });
 
   it('takes no list that was put in the place of the approved one after it was compared', async () => {
-    const sealed = await planned();
+    const planFile = await planned();
     const env = {
       ...process.env,
       // The key is read when the list has been compared, and before it is loaded.
@@ -266,11 +273,11 @@ describe('an environment with approvers', () => {
         return API_KEY;
       },
     };
-    const refused = send('hello', { ...sending, env, cwd: project.root, environment: 'production', sealed });
+    const refused = send(planFile, { ...sending, env, cwd: project.root, environment: 'production' });
     await expect(refused).rejects.toMatchObject({ exit: 2, code: 'input-changed' });
     expect(received()).toBe(0);
     project.write('hello/people.csv', PEOPLE);
-    expect(await send('hello', { ...sending, cwd: project.root, environment: 'production', sealed })).toMatchObject({
+    expect(await send(planFile, { ...sending, cwd: project.root, environment: 'production' })).toMatchObject({
       posted: 2,
     });
   });
@@ -284,13 +291,13 @@ describe('an environment with approvers', () => {
     for (const { stdout } of [sent, told]) expect(stdout).not.toContain('handbill send hello');
   });
 
-  it('asks for the signers of now: whoever was taken out does not count', async () => {
-    const sealed = await planned();
+  it('asks for the signers of now: a signer who was removed does not count', async () => {
+    const planFile = await planned();
     project.write(
       'handbill.yaml',
       projectFile(api.url).replace(/\{ name: ben[^}]*\}/, `{ name: dan, key: "${keys.mallory.text}" }`),
     );
-    const refused = send('hello', { ...sending, cwd: project.root, environment: 'production', sealed });
+    const refused = send(planFile, { ...sending, cwd: project.root, environment: 'production' });
     await expect(refused).rejects.toMatchObject({
       exit: 2,
       diagnostics: [
@@ -304,13 +311,13 @@ describe('an environment with approvers', () => {
     const file = projectFile(api.url).replace(/approvers: .*/, 'approvers: { file: approvers }');
     project.write('handbill.yaml', file);
     project.write('approvers', `ana,ana@x.org ${keys.ana.text}\nben@x.org valid-before="20270101" ${keys.ben.text}\n`);
-    const sealed = await planned();
-    const options = { ...sending, cwd: project.root, environment: 'production', sealed };
-    await expect(send('hello', { ...options, now: () => Date.UTC(2027, 0, 2) })).rejects.toMatchObject({
+    const planFile = await planned();
+    const options = { ...sending, cwd: project.root, environment: 'production' };
+    await expect(send(planFile, { ...options, now: () => Date.UTC(2027, 0, 2) })).rejects.toMatchObject({
       code: 'not-approved',
     });
     project.write('approvers', 'everybody');
-    await expect(send('hello', options)).rejects.toMatchObject({ exit: 2, code: 'invalid-value' });
+    await expect(send(planFile, options)).rejects.toMatchObject({ exit: 2, code: 'invalid-value' });
     expect(received()).toBe(0);
   });
 
@@ -325,7 +332,7 @@ describe('an environment with approvers', () => {
     using evil = createProject(files);
     for (const [name, text] of Object.entries(files)) project.write(`evil/${name}`, text);
     const {
-      seal: _,
+      fingerprint: _,
       version: __,
       ...facts
     } = await plan('.', {
@@ -334,7 +341,7 @@ describe('an environment with approvers', () => {
       environment: 'production',
     });
     for (const file of ['evil/campaign.yaml', evil.path('campaign.yaml')]) {
-      write(sealPlan({ ...facts, campaign: { ...facts.campaign, file } }));
+      write(createPlanFile({ ...facts, campaign: { ...facts.campaign, file } }));
       const refused = await run('send', '--plan', 'hello.plan.json', '--yes');
       expect(refused.stderr).toContain('error[other-project]');
       expect(refused).toMatchObject({ status: 2 });
@@ -346,31 +353,33 @@ describe('an environment with approvers', () => {
   it('is not left from a folder without a project either, unless the project lies below it', async () => {
     using outside = createProject({ 'notes/a.txt': '' });
     const path = outside.path('p.json');
-    const made = await runCli(['plan', project.path('hello'), '--env', 'staging', '-o', path], { cwd: outside.root });
+    const made = await runCommand(['plan', project.path('hello'), '--env', 'staging', '-o', path], {
+      cwd: outside.root,
+    });
     expect(made, made.stderr).toMatchObject({ status: 0 });
     const env = { HANDBILL_API_KEY: API_KEY };
-    const refused = await runCli(['send', '--plan', path, '--yes'], { cwd: outside.root, env });
+    const refused = await runCommand(['send', '--plan', path, '--yes'], { cwd: outside.root, env });
     expect(refused).toMatchObject({ status: 2 });
     expect(refused.stderr).toContain('another project');
     outside.write('sub/handbill.yaml', projectFile(api.url));
     outside.write('sub/hello/campaign.yaml', CAMPAIGN);
     outside.write('sub/hello/hello.hbs', 'Hello {{first}}');
     outside.write('sub/hello/people.csv', PEOPLE);
-    await runCli(['plan', 'sub/hello', '--env', 'staging', '-o', path], { cwd: outside.root });
-    const sent = await runCli(['send', '--plan', path, '--yes'], { cwd: outside.root, env });
+    await runCommand(['plan', 'sub/hello', '--env', 'staging', '-o', path], { cwd: outside.root });
+    const sent = await runCommand(['send', '--plan', path, '--yes'], { cwd: outside.root, env });
     expect(sent, sent.stderr).toMatchObject({ status: 0 });
   });
 });
 
 describe('a plan that was changed after it was signed', () => {
-  const changes: readonly [label: string, change: (plan: SealedPlan) => object][] = [
+  const changes: readonly [label: string, change: (plan: PlanFile) => object][] = [
     ['campaign', (p) => ({ ...p, campaign: { ...p.campaign, name: 'other' } })],
     ['file', (p) => ({ ...p, campaign: { ...p.campaign, file: 'evil/campaign.yaml' } })],
     ['environment', (p) => ({ ...p, environment: 'staging' })],
     ['occurrence', (p) => ({ ...p, occurrence: 'twice' })],
     ['recipients', (p) => ({ ...p, recipients: '/tmp/others.csv' })],
     ['skipInvalid', (p) => ({ ...p, skipInvalid: true })],
-    ['sealedAt', (p) => ({ ...p, sealedAt: new Date(NOW + 1).toISOString() })],
+    ['plannedAt', (p) => ({ ...p, plannedAt: new Date(NOW + 1).toISOString() })],
     ['inputs', (p) => ({ ...p, inputs: p.inputs.map((one) => ({ ...one, sha256: '0'.repeat(64) })) })],
     ['fewer inputs', (p) => ({ ...p, inputs: p.inputs.slice(1) })],
     ['estimate', (p) => ({ ...p, estimate: { ...p.estimate, send: 1 } })],
@@ -378,13 +387,13 @@ describe('a plan that was changed after it was signed', () => {
     ['an unknown key inside', (p) => ({ ...p, campaign: { ...p.campaign, approved: true } })],
   ];
 
-  it.each(changes)('%s: is no longer whole, and sealed anew no longer signed', async (_label, change) => {
-    const sealed = await planned();
-    const { signatures = [], ...changed } = change(sealed) as SealedPlan;
-    expect(readSealedPlan(JSON.stringify({ ...changed, signatures }), 'p')).toMatchObject({ code: 'plan-invalid' });
-    const { seal: _, version: __, ...content } = changed;
-    const anew = { ...sealPlan(content), signatures };
-    expect(readSealedPlan(JSON.stringify(anew), 'p')).toEqual(anew);
+  it.each(changes)('%s: is no longer whole, and with a new fingerprint no longer signed', async (_label, change) => {
+    const planFile = await planned();
+    const { signatures = [], ...changed } = change(planFile) as PlanFile;
+    expect(parsePlanFile(JSON.stringify({ ...changed, signatures }), 'p')).toMatchObject({ code: 'plan-invalid' });
+    const { fingerprint: _, version: __, ...content } = changed;
+    const anew = { ...createPlanFile(content), signatures };
+    expect(parsePlanFile(JSON.stringify(anew), 'p')).toEqual(anew);
     write(anew);
     const refused = await checkApproval('hello.plan.json', asPerson(keys.ben, { unchecked: true })).then(
       // The one environment that asks for no approval: the plan then is not for the one it was approved for.
@@ -392,48 +401,45 @@ describe('a plan that was changed after it was signed', () => {
       (error: unknown) => error,
     );
     expect(refused).toMatchObject({ code: 'not-approved' });
-    await expect(
-      send('hello', { ...sending, cwd: project.root, environment: 'production', sealed: anew }),
-    ).rejects.toMatchObject({ exit: 2 });
+    await expect(send(anew, { ...sending, cwd: project.root, environment: 'production' })).rejects.toMatchObject({
+      exit: 2,
+    });
     expect(received()).toBe(0);
   });
 
   it.each<[label: string, change: (text: string) => string]>([
     ['something behind it', (text) => `${text}{}`],
-    [
-      'a key that stands twice',
-      (text) => text.replace('"environment":', '"environment": "sandbox",\n  "environment":'),
-    ],
-    ['a key that stands twice, inside', (text) => text.replace('"name":', '"name": "x", "name":')],
+    ['a duplicate key', (text) => text.replace('"environment":', '"environment": "sandbox",\n  "environment":')],
+    ['a duplicate key, inside', (text) => text.replace('"name":', '"name": "x", "name":')],
     ['a key in another spelling', (text) => text.replace('"occurrence"', '"occurrenc\\u0065"')],
     ['a number in another spelling', (text) => text.replace('"version": 1', '"version": 1.0')],
     ['a prototype', (text) => text.replace('"version"', '"__proto__": { "environment": "sandbox" },\n  "version"')],
     ['signatures that are none', (text) => text.replace('"signatures": [', '"signatures": [1, ')],
     ['signatures without end', (text) => text.replace('"signatures": [', `"signatures": [${'"", '.repeat(30)}`)],
-  ])('%s: is no plan', async (_label, change) => {
+  ])('%s: is not a plan', async (_label, change) => {
     await planned();
     const text = readFileSync(project.path('hello.plan.json'), 'utf8');
     expect(change(text)).not.toBe(text);
-    expect(readSealedPlan(change(text), 'p')).toMatchObject({ code: 'plan-invalid' });
+    expect(parsePlanFile(change(text), 'p')).toMatchObject({ code: 'plan-invalid' });
   });
 
   it('in its lay-out or the order of its keys is the same plan', async () => {
-    const sealed = await planned();
-    const { signatures, seal, ...rest } = sealed;
-    const turned = { signatures, seal, ...rest } as SealedPlan;
+    const planFile = await planned();
+    const { signatures, fingerprint, ...rest } = planFile;
+    const turned = { signatures, fingerprint, ...rest } as PlanFile;
     for (const text of [
-      JSON.stringify(sealed),
+      JSON.stringify(planFile),
       JSON.stringify(turned),
-      JSON.stringify(sealed, null, 2).replaceAll('\n', '\r\n'),
+      JSON.stringify(planFile, null, 2).replaceAll('\n', '\r\n'),
     ]) {
-      expect(readSealedPlan(text, 'p')).toEqual(sealed);
+      expect(parsePlanFile(text, 'p')).toEqual(planFile);
     }
     write(turned);
     expect(await checkApproval('hello.plan.json', asPerson(keys.ben))).toMatchObject({ judgement: { approved: true } });
   });
 });
 
-describe('whoever approves', () => {
+describe('the approver', () => {
   it('is shown the plan, and signs what they were shown', async () => {
     await planned([]);
     const asked: unknown[] = [];
@@ -455,8 +461,8 @@ describe('whoever approves', () => {
   });
 
   it('signs no plan that claims other figures', async () => {
-    const { signatures: _, seal: __, version: ___, ...facts } = await planned([]);
-    write(sealPlan({ ...facts, estimate: { ...facts.estimate, send: 1, parts: 1 } }));
+    const { signatures: _, fingerprint: __, version: ___, ...facts } = await planned([]);
+    write(createPlanFile({ ...facts, estimate: { ...facts.estimate, send: 1, parts: 1 } }));
     await expect(approve('hello.plan.json', asPerson(keys.ben))).rejects.toThrow(/figures of the plan .*: send, parts/);
   });
 
@@ -476,7 +482,7 @@ describe('whoever approves', () => {
     expect(result.judgement).toMatchObject({ approved: true });
   });
 
-  it('must be somebody whose signature counts', async () => {
+  it('must be a person whose signature counts', async () => {
     await planned([]);
     const before = readFileSync(project.path('hello.plan.json'), 'utf8');
     await expect(approve('hello.plan.json', asPerson(keys.mallory))).rejects.toMatchObject({
@@ -487,12 +493,12 @@ describe('whoever approves', () => {
   });
 
   it('signs once: the same key again changes nothing', async () => {
-    const sealed = await planned([keys.ben, keys.ben]);
-    expect(sealed.signatures).toHaveLength(2);
+    const planFile = await planned([keys.ben, keys.ben]);
+    expect(planFile.signatures).toHaveLength(2);
   });
 
-  it('is not whoever planned, and two approvers may be both', async () => {
-    const sign = { key: keys.ana.path, env: process.env, interactive: false };
+  it('is not the planner, and two approvers may be both', async () => {
+    const sign = { key: keys.ana.path };
     write(await plan('hello', { cwd: project.root, now: () => NOW, environment: 'production', sign }));
     const alone = await approve('hello.plan.json', asPerson(keys.ana));
     expect(alone.judgement).toMatchObject({ approved: false });
@@ -501,9 +507,9 @@ describe('whoever approves', () => {
   });
 
   it('may sign for environments that ask for none', async () => {
-    const sealed = await planned([keys.mallory], 'staging');
-    expect(sealed.signatures).toHaveLength(2);
-    const options = { ...sending, cwd: project.root, environment: 'staging', sealed };
-    expect(await send('hello', options)).toMatchObject({ posted: 2 });
+    const planFile = await planned([keys.mallory], 'staging');
+    expect(planFile.signatures).toHaveLength(2);
+    const options = { ...sending, cwd: project.root, environment: 'staging' };
+    expect(await send(planFile, options)).toMatchObject({ posted: 2 });
   });
 });

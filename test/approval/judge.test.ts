@@ -31,7 +31,7 @@ const by = (key: Key, text = bytes): Promise<string> => signIn(NAMESPACE, key, t
 const anaAndBen = (): Approval => ruleOf([signer('ana@x.org', keys.ana), signer('ben@x.org', keys.ben)]);
 
 describe('enough signatures', () => {
-  it('are those of two approvers, one of whom planned', async () => {
+  it('are those of two approvers, one of them the planner', async () => {
     const result = await judged([await by(keys.ana), await by(keys.ben)], anaAndBen());
     expect(result).toMatchObject({ approved: true, refused: [], missing: '' });
     expect(result.signed.map(({ name, role }) => [name, role])).toEqual([
@@ -97,7 +97,7 @@ describe('certificates', () => {
     expect((await judged([signature, await by(carla)], twice)).approved).toBe(false);
   });
 
-  it('of whoever signs certificates is no signature of a plan', async () => {
+  it('of an authority that signs certificates is not a signature of a plan', async () => {
     const rule = ruleOf([signer('*', keys.authority, { authority: true }), signer('ben', keys.ben)]);
     expect((await judged([await by(keys.authority), await by(keys.ben)], rule)).approved).toBe(false);
   });
@@ -106,7 +106,7 @@ describe('certificates', () => {
 describe('an attack', () => {
   it.each<[label: string, signatures: () => Promise<readonly string[]>, rule: () => Approval, says: string | null]>([
     ['no signature at all', async () => [], anaAndBen, null],
-    ['the planner alone', async () => [await by(keys.ana)], anaAndBen, null],
+    ['only the planner', async () => [await by(keys.ana)], anaAndBen, null],
     ['one signature, twice', async () => Array(2).fill(await by(keys.ana)), anaAndBen, null],
     [
       'one signature, laid out anew',
@@ -150,7 +150,7 @@ describe('an attack', () => {
       () => ruleOf([signer('ben', keys.ben)], [signer('ana', keys.ana), signer('cem', keys.cem)]),
       null,
     ],
-    ['a key that nobody named', async () => [await by(keys.ana), await by(keys.mallory)], anaAndBen, 'not one of'],
+    ['a key that is not listed', async () => [await by(keys.ana), await by(keys.mallory)], anaAndBen, 'not one of'],
     [
       'a signature of another plan',
       async () => [await by(keys.ana), await by(keys.ben, other)],
@@ -170,7 +170,7 @@ describe('an attack', () => {
       'something else',
     ],
     [
-      'a key that may sign commits alone',
+      'a key that may sign only commits',
       async () => [await by(keys.ana), await by(keys.ben)],
       () => ruleOf([signer('ana', keys.ana), signer('ben', keys.ben, { namespaces: 'git' })]),
       'not permitted',

@@ -67,7 +67,7 @@ export function signer(name: string, key: Key, more: Partial<Signer> = {}): Sign
 }
 
 export function ruleOf(approvers: readonly Signer[], planners: readonly Signer[] = [], approvals = 1): Approval {
-  return { approvers: { signers: approvers }, planners: { signers: planners }, approvals };
+  return { approvers: { signers: approvers }, planners: { signers: planners }, approvals, standing: null };
 }
 
 export const NOW = Date.UTC(2026, 10, 21, 9, 15);

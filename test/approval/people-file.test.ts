@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approve } from '../../src/operations/approve.ts';
-import { plan } from '../../src/operations/plan.ts';
-import { send } from '../../src/operations/send.ts';
+import { approve, plan } from '../../src/operations/plan.ts';
+import { sendWatched as send } from '../../src/operations/send.ts';
 import { validate } from '../../src/operations/validate.ts';
-import { handbillHere } from '../commands/in-process.ts';
+import { handbillHere } from '../cli/in-process.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { type Key, type Keyring, NOW, openKeyring } from './keys.ts';
 
@@ -42,7 +41,7 @@ const planned = (project: TestProject, signing: boolean) =>
     cwd: project.root,
     now: () => NOW,
     environment: 'production',
-    ...(signing ? { sign: { key: cem.path, env: process.env, interactive: false } } : {}),
+    ...(signing ? { sign: { key: cem.path } } : {}),
   });
 
 describe('a file of approvers that is missing', () => {
@@ -73,17 +72,17 @@ describe('a file of approvers that is missing', () => {
     expect(refused.err).toContain('handbill.yaml:5:24');
     expect(existsSync(project.path('p.json'))).toBe(false);
 
-    const sealed = await planned(project, false);
-    project.write('p.json', JSON.stringify(sealed));
+    const planFile = await planned(project, false);
+    project.write('p.json', JSON.stringify(planFile));
     const all = { cwd: project.root, env: { K: 'k' }, now: () => NOW, confirm: async () => true };
     await expect(approve('p.json', all)).rejects.toMatchObject({ exit: 2, diagnostics: [{ at }] });
-    await expect(send('hello', { ...all, environment: 'production', sealed })).rejects.toMatchObject({
+    await expect(send(planFile, { ...all, environment: 'production' })).rejects.toMatchObject({
       exit: 2,
       diagnostics: [{ at }],
     });
   });
 
-  it('outside of the project is a warning where it need not be: on the machine of whoever plans', async () => {
+  it('outside of the project is a warning where it need not be: on the machine of the planner', async () => {
     using project = projectWith(FAR);
     const { diagnostics } = await validate(['hello'], { cwd: project.root, now: () => NOW });
     expect(diagnostics).toEqual([

@@ -36,14 +36,20 @@ describe('who may approve', () => {
       approvers: { signers: [{ names: ['ana@x.org'], key: keys.ana.text, ...limits }] },
       planners: { signers: [{ names: ['ben'], key: keys.ben.text, ...limits }] },
       approvals: 1,
+      standing: null,
     });
   });
 
-  it('may stand in a file, beside handbill.yaml or where no commit can change it', async () => {
+  it('may be in a file, next to handbill.yaml or where no commit can change it', async () => {
     const near = await read('    approvers: { file: people }\n    approvals: 2\n');
     const at = { file: expect.stringMatching(/handbill\.yaml$/), line: 5, column: 24, length: 6 };
     const where = { at, source: expect.stringContaining('people') };
-    expect(near.approval).toEqual({ approvers: { file: `${near.root}/people`, where }, planners: null, approvals: 2 });
+    expect(near.approval).toEqual({
+      approvers: { file: `${near.root}/people`, where },
+      planners: null,
+      approvals: 2,
+      standing: null,
+    });
     const far = await read('    approvers: { file: /etc/handbill/approvers }\n');
     expect(far.approval?.approvers).toMatchObject({
       file: '/etc/handbill/approvers',
@@ -52,7 +58,11 @@ describe('who may approve', () => {
   });
 
   it.each<[label: string, lines: () => string, says: RegExp]>([
-    ['one person, who could approve alone', () => `approvers: [${person('ana', keys.ana.text)}]`, /Fewer people/],
+    [
+      'one person, who could approve without another',
+      () => `approvers: [${person('ana', keys.ana.text)}]`,
+      /Fewer people/,
+    ],
     [
       'one person with two keys',
       () => `approvers: [${person('ana', keys.ana.text)}, ${person('Ana', keys.ben.text)}]`,
@@ -64,7 +74,7 @@ describe('who may approve', () => {
     ['an empty file name', () => 'approvers: {}', /./],
     ['no entry', () => `approvers: [null, ${person('ana', keys.ana.text)}]`, /./],
     ['a number without people', () => 'approvals: 2', /says nothing without "approvers"/],
-    ['planners alone', () => `planners: [${person('ana', keys.ana.text)}]`, /says nothing without "approvers"/],
+    ['only planners', () => `planners: [${person('ana', keys.ana.text)}]`, /says nothing without "approvers"/],
     ['a number of none', () => 'approvers: { file: people }\n    approvals: 0', /./],
     ['a name over two lines', () => `approvers: [${person('ana\nben', keys.ana.text)}]`, /./],
     ['a pattern', () => `approvers: [${person('*', keys.ana.text)}]`, /./],

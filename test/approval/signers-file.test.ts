@@ -44,9 +44,9 @@ describe('a line', () => {
     ['an empty name', (k) => `ana,,ben ${k}`, /not the name of one person/],
     ['a name beside a control character', (k) => `ana\u0000 ${k}`, /not the name of one person/],
     ['a pattern that excludes', (k) => `!ana ${k}`, /not the name of one person/],
-    ['a name alone', () => 'ana', /A name and a key/],
+    ['only a name', () => 'ana', /A name and a key/],
     ['no name', (k) => k, /options of this line|not the name/],
-    ['an option that nobody knows', (k) => `ana no-touch-required ${k}`, /options/],
+    ['an unknown option', (k) => `ana no-touch-required ${k}`, /options/],
     ['an option twice', (k) => `ana valid-before="20270101",valid-before="20280101" ${k}`, /options/],
     ['a date that is none', (k) => `ana valid-before="tomorrow" ${k}`, /options/],
     ['an option without its quotes', (k) => `ana valid-before=20270101 ${k}`, /options/],
@@ -63,7 +63,7 @@ describe('a line', () => {
   });
 });
 
-it('names somebody', () => {
+it('names a person', () => {
   expect(parseSigners('# nobody yet\n', 'approvers').diagnostics).toHaveLength(1);
 });
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judge } from '../../src/approval/judge.ts';
 import { signBytes } from '../../src/approval/sign.ts';
 import { inPrivateFolder, runSshKeygen } from '../../src/approval/ssh-keygen.ts';
-import { temporaryFault } from '../../src/util/temporary-folder.ts';
+import { temporaryFault } from '../../src/util/files.ts';
 import { openAgent } from './agent.ts';
 import { type Key, type Keyring, NOW, openKeyring, ruleOf, signer } from './keys.ts';
 
@@ -53,7 +53,7 @@ describe('signing', () => {
     await failing(signBytes(bytes, 'public/ana.pub', options(agent.env)));
   });
 
-  it('fails where a passphrase is needed and nobody can be asked', async () => {
+  it('fails where a passphrase is needed and cannot be asked for', async () => {
     await failing(signBytes(bytes, 'locked', options()));
   });
 
@@ -70,7 +70,7 @@ describe('signing', () => {
     }
   });
 
-  it('refuses a key that is not there, a folder, and what is no key', async () => {
+  it('refuses a missing key, a folder, and a file that is not a key', async () => {
     await writeFile(join(ring.folder, 'text'), 'no key');
     await chmod(join(ring.folder, 'text'), 0o600);
     await failing(signBytes(bytes, 'text', options()));
@@ -136,7 +136,7 @@ describe('ssh-keygen', () => {
   });
 });
 
-it('works in a folder that nobody else can look into', async () => {
+it('works in a folder that only its owner can read', async () => {
   await inPrivateFolder({ plan: 'x' }, async (folder) => {
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     expect((await stat(join(folder, 'plan'))).mode & 0o777).toBe(0o600);

@@ -62,15 +62,15 @@ function send(folder: string, rows: number, nowMs: number): readonly string[] {
       }
       ledger.load(draft, batch);
     }
-    const { run } = ledger.start(ledger.sealLoad(draft, { inputs: [], identityHash: 'bench', nowMs }), nowMs);
+    const { run } = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: 'bench', nowMs }), nowMs);
     for (let pending = ledger.pending(run, -1, BATCH); pending.length > 0; ) {
-      const claims = pending.map(({ row, leg, key }) => ({ row, leg, key, to: key }));
+      const claims = pending.map(({ row, step, key }) => ({ row, step, key, to: key }));
       ledger.commit(run, [], claims, nowMs);
-      const results = pending.map(({ row, leg }) => {
+      const results = pending.map(({ row, step }) => {
         const messageId = randomUUID();
         ids.push(messageId);
         const answer = { reason: null, attempts: 1, httpStatus: 202, messageId, error: null };
-        return { row, leg, from: 'claimed', state: 'accepted', ...answer } as const;
+        return { row, step, from: 'claimed', state: 'accepted', ...answer } as const;
       });
       ledger.commit(run, results, [], nowMs);
       pending = ledger.pending(run, pending.at(-1)?.row ?? rows, BATCH);

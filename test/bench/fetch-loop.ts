@@ -1,6 +1,6 @@
 /**
  * Sends one message per row of a CSV with the `fetch` of Node, as a script of an afternoon does: 64 at a time, over
- * connections that are kept. Arguments: list, address of the API. The API key stands in HANDBILL_API_KEY.
+ * connections that are kept. Arguments: list, address of the API. The API key is in HANDBILL_API_KEY.
  */
 import { createReadStream } from 'node:fs';
 import process from 'node:process';

@@ -16,7 +16,7 @@ it('keeps the figures of measurements that were not taken again, in the order of
   expect(merged).toEqual(figuresOf(['send', 'send', 5], ['rate', 'rate', 4], ['help', 'help', 1]));
 });
 
-it('drops what came from a measurement that there is no more', () => {
+it('drops the figures of a measurement that no longer exists', () => {
   expect(mergeFigures(figuresOf(['retired', 'x', 1]), figuresOf(['send', 'send', 2]), ORDER)).toEqual(
     figuresOf(['send', 'send', 2]),
   );

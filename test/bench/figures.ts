@@ -21,8 +21,8 @@ export function readFigures(path: string): Figures | null {
 /**
  * The figures of a run beside those of measurements that it did not take.
  *
- * @param order names of measurements, as they stand in the file
- * @throws Error when the older ones are of another machine or another Node: they cannot stand in one table
+ * @param order names of measurements, as they are in the file
+ * @throws Error when the older ones are of another machine or another Node: they cannot be in one table
  */
 export function mergeFigures(older: Figures, newer: Figures, order: readonly string[]): Figures {
   if (older.node !== newer.node || older.cores !== newer.cores) {

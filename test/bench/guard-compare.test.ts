@@ -30,7 +30,7 @@ it('says on one line what was measured, what was recorded and what is allowed', 
   ]);
 });
 
-it('compares what is measured alone', () => {
+it('compares only what is measured', () => {
   expect(compareFigures({ help: 1.5 }, recordOf(RECORDED, ['help'])).map(({ ok }) => ok)).toEqual([true]);
 });
 

@@ -24,7 +24,7 @@ export interface Verdict {
 
 /**
  * Judges figures by their records. A figure without a record fails as well as a record without a figure: a guard that
- * looks at nothing would be green for ever.
+ * looks at nothing would always be green.
  */
 export function compareFigures(measured: Figures, { margin, figures }: Recorded): readonly Verdict[] {
   const names = new Set([...Object.keys(measured), ...Object.keys(figures)]);

@@ -55,7 +55,7 @@ describe('figures', () => {
     expect(order).toEqual(['yardstick', 'row', 'start', 'yardstick', 'row', 'yardstick', 'row']);
   });
 
-  it('that stay too slow are taken often enough, and not for ever', async () => {
+  it('that stay too slow are repeated often enough, and not without end', async () => {
     const { kind, order } = kindOf({ yardstick: [10], row: [25], start: [30] });
     expect(await takeFigures(kind, RECORDED, { least: 1, most: 3 })).toEqual({ rows: 2.5, starts: 3 });
     expect(order.filter((name) => name === 'row')).toHaveLength(3);

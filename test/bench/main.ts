@@ -15,7 +15,7 @@ import { type Figures, jsonOf, type Kept, mergeFigures, readFigures, tableOf } f
 import { type Options, readOptions, UsageError } from './options.ts';
 
 /**
- * Every measurement by its name, in the order in which they are taken and stand in tables. Each is a file of its own
+ * Every measurement by its name, in the order in which they are taken and shown in tables. Each is a file of its own
  * that is loaded when its turn comes: a browser is needed for one of them alone, other programs for another.
  */
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
@@ -34,6 +34,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
   deliveries: async () => (await import('./deliveries.ts')).measureDeliveries,
   shared: async () => (await import('./shared.ts')).measureShared,
   'shared-pace': async () => (await import('./shared-pace.ts')).measureSharedPace,
+  pause: async () => (await import('./pause.ts')).measurePause,
 };
 const NAMES = Object.keys(MEASUREMENTS);
 

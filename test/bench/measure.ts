@@ -34,7 +34,7 @@ export async function measure(script: string, args: readonly string[], call: Cal
   const file = join(call.cwd, 'usage.json');
   rmSync(file, { force: true });
   const preload = ['--require', join(import.meta.dirname, 'usage.cjs')];
-  // A real file descriptor: with 'ignore' some programs notice that nobody reads.
+  // A real file descriptor: with 'ignore' some programs notice that there is no reader.
   const nowhere = openSync('/dev/null', 'w');
   const startedAt = performance.now();
   const child = spawn(process.execPath, [...preload, ...(call.nodeOptions ?? []), script, ...args], {

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 
-/** Every so many rows somebody comes again who came before. */
+/** Every so many rows an earlier recipient comes again. */
 const AGAIN = 100;
 
 interface Contacts {

@@ -31,7 +31,7 @@ describe('the receiver', () => {
     expect(await receivedBy(receiver.url)).toMatchObject({ receipts: [], tookMs: 0, refused: 0 });
   });
 
-  it('keeps none of what has another key, or is no message', async () => {
+  it('keeps nothing that has another key, or is not a message', async () => {
     await using receiver = await startReceiver(KEY);
     expect(await post(receiver.url, messageTo('+447400000001'), 'another')).toBe(401);
     expect(await post(receiver.url, '{"body":')).toBe(400);
@@ -39,7 +39,7 @@ describe('the receiver', () => {
   });
 
   it.each<[label: string, body: unknown]>([
-    ['a number that is no text', { body: { text: 'Hello' }, recipients: [{ msisdn: 447_400_000_001 }] }],
+    ['a number that is not a text', { body: { text: 'Hello' }, recipients: [{ msisdn: 447_400_000_001 }] }],
     ['two recipients', { body: { text: 'Hello' }, recipients: [{ msisdn: '1' }, { msisdn: '2' }] }],
     ['no text', { body: {}, recipients: [{ msisdn: '1' }] }],
   ])('takes %s for no message', (_label, body) => {
@@ -71,7 +71,7 @@ describe('the tally', () => {
       { once: 1, missed: 1, wrongNumbers: 1 },
     ],
     [
-      "somebody else's number",
+      'the number of another recipient',
       [ann, bob],
       [['+447400000002', ann.text], said(bob)],
       { once: 1, missed: 1, wrongNumbers: 1 },
@@ -85,7 +85,7 @@ describe('the tally', () => {
     ['and not sent to', [ann, bob, nobody], [said(ann), said(bob)], {}],
     ['another text', [ann, bob], [['+447400000001', ann.text.replace('Hello', 'Hi')], said(bob)], { wrongTexts: 1 }],
     [
-      'a message that nobody asked for',
+      'a message that was not asked for',
       [ann, bob],
       [said(ann), said(bob), ['+1', 'Hello']],
       { messages: 3, wrongNumbers: 1, wrongTexts: 1 },

@@ -8,9 +8,9 @@ import { type Tally, tallyOf } from './peers/tally.ts';
 import { writeProject } from './project.ts';
 
 const TURNS = 2;
-/** So many that the first two seconds, in which V8 still compiles, weigh little: nobody sends short lists for speed. */
+/** So many that the first two seconds, in which V8 still compiles, weigh little: speed does not matter for short lists. */
 const MOST = 200_000;
-/** Sent first and not counted: the receiver's code is not compiled yet, and whoever came first would pay for that. */
+/** Sent first and not counted: the receiver's code is not compiled yet, and the first program would pay for that. */
 const WARM_UP = 5_000;
 
 /** How many times the messages a second of each peer `send` has to reach. curl renders and records nothing. */

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { startChromium } from '../helpers/browser.ts';
 
-/** What a page costs whoever opens it. */
+/** What a page costs when it is opened. */
 export interface PageFigures {
   readonly bytes: number;
   /** From the navigation to a list that can be used, the worst of the openings. */
@@ -13,7 +13,7 @@ export interface PageFigures {
   readonly heapBytes: number;
 }
 
-/** From one letter that nearly everybody has to numbers and words that nobody has, and back to everybody. */
+/** From one letter that nearly all rows have to numbers and words that no row has, and back to all rows. */
 const TYPED = ['s', 'si', 'siob', 'siobhan', 'siobhan bath', 'a', 'a e', '07400 05', 'r-1', 'nobody', ''];
 
 const OPENINGS = 3;

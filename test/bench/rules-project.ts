@@ -51,7 +51,7 @@ frequency: { max: 3, per: 7d }
   return name;
 }
 
-/** One in a hundred is a recipient; the others are nobody's. */
+/** One in a hundred is a recipient; the others are of no recipient. */
 function addressAt(n: number, rows: number): string {
   return n % 100 === 0 ? rowOf(n % rows).msisdn : `+44${7_700_000_000 + n}`;
 }
@@ -87,7 +87,7 @@ function reachedBy(
     }
     ledger.load(draft, batch);
   }
-  const run = ledger.start(ledger.sealLoad(draft, { inputs: [], identityHash: 'bench', nowMs }), nowMs).run;
+  const run = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: 'bench', nowMs }), nowMs).run;
   for (let after = -1; ; ) {
     const found = accept(ledger, run, after, nowMs);
     if (found === null) break;
@@ -102,12 +102,12 @@ function accept(ledger: ReturnType<typeof openLedger>, run: RunRecord, after: nu
   ledger.commit(
     run,
     [],
-    pending.map(({ row, leg, key }) => ({ row, leg, key, to: key })),
+    pending.map(({ row, step, key }) => ({ row, step, key, to: key })),
     nowMs,
   );
   const nothing = { reason: null, httpStatus: 202, messageId: 'x', error: null } as const;
   const results = pending.map(
-    ({ row, leg }) => ({ row, leg, from: 'claimed', state: 'accepted', attempts: 1, ...nothing }) as const,
+    ({ row, step }) => ({ row, step, from: 'claimed', state: 'accepted', attempts: 1, ...nothing }) as const,
   );
   ledger.commit(run, results, [], nowMs);
   return pending.at(-1)?.row ?? null;

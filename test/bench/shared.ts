@@ -26,7 +26,7 @@ const PACE = ['--rate', '1500/s'];
 export async function measureShared(bench: Bench): Promise<void> {
   const { messages, rows } = bench.sizes;
   const sandbox = await startSandbox(bench.folder, API_KEY);
-  // Not below the folder of the measurement: a server of root's tests is nobody's process.
+  // Not below the folder of the measurement: a server of root's tests runs as a user without rights.
   const home = mkdtempSync(join(tmpdir(), 'handbill-bench-server-'));
   const server = await startPostgres(home);
   try {
@@ -150,7 +150,7 @@ function loaded(ledger: Ledger): RunRecord {
   const nowMs = Date.now();
   const draft = ledger.beginLoad({ environment: 'e', campaign: 'c', occurrence: 'o' }, { channel: 'sms', nowMs });
   ledger.load(draft, listed(COMMITS * (FULL + 1) + FULL));
-  return ledger.start(ledger.sealLoad(draft, { inputs: [], identityHash: 'i', nowMs }), nowMs).run;
+  return ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: 'i', nowMs }), nowMs).run;
 }
 
 /** The middle of commits with outcomes of those that the one before claimed, and claims of as many others. */

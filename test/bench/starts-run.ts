@@ -73,7 +73,7 @@ export function halfSend(folder: string, campaign: string, accepted: number): vo
     const { run } = ledger.start(found, Date.now());
     const claim = (after: number, count: number) => {
       const pending = ledger.pending(run, after, count);
-      const claims = pending.map(({ row, leg, key }) => ({ row, leg, key, to: key }));
+      const claims = pending.map(({ row, step, key }) => ({ row, step, key, to: key }));
       if (ledger.commit(run, [], claims, Date.now()).some((answer) => answer !== 'claimed')) {
         throw new Error('A row that is pending was not claimed.');
       }
@@ -83,8 +83,8 @@ export function halfSend(folder: string, campaign: string, accepted: number): vo
     for (let left = accepted; left > 0; ) {
       const claimed = claim(after, Math.min(BATCH, left));
       const answer = { reason: null, attempts: 1, httpStatus: 202, error: null } as const;
-      const results = claimed.map(({ row, leg }) => {
-        return { row, leg, from: 'claimed', state: 'accepted', ...answer, messageId: `msg-${row}` } as const;
+      const results = claimed.map(({ row, step }) => {
+        return { row, step, from: 'claimed', state: 'accepted', ...answer, messageId: `msg-${row}` } as const;
       });
       ledger.commit(run, results, [], Date.now());
       after = claimed.at(-1)?.row ?? after;

@@ -166,7 +166,7 @@ describe('a project', () => {
     },
   );
 
-  it('whose handbill.yaml is no file, or says nothing', async () => {
+  it('whose handbill.yaml is not a file, or is empty', async () => {
     await using folder = await folderWith({});
     await mkdir(join(folder.root, 'handbill.yaml'));
     expect((await readProject(await findProject(folder.root), { cwd: folder.root })).diagnostics).toMatchObject([

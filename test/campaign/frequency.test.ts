@@ -52,7 +52,7 @@ test.each([
 test.each([
   ['variants', 'variants: [{ name: a, template: { text: Hi } }, { name: b, template: { text: Ho } }]'],
   ['content', 'content: { text: Hi }'],
-])('exclude knows a campaign of the project whose message stands under %s', async (_, message) => {
+])('exclude knows a campaign of the project whose message is under %s', async (_, message) => {
   using here = createProject({
     'handbill.yaml': '{}\n',
     'campaigns/hello/campaign.yaml': `${HEAD}exclude: spring\n`,

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { readYaml } from '../../src/campaign/yaml.ts';
 import { CODES } from '../../src/errors.ts';
 import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
+import { examples } from '../helpers/quick.ts';
 import { check, folderWith, SMALLEST } from './helper.ts';
 
 const KEYS = [
@@ -115,7 +116,7 @@ it('whatever bytes are read: a value or diagnostics with real places, and no exc
       }
       expect(formatDiagnostics(diagnostics, { colour: false })).not.toContain('undefined');
     }),
-    { numRuns: 1500 },
+    { numRuns: examples(1500) },
   );
 });
 
@@ -131,7 +132,7 @@ it('whatever is compared with a schema: no exception, and what remains satisfies
       const again = check(kind, JSON.stringify(value)).diagnostics.map((d) => d.code);
       expect(again.filter((code) => code !== 'missing-key')).toEqual([]);
     }),
-    { numRuns: 1500 },
+    { numRuns: examples(1500) },
   );
 });
 
@@ -194,5 +195,5 @@ it('any value in any place of a campaign: a campaign or diagnostics', async () =
     const { campaign, diagnostics } = await folder.read('hello');
     expect(campaign === null).toBe(diagnostics.some((d) => d.severity === 'error'));
   });
-  await fc.assert(property, { numRuns: 300 });
+  await fc.assert(property, { numRuns: examples(300) });
 });

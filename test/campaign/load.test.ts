@@ -26,12 +26,20 @@ async function load(name: string): Promise<Campaign> {
   return (await loadCampaign(name, { cwd: name === 'smallest' ? SMALL : FIXTURES, now: NOW })).campaign;
 }
 
+/** What the name says of other names, which these campaigns do not have. */
+const NAMES = {
+  formerly: [],
+  claimed: expect.any(Array),
+  namePlace: expect.objectContaining({ at: expect.anything() }),
+};
+
 describe('the smallest campaign', () => {
   it('is loaded as it is written, with every default', async () => {
     const root = SMALL;
     const campaign = await load('smallest');
     const { inputs, partials, project, ...rest } = campaign;
     expect(rest).toEqual({
+      ...NAMES,
       name: 'hello',
       channel: 'sms',
       from: 'Riverside',
@@ -44,6 +52,7 @@ describe('the smallest campaign', () => {
       timeZone: 'UTC',
       validity: null,
       metaData: null,
+      topic: null,
       template: {
         kind: 'text',
         source: { text: 'Hi {{first_name}}, your table is ready.', file: 'smallest/hello.hbs', line: 1, column: 1 },
@@ -85,8 +94,10 @@ describe('the smallest campaign', () => {
       limits: { maxRecipients: null, maxParts: null, maxCost: null, stopAfterInDoubt: null, stopAfterRejected: null },
       schedule: null,
       suppressions: [],
+      after: null,
       exclude: [],
       frequency: [],
+      guards: { maxAge: null, minRecipients: null, change: null },
       isCounted: true,
       file: 'smallest/campaign.yaml',
     });
@@ -102,6 +113,11 @@ describe('the smallest campaign', () => {
       proxy: null,
       wire: DEFAULT_WIRE,
       approval: null,
+      git: null,
+      countries: null,
+      budget: null,
+      only: null,
+      redirect: null,
     });
     expect(inputs.map(({ role, file }) => [role, file])).toEqual([
       ['campaign', 'smallest/campaign.yaml'],
@@ -130,6 +146,7 @@ describe('a campaign that says everything', () => {
   it('comes out over the defaults of its project', async () => {
     const { inputs, partials, project, template, ...rest } = await load('everything/spring');
     expect(rest).toEqual({
+      ...NAMES,
       name: 'spring',
       channel: 'sms',
       from: '+447700900100',
@@ -142,6 +159,7 @@ describe('a campaign that says everything', () => {
       timeZone: 'Europe/Vienna',
       validity: { kind: 'duration', ms: 86_400_000 },
       metaData: { team: 'crm', cost: 2, season: '0042' },
+      topic: null,
       variables: null,
       content: null,
       variants: [],
@@ -188,8 +206,10 @@ describe('a campaign that says everything', () => {
       },
       schedule: null,
       suppressions: [],
+      after: null,
       exclude: [],
       frequency: [],
+      guards: { maxAge: null, minRecipients: null, change: null },
       isCounted: true,
       file: 'everything/spring/campaign.yaml',
     });
@@ -228,6 +248,11 @@ describe('a campaign that says everything', () => {
       concurrency: 8,
       proxy: 'http://proxy.example.com:3128',
       approval: null,
+      git: null,
+      countries: null,
+      budget: null,
+      only: null,
+      redirect: null,
       wire: {
         ...DEFAULT_WIRE,
         channels: { ...DEFAULT_WIRE.channels, 'messaging-app': 'WhatsApp' },
@@ -277,7 +302,7 @@ describe('templates', () => {
   });
 
   test.each<[string, string | Uint8Array, readonly string[]]>([
-    ['bytes that are no UTF-8', Buffer.from([0x61, 0x0a, 0x62, 0xff]), ['invalid-encoding 2:2']],
+    ['bytes that are not UTF-8', Buffer.from([0x61, 0x0a, 0x62, 0xff]), ['invalid-encoding 2:2']],
     ['more than 64 KiB', 'x'.repeat(65_537), ['file-too-large 4:11']],
   ])('are refused with %s', async (_label, written, expected) => {
     await using folder = await folderWith({ ...hello(), 'campaigns/hello/hello.hbs': written });
@@ -290,7 +315,7 @@ describe('templates', () => {
     ['{ text: Hi }', 'Hi', 4, 19],
     ['\n  text: |\n    Hi\n    there', 'Hi\nthere', 6, 5],
     ['\n  text: >-\n    Hi\n    there', 'Hi there', 6, 5],
-  ])('may stand in the campaign: %j', async (written, text, line, column) => {
+  ])('may be in the campaign: %j', async (written, text, line, column) => {
     const base = SMALLEST.replace('hello.hbs', written);
     await using folder = await folderWith(hello('', base));
     const { campaign, diagnostics } = await folder.read('hello');
@@ -541,7 +566,7 @@ describe('everything that is wrong', () => {
     expect(error).toMatchObject({ exit: 2, code: 'unknown-key', total: 2 });
   });
 
-  it('of a file that is no YAML is said with what is wrong in handbill.yaml', async () => {
+  it('of a file that is not YAML is reported with what is wrong in handbill.yaml', async () => {
     await using folder = await folderWith({ ...hello('', 'name: [\n'), 'handbill.yaml': 'x: 1\n' });
     expect((await folder.read('hello')).diagnostics.map((d) => d.code)).toEqual(['yaml-syntax', 'unknown-key']);
   });
@@ -633,13 +658,26 @@ describe('a list on the command line', () => {
     expect(campaign?.recipients.path).toBe(path);
     const gone = await folder.read('hello', { recipients: 'gone.csv' });
     expect(gone.diagnostics).toMatchObject([{ code: 'file-not-found' }]);
+    const forPlan = await folder.read('hello', { recipients: 'gone.csv', withoutList: true });
+    expect(forPlan.diagnostics).toEqual([]);
+    expect(forPlan.campaign?.recipients.missing).toMatchObject({ code: 'file-not-found' });
     expect((await folder.read('hello', { recipients: '/dev/zero' })).diagnostics).toMatchObject([
       { code: 'file-not-regular' },
     ]);
   });
 });
 
-it('names files as the user would, from where he stands', async () => {
+it('says that the list is not there beside what else is wrong with the campaign', async () => {
+  const text = SMALLEST.replace('people.csv', 'gone.csv').replace('channel: sms', 'channel: smss');
+  await using folder = await folderWith(hello('', text));
+  for (const withoutList of [true, false]) {
+    const { campaign, diagnostics } = await folder.read('hello', { withoutList });
+    expect(campaign).toBeNull();
+    expect(diagnostics.map((d) => d.code)).toEqual(['invalid-value', 'file-not-found']);
+  }
+});
+
+it('names files as the user would, from the current folder', async () => {
   await using folder = await folderWith({ ...hello('frm: x\n'), 'handbill.yaml': 'x: 1\n' });
   const files = async (cwd: string) => (await readCampaign('.', { cwd, now: NOW })).diagnostics.map((d) => d.at?.file);
   expect(await files(join(folder.root, 'campaigns/hello'))).toEqual(['../../handbill.yaml', 'campaign.yaml']);

@@ -21,7 +21,7 @@ function read(text: string) {
 const SECRETS = 'secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
 
 describe('webhook', () => {
-  test('secrets alone are enough for Standard Webhooks at /webhooks', () => {
+  test('only secrets are needed for Standard Webhooks at /webhooks', () => {
     expect(read(`webhook: { ${SECRETS} }\n`)).toEqual({
       receiver: {
         path: '/webhooks',
@@ -62,7 +62,7 @@ describe('webhook', () => {
   test.each<[label: string, webhook: string, code: string, message: RegExp]>([
     ['no secrets', '{ path: /x }', 'missing-key', /"secrets" is missing/],
     ['an empty list of them', '{ secrets: [] }', 'invalid-value', /empty list/],
-    ['a secret that is no list', '{ secrets: { env: A } }', 'wrong-type', /must be a list/],
+    ['a secret that is not a list', '{ secrets: { env: A } }', 'wrong-type', /must be a list/],
     ['a path without a slash', `{ ${SECRETS}, path: x }`, 'invalid-value', /path/],
     ['a path that ends in one', `{ ${SECRETS}, path: /x/ }`, 'invalid-value', /path/],
     ['a scheme that is none', `{ ${SECRETS}, scheme: jwt }`, 'invalid-value', /scheme/],
@@ -129,13 +129,19 @@ describe('webhook.replies', () => {
     return { replies, found: checked?.diagnostics.map(({ message }) => message) };
   };
 
-  test.each<[written: string, stopWords: readonly string[], startLifts: boolean]>([
-    ['timeZone: UTC\n', [], false],
-    ['webhook: { replies: {} }\n', [], false],
-    ['webhook: { replies: { stopWords: [STOPNEWS, keine Werbung] } }\n', ['STOPNEWS', 'keine Werbung'], false],
-    ['webhook: { replies: { startLifts: true } }\n', [], true],
-  ])('%j', (written, stopWords, startLifts) => {
-    expect(repliesOf(written)).toEqual({ replies: { stopWords, startLifts }, found: [] });
+  test.each<[written: string, stopWords: readonly string[], startLifts: boolean, stopEnds: string]>([
+    ['timeZone: UTC\n', [], false, 'everything'],
+    ['webhook: { replies: {} }\n', [], false, 'everything'],
+    [
+      'webhook: { replies: { stopWords: [STOPNEWS, keine Werbung] } }\n',
+      ['STOPNEWS', 'keine Werbung'],
+      false,
+      'everything',
+    ],
+    ['webhook: { replies: { startLifts: true } }\n', [], true, 'everything'],
+    ['webhook: { replies: { stopEnds: topic } }\n', [], false, 'topic'],
+  ])('%j', (written, stopWords, startLifts, stopEnds) => {
+    expect(repliesOf(written)).toEqual({ replies: { stopWords, startLifts, stopEnds }, found: [] });
   });
 
   test('a word without a letter or digit is refused, for it would be found in every empty text', () => {

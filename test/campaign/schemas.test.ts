@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE, DEFAULTS } from '../../src/campaign/defaults.ts';
 import { createAjv, type FileKind, resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
-import { durationMs, instantMs, ratePerSecond, share } from '../../src/util/units.ts';
+import { instantMs } from '../../src/util/time.ts';
+import { durationMs, ratePerSecond, share } from '../../src/util/units.ts';
 import { cpuMs } from './helper.ts';
 
 interface Property {
@@ -114,6 +115,8 @@ describe('defaults', () => {
       'project /webhook/scheme': DEFAULTS.webhookScheme,
       'project /webhook/tolerance': `${DEFAULTS.webhookToleranceMs / 60_000}m`,
       'project /webhook/replies/startLifts': false,
+      'project /webhook/replies/stopEnds': 'everything',
+      'campaign /frequency/of': 'all',
       'project /webhook/hmac/algorithm': DEFAULTS.webhookHmac.algorithm,
       'project /webhook/hmac/encoding': DEFAULTS.webhookHmac.encoding,
       'project /webhook/hmac/prefix': DEFAULTS.webhookHmac.prefix,

@@ -29,7 +29,7 @@ describe('a campaign with one mistake has one error', () => {
       /^Did you mean "window"\? As for "windows": It belongs in handbill\.yaml\.$/,
     ],
     // Not where a key of that name is deep inside something else.
-    ['schedule: { cron: "0 9 * * *", at: "09:00" }', 'unknown-key 6:32', /of "schedule"/, /^Known keys: cron/],
+    ['schedule: { cron: "0 9 * * *", sender: "09:00" }', 'unknown-key 6:32', /of "schedule"/, /^Known keys: at, cron/],
     ['rate: 50/s', 'unknown-key 6:1', /"rate"/, /belongs under "send"/],
     ['csv: x.csv', 'unknown-key 6:1', /"csv"/, /belongs under "recipients"/],
     ['baseUrl: https://evil.example', 'unknown-key 6:1', /"baseUrl"/, /belongs in handbill.yaml, under "environments/],

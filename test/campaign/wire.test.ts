@@ -8,7 +8,7 @@ import type { Diagnostic } from '../../src/errors.ts';
 import type { Wire } from '../../src/model.ts';
 import { brief, check } from './helper.ts';
 
-/** handbill.yaml with these settings; the first of them stands in line 5. */
+/** handbill.yaml with these settings; the first of them is in line 5. */
 function project(wire: string): string {
   const lines = wire.split('\n').map((line) => `      ${line}\n`);
   return `environments:\n  live:\n    baseUrl: https://api.example.com\n    wire:\n${lines.join('')}    apiKey: { env: KEY }\n`;

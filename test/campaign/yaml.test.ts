@@ -73,7 +73,7 @@ describe('what is refused', () => {
   test.each<[label: string, text: string | Uint8Array, expected: readonly string[]]>([
     ['an old version', '%YAML 1.1\n---\na: NO\n', ['yaml-directive 1:1']],
     ['a tag directive', '%TAG ! tag:example.com,2026:\n---\na: 1\n', ['yaml-directive 1:1']],
-    ['a directive that nobody knows', '%FOO bar\n---\na: 1\n', ['yaml-directive 1:1']],
+    ['an unknown directive', '%FOO bar\n---\na: 1\n', ['yaml-directive 1:1']],
     ['a language tag', 'a: 1\nb: !!js/function "x"\n', ['yaml-tag 2:4']],
     ['a local tag', 'a: !thing x\n', ['yaml-tag 1:4']],
     ['binary', 'a: !!binary aGk=\n', ['yaml-tag 1:4']],
@@ -93,7 +93,7 @@ describe('what is refused', () => {
     ['an empty key', ': 1\n', ['yaml-syntax 1:1']],
     ['an alias as a key', 'a: &x y\n*x : 1\n', ['yaml-syntax 2:1']],
     ['an alias to nothing', 'a: *x\n', ['yaml-syntax 1:4']],
-    ['a star that is no alias', 'cron: * 9 * * *\n', ['yaml-syntax 1:7']],
+    ['a star that is not an alias', 'cron: * 9 * * *\n', ['yaml-syntax 1:7']],
     ['an alias to itself', 'a: &x [*x]\n', ['yaml-alias-limit 1:7']],
     ['the ninth level of an alias bomb', bomb.join('\n'), ['yaml-alias-limit 2:8']],
     ['fifty-one aliases', `a: &a 1\nb: [${Array(51).fill('*a').join(', ')}]\n`, ['yaml-alias-limit 2:205']],
@@ -121,7 +121,7 @@ describe('what is refused', () => {
     ['a bracket that is not closed', 'a: [1\nb: 2\n', ['yaml-syntax 2:1']],
     ['a quote that is not closed', 'a: "x\n', ['yaml-syntax 2:1']],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       Buffer.from([0x61, 0x3a, 0x20, 0x31, 0x0a, 0x62, 0x3a, 0x20, 0xff]),
       ['invalid-encoding 2:4'],
     ],

@@ -26,7 +26,7 @@ const RESERVED_DOMAIN = /@(?:[a-z\d-]+\.)*(?:example\.(?:com|net|org)|[^@.]+\.ex
 interface Example {
   readonly folder: string;
   readonly file: Readonly<Record<string, Json>>;
-  /** Every cell of its list, wherever that stands. */
+  /** Every cell of its list, wherever that is. */
   readonly cells: readonly string[];
 }
 
@@ -79,7 +79,7 @@ it('no example expires', () => {
 it('the overview has a row for each, with its channel', () => {
   const overview = readFileSync(new URL('README.md', CAMPAIGNS), 'utf8');
   const words: Readonly<Record<string, string>> = { sms: 'SMS', rcs: 'RCS', 'messaging-app': 'messaging app' };
-  const rows = [...overview.matchAll(/^\| \[`([a-z-]+)`\]\(\1\/campaign\.yaml\) \| ([^|]+?) \|/gm)];
+  const rows = [...overview.matchAll(/^\| \[`([a-z0-9-]+)`\]\(\1\/campaign\.yaml\) \| ([^|]+?) \|/gm)];
   const shown = rows.map(([, folder = '', channel = '']) => `${folder}: ${channel}`);
   const wanted = examples.map(({ folder, file }) => {
     const channel = String(file['channel']);
@@ -90,7 +90,7 @@ it('the overview has a row for each, with its channel', () => {
   expect(shown.toSorted()).toEqual(wanted.toSorted());
 });
 
-describe('nobody has the addresses of the examples', () => {
+describe('the addresses of the examples belong to no person', () => {
   test.each(examples)('$folder', (example) => {
     const numbers = numbersOf(example);
     const emails = example.cells.filter((cell) => cell.includes('@'));

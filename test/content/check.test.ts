@@ -62,13 +62,13 @@ describe('keys', () => {
   });
 });
 
-describe('a text alone', () => {
+describe('only a text', () => {
   test.each(['sms', 'rcs', 'messaging-app', 'voice'] as const)('is a message on %s', (channel) => {
     expect(checkContent(channel, {}, 'Hi')).toEqual([]);
     expect(checkContent(channel, {}, null)).toEqual([]);
   });
 
-  it('is no email: it has no subject', () => {
+  it('is not an email: it has no subject', () => {
     expect(brief(checkContent('email', {}, 'Hi'))).toContain('content-invalid /subject');
   });
 });
@@ -98,7 +98,7 @@ describe('whatever the schema lets through', () => {
         const problems = checkContent(channel, content, textOf(text));
         for (const { code, severity, pointer, message, hint = '' } of problems) {
           seen.add(`${channel} ${code}`);
-          // What is missing is pointed at where it would stand: its parent is there.
+          // What is missing is pointed at where it would be: its parent is there.
           const parent = pointer.slice(0, pointer.lastIndexOf('/'));
           expect(valueAt(content, parent), `${message} ${pointer}`).toBeDefined();
           expect(severity).toBe(code === 'content-advice' ? 'warning' : 'error');
@@ -136,7 +136,7 @@ describe('whatever the schema lets through', () => {
   });
 });
 
-test('shapes are the schema’s: what is no text, list or mapping is refused there', () => {
+test('shapes are the schema’s: a value that is not a text, list or mapping is refused there', () => {
   const validate = createAjv().compile(SCHEMAS.campaign);
   for (const content of [
     { buttons: [] },

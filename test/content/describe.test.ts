@@ -133,7 +133,7 @@ describe('the other channels', () => {
       expect(describeContent(channel, null, null)).toEqual([]);
   });
 
-  it('show an email with what stands above it', () => {
+  it('show an email with its headers', () => {
     const content = {
       subject: 'Your table',
       preheader: 'By the window',

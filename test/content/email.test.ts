@@ -25,8 +25,8 @@ const brief = (content: JsonObject, text?: string | null) =>
 
 describe('an email that can be sent', () => {
   test.each<[label: string, content: JsonObject, text?: string | null]>([
-    ['HTML alone', GOOD],
-    ['text alone', { subject: 'Your table' }, 'x'],
+    ['only HTML', GOOD],
+    ['only text', { subject: 'Your table' }, 'x'],
     ['both', GOOD, 'x'],
     [
       'all of it',
@@ -268,7 +268,7 @@ describe('an email on the wire', () => {
     });
   });
 
-  it('can be a text alone, or pictures alone', () => {
+  it('can be only a text, or only pictures', () => {
     expect(emailContent({ subject: 'x', preheader: 'y' }, 'b', textOfHtml)).toEqual({
       content: { subject: 'x' },
       text: 'b',
@@ -290,13 +290,13 @@ test.each<[label: string, html: string, before: string]>([
   ['a comment that is not closed', '<!-- <body>x', ''],
   ['a tag that is not closed', '<body class="', ''],
   ['another tag that begins so', '<bodyguard><body>x', '<bodyguard><body>'],
-])('the preheader stands after %s', (_label, html, before) => {
+])('the preheader comes after %s', (_label, html, before) => {
   const whole = withPreheader(html, 'seven');
   expect(whole.startsWith(`${before}<div style="display:none`)).toBe(true);
   expect(whole.endsWith(`</div>${html.slice(before.length)}`)).toBe(true);
 });
 
-test('a preheader in another direction is sent as it stands', () => {
+test('a preheader in another direction is sent unchanged', () => {
   expect(withPreheader('<body>', '\u200fمرحبا\u200f')).toContain('>\u200fمرحبا\u200f&zwnj;');
 });
 
@@ -310,9 +310,9 @@ it('finds the body of hostile HTML in time', () => {
   }
 });
 
-test('the table of docs/content.md has the figures', () => {
-  const guide = readFileSync(new URL('../../docs/content.md', import.meta.url), 'utf8');
-  const table = guide.slice(guide.indexOf('## Email'), guide.indexOf('### MJML'));
+test('the table of docs/email.md has the figures', () => {
+  const guide = readFileSync(new URL('../../docs/email.md', import.meta.url), 'utf8');
+  const table = guide.slice(0, guide.indexOf('## MJML'));
   const { subjectOctets, subjectAdvised, preheaderAdvised, htmlAdvised } = EMAIL_LIMITS;
   for (const figure of [subjectOctets, subjectAdvised, preheaderAdvised, htmlAdvised / 1024, MAX_UNSUBSCRIBE_URL]) {
     expect(table).toMatch(new RegExp(`\\b${figure}\\b`));

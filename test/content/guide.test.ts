@@ -8,7 +8,9 @@ import { CAROUSEL_LIMITS, LIST_LIMITS, MESSAGING_APP_LIMITS } from '../../src/co
 import { RCS_LIMITS } from '../../src/content/rcs.ts';
 import type { Channel, Json, JsonObject } from '../../src/model.ts';
 
-const GUIDE = readFileSync(new URL('../../docs/content.md', import.meta.url), 'utf8');
+const read = (page: string): string => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
+const GUIDE = read('content.md');
+const PAGES = ['content.md', 'rcs.md', 'messaging-app.md', 'email.md', 'voice.md'].map(read).join('\n');
 
 interface Example {
   readonly name: string;
@@ -16,7 +18,7 @@ interface Example {
   readonly content: Readonly<Record<string, Json>>;
 }
 
-const examples = [...GUIDE.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)]
+const examples = [...PAGES.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)]
   .map(([, yaml = '']) => parse(yaml) as Example)
   .filter(({ content }) => content !== undefined);
 
@@ -28,9 +30,11 @@ function known(value: Json, key = ''): Json {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, known(inner, name)]));
 }
 
-describe('the examples of docs/content.md', () => {
-  it('show each channel that the guide has examples of', () => {
-    expect(examples.map(({ channel }) => channel)).toEqual(expect.arrayContaining(['rcs', 'messaging-app']));
+describe('the examples of docs/content.md and the pages of channels', () => {
+  it('show each channel with content', () => {
+    expect(examples.map(({ channel }) => channel)).toEqual(
+      expect.arrayContaining(['rcs', 'messaging-app', 'email', 'voice']),
+    );
   });
 
   test.each(examples)('$name can be sent', (example) => {
@@ -55,16 +59,13 @@ describe('the examples of docs/content.md', () => {
   });
 });
 
-describe('the tables of docs/content.md', () => {
-  const section = (name: string) =>
-    new RegExp(`^## ${name}\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(GUIDE)?.[1] ?? '';
-
+describe('the tables of limits', () => {
   test.each([
-    ['RCS', RCS_LIMITS],
-    ['Messaging app', { ...MESSAGING_APP_LIMITS, ...LIST_LIMITS, ...CAROUSEL_LIMITS }],
-  ])('have every figure of %s', (name, limits) => {
+    ['rcs.md', RCS_LIMITS],
+    ['messaging-app.md', { ...MESSAGING_APP_LIMITS, ...LIST_LIMITS, ...CAROUSEL_LIMITS }],
+  ])('have every figure of %s', (page, limits) => {
     const table =
-      section(name)
+      read(page)
         .match(/^\|.*$/gm)
         ?.join('\n') ?? '';
     for (const [what, figure] of Object.entries(limits)) expect(table, what).toMatch(new RegExp(`\\b${figure}\\b`));

@@ -40,14 +40,14 @@ test.each<[label: string, html: string, text: string]>([
   ['a table of paragraphs', '<table><tr><td><p>One</p></td><td><p>Two</p></td></tr></table>', 'One\n\nTwo'],
   ['a cell as wide as memory', '<table><tr><td colspan="100000000" rowspan="100000000">x</td></tr></table>', 'x'],
   ['a line', 'a<hr>b', `a\n\n${'-'.repeat(40)}\n\nb`],
-  ['text as it stands', '<pre>a\n  b</pre>', 'a\n  b'],
+  ['text unchanged', '<pre>a\n  b</pre>', 'a\n  b'],
   ['a head', '<html><head><title>T</title><style>p{}</style></head><body>x</body></html>', 'x'],
   ['a script', '<script>alert(1)</script>x', 'x'],
   ['what is hidden', '<div style="color:red;display:none">a</div><i style="display: none">b</i><b hidden>c</b>x', 'x'],
   ['comments for Outlook', '<!--[if mso]><table><tr><td>o</td></tr></table><![endif]-->x', 'x'],
   ['expressions', '<p>Hi {{name}} {{#if x}}<b>{{{x}}}</b>{{/if}}</p>', 'Hi {{name}} {{#if x}}{{{x}}}{{/if}}'],
   ['markup that is not closed', '<p>One <b>two <a href="https://a.example">three', 'One two three [https://a.example]'],
-  ['pictures alone', '<img src="a.png">', ''],
+  ['only pictures', '<img src="a.png">', ''],
   ['nothing', '', ''],
 ])('%s', (_label, html, text) => {
   expect(textOfHtml(html)).toBe(text);

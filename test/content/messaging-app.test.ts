@@ -137,7 +137,7 @@ describe('numbers', () => {
 
 describe('structure', () => {
   const cases: readonly (readonly [string, Message, readonly string[]])[] = [
-    ['text alone', hi({}), []],
+    ['only text', hi({}), []],
     ['text not known yet', { text: null, content: {} }, []],
     ['image without a text', { content: { header: image } }, []],
     ['image, text, footer, answers', hi({ header: image, footer: 'Bye', buttons: several(3, reply) }), []],

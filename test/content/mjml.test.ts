@@ -58,7 +58,7 @@ describe('a newsletter', async () => {
     expect(html).not.toMatch(/\\[nu"\\]/);
   });
 
-  it('puts what stands around a section around the whole of its HTML', () => {
+  it('puts what surrounds a section around the whole of its HTML', () => {
     const [, inside = ''] = /\{\{#if offer\}\}(.*?)\{\{\/if\}\}/s.exec(html.slice(html.indexOf('{{#if offer}}'))) ?? [];
     const count = (tag: string) => inside.split(tag).length - 1;
     expect(count('<div')).toBeGreaterThan(0);
@@ -109,13 +109,13 @@ test.each<[label: string, markup: string, html: RegExp]>([
 });
 
 test('the example of the documentation is taken', async () => {
-  const guide = await readFile(new URL('../../docs/content.md', import.meta.url), 'utf8');
+  const guide = await readFile(new URL('../../docs/email.md', import.meta.url), 'utf8');
   const example = /```html\n(<mj-body>.*?)```/s.exec(guide)?.[1] ?? '';
   expect((await compiled(`<mjml>${example}</mjml>`)).html).toContain('Hi {{first_name}}, {{#if late}}');
   expect(guide).toContain(`at most ${MAX_MJML_DEPTH} levels deep and ${MAX_MJML_BYTES / 1024} KB`);
 });
 
-test('what stands around <mjml> stays around the HTML', async () => {
+test('what surrounds <mjml> stays around the HTML', async () => {
   const { html } = await compiled('{{#if a}}\n<mjml><mj-body></mj-body></mjml>\n{{/if}}\n');
   expect(html).toMatch(/^\{\{#if a\}\}\n<!doctype html>.*<\/html>\n\{\{\/if\}\}\n$/s);
 });
@@ -123,7 +123,7 @@ test('what stands around <mjml> stays around the HTML', async () => {
 test.each<[label: string, text: string, place: string, message: RegExp, hint: RegExp]>([
   ['an element without its end', inColumn('<mj-text><p>x</mj-text>'), '2:10', /<p> is not closed/, /complete elements/],
   ['an end tag of another element', inColumn('<mj-text>x</mj-txt>'), '2:11', /<\/mj-txt> is where <\/mj-text>/, /./],
-  ['an end tag alone', '<mjml><mj-body></mj-body></mjml></mjml>', '1:33', /closes nothing/, /./],
+  ['only an end tag', '<mjml><mj-body></mj-body></mjml></mjml>', '1:33', /closes nothing/, /./],
   ['an unknown element', inColumn('\n<mj-txt>x</mj-txt>'), '3:1', /<mj-txt> is not an element/, /<mj-text>/],
   ['an include', inColumn('<mj-include path="a" />'), '2:1', /cannot include/, /partial/],
   ['a quote left open', inColumn('<mj-text color="red>x</mj-text>'), '2:1', /does not end/, /quote/],
@@ -187,7 +187,7 @@ test.each<[label: string, text: string, place: string, message: RegExp, hint: Re
   expect(text.split(/\r\n?|\n/)).toContain(line);
 });
 
-describe('what the compiler could not stand', () => {
+describe('input that the compiler could not survive', () => {
   it('is refused before: too deep', async () => {
     const nested = (depth: number) => inColumn(`<mj-text>${'<i>'.repeat(depth)}x${'</i>'.repeat(depth)}</mj-text>`);
     // mjml, mj-body, mj-section, mj-column, mj-text
@@ -242,7 +242,7 @@ describe('diagnostics about the HTML', () => {
     expect(moved.map(({ at }) => `${at?.line}:${at?.column}`)).toEqual(['4:32']);
   });
 
-  it('name the file where the HTML is the compiler’s, and are left alone where they are about another file', async () => {
+  it('name the file where the HTML is the compiler’s, and stay as they are where they are about another file', async () => {
     const { html, relocate } = await compiled(text);
     const elsewhere: Diagnostic = {
       code: 'unknown-name',

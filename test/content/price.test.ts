@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { priceOf, readPrices } from '../../src/content/price.ts';
-import { formatMoney, parseMicros, unitsOf } from '../../src/util/money.ts';
+import { formatMoney, parseMicros, unitsOf } from '../../src/util/units.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/content/${name}`, import.meta.url), 'utf8');
 

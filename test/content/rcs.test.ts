@@ -112,9 +112,9 @@ describe('the whole message', () => {
 
 describe('structure', () => {
   const cases: readonly (readonly [string, Message, readonly string[]])[] = [
-    ['text alone', { text: 'Hi', content: {} }, []],
+    ['only text', { text: 'Hi', content: {} }, []],
     ['text that is not known yet', { text: null, content: { buttons: [reply(0)] } }, []],
-    ['card alone', { content: { card: card(0) } }, []],
+    ['only a card', { content: { card: card(0) } }, []],
     [
       'carousel with width and buttons',
       { content: { cards: several(2, card), cardWidth: 'small', buttons: [reply(0)] } },

@@ -34,7 +34,7 @@ it('lists countries that exist', () => {
   expect(Object.keys(SENDER_COUNTRIES).length).toBeGreaterThan(30);
 });
 
-it('takes digits alone for a number, whatever their length', () => {
+it('takes only digits for a number, whatever their length', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^\+?[0-9]{3,15}$/), (from) => {
       expect(isAlphanumericSender(from)).toBe(false);

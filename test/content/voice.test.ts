@@ -40,7 +40,7 @@ test.each<[label: string, content: JsonObject, text: string | null | undefined, 
   ['one and a half times', { repeat: 1.5 }, null, 'error content-invalid /repeat', /1 to 5/],
   ['no text', {}, undefined, 'error content-invalid /text', /nothing that can be spoken/],
   ['an empty text', {}, '', 'error content-invalid /text', /nothing that can be spoken/],
-  ['signs alone', {}, '... !', 'error content-invalid /text', /nothing that can be spoken/],
+  ['only signs', {}, '... !', 'error content-invalid /text', /nothing that can be spoken/],
   ['1,401 characters', {}, 'x'.repeat(1401), 'error content-limit /text', /1401 characters.*1400/],
   ['an address', {}, 'See https://a.example/x now', 'warning content-advice /text', /\(https:\/\/a\.example\/x\)/],
   ['an address without its scheme', {}, 'See www.riverside.example', 'warning content-advice /text', /address/],
@@ -50,7 +50,7 @@ test.each<[label: string, content: JsonObject, text: string | null | undefined, 
   ['a heart with its variation', {}, 'Love ❤️', 'warning content-advice /text', /emoji/],
   ['markup', {}, '<speak>Hello', 'warning content-advice /text', /character.*\(<\)/],
   ['a list of stars', {}, '* one', 'warning content-advice /text', /\(\*\)/],
-  ['what nobody sees', {}, 'Hello\u200bthere', 'warning content-advice /text', /U\+200B/],
+  ['what is never visible', {}, 'Hello\u200bthere', 'warning content-advice /text', /U\+200B/],
   ['what was lost', {}, 'Caf\ufffd', 'warning content-advice /text', /character/],
   ['a control character', {}, 'Hi\u0007', 'warning content-advice /text', /U\+0007/],
   ['a code in a row', {}, 'Your code is 123456', 'warning content-advice /text', /123456/],
@@ -71,7 +71,7 @@ describe('the length of a call', () => {
     ['digits of other scripts', '٠١٢٣٤', undefined, 2],
     ['Chinese', '您的餐桌已经预订好了', undefined, 3],
     ['nothing', '', undefined, 0],
-    ['signs alone', '... - !', 3, 0],
+    ['only signs', '... - !', 3, 0],
   ])('%s', (_label, text, repeat, seconds) => {
     expect(spokenSeconds(text, repeat)).toBe(seconds);
   });
@@ -99,9 +99,8 @@ it('judges any text, and no text by more than its characters', () => {
   );
 });
 
-test('the table of docs/content.md has the figures', () => {
-  const guide = readFileSync(new URL('../../docs/content.md', import.meta.url), 'utf8');
-  const section = guide.slice(guide.indexOf('## Voice'));
-  expect(section).toContain(`| text | ${VOICE_LIMITS.text} characters`);
-  expect(section).toContain(`| \`repeat\` | ${VOICE_LIMITS.repeat.min} to ${VOICE_LIMITS.repeat.max} times |`);
+test('the table of docs/voice.md has the figures', () => {
+  const guide = readFileSync(new URL('../../docs/voice.md', import.meta.url), 'utf8');
+  expect(guide).toContain(`| text | ${VOICE_LIMITS.text} characters`);
+  expect(guide).toContain(`| \`repeat\` | ${VOICE_LIMITS.repeat.min} to ${VOICE_LIMITS.repeat.max} times |`);
 });

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCli } from '../helpers/cli.ts';
+import { commandRunner } from '../helpers/here.ts';
 import { createRepository } from './repository.ts';
+
+const runCommand = commandRunner();
 
 const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'diff.md'), 'utf8');
 
@@ -21,7 +23,7 @@ test('docs/diff.md shows what the command prints', async () => {
     'campaigns/hello/people.csv': list.replace('20 EUR', '25 EUR').replace('+447700900013,Zoe', '+447700900014,Mei'),
   });
   const [command = '', ...output] = block('console').split('\n');
-  const { stdout, stderr, status } = await runCli(command.replace('$ handbill ', '').split(' '), {
+  const { stdout, stderr, status } = await runCommand(command.replace('$ handbill ', '').split(' '), {
     cwd: repository.root,
   });
   expect([stdout, stderr, status]).toEqual([output.join('\n'), '', 0]);

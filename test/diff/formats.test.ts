@@ -89,7 +89,7 @@ describe('a change with a bit of everything', () => {
     await expect(`${JSON.stringify(result, null, 2)}\n`).toMatchFileSnapshot(join(FIXTURES, 'everything.json'));
   });
 
-  it('shows no number and no value of anybody', () => {
+  it('shows no number and no value of any recipient', () => {
     expect(new Set(numbers).size).toBeGreaterThan(8);
     for (const text of [diffText(result), diffMarkdown(result), JSON.stringify(result)]) {
       for (const number of numbers) expect(text).not.toContain(number.slice(1));

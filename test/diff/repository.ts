@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { diff } from '../../src/diff/diff.ts';
 import type { Diff } from '../../src/diff/result.ts';
+import { type DiffOptions, diff } from '../../src/operations/diff.ts';
 
 export type Files = Readonly<Record<string, string | null>>;
 
@@ -17,7 +17,7 @@ export interface Repository extends Disposable {
   /** Writes files and commits everything; the id of the commit. */
   commit(files: Files): string;
   /** What `diff` says, in the given folder of the repository. */
-  diff(revision: string, target?: string | null, options?: Partial<Parameters<typeof diff>[2]>): Promise<Diff>;
+  diff(revision: string, target?: string | null, options?: DiffOptions): Promise<Diff>;
 }
 
 export const NOW = Date.UTC(2026, 10, 21, 9);
@@ -61,7 +61,7 @@ export function createRepository(files: Files = {}, folder = 'project'): Reposit
     write,
     commit,
     diff: (revision, target = null, options = {}) =>
-      diff(revision, target, { cwd: root, now: () => NOW, env: process.env, ...options }),
+      diff(revision, { ...(target === null ? {} : { campaign: target }), cwd: root, now: () => NOW, ...options }),
     [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }),
   };
 }

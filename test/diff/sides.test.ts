@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { CampaignDiff, Diff } from '../../src/diff/result.ts';
+import { examples } from '../helpers/quick.ts';
 import { createRepository, HELLO } from './repository.ts';
 
 const LIST = 'campaigns/hello/people.csv';
@@ -41,7 +42,7 @@ describe('recipients and texts', () => {
     expect(texts.groups[0]?.templates[0]?.shape).toContain('[-Hello-]{+Hi+} {{name}}');
   });
 
-  it('a column alone', async () => {
+  it('only a column', async () => {
     const { texts, recipients } = only(await changed({ [LIST]: HELLO[LIST].replace(',20', ',25') }));
     expect(recipients).toMatchObject({ added: 0, removed: 0, common: 3 });
     expect(texts.groups).toEqual([
@@ -49,7 +50,7 @@ describe('recipients and texts', () => {
     ]);
   });
 
-  it('a text that changes where nobody gets it', async () => {
+  it('a text that changes where no recipient gets it', async () => {
     const guarded = (word: string) => `Hello {{name}}{{#if (eq amount "99")}}${word}{{/if}}.`;
     const { texts } = only(await changed({ [TEMPLATE]: guarded('new') }, { [TEMPLATE]: guarded('old') }));
     expect(texts).toMatchObject({ compared: 3, changed: 0 });
@@ -104,7 +105,7 @@ recipients: people.csv
     expect(result.rules).toContainEqual({ key: 'recipients.where.name.$ne', before: null, after: 'Bo' });
   });
 
-  it('a key column: other addresses of the same people; another key: everybody looks new', async () => {
+  it('a key column: other addresses of the same people; another key: all recipients look new', async () => {
     const keyed = { [FILE]: CAMPAIGN.replace('people.csv', '{ csv: people.csv, key: name }') };
     const readdressed = only(await changed({ [LIST]: HELLO[LIST].replace('0900002', '0900009') }, keyed));
     expect(readdressed.recipients).toMatchObject({ added: 0, removed: 0, readdressed: 1 });
@@ -148,7 +149,7 @@ recipients: people.csv
         const grouped = (found?.texts.groups ?? []).reduce((sum, { recipients }) => sum + (recipients ?? 0), 0);
         expect(grouped).toBe(renamed);
       }),
-      { numRuns: 12 },
+      { numRuns: examples(12) },
     );
   });
 });
@@ -178,6 +179,30 @@ describe('campaigns', () => {
       recipients: { common: 3 },
     });
     expect(renamed.notes).toEqual([expect.stringContaining('identity in the ledger')]);
+    expect(renamed.notes[0]).toContain('`formerly: hello` takes the history over');
+  });
+
+  it.each([
+    ['with another name', '', 'identity in the ledger'],
+    ['with a former name', 'formerly: hello\n', 'The runs of hello stay those of this campaign'],
+  ])('one that was renamed and moved is the same one: %s', async (_, keys, note) => {
+    const moved = only(
+      await changed({
+        [FILE]: null,
+        [LIST]: null,
+        [TEMPLATE]: null,
+        'campaigns/welcome/campaign.yaml': `${CAMPAIGN.replace('name: hello', 'name: welcome')}${keys}`,
+        'campaigns/welcome/people.csv': HELLO[LIST],
+        'campaigns/welcome/hello.hbs': HELLO[TEMPLATE],
+      }),
+    );
+    expect(moved).toMatchObject({
+      name: 'welcome',
+      renamedFrom: 'hello',
+      change: 'changed',
+      recipients: { common: 3 },
+    });
+    expect(moved.notes).toEqual([expect.stringContaining(note)]);
   });
 
   it('one that was deleted can be named', async () => {
@@ -264,6 +289,32 @@ describe('lists that are not in git', () => {
     });
   });
 
+  it('are nowhere: both sides are read with the sample, or with the only one', async () => {
+    using repository = createRepository({
+      ...HELLO,
+      [FILE]: CAMPAIGN.replace('people.csv', '{ csv: gone.csv, sample: people.csv }'),
+    });
+    repository.write({ [TEMPLATE]: 'Hi {{name}}, you owe {{amount}}.' });
+    const both = only(await repository.diff('HEAD'));
+    expect(both.notes.join(' ')).toContain('gone.csv is not there');
+    expect(both.notes.join(' ')).toContain('the sample is read in its place, and recipients are not compared');
+    expect(both).toMatchObject({
+      recipients: null,
+      texts: { compared: 3, changed: 3 },
+      after: { figures: { rows: 3 } },
+    });
+    repository.write({ [TEMPLATE]: 'Hi {{nome}}.' });
+    expect(only(await repository.diff('HEAD')).after?.errors).toMatchObject([{ code: 'unknown-name' }]);
+  });
+
+  it('are nowhere: a template that is not well-formed is an error all the same', async () => {
+    using repository = createRepository({ ...HELLO, [LIST]: null, ...ignored });
+    repository.write({ [TEMPLATE]: 'Hello {{#if name}}{{name}}, you owe {{amount}}.' });
+    const result = await repository.diff('HEAD');
+    expect(result.valid).toBe(false);
+    expect(only(result).after?.errors).toMatchObject([{ code: 'template-syntax', line: 1, column: 7 }]);
+  });
+
   it('are passed', async () => {
     using repository = createRepository({ ...HELLO, [LIST]: null, ...ignored });
     repository.write({ 'elsewhere.csv': HELLO[LIST], [TEMPLATE]: 'Hi {{name}}' });
@@ -335,7 +386,7 @@ describe('rules', () => {
     ]);
   });
 
-  it('environments: a key is never shown, wherever it stands', async () => {
+  it('environments: a key is never shown, wherever it is', async () => {
     const project = (key: string, more: string) =>
       `environments:\n  production:\n    baseUrl: https://api.example.com\n    apiKey: { env: ${key} }\n${more}`;
     const result = await changed(
@@ -359,7 +410,7 @@ describe('rules', () => {
     expect(result.project[0]).toMatchObject({ before: '(hidden)', after: '(hidden) (another one)' });
   });
 
-  it('recipients that stand in the file, and addresses in settings, are not shown', async () => {
+  it('recipients that are in the file, and addresses in settings, are not shown', async () => {
     const inline = (number: string) =>
       CAMPAIGN.replace('hello.hbs', '{ text: Hi }').replace(
         'people.csv',
@@ -377,7 +428,7 @@ describe('rules', () => {
   });
 });
 
-test('an older environment that does not exist is an error of that side alone', async () => {
+test('an older environment that does not exist is an error of only that side', async () => {
   using repository = createRepository(HELLO);
   repository.write({
     'handbill.yaml': 'environments: { live: { baseUrl: "https://api.example.com", apiKey: { env: SOME_KEY } } }\n',

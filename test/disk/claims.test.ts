@@ -7,7 +7,7 @@ import { type LogLine, ROWS, sceneOf, sendWatched, startAgain } from './failed-s
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 
-it('C11: every claim is on the disk before its request begins', async () => {
+it('every claim is on the disk before its request begins (C11)', async () => {
   await using api = await startApi();
   using scene = sceneOf(api);
   const { status, stderr, log } = await sendWatched(scene);
@@ -37,7 +37,7 @@ const WAITS: readonly (readonly [label: string, waitMs: number | null])[] = [
 ];
 
 it.each(WAITS)(
-  'A4: another process writes for longer than the claim waits: %s',
+  'another process writes for longer than the claim waits: %s (A4)',
   { timeout: 240_000 },
   async (_, waitMs) => {
     let locked: DatabaseSync | null = null;
@@ -69,7 +69,7 @@ it.each(WAITS)(
     const tries = log
       .slice(log.findLastIndex(({ post }) => post !== undefined))
       .filter(({ sql }) => sql === 'BEGIN IMMEDIATE');
-    // The claim, the outcomes of what was in flight once more, and that nobody holds the run now.
+    // The claim, the outcomes of what was in flight once more, and that no process holds the run now.
     expect(tries.length).toBeLessThanOrEqual(waitMs === null ? 4 : 3);
     expect(await startAgain(scene, api, { mostCrashes: waitMs === null ? 0 : 4 })).toEqual([]);
     expect(readReceipts(api.receipts)).toHaveLength(20);
@@ -80,7 +80,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await pause(20);
 }
 
-it('A5: the first claim cannot be written: no request leaves, everybody is as they were', async () => {
+it('the first claim cannot be written: no request leaves, all recipients are as they were (A5)', async () => {
   await using api = await startApi();
   using scene = sceneOf(api);
   const { log: calls } = await sendWatched(scene);

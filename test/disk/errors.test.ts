@@ -20,7 +20,7 @@ const LEAVING = /^(BEGIN IMMEDIATE|DELETE FROM holders|COMMIT)/;
 /** Faults after which the handle cannot be trusted any more: nothing is written through it, and it is not closed. */
 const UNTRUSTED: readonly FaultName[] = ['I/O error on write', 'I/O error on sync', 'corrupt'];
 
-it('H1, A5: the k-th call to the ledger fails, whichever it is', { timeout: 600_000 }, async () => {
+it('the k-th call to the ledger fails, whichever it is (H1, A5)', { timeout: 600_000 }, async () => {
   const cases = casesOf(await wholeLog());
   const found: string[] = [];
   await inPairs(cases, async (fault) => {
@@ -91,7 +91,7 @@ function looksAgain(log: readonly LogLine[], at: number): boolean {
   return /^SELECT (1|EXISTS \(SELECT 1) FROM suppressions/.test(sql) && last?.sql === 'COMMIT';
 }
 
-/** The outcome of the run is on the disk. What is left to do is to say that nobody holds it any more. */
+/** The outcome of the run is on the disk. What is left to do is to unlock it. */
 function isOver(log: readonly LogLine[]): boolean {
   const finish = log.findIndex(({ sql = '' }) => sql.startsWith('UPDATE runs SET state = ?, halt = ?'));
   return finish >= 0 && log.slice(finish).some(({ committed }) => committed !== undefined);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { HandbillError } from '../../src/errors.ts';
-import { send } from '../../src/operations/send.ts';
+import { sendWatched as send } from '../../src/operations/send.ts';
 import type { CliOptions, CliResult } from '../helpers/cli.ts';
 import type { Evidence } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';
@@ -43,7 +43,7 @@ export interface FailedStart extends CliResult {
 
 const PRELOAD = pathToFileURL(join(import.meta.dirname, 'preload', 'failing-ledger.ts')).href;
 
-/** A project of its own, with a ledger that nobody has opened yet. */
+/** A project of its own, with a ledger that was not opened yet. */
 export function sceneOf(api: Api, rows = ROWS): Scene {
   return createScene({ rows, baseUrl: api.url, receipts: api.receipts });
 }

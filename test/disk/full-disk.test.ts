@@ -20,7 +20,7 @@ const ROWS = 300;
 /** From a disk on which not even an empty ledger has room to one on which all of the run has. */
 const SIZES_KIB = Array.from({ length: 18 }, (_, at) => (at === 0 ? 40 : at * 200));
 
-describe.runIf(FULL)('H1: the disk is full', () => {
+describe.runIf(FULL)('the disk is full (H1)', () => {
   it('wherever that happens, nothing is posted without a claim, and what was in flight is recorded', async () => {
     needMounts();
     const found: string[] = [];

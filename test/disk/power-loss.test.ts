@@ -54,7 +54,7 @@ const PREPARED: readonly (readonly [label: string, rows: number, prepare: Prepar
   ],
 ];
 
-describe.runIf(FULL)('C11: power loss at every system call', () => {
+describe.runIf(FULL)('power loss at every system call (C11)', () => {
   it.each(PREPARED)('%s', { timeout: 600_000 }, async (_label, rows, prepare) => {
     await using api = await startApi();
     using scene = createScene({ rows, baseUrl: api.url, receipts: api.receipts });

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import type { Deed } from './trace.ts';
 
 /**
- * A disk that forgets: what was written is in the cache until somebody syncs the file, and a name in a folder until
- * somebody syncs the folder. POSIX promises no more than that; real file systems often keep more.
+ * A disk that forgets: what was written is in the cache until a process syncs the file, and a name in a folder until
+ * a process syncs the folder. POSIX promises no more than that; real file systems often keep more.
  */
 export interface Disk {
   /** Takes over one deed. */

@@ -38,7 +38,7 @@ const REFUSALS: readonly Refusal[] = [
   { call: 'mkdir', error: 'EROFS', onlyLedger: true, every: 1 },
 ];
 
-describe.runIf(FULL)('A5, H1: the k-th system call on the ledger is refused', () => {
+describe.runIf(FULL)('the k-th system call on the ledger is refused (A5, H1)', () => {
   it.each(REFUSALS)('$call: $error', { timeout: 600_000 }, async (refusal) => {
     needStrace();
     const count = await countOf(refusal);

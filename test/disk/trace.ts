@@ -17,7 +17,7 @@ const CALLS =
   'openat,pwrite64,pwritev,write,writev,sendto,sendmsg,fdatasync,fsync,ftruncate,fallocate,copy_file_range,' +
   'rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir,mkdirat,link,linkat,symlink,close,lseek,execve';
 
-/** What must stand before a command line to have its system calls written to `file`. */
+/** What must come before a command line to have its system calls written to `file`. */
 export function tracing(file: string): string[] {
   needStrace();
   return ['strace', '-f', '-yy', '-xx', '-s', '2200000', '-o', file, '-e', `trace=${CALLS}`];
@@ -54,7 +54,7 @@ interface Call {
   readonly path: string;
 }
 
-/** A call that another thread cut in two stands where it ended, a write to a connection where it began. */
+/** A call that another thread cut in two is where it ended, a write to a connection where it began. */
 function* calls(text: string): Generator<Call> {
   const begun = new Map<string, string>();
   for (const line of text.split('\n')) {

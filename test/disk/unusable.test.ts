@@ -21,14 +21,14 @@ import { describe, expect, it } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { networkFileSystem } from '../../src/ledger/private-files.ts';
-import { send } from '../../src/operations/send.ts';
+import { sendWatched as send } from '../../src/operations/send.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { type Api, startApi } from '../processes/api.ts';
 import { openDoor } from './connections.ts';
 
 /*
- * Ledgers that must not be used, as a sender meets them: nobody is connected to, the file stays as it is, and what is
+ * Ledgers that must not be used, as a sender meets them: no connection is made, the file stays as it is, and what is
  * said names the file and what to do. test/ledger/open.test.ts has the same at the door of the ledger alone.
  */
 
@@ -117,11 +117,11 @@ const DAMAGES: readonly Damage[] = [
     },
     /is a link/,
   ],
-  ['S26: writable by everybody', ({ ledger }) => chmodSync(ledger, 0o666), /Others can write/],
+  ['S26: writable by all users', ({ ledger }) => chmodSync(ledger, 0o666), /Others can write/],
   ['S26: a log that is a link', ({ ledger }) => symlinkSync('/etc/hostname', `${ledger}-wal`), /is a link/],
-  ['S26: a log that everybody can write', ({ ledger }) => put(`${ledger}-wal`, 0o666), /Others can write/],
+  ['S26: a log that all users can write', ({ ledger }) => put(`${ledger}-wal`, 0o666), /Others can write/],
   ['S26: an index that is a link', ({ ledger }) => symlinkSync('/etc/hostname', `${ledger}-shm`), /is a link/],
-  ['S26: an index that everybody can write', ({ ledger }) => put(`${ledger}-shm`, 0o622), /Others can write/],
+  ['S26: an index that all users can write', ({ ledger }) => put(`${ledger}-shm`, 0o622), /Others can write/],
   ['S26: a journal that is a link', ({ ledger }) => symlinkSync('/nowhere', `${ledger}-journal`), /is a link/],
   ['S26: a log that is a folder', ({ ledger }) => void mkdirSync(`${ledger}-wal`), /not a regular file/],
   [
@@ -132,7 +132,7 @@ const DAMAGES: readonly Damage[] = [
     },
     /not a regular file/,
   ],
-  ['S26: its folder can be written by everybody', (scene) => chmodSync(scene.path('.handbill'), 0o777), /chmod go-w/],
+  ['S26: its folder can be written by all users', (scene) => chmodSync(scene.path('.handbill'), 0o777), /chmod go-w/],
   [
     'H3: a file in the place of its folder',
     (scene) => {
@@ -150,13 +150,17 @@ const DAMAGES: readonly Damage[] = [
     },
     /is a link/,
   ],
-  ['S26: a lock that everybody can write', (scene) => chmodSync(lockOf(scene), 0o666), /Others can write/],
+  ['S26: a lock that all users can write', (scene) => chmodSync(lockOf(scene), 0o666), /Others can write/],
   [
-    'S26: locks in a folder that everybody can write',
+    'S26: locks in a folder that all users can write',
     (scene) => chmodSync(scene.path('.handbill/locks'), 0o777),
     /chmod/,
   ],
-  ['H3: a lock that is no database', (scene) => writeFileSync(lockOf(scene), 'text\n'.repeat(500)), /not a database/],
+  [
+    'H3: a lock that is not a database',
+    (scene) => writeFileSync(lockOf(scene), 'text\n'.repeat(500)),
+    /not a database/,
+  ],
   ...(ROOT ? OF_OTHERS : []),
 ];
 describe.each(DAMAGES)('%s', (_, damage, says) => {
@@ -176,7 +180,7 @@ describe.each(DAMAGES)('%s', (_, damage, says) => {
   });
 });
 
-it('H4: a project does not forget that it has sent: exit 7 by the command line, until --new-ledger', async () => {
+it('a project does not forget that it has sent: exit 7 by the command line, until --new-ledger (H4)', async () => {
   await using api = await startApi();
   using scene = await given(api);
   for (const name of readdirSync(scene.path('.handbill'))) {
@@ -193,7 +197,7 @@ it('H4: a project does not forget that it has sent: exit 7 by the command line, 
   expect(api.received()).toBe(3 + 6);
 });
 
-it('A1: killed while the first page of a new ledger was written: it is begun again', async () => {
+it('killed while the first page of a new ledger was written: it is begun again (A1)', async () => {
   await using api = await startApi();
   using scene = createScene({ rows: 6, baseUrl: api.url, receipts: api.receipts });
   mkdirSync(scene.path('.handbill'), { mode: 0o700 });
@@ -214,7 +218,7 @@ it('A1: killed while the first page of a new ledger was written: it is begun aga
   expect(scene.violations()).toEqual([]);
 });
 
-it('H2: another process holds the run: exit 6 without waiting, and nobody is connected to', async () => {
+it('another process holds the run: exit 6 without waiting, and no connection is made (H2)', async () => {
   await using api = await startApi();
   await using door = await openDoor(api.url);
   using scene = await given(api, door.url);
@@ -235,7 +239,7 @@ it('H2: another process holds the run: exit 6 without waiting, and nobody is con
   expect(door.connections()).toBe(connections);
 });
 
-it('H5: a ledger older than the truth, a day later: nothing is posted without --late', async () => {
+it('a ledger older than the truth, a day later: nothing is posted without --late (H5)', async () => {
   await using api = await startApi();
   using scene = await given(api);
   const backup = new Map([...scene.contents()].filter(([path]) => path.startsWith(scene.path('.handbill'))));
@@ -260,11 +264,11 @@ it.each([
   [0xfe534d42, 'SMB2'],
   [0x01021997, '9p'],
   ...LOCAL.map((magic) => [magic, null] as const),
-] as readonly (readonly [number, string | null])[])('H6: a file system %i is %s', (magic, name) => {
+] as readonly (readonly [number, string | null])[])('a file system %i is %s (H6)', (magic, name) => {
   expect(networkFileSystem(magic)).toBe(name);
 });
 
-it('H6: on a network file system no ledger is made, and nobody is connected to', async () => {
+it('on a network file system no ledger is made, and no connection is made (H6)', async () => {
   await using api = await startApi();
   await using door = await openDoor(api.url);
   using scene = createScene({ rows: 6, baseUrl: door.url, receipts: api.receipts });
@@ -276,7 +280,7 @@ it('H6: on a network file system no ledger is made, and nobody is connected to',
   expect(door.connections()).toBe(0);
 });
 
-it('S26: all files of a ledger in use are private, under umask 000', async () => {
+it('all files of a ledger in use are private, under umask 000 (S26)', async () => {
   const modes = new Map<string, string>();
   await using api = await startApi((number) => {
     if (number === 2) for (const name of ['.', ...readdirSync(folder, { recursive: true })]) note(String(name));
@@ -295,7 +299,7 @@ it('S26: all files of a ledger in use are private, under umask 000', async () =>
   for (const [name, mode] of modes) expect([name, mode]).toEqual([name, /^(\.|locks)$/.test(name) ? '700' : '600']);
 });
 
-it('H3: whatever bytes of a ledger are changed, nobody is sent to twice', { timeout: 300_000 }, async () => {
+it('whatever bytes of a ledger are changed, no recipient is sent to twice (H3)', { timeout: 300_000 }, async () => {
   await using api = await startApi();
   using scene = await given(api);
   const whole = new Map([...scene.contents()].filter(([path]) => path.startsWith(scene.path('.handbill'))));

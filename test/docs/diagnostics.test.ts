@@ -1,14 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
 import { stalePages } from '../../.scripts/docs.ts';
-import { diagnosticsPage, EXPLAINED } from '../../.scripts/docs-diagnostics.ts';
+import { diagnosticsPages, EXPLAINED } from '../../.scripts/docs-diagnostics.ts';
 import { type Example, type Ran, runExample } from '../../.scripts/docs-example.ts';
 import { CODES, type Code } from '../../src/errors.ts';
 
-/** Codes without an example: what it would take stands in `cause`. */
+/** Codes without an example: what it would take is in `cause`. */
 const WITHOUT: readonly Code[] = [
   ...(['unused-column', 'unknown-revision', 'interrupted', 'runtime-too-old', 'locked', 'schedule-new'] as const),
   ...(['weak-webhook', 'ledger-write', 'ledger-filesystem', 'bug', 'address-changed', 'unasked-answer'] as const),
-  ...(['connection-limit'] as const),
+  ...(['connection-limit', 'follow-up-list'] as const),
 ];
 
 const EXAMPLES = (Object.keys(CODES) as readonly Code[]).flatMap((code) => {
@@ -44,8 +44,11 @@ describe('cause and fix of', () => {
   });
 });
 
-it('docs/diagnostics.md is what the codes and their examples make of it', async () => {
-  const page = await diagnosticsPage(once);
-  expect(stalePages(new Map([['docs/diagnostics.md', page]])), 'run `node .scripts/docs.ts`').toEqual([]);
-  for (const code of Object.keys(CODES)) expect(page).toContain(`\n## \`${code}\`\n`);
+it('docs/diagnostics.md and a page for each code are what the codes and their examples make of them', async () => {
+  const pages = await diagnosticsPages(once);
+  expect(stalePages(pages), 'run `node .scripts/docs.ts`').toEqual([]);
+  const index = pages.get('docs/diagnostics.md') ?? '';
+  const listed = [...index.matchAll(/^\| \[`([^`]+)`\]\(diagnostics\/\1\.md\) \| \S/gm)].map(([, code]) => code);
+  expect(listed).toEqual(Object.keys(CODES));
+  for (const code of Object.keys(CODES)) expect(pages.get(`docs/diagnostics/${code}.md`)).toMatch(`# ${code}\n`);
 });

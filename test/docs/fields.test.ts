@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { Json, JsonObject } from '../../src/model.ts';
-import { preview } from '../../src/operations/preview.ts';
-import { compileMessageCheck } from '../../src/sandbox/check-message.ts';
+import { previewRows } from '../../src/operations/preview.ts';
+import { compileMessageCheck } from '../../src/sandbox/message.ts';
 import { readDescription } from '../../src/sandbox/openapi.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -32,7 +32,7 @@ function rowsOf(head: string): readonly Row[] {
       return {
         what: what.replaceAll('`', ''),
         written: Object.assign({}, ...parts) as JsonObject,
-        tests: [...tests.matchAll(/\]\(([^)]+)\)/g)].map(([, path = '']) => path),
+        tests: [...tests.matchAll(/`([^`]+)`/g)].map(([, name = '']) => join(ROOT, 'test', `${name}.test.ts`)),
       };
     });
 }
@@ -73,7 +73,7 @@ async function requestsOf({ written }: Row): Promise<readonly JsonObject[]> {
       await writeFile(join(folder, path), text);
     }
     const bodies: string[] = [];
-    const shown = await preview('hello', { cwd: folder, now: () => Date.UTC(2026, 10, 21) });
+    const shown = await previewRows('hello', { cwd: folder, now: () => Date.UTC(2026, 10, 21) });
     for await (const batch of shown.batches) {
       for (const { body, fallbacks } of batch) bodies.push(...(body === null ? [] : [body]), ...fallbacks);
     }
@@ -108,13 +108,13 @@ describe('every row makes a message that the API takes', () => {
 
   test.each(rows)('$what: has tests', ({ tests }) => {
     expect(tests.length).toBeGreaterThan(0);
-    for (const path of tests) expect(readFileSync(join(DOCS, path), 'utf8'), path).toMatch(/^\s*(?:it|test)\b/m);
+    for (const path of tests) expect(readFileSync(path, 'utf8'), path).toMatch(/^\s*(?:it|test)\b/m);
   });
 });
 
 describe('the fields', () => {
   test.each(FIELDS)('$what is in the request, and the first of its tests speaks of it', async (row) => {
-    expect(readFileSync(join(DOCS, row.tests[0] ?? ''), 'utf8')).toContain(segmentsOf(row.what).at(-1));
+    expect(readFileSync(row.tests[0] ?? '', 'utf8')).toContain(segmentsOf(row.what).at(-1));
     const without = await requestsOf({ ...row, written: {} });
     const requests = await requestsOf(row);
     const place = segmentsOf(row.what);

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { beforeAll, describe, expect, it, test } from 'vitest';
 import { CLI, COMPILED } from '../helpers/cli.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -64,6 +65,7 @@ export function startWalk(): Walk {
   const state = join(bin, 'state');
   writeFileSync(state, `cd '${folder}'\n`);
   const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: bin, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED };
+  const groups: number[] = [];
   return {
     folder,
     take: async (step) => {
@@ -72,28 +74,57 @@ export function startWalk(): Walk {
         writeFileSync(join(folder, step.path), step.bytes);
         return '';
       }
-      return await shell(`. '${state}'\n${step.command}\n{ export -p; echo "cd '$PWD'"; } > '${state}'\n`, folder, env);
+      const script = `. '${state}'\n${step.command}\n{ export -p; echo "cd '$PWD'"; } > '${state}'\n`;
+      return await shell(script, { cwd: folder, env, groups });
     },
     [Symbol.dispose]: () => {
+      for (const group of groups) endGroup(group);
       rmSync(folder, { recursive: true, force: true });
       rmSync(bin, { recursive: true, force: true });
     },
   };
 }
 
-/** What a reader sees: stdout and stderr as they come. */
-async function shell(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const child = spawn('sh', ['-c', `exec 2>&1\n${script}`], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+/** A command of a page that waits for something that never comes must not outlive the tests. */
+const LONGEST_MS = 120_000;
+
+/** What a reader sees: stdout and stderr as they come. Processes that go on in the background belong to its group. */
+async function shell(script: string, { cwd, env, groups }: Shell): Promise<string> {
+  const child = spawn('sh', ['-c', `exec 2>&1\n${script}`], {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { pid } = child;
+  if (pid !== undefined) groups.push(pid);
+  const timer = setTimeout(() => pid !== undefined && endGroup(pid), LONGEST_MS);
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (more: string) => {
     text += more;
   });
   await new Promise((resolve) => child.on('close', resolve));
+  clearTimeout(timer);
   return text;
 }
 
+interface Shell {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The process groups of the commands so far. */
+  readonly groups: number[];
+}
+
+function endGroup(group: number): void {
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // All of it has ended.
+  }
+}
+
 /**
- * What a page shows as a pattern: a line `...` stands for any lines, `…` for anything within a line (a time, a duration, a
+ * What a page shows as a pattern: a line `...` means any lines, `…` for anything within a line (a time, a duration, a
  * random id).
  */
 export function patternOf(shown: string): RegExp {
@@ -101,10 +132,42 @@ export function patternOf(shown: string): RegExp {
     if (line === '...') return '(?:.*\\n)*?';
     return `${line.split('…').map(literally).join('.*?')}\n`;
   });
-  // The last piece is what stands behind the last line end: nothing.
+  // The last piece is what comes after the last line end: nothing.
   return new RegExp(`^${lines.slice(0, -1).join('')}$`);
 }
 
 function literally(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}
+
+/** Follows a page to its end. What is compared with the page comes afterwards, so that pages go side by side. */
+async function follow(page: string): Promise<readonly string[]> {
+  using walk = startWalk();
+  const printed: string[] = [];
+  for (const step of stepsOf(page)) printed.push((await walk.take(step)).replaceAll(walk.folder, '/srv/shop'));
+  return printed;
+}
+
+/** Follows pages side by side, and compares each command with what its page shows. */
+export function describeWalks(pages: readonly string[]): void {
+  const followed = new Map(pages.map((page) => [page, null as readonly string[] | null]));
+  beforeAll(async () => {
+    await Promise.all(pages.map(async (page) => followed.set(page, await follow(page))));
+  }, 2 * LONGEST_MS);
+
+  describe.each(pages)('docs/%s', (page) => {
+    const steps = stepsOf(page);
+
+    it('has files and commands', () => {
+      expect(steps.filter(({ kind }) => kind === 'file').length).toBeGreaterThan(1);
+      expect(steps.filter(({ kind }) => kind === 'command').length).toBeGreaterThan(3);
+    });
+
+    const commands = steps.flatMap((step, index) =>
+      step.kind === 'command' ? [[`$ ${step.command}`, index, step.shown] as const] : [],
+    );
+    test.each(commands)('%s', (_label, index, shown) => {
+      expect(followed.get(page)?.[index]).toMatch(patternOf(shown));
+    });
+  });
 }

@@ -8,7 +8,8 @@ import { compilePointers } from '../../src/http/answer.ts';
 import type { Verdict } from '../../src/http/classify.ts';
 import { classifyMany } from '../../src/http/recipient-answers.ts';
 import type { Json, Wire } from '../../src/model.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'wire.md'), 'utf8');
 const KEY = 'test-key';
@@ -102,7 +103,7 @@ describe.each([
     expect(told(await send(sandbox, settings, [BAD, ANN]))).toEqual(mixed);
   });
 
-  it('gives everybody an id, and a refusal its reason', async () => {
+  it('gives every recipient an id, and a refusal its reason', async () => {
     const all = await send(sandbox, settings, [ANN, '+447700900125', '+447700900126']);
     expect(told(all)).toEqual(['accepted', 'accepted', 'accepted']);
     for (const { messageId } of all) expect(messageId).toMatch(/^sbx-/);

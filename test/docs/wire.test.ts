@@ -11,10 +11,15 @@ import { classifyMany } from '../../src/http/recipient-answers.ts';
 import type { JsonObject, Wire } from '../../src/model.ts';
 import { check } from '../campaign/helper.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'wire.md'), 'utf8');
-const DEFAULTS_AT = PAGE.indexOf('## Default places');
-const TABLES = rowsOf(PAGE.slice(0, PAGE.indexOf('### What an answer means')));
-const PLACES = rowsOf(PAGE.slice(DEFAULTS_AT));
+const PAGE = read('wire.md');
+const REFERENCE = read('reference/wire-settings.md');
+const DEFAULTS_AT = REFERENCE.indexOf('## Default places');
+const TABLES = rowsOf(REFERENCE.slice(0, DEFAULTS_AT));
+const PLACES = rowsOf(REFERENCE.slice(DEFAULTS_AT));
+
+function read(page: string): string {
+  return readFileSync(join(import.meta.dirname, '..', '..', 'docs', page), 'utf8');
+}
 
 /** The rows of tables that begin with a setting: its name, and the cell beside it. */
 function rowsOf(text: string): ReadonlyMap<string, string> {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { openExistingLedger } from '../../src/ledger/open.ts';
 import { createReferences } from '../../src/plan/reference.ts';
-import { returnedIn } from '../../src/run/deliveries.ts';
+import { returnedIn } from '../../src/send/deliveries.ts';
 import { type RunningCli, startCli, until } from '../helpers/cli.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const SECRET = `whsec_${randomBytes(24).toString('base64')}`;
 const ENV = { HANDBILL_API_KEY: CANARY_KEY, HOOK: SECRET };
 
-/** A port that nobody listens on: the sandbox is told where it reports before anybody does. */
+/** A free port: the sandbox is told where it reports before a process listens there. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -112,11 +112,11 @@ describe('send --listen', () => {
     });
     const came = Object.values(report.deliveries as Record<string, number>).reduce((sum, count) => sum + count, 0);
     expect(came).toBe(list.length - 2);
-    expect(report.legs).toMatchObject([
+    expect(report.steps).toMatchObject([
       { channel: 'rcs', fellBack: 1 },
       { channel: 'sms', attempted: 1, accepted: 1 },
     ]);
-    // What the sandbox received says the same: nobody twice, no fallback but one.
+    // What the sandbox received says the same: no recipient twice, no fallback but one.
     const referenceOf = createReferences({ environment: 'test', campaign: 'proof', occurrence: 'once' });
     const ids = reportedIds(scene);
     const found = readReceipts(receipts).map((receipt) => {
@@ -124,19 +124,19 @@ describe('send --listen', () => {
       return reportedAs === undefined ? receipt : { ...receipt, reportedAs };
     });
     const unreached = new Set([referenceOf(`k${told.length}`, 'rcs')]);
-    expect(scene.violations({ legs: 2, unreached, receipts: found })).toEqual([]);
+    expect(scene.violations({ steps: 2, unreached, receipts: found })).toEqual([]);
     const bodies = found.map(({ text }) => JSON.parse(text));
     expect(bodies.filter(({ channel }) => channel === 'SMS')).toHaveLength(1);
     for (const number of stopped) {
       expect(bodies.filter(({ recipients }) => recipients[0].msisdn === number)).toHaveLength(1);
     }
-    // Nothing is left to do, for anybody.
+    // Nothing is left to do, for any recipient.
     const again = await scene.send(['--listen', String(port), '--format', 'json']);
     expect(again).toMatchObject({ status: 0, stderr: expect.stringContaining('finished') });
     expect(readReceipts(receipts)).toHaveLength(found.length);
   });
 
-  it('stands before its gate again when it was killed there, and is shut when too little was delivered', async () => {
+  it('is at its gate again when it was killed there, and is halted when too little was delivered', async () => {
     // Every third is never reported to have arrived.
     const list = Array.from({ length: 30 }, (_, row) => (row % 3 === 0 ? `sandbox-${row}+613` : `sandbox-${row}+600`));
     const campaign = ['channel: sms', 'template: { text: "Hi" }', 'recipients: { csv: people.csv, contact: number }'];
@@ -169,7 +169,7 @@ describe('send --listen', () => {
     expect(JSON.parse(report.stdout).deliveries).toEqual({ sent: 1, delivered: 5 });
   });
 
-  it('is refused before the first request where nobody can report, or the port is taken', async () => {
+  it('is refused before the first request where no report can arrive, or the port is taken', async () => {
     await using meeting = await meet(plain(3), ['channel: sms', 'template: { text: "Hi" }', LIST]);
     const { scene, receipts } = meeting;
     const taken = createServer().listen(0, '127.0.0.1');
@@ -199,9 +199,9 @@ function reportedIds(scene: Scene): ReadonlyMap<string, string> {
     const run = ledger.runs()[0];
     if (run === undefined) return found;
     const referenceOf = createReferences(run);
-    for (const { key, channel, legs } of [...ledger.outcomes(run)].flat()) {
-      for (const leg of legs ?? [{ channel }]) {
-        const reference = referenceOf(key ?? '', leg.channel);
+    for (const { key, channel, steps } of [...ledger.outcomes(run)].flat()) {
+      for (const step of steps ?? [{ channel }]) {
+        const reference = referenceOf(key ?? '', step.channel);
         const [report] = ledger.events.reportsNaming({ reference, messageId: null });
         if (report !== undefined) found.set(reference, report.messageId ?? '');
       }

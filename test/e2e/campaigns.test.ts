@@ -14,7 +14,7 @@ interface Example {
   /** Data rows of the list. */
   readonly rows: number;
   readonly exit: number;
-  /** Requests of the first leg. */
+  /** Requests of the first step. */
   readonly requests: number;
   /** How many of them are answered 429 and made again. */
   readonly again?: number;
@@ -42,12 +42,17 @@ const EXAMPLES: readonly Example[] = [
   { name: 'members', rows: 5, exit: 0, requests: 5 },
   // A Tuesday, 11:00 in London: Australia sleeps.
   { name: 'open-day', rows: 11, exit: 0, requests: 6, at: '2026-11-24T11:00:00Z', waiting: 3 },
+  { name: 'appointment', rows: 7, exit: 0, requests: 3, at: '2026-11-24T09:01:00Z' },
+  { name: 'welcome', rows: 5, exit: 0, requests: 5 },
   { name: 'rota', rows: 5, exit: 0, requests: 5, at: '2026-11-24T06:31:00Z' },
 ];
 
+/** They go out after another one. */
+const FOLLOW_UPS = ['welcome-2', 'welcome-3'];
+
 test('every example is in the table', () => {
   const folders = readdirSync(SOURCE).filter((name) => existsSync(join(SOURCE, name, 'campaign.yaml')));
-  expect(folders.sort()).toEqual(EXAMPLES.map(({ name }) => name).sort());
+  expect(folders.sort()).toEqual([...EXAMPLES.map(({ name }) => name), ...FOLLOW_UPS].sort());
 });
 
 /** One sandbox for all of them: a body says whose it is. */
@@ -65,7 +70,7 @@ it.concurrent('every example is valid', async () => {
   using project = copyOfExamples(sandbox.url);
   const { status, stdout, stderr } = await runCli(['validate', 'campaigns'], { cwd: project.root });
   expect(status, stderr).toBe(0);
-  expect(stdout.match(/: ok$/gm)?.length, stdout).toBe(EXAMPLES.length);
+  expect(stdout.match(/ ok(?: .*)?$/gm)?.length, stdout).toBe(EXAMPLES.length + FOLLOW_UPS.length);
 });
 
 describe.concurrent('an example', () => {
@@ -103,14 +108,14 @@ describe.concurrent('an example', () => {
     const report = await then('report', '--format', 'jsonl');
     const records = linesOf(report.stdout).map((line) => JSON.parse(line) as ReportRecord);
     expect(records.map(({ line }) => line)).toEqual(linesOf(previewed.stdout).map((line) => shownIn(line).line));
-    expect(records.filter(({ legs }) => legs !== undefined).length).toBe(fellBack);
+    expect(records.filter(({ steps }) => steps !== undefined).length).toBe(fellBack);
 
     const expected = linesOf(previewed.stdout).flatMap((line, i) => {
       const shown = shownIn(line);
       expect(shown.decision === 'send').toBe(records[i]?.outcome === 'accepted' || records[i]?.outcome === 'rejected');
       // The first body is the row's own; then those of the fallbacks, of which the first ones went out.
       const own = shown.isShared ? 0 : 1;
-      return shown.bodies.slice(0, own + (records[i]?.legs?.length ?? 1) - 1);
+      return shown.bodies.slice(0, own + (records[i]?.steps?.length ?? 1) - 1);
     });
     expect(expected.length).toBe(requests + fellBack);
     const received = arrived();
@@ -123,7 +128,7 @@ describe.concurrent('an example', () => {
     expect(arrived().length).toBe(received.length);
   });
 
-  it('in two starts sends to nobody twice', async () => {
+  it('in two starts sends to no recipient twice', async () => {
     using own = createProject({});
     await using sandbox = await startSandbox(own);
     using project = copyOfExamples(sandbox.url);
@@ -142,7 +147,7 @@ describe.concurrent('an example', () => {
   });
 });
 
-it('the example with a schedule goes out by itself, each morning once', { timeout: 120_000 }, async () => {
+it('rota goes out by itself, each morning once', { timeout: 120_000 }, async () => {
   using own = createProject({});
   await using sandbox = await startSandbox(own);
   using project = copyOfExamples(sandbox.url);
@@ -153,10 +158,38 @@ it('the example with a schedule goes out by itself, each morning once', { timeou
     ['2026-11-25T06:31:00Z', 10, ''],
   ] as const) {
     const env = { ...ENV, ...clockAt(project, at) };
-    const due = await runCli(['due', 'campaigns', '--env', 'local', '--yes'], { cwd: project.root, env });
+    const due = await runCli(['due', 'campaigns/rota', '--env', 'local', '--yes'], { cwd: project.root, env });
     expect(due, due.stderr).toMatchObject({ status: 0 });
     expect(due.stdout + due.stderr, at).toContain(said);
     expect(existsSync(own.path('receipts.jsonl')) ? sandbox.received().length : 0, at).toBe(sent);
+  }
+});
+
+it('the chain of welcome goes out step by step, but not to one who answered', { timeout: 120_000 }, async () => {
+  using own = createProject({});
+  await using sandbox = await startSandbox(own);
+  using project = copyOfExamples(sandbox.url);
+  const env = (at: string) => ({ ...ENV, ...clockAt(project, at) });
+  const run = (at: string, ...args: string[]) => runCli(args, { cwd: project.path('campaigns'), env: env(at) });
+  const due = (at: string) => run(at, 'due', ...FOLLOW_UPS, '--env', 'local', '--yes');
+  const arrived = (): number => sandbox.received().length;
+  await due('2026-11-23T08:00:00Z');
+  const sent = await run('2026-11-23T09:00:00Z', 'send', 'welcome', '--env', 'local', '--yes', '--quiet');
+  expect(sent, sent.stderr).toMatchObject({ status: 0 });
+  const answer = { id: 'r-1', from: '+447700900241', text: 'Do you sell ponds?', receivedAt: '2026-11-24T10:00:00Z' };
+  project.write('campaigns/replies.jsonl', `${JSON.stringify(answer)}\n`);
+  const found = await run('2026-11-24T11:00:00Z', 'reconcile', 'replies.jsonl', '--env', 'local');
+  expect(found, found.stderr).toMatchObject({ status: 0 });
+  for (const [at, count] of [
+    ['2026-11-26T08:55:00Z', 5],
+    ['2026-11-26T09:01:00Z', 9],
+    ['2026-11-30T08:55:00Z', 9],
+    ['2026-11-30T09:05:00Z', 13],
+    ['2026-12-10T09:00:00Z', 13],
+  ] as const) {
+    const called = await due(at);
+    expect(called, called.stderr).toMatchObject({ status: 0 });
+    expect(arrived(), at).toBe(count);
   }
 });
 
@@ -178,15 +211,15 @@ interface ReportRecord {
   readonly line: number;
   readonly outcome: string;
   /** Only where there is more than one. */
-  readonly legs?: readonly unknown[];
+  readonly steps?: readonly unknown[];
 }
 
 interface Shown {
   readonly line: number;
   readonly decision: string;
-  /** The body stands in the line of another recipient. */
+  /** The body is in the line of another recipient. */
   readonly isShared: boolean;
-  /** As they stand in the line, so that bytes are compared and not what they mean. */
+  /** As they are in the line, so that bytes are compared and not what they mean. */
   readonly bodies: readonly string[];
 }
 
@@ -201,7 +234,7 @@ function linesOf(text: string): string[] {
 
 function shownIn(text: string): Shown {
   const { line, decision, request } = JSON.parse(text) as Shown & { request: { sharedWithLine?: number } | null };
-  // The mark cannot stand in a text of the message: its quotes would be escaped.
+  // The mark cannot be in a text of the message: its quotes would be escaped.
   const bodies = text
     .split(BODY)
     .slice(1)

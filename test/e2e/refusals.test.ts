@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliResult, runCli, startCli, until } from '../helpers/cli.ts';
-import { besides, runnerOf } from '../helpers/here.ts';
+import { commandRunner, runnerOf } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 import { accepting, afterMs, answer, type Behaviour, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 interface Wrong {
-  /** Files that differ from the good project; PORT stands for the port of the server. */
+  /** Files that differ from the good project; PORT means the port of the server. */
   readonly files?: ProjectFiles;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -157,7 +157,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   'constructor in a template': { files: template('Hi {{constructor}}'), code: 'unknown-name', at: 'hello.hbs:1:6' },
   'a partial that is not there': { files: template('Hi {{> bye}}'), code: 'unknown-partial', at: 'hello.hbs:1:8' },
   // Command line
-  'a plan that is no JSON': {
+  'a plan that is not JSON': {
     files: { 'x.plan.json': '{ "version": 1,' },
     args: ['send', '--plan', 'x.plan.json', '--yes'],
     code: 'plan-invalid',
@@ -204,9 +204,9 @@ describe.concurrent('refused before any request', () => {
 
 describe.concurrent('changed input', () => {
   const run = async (project: TestProject, ...args: readonly string[]): Promise<CliResult> =>
-    await besides()(args, { cwd: project.root, env: { CANARY_KEY: KEY } });
+    await commandRunner()(args, { cwd: project.root, env: { CANARY_KEY: KEY } });
 
-  it('J1: --amend sends the new content to whoever has none yet', async () => {
+  it('--amend sends the new content to recipients who have none yet (J1)', async () => {
     await using api = await startApi();
     using project = goodProject(people(listOf(4)), api.port);
     const first = await run(project, ...SEND, '--limit', '2');
@@ -233,7 +233,7 @@ describe.concurrent('changed input', () => {
     ['key', 'recipients: { csv: people.csv, key: name }\n'],
     ['to', 'recipients: { csv: people.csv, to: other }\n'],
     ['defaultCountry', 'recipients: { csv: people.csv, defaultCountry: GB }\n'],
-  ])('J1: another %s is refused even with --amend', async (_label, recipients) => {
+  ])('another %s is refused even with --amend (J1)', async (_label, recipients) => {
     await using api = await startApi();
     const list =
       'msisdn,name,city,other\n+447700900011,Ana,Bath,+447700900021\n+447700900012,Ravi,Bath,+447700900022\n';
@@ -247,11 +247,11 @@ describe.concurrent('changed input', () => {
     expect(api.requests.length).toBe(1);
   });
 
-  it('J1: a sealed plan posts once, and not at all after a byte has changed', async () => {
+  it('a plan file is sent once, and not at all after a byte has changed (J1)', async () => {
     await using api = await startApi();
     using project = goodProject({}, api.port);
-    const sealed = await run(project, 'plan', 'hello', '--env', 'prod', '-o', 'hello.plan.json');
-    expect(sealed, sealed.stderr).toMatchObject({ status: 0 });
+    const planFile = await run(project, 'plan', 'hello', '--env', 'prod', '-o', 'hello.plan.json');
+    expect(planFile, planFile.stderr).toMatchObject({ status: 0 });
     expect(api.connections).toBe(0);
     const apply = ['send', '--plan', 'hello.plan.json', '--yes'];
 
@@ -279,7 +279,7 @@ describe.concurrent('a run that is stopped', () => {
   const CONCURRENCY = 4;
   const slowSend = [...SEND, '--concurrency', String(CONCURRENCY)];
 
-  it('H2, J3: is held by one process at a time', async () => {
+  it('is held by one process at a time (H2, J3)', async () => {
     const accept = accepting();
     let answerAll = (): void => undefined;
     const answered = new Promise<void>((resolve) => {
@@ -302,7 +302,7 @@ describe.concurrent('a run that is stopped', () => {
     expect(api.numbers().sort()).toEqual(numbersOf(3));
   });
 
-  it('I2: SIGTERM: finishes what is in flight; running again continues', async () => {
+  it('SIGTERM: finishes what is in flight; running again continues (I2)', async () => {
     await using api = await startApi(afterMs(SLOW_MS, accepting()));
     using project = goodProject(people(listOf(COUNT)), api.port);
     const first = startCli(slowSend, { cwd: project.root, env: { CANARY_KEY: KEY } });
@@ -318,7 +318,7 @@ describe.concurrent('a run that is stopped', () => {
     expect(filesWithKey(project)).toEqual([]);
   });
 
-  it('C10: SIGKILL: the few in flight are in doubt, nobody is sent to twice', async () => {
+  it('SIGKILL: the few in flight are in doubt, no recipient is sent to twice (C10)', async () => {
     await using api = await startApi(afterMs(SLOW_MS, accepting()));
     using project = goodProject(people(listOf(COUNT)), api.port);
     const first = startCli(slowSend, { cwd: project.root, env: { CANARY_KEY: KEY } });
@@ -339,7 +339,7 @@ describe.concurrent('a run that is stopped', () => {
     expect(filesWithKey(project)).toEqual([]);
   });
 
-  it('F2: 401 stops it at the first request, and everybody stays pending', async () => {
+  it('401 stops it at the first request, and all recipients stay pending (F2)', async () => {
     // Late enough for others to be on their way, if they were let.
     await using api = await startApi(afterMs(SLOW_MS, answer(401, '{"title":"Unauthorized"}')));
     using project = goodProject(people(listOf(COUNT)), api.port);
@@ -352,7 +352,7 @@ describe.concurrent('a run that is stopped', () => {
   });
 });
 
-it.concurrent('whoever is suppressed is skipped', async () => {
+it.concurrent('a suppressed recipient is skipped', async () => {
   await using api = await startApi();
   using project = goodProject(people(listOf(3)), api.port);
   expect(await run(project, 'suppress', 'add', '+44 7700 900002')).toMatchObject({ status: 0 });
@@ -400,7 +400,7 @@ function listOf(count: number): string {
     .join('')}`;
 }
 
-/** A project that would be sent as it stands, but for the files that are given. */
+/** A project that would be sent as it is, but for the files that are given. */
 function goodProject(files: ProjectFiles, port = server.port): TestProject {
   const project = createProject({
     'handbill.yaml': projectFile().replace('PORT', String(port)),

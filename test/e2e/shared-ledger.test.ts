@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/table.ts';
-import { handbillHere } from '../commands/in-process.ts';
+import { handbillHere } from '../cli/in-process.ts';
 import { type RunningCli, startCli, until } from '../helpers/cli.ts';
 import { ask, freshDatabase } from '../helpers/postgres.ts';
 import { type PostgresServer, removePostgres, startPostgres } from '../helpers/postgres-server.ts';
@@ -22,7 +22,7 @@ interface Place extends AsyncDisposable {
   scene(ledger: string, rows: number, campaign?: string): Scene;
 }
 
-/** An API of its own for each test: references say who somebody is in a run, and the run is always the same one. */
+/** An API of its own for each test: references name a recipient in a run, and the run is always the same one. */
 async function somewhere(latencyMs = 20): Promise<Place> {
   const api = await startSandboxApi(latencyMs);
   const scenes: Scene[] = [];
@@ -65,7 +65,7 @@ test('a campaign is sent, reported and found finished, from two folders that sha
   });
 });
 
-test('H4: a project that has sent before does not begin again where the schema is gone', async () => {
+test('a project that has sent before does not begin again where the schema is gone (H4)', async () => {
   const ledger = await freshDatabase();
   await using place = await somewhere();
   const scene = place.scene(ledger, 3);
@@ -88,7 +88,7 @@ test('a time that is none is refused before anything is sent', async () => {
   expect(scene.endings()).toEqual([]);
 });
 
-test('J3: two starts at once, of which one sends', async () => {
+test('two starts at once, of which one sends (J3)', async () => {
   const ledger = await freshDatabase();
   await using place = await somewhere(150);
   const [one, other] = [1, 2].map(() => place.scene(ledger, 100, 'send: { concurrency: 2 }')) as [Scene, Scene];
@@ -176,7 +176,7 @@ describe('the database', () => {
     },
   );
 
-  it('J6: crashes, and is back while the start waits for it: it goes on', async () => {
+  it('crashes, and is back while the start waits for it: it goes on (J6)', async () => {
     const address = new URL(server.address);
     address.pathname = '/goes_on';
     await ask(server.address, `CREATE DATABASE ${address.pathname.slice(1)}`);
@@ -189,7 +189,7 @@ describe('the database', () => {
     await until('it waits', () => start.stderr().includes('it is waited for'));
     await server.start();
     const { status, stderr, stdout } = await start.done;
-    // A server that dies between a commit and the word of it leaves those claims: nobody posts for them, and nobody knows.
+    // A server that dies between a commit and the word of it leaves those claims: no process posts for them or knows of them.
     const { inDoubt } = JSON.parse(stdout).totals as { inDoubt: number };
     expect(inDoubt).toBeLessThanOrEqual(4);
     const ended = inDoubt === 0 ? 0 : 4;
@@ -202,7 +202,7 @@ describe('the database', () => {
     expect(scene.violations({ mostCrashes: inDoubt })).toEqual([]);
   });
 
-  it('J6: restarts while events are received: senders come again, and nothing is received twice', async () => {
+  it('restarts while events are received: senders come again, and nothing is received twice (J6)', async () => {
     const address = new URL(server.address);
     address.pathname = '/receives';
     await ask(server.address, `CREATE DATABASE ${address.pathname.slice(1)}`);
@@ -323,8 +323,13 @@ describe('the password in the address', () => {
     ['schedule', '--format', 'kubernetes'],
     ['diff', 'HEAD'],
     ['approve', 'plan.json'],
+    ['pause', '--env', 'test', '--reason', 'a test', '--by', 'ann'],
+    ['resume', '--env', 'test'],
+    ['person', '+447700900123'],
+    ['person', '+447700900123', '--format', 'json'],
     ['purge', '--older-than', '1d', '--dry-run', '--format', 'json'],
     ['purge', '--older-than', '1d', '--yes'],
+    ['help', 'windows'],
     ['completion', 'bash'],
     ['sandbox', '--port', 'none'],
     ['init', 'made', '--yes'],

@@ -27,7 +27,7 @@ const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 interface Step {
   readonly command: string;
-  /** What is shown below it; a line of `...` stands for any lines, and `...` in a line for any text. */
+  /** What is shown below it; a line of `...` means any lines, and `...` in a line for any text. */
   readonly shown: string;
 }
 
@@ -117,7 +117,7 @@ describe('from a clone to a scheduled campaign', () => {
     return { status: ended.status, printed: `${ended.stdout}${ended.stderr}` };
   }
 
-  it('begins with the installation, which a build of this very checkout stands for', () => {
+  it('begins with the installation, which a build of this very checkout replaces', () => {
     expect(STEPS[0]).toEqual({ command: 'npm ci', shown: '' });
     expect(STEPS.filter(({ command }) => command.includes('npm ci'))).toHaveLength(1);
   });

@@ -44,7 +44,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     at: 'campaign.yaml:7:13',
     says: /named "v1"/,
   },
-  'a winner that is no variant': {
+  'a winner that is not a variant': {
     yaml: `${variants(2)}test: 20%\nwinner: v3\n`,
     code: 'invalid-value',
     at: 'campaign.yaml:9:9',

@@ -73,7 +73,7 @@ describe('completion', () => {
     });
   });
 
-  it('inserts a key alone, so that no default is written down by accident', async () => {
+  it('inserts only a key, so that no default is written down by accident', async () => {
     const proposals = await server.complete(`${CAMPAIGN}name: hello\n▮`);
     expect(proposals.find(({ label }) => label === 'send')?.insert).toBe('send:\n  ');
   });
@@ -91,7 +91,7 @@ describe('completion', () => {
   });
 });
 
-/** What stands there once every place has been left as it is proposed. */
+/** What is there once every place has been left as it is proposed. */
 function accepted(snippet: string): string {
   return snippet
     .replaceAll(/\$\{\d+\|([^,|]*)[^}]*\}/g, '$1')
@@ -231,8 +231,8 @@ describe('errors', () => {
   });
 });
 
-/** Campaigns of guides: whole ones begin with their name. What docs/diagnostics.md shows is wrong on purpose. */
-const PAGES = globSync('docs/**/*.md', { cwd: ROOT }).filter((page) => !page.endsWith('diagnostics.md'));
+/** Campaigns of guides: whole ones begin with their name. What docs/diagnostics shows is wrong on purpose. */
+const PAGES = globSync('docs/**/*.md', { cwd: ROOT }).filter((page) => !page.startsWith('docs/diagnostics'));
 const GUIDES = PAGES.flatMap((page) =>
   [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```yaml\n((?:#.*\n)*name: [\s\S]*?)^```/gm)].map(
     ([, text = ''], index) => [`${page} ${index + 1}`, CAMPAIGN + text] as const,

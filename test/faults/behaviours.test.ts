@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe.concurrent('a server that misbehaves towards one recipient', () => {
-  // Not it.each, which cuts long titles, and the place stands at their end. 5 minutes: they wait for each other.
+  // Not it.each, which cuts long titles, and the place is at their end. 5 minutes: they wait for each other.
   for (const scenario of scenarios(BEHAVIOURS, FULL)) {
     it(scenario.title, { timeout: 300_000 }, async () => {
       await room(async () => await runScenario(server, scenario));

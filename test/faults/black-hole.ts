@@ -8,8 +8,8 @@ export interface BlackHole extends Disposable {
 }
 
 /**
- * A process that listens with a short queue and then stands still, and enough connections to fill that queue: the kernel
- * drops whoever comes next, as a firewall does.
+ * A process that listens with a short queue and then stops, and enough connections to fill that queue: the kernel
+ * drops the next connections, as a firewall does.
  */
 export async function openBlackHole(): Promise<BlackHole> {
   const child = fork(import.meta.filename, ['listen'], { stdio: 'inherit', execArgv: [] });
@@ -42,7 +42,7 @@ if (process.argv[2] === 'listen') {
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
     const address = server.address();
     process.send?.(typeof address === 'object' ? address?.port : 0, () => {
-      // From here on the event loop does not turn, so that nothing is accepted. Two minutes, should nobody end it.
+      // From here on the event loop does not turn, so that nothing is accepted. Two minutes, should no test end it.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120_000);
       process.exit();
     });

@@ -33,8 +33,11 @@ interface Tried {
   readonly requests: number;
 }
 
-/** Sends a list by the command line; the promise must hold and the key stand nowhere. */
-async function trySending(options: Pick<SceneOptions, 'baseUrl'> & Partial<SceneOptions>): Promise<Tried> {
+/** Sends a list by the command line; the promise must hold and the key be nowhere. */
+async function trySending(
+  options: Pick<SceneOptions, 'baseUrl'> & Partial<SceneOptions>,
+  command: 'send' | 'goOn' = 'send',
+): Promise<Tried> {
   using folder = temporaryFolder();
   const receipts = options.receipts ?? folder.path('receipts.jsonl');
   using scene = createScene({
@@ -45,7 +48,7 @@ async function trySending(options: Pick<SceneOptions, 'baseUrl'> & Partial<Scene
     ...options,
     env: { HANDBILL_DEBUG: '1', NODE_EXTRA_CA_CERTS: AUTHORITIES },
   });
-  const result = await room(async () => await scene.send(['--format', 'json', '--concurrency', '8']));
+  const result = await room(async () => await scene[command](['--format', 'json', '--concurrency', '8']));
   expect(result.stdout, result.stderr).toMatch(/^\{/);
   expect(result.stderr).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
   expectNoKey(scene, result);
@@ -84,7 +87,7 @@ const NEVER_THERE = {
 const failedAll = (reason: string) => ({ [`failed(${reason})`]: GIVE_UP, pending: ROWS - GIVE_UP });
 
 describe.concurrent('an API that cannot be reached', PATIENCE, () => {
-  it('B3: refuses connections; sent to when it is there again', async () => {
+  it('refuses connections; sent to when it is there again (B3)', async () => {
     const port = await closedPort();
     using folder = temporaryFolder();
     const receipts = folder.path('receipts.jsonl');
@@ -121,12 +124,12 @@ describe.concurrent('an API that cannot be reached', PATIENCE, () => {
     expect(scene.violations()).toEqual([]);
   });
 
-  it('B2: a name that nobody knows', async () => {
+  it('an unknown host name (B2)', async () => {
     const tried = await trySending({ baseUrl: 'https://nonexistent.invalid' });
     expect(tried).toMatchObject({ ...NEVER_THERE, counts: failedAll('dns') });
   });
 
-  it('B4: a black hole, which neither takes a connection nor refuses it', async () => {
+  it('a black hole, which neither takes a connection nor refuses it (B4)', async () => {
     using hole = await openBlackHole();
     const tried = await trySending({
       baseUrl: `http://127.0.0.1:${hole.port}`,
@@ -135,7 +138,7 @@ describe.concurrent('an API that cannot be reached', PATIENCE, () => {
     expect(tried).toMatchObject({ ...NEVER_THERE, counts: failedAll('connect-timeout') });
   });
 
-  it('B4: a handshake that never ends', async () => {
+  it('a handshake that never ends (B4)', async () => {
     using folder = temporaryFolder();
     await using played = await always('a handshake that stalls', folder.path('receipts.jsonl'));
     const tried = await trySending({
@@ -145,7 +148,7 @@ describe.concurrent('an API that cannot be reached', PATIENCE, () => {
     expect(tried).toMatchObject({ ...NEVER_THERE, counts: failedAll('connect-timeout') });
   });
 
-  it.each(['resets in the handshake', 'closes in the handshake'])('B5: every connection %s', async (behaviour) => {
+  it.each(['resets in the handshake', 'closes in the handshake'])('every connection %s (B5)', async (behaviour) => {
     using folder = temporaryFolder();
     await using played = await always(behaviour, folder.path('receipts.jsonl'));
     const tried = await trySending({ baseUrl: `https://localhost:${played.port}` });
@@ -153,7 +156,7 @@ describe.concurrent('an API that cannot be reached', PATIENCE, () => {
   });
 
   it.each(['accepts and resets', 'accepts and closes', 'accepts and resets a moment later'])(
-    'B5: every connection %s',
+    'every connection %s (B5)',
     async (behaviour) => {
       using folder = temporaryFolder();
       const receipts = folder.path('receipts.jsonl');
@@ -170,11 +173,11 @@ describe.concurrent('an API that cannot be reached', PATIENCE, () => {
 
   it.each([
     'a certificate with another name',
-    'a certificate that nobody signed',
+    'a self-signed certificate',
     'a certificate that has expired',
     'plain HTTP on the port of TLS',
     'a version of TLS that is too old',
-  ])('B6: %s: one recipient failed, and that is all', async (behaviour) => {
+  ])('%s: one recipient failed, and that is all (B6)', async (behaviour) => {
     using folder = temporaryFolder();
     await using played = await always(behaviour, folder.path('receipts.jsonl'));
     const tried = await trySending({ baseUrl: `https://localhost:${played.port}` });
@@ -186,7 +189,7 @@ describe.concurrent('an API that cannot be reached', PATIENCE, () => {
     });
   });
 
-  it('C9: a client certificate that is asked for: doubts, and not for long', async () => {
+  it('a client certificate that is asked for: doubts, and not for long (C9)', async () => {
     using folder = temporaryFolder();
     const receipts = folder.path('receipts.jsonl');
     await using played = await always('asks for a client certificate, TLS 1.3', receipts);
@@ -196,7 +199,7 @@ describe.concurrent('an API that cannot be reached', PATIENCE, () => {
     expect(tried.counts['pending']).toBeGreaterThanOrEqual(ROWS - 2 * GIVE_UP);
   });
 
-  it('B7: a proxy in handbill.yaml that refuses', async () => {
+  it('a proxy in handbill.yaml that refuses (B7)', async () => {
     using folder = temporaryFolder();
     const receipts = folder.path('receipts.jsonl');
     await using played = await always('a proper answer', receipts);
@@ -216,7 +219,7 @@ describe.concurrent('an API that cannot be reached', PATIENCE, () => {
     }
   });
 
-  it('B7: a proxy in handbill.yaml that is not there', async () => {
+  it('a proxy in handbill.yaml that is not there (B7)', async () => {
     const tried = await trySending({
       baseUrl: 'https://localhost:1',
       environment: `    proxy: http://127.0.0.1:${await closedPort()}`,
@@ -240,10 +243,10 @@ describe.concurrent('something else in place of the API', PATIENCE, () => {
   ])('%s: %s: one request of a list of 500 leaves', async (_row, behaviour, halt, ending) => {
     using folder = temporaryFolder();
     const receipts = folder.path('receipts.jsonl');
-    // Everybody's number begins so.
+    // All numbers begin so.
     const target = numberOf(0).slice(0, 6);
     await using played = await server.listen({ behaviour, target, connection: 'fresh', after: 0, receipts });
-    const tried = await trySending({ rows: 500, baseUrl: `http://127.0.0.1:${played.port}`, receipts });
+    const tried = await trySending({ rows: 500, baseUrl: `http://127.0.0.1:${played.port}`, receipts }, 'goOn');
     expect(tried).toMatchObject({ status: 5, halt, requests: 1 });
     expect(tried.counts).toEqual({ [ending]: 1, pending: 499 });
     expect((await played.counts()).elsewhere).toBe(0);

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { listDoubts } from '../../src/operations/doubt-list.ts';
-import { type ResolveDoubtsOptions, resolveDoubts } from '../../src/operations/doubt-resolve.ts';
+import { listDoubts, type ResolveDoubtsOptions, resolveDoubts } from '../../src/operations/doubt.ts';
 import { numberOf } from '../oracle/scene.ts';
 import { type Answer, startMessageApi } from './message-api.ts';
 import { FALLBACK, SHARED, type Told, tell } from './tale.ts';
@@ -12,7 +11,7 @@ function resolve(scene: Told, options: Pick<ResolveDoubtsOptions, 'verdict'> & P
   return resolveDoubts('proof', { ...given, all: true, ...options });
 }
 
-/** One row whose fallback was received, and of which nobody knows more. */
+/** One row whose fallback was received, and of which nothing more is known. */
 async function inDoubt() {
   const api = await startMessageApi(({ channel }) => (channel === 'RCS' ? UNSUPPORTED : { instead: 'reset' }));
   const scene = tell(api, { rows: 1, message: FALLBACK });
@@ -29,17 +28,17 @@ async function inDoubt() {
   };
 }
 
-it('shows the leg that is in doubt, with its own channel and reference', async () => {
+it('shows the step that is in doubt, with its own channel and reference', async () => {
   await using told = await inDoubt();
   const { scene } = told;
   const doubts = await listDoubts({ cwd: scene.root, env: {}, now: Date.now });
-  const [, second] = scene.endings()[0]?.legs ?? [];
+  const [, second] = scene.endings()[0]?.steps ?? [];
   expect(doubts).toMatchObject([
-    { leg: 1, channel: 'sms', reference: second?.reference, to: numberOf(0), attempts: 1 },
+    { step: 1, channel: 'sms', reference: second?.reference, to: numberOf(0), attempts: 1 },
   ]);
 });
 
-it('J5: --resend sends the leg that is in doubt again, and not the one that fell back', async () => {
+it('--resend sends the step that is in doubt again, and not the one that fell back (J5)', async () => {
   await using told = await inDoubt();
   const { api, scene } = told;
   expect((await scene.begin()).posted).toBe(0);
@@ -49,8 +48,8 @@ it('J5: --resend sends the leg that is in doubt again, and not the one that fell
   expect(scene.tale()).toEqual(['fell-back > accepted']);
   expect(api.asked.map(({ channel }) => channel)).toEqual(['RCS', 'SMS', 'SMS']);
   const reference = scene.endings()[0]?.reference ?? '';
-  expect(scene.objections({ legs: 2, askedAgain: new Map([[reference, 1]]) })).toEqual([]);
-  expect(scene.objections({ legs: 2 })).not.toEqual([]);
+  expect(scene.objections({ steps: 2, askedAgain: new Map([[reference, 1]]) })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).not.toEqual([]);
 });
 
 it.each(['accepted', 'rejected'] as const)('a fallback that is resolved as %s is final', async (verdict) => {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { BY_MAIL, fellBack, onLeg } from '../ledger/fallbacks.ts';
+import { BY_MAIL, fellBack, onStep } from '../ledger/fallbacks.ts';
 import { NOON } from '../ledger/values.ts';
 import { numberOf } from '../oracle/scene.ts';
 import { type Answer, type Asked, entries, type MessageApi, startMessageApi } from './message-api.ts';
 import { FALLBACK, type Told, tell } from './tale.ts';
 
-/** Who is hit; of the others each is accepted on the first leg. */
+/** Who is hit; of the others each is accepted on the first step. */
 const HIT = 1;
 const ROWS = 4;
 const CODE = { code: 'channel-not-supported', detail: 'no RCS here' };
@@ -23,7 +23,7 @@ function hitting(turns: Readonly<Record<string, readonly Answer[]>>, rows: reado
   };
 }
 
-/** How often somebody was sent to on each channel. */
+/** How often a recipient was sent to on each channel. */
 function requestsOf({ asked }: MessageApi, row: number): Record<string, number> {
   const mine = asked.filter(({ recipients }) => recipients[0]?.address === numberOf(row));
   return Object.fromEntries(
@@ -71,7 +71,7 @@ const CASES: readonly Case[] = [
     halt: 'doubt',
   },
   {
-    what: 'unsupported for everybody',
+    what: 'unsupported for all recipients',
     rcs: [UNSUPPORTED],
     rows: [0, 1, 2, 3],
     tale: 'fell-back > accepted',
@@ -112,7 +112,7 @@ const CASES: readonly Case[] = [
     requests: { RCS: 1, SMS: 1 },
   },
   {
-    what: 'a first 404 that nobody calls unsupported',
+    what: 'a first 404 without the code for unsupported',
     rcs: [refusal(404, { title: 'not found' })],
     rows: [0],
     tale: 'pending(wrong-address)',
@@ -181,7 +181,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-it.each(CASES)('F1: $what', async ({ rcs, sms = [], tale, requests, rows = [HIT], wire, campaign, halt = null }) => {
+it.each(CASES)('$what (F1)', async ({ rcs, sms = [], tale, requests, rows = [HIT], wire, campaign, halt = null }) => {
   await using api = await startMessageApi();
   const behave = hitting({ RCS: rcs.map((answer) => (typeof answer === 'function' ? {} : answer)), SMS: sms }, rows);
   const [own] = rcs;
@@ -200,7 +200,7 @@ it.each(CASES)('F1: $what', async ({ rcs, sms = [], tale, requests, rows = [HIT]
   expect(first.report.halt?.rule ?? null).toBe(halt);
   expect(rows.map((row) => scene.tale()[row])).toEqual(rows.map(() => tale));
   for (const row of rows) expect(requestsOf(api, row)).toEqual(requests);
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 
   api.behave = () => ({});
   const received = api.asked.length;
@@ -210,10 +210,10 @@ it.each(CASES)('F1: $what', async ({ rcs, sms = [], tale, requests, rows = [HIT]
   expect(scene.tale()).toEqual(
     Array.from({ length: ROWS }, (_, row) => (rows.includes(row) && !tale.startsWith('pending') ? tale : 'accepted')),
   );
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
-/** Sends to a list of whom one cannot receive RCS; `between` is called when the API knows it, and before it says so. */
+/** Sends to a list with one recipient who cannot receive RCS; `between` is called when the API knows it, and before it says so. */
 async function withBetween(
   between: (scene: Told) => unknown,
   more: Partial<Parameters<typeof tell>[1]> = {},
@@ -234,16 +234,16 @@ async function withBetween(
 const MOBILE = '+447400999999';
 const TO_MOBILE = FALLBACK.map((line) => line.replace('channel: sms', 'channel: sms, to: mobile'));
 
-it('K3: suppressed between the legs, the fallback does not go out', async () => {
+it('suppressed between the steps, the fallback does not go out (K3)', async () => {
   await using told = await withBetween((scene) => scene.suppress(numberOf(HIT)));
   const { api, scene } = told;
   expect((await scene.begin()).report.totals).toMatchObject({ accepted: ROWS - 1, skipped: 1 });
   expect(scene.tale()[HIT]).toBe('fell-back > skipped(suppressed)');
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1 });
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
-it('K3: it is the address of the fallback that may not be suppressed', async () => {
+it('it is the address of the fallback that may not be suppressed (K3)', async () => {
   await using told = await withBetween((scene) => scene.suppress(MOBILE), { message: TO_MOBILE });
   const { api, scene } = told;
   const list = Array.from({ length: ROWS }, (_, row) => `${numberOf(row)},Name ${row},${MOBILE}\n`);
@@ -265,40 +265,40 @@ it('a row without an address for the fallback has none', async () => {
   expect(scene.objections()).toEqual([]);
 });
 
-/** A run that was interrupted between the legs of the one who is hit. */
+/** A run that was interrupted between the steps of the one who is hit. */
 async function interrupted(
   more: Partial<Parameters<typeof tell>[1]> = {},
 ): Promise<Awaited<ReturnType<typeof withBetween>>> {
   const stop = new AbortController();
   const told = await withBetween(() => stop.abort(), more);
-  const { report } = await told.scene.begin({ interrupt: stop.signal });
+  const { report } = await told.scene.begin({ signal: stop.signal });
   expect(report.state).toBe('interrupted');
   expect(told.scene.tale()).toEqual(['accepted', 'fell-back > pending', 'pending', 'pending']);
-  expect(told.scene.objections({ legs: 2 })).toEqual([]);
+  expect(told.scene.objections({ steps: 2 })).toEqual([]);
   told.api.behave = () => ({});
   return told;
 }
 
-it('I2: interrupted between the legs, the next start sends the fallback alone', async () => {
+it('interrupted between the steps, the next start sends only the fallback (I2)', async () => {
   await using told = await interrupted();
   const { api, scene } = told;
   expect((await scene.begin()).report.state).toBe('finished');
   expect(scene.tale()).toEqual(['accepted', 'fell-back > accepted', 'accepted', 'accepted']);
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1, SMS: 1 });
   expect(api.asked).toHaveLength(ROWS + 1);
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
-it('I2: the next start may be for a few, and a fallback is one of them', async () => {
+it('the next start may be for a few, and a fallback is one of them (I2)', async () => {
   await using told = await interrupted();
   const { api, scene } = told;
   expect((await scene.begin({ limit: 1 })).posted).toBe(1);
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1, SMS: 1 });
   expect(scene.tale()).toEqual(['accepted', 'fell-back > accepted', 'pending', 'pending']);
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
-it('J1: amended between the legs, the fallback is the new one and the first leg stays', async () => {
+it('amended between the steps, the fallback is the new one and the first step stays (J1)', async () => {
   await using told = await interrupted();
   const { api, scene } = told;
   scene.write(
@@ -315,10 +315,10 @@ it('J1: amended between the legs, the fallback is the new one and the first leg 
       .receipts.map(({ text }) => text)
       .filter((text) => text.includes('Dear')),
   ).toHaveLength(1);
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
-it('J1: amended between the legs so that there is no fallback any more, it is skipped', async () => {
+it('amended between the steps so that there is no fallback any more, it is skipped (J1)', async () => {
   await using told = await interrupted();
   const { api, scene } = told;
   const text = scene.contents().get(scene.path('campaign.yaml'))?.toString() ?? '';
@@ -332,14 +332,14 @@ it('J1: amended between the legs so that there is no fallback any more, it is sk
 const APP = '{ channel: messaging-app, from: "+447700900100", template: { text: "App" } }';
 const SMS = '{ channel: sms, from: Riverside, template: { text: "Hello {{name}}" } }';
 
-it('J1: fallbacks in another order by an amended campaign are each tried once, by channel', async () => {
+it('fallbacks in another order by an amended campaign are each tried once, by channel (J1)', async () => {
   const message = FALLBACK.map((line) => (line.startsWith('fallback') ? `fallback: [${APP}, ${SMS}]` : line));
   const stop = new AbortController();
   await using told = await withBetween(() => undefined, { message });
   const { api, scene } = told;
   const refusing = { ...UNSUPPORTED, after: () => stop.abort() };
   api.behave = hitting({ RCS: [UNSUPPORTED], MessagingApp: [refusing] });
-  await scene.begin({ interrupt: stop.signal });
+  await scene.begin({ signal: stop.signal });
   expect(scene.tale()[HIT]).toBe('fell-back > fell-back > pending');
   api.behave = () => ({});
   const text = scene.contents().get(scene.path('campaign.yaml'))?.toString() ?? '';
@@ -349,7 +349,7 @@ it('J1: fallbacks in another order by an amended campaign are each tried once, b
   expect(scene.tale()[HIT]).toBe('fell-back > fell-back > accepted');
 });
 
-it('J1: whoever is taken off the list between the legs gets no fallback, and stays accounted for', async () => {
+it('a recipient who is taken off the list between the steps gets no fallback, and stays accounted for (J1)', async () => {
   await using told = await interrupted();
   const { api, scene } = told;
   const list = scene.contents().get(scene.path('people.csv'))?.toString() ?? '';
@@ -357,12 +357,12 @@ it('J1: whoever is taken off the list between the legs gets no fallback, and sta
   await scene.begin({ amend: true });
   expect(scene.tale().toSorted()).toEqual(['accepted', 'accepted', 'accepted', 'fell-back > skipped(removed)']);
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1 });
-  // Whoever is gone keeps a line that is somebody else's by now.
+  // A recipient who is gone keeps a line that belongs to another one by now.
   expect(scene.objections({ endings: scene.endings().map((ending, at) => ({ ...ending, line: at + 2 })) })).toEqual([]);
 });
 
 it.each([
-  ['between the legs', false],
+  ['between the steps', false],
   ['before the start that would send the fallback', true],
 ])('`notAfter` passes %s: the fallback expires', async (_, apart) => {
   const notAfter = Date.now() + 3_600_000;
@@ -376,17 +376,17 @@ it.each([
   const campaign = `send: { notAfter: "${new Date(notAfter).toISOString()}" }`;
   await using told = await withBetween(between, { campaign });
   const { api, scene } = told;
-  const first = await scene.begin({ now, interrupt: stop.signal });
+  const first = await scene.begin({ now, signal: stop.signal });
   expect(first.report.state).toBe(apart ? 'interrupted' : 'finished');
   late = true;
   const { report } = await scene.begin({ now });
   expect(report.state).toBe('finished');
   expect(scene.tale()).toEqual(['accepted', 'fell-back > skipped(expired)', 'skipped(expired)', 'skipped(expired)']);
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1 });
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
-it('--retry-rejected sends the fallback again, and never the leg that fell back', async () => {
+it('--retry-rejected sends the fallback again, and never the step that fell back', async () => {
   await using api = await startMessageApi();
   api.behave = hitting({ RCS: [UNSUPPORTED], SMS: [refusal(400, { code: 'no' })] });
   using scene = tell(api, { rows: ROWS, message: FALLBACK });
@@ -397,10 +397,10 @@ it('--retry-rejected sends the fallback again, and never the leg that fell back'
   expect(scene.tale()[HIT]).toBe('fell-back > accepted');
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1, SMS: 2 });
   const asked = scene.endings()[HIT]?.reference ?? '';
-  expect(scene.objections({ legs: 2, askedAgain: new Map([[asked, 1]]) })).toEqual([]);
+  expect(scene.objections({ steps: 2, askedAgain: new Map([[asked, 1]]) })).toEqual([]);
 });
 
-it('rule 10: a start of which nobody can receive the first leg halts, and the next one goes on', async () => {
+it('a start of which no recipient can receive the first step halts, and the next one goes on', async () => {
   await using api = await startMessageApi();
   const rows = Array.from({ length: 25 }, (_, row) => row);
   api.behave = hitting({ RCS: [UNSUPPORTED] }, rows);
@@ -408,15 +408,15 @@ it('rule 10: a start of which nobody can receive the first leg halts, and the ne
   const { report } = await scene.begin({ concurrency: 4 });
   expect(report.halt).toMatchObject({ rule: 'refusals' });
   expect(scene.tale().filter((one) => one.startsWith('fell-back')).length).toBeLessThan(20 + 4);
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
   const second = await scene.begin({ concurrency: 4 });
   expect(second.report).toMatchObject({ halt: null, state: 'finished', totals: { accepted: 25 } });
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
-it('J4: of two processes that claim one fallback, one has it', () => {
+it('of two processes that claim one fallback, one has it (J4)', () => {
   const { ledger, run } = fellBack(1, [0]);
-  const claim = onLeg(1, 0, BY_MAIL.to, { facts: BY_MAIL });
+  const claim = onStep(1, 0, BY_MAIL.to, { facts: BY_MAIL });
   expect(ledger.commit(run, [], [claim], NOON)).toEqual(['claimed']);
   expect(ledger.commit(run, [], [claim], NOON)).toEqual(['taken']);
 });

@@ -6,10 +6,10 @@ import { type Fill, play, type Stage } from './play.ts';
 import { createReader, type Request } from './requests.ts';
 import { offerHttp2, wrap } from './secure.ts';
 
-/** What one listener plays, on whom, and where it writes what it received. */
+/** What one listener plays, on which recipient, and where it writes what it received. */
 export interface ListenOptions {
   readonly behaviour: string;
-  /** Address of the recipient who is hit, as it stands in the body. */
+  /** Address of the recipient who is hit, as it is in the body. */
   readonly target: string;
   /** Hit on a connection that carried a request before, or on one that did not. */
   readonly connection: 'fresh' | 'reused';
@@ -47,7 +47,7 @@ const LARGE_BYTES = 64 * 1024;
 /** An id that no recipient may ever get. */
 export const PLANTED = 'EVIL0000';
 
-/** Opens one port where everybody gets a proper 202, but for what the behaviour says. */
+/** Opens one port where every recipient gets a proper 202, but for what the behaviour says. */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const behaviour = behaviourOf(options.behaviour);
   const reused = options.connection === 'reused';
@@ -72,7 +72,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 
   /** A proper answer; what is sent back is a refusal that asks to come again. */
   const answer = (stage: Stage, request: Request, sendBack: boolean, close: boolean): void => {
-    // It crossed with the end of its connection: nobody can answer it any more.
+    // It crossed with the end of its connection: it cannot be answered any more.
     if (stage.socket.writableEnded) {
       receive(request.body, null, null);
       return;

@@ -15,7 +15,7 @@ export interface Asked {
   readonly recipients: readonly { readonly address: string; readonly reference: string }[];
 }
 
-/** What the API does with it; everybody is taken where nothing is said. */
+/** What the API does with it; all are accepted where nothing is said. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface Answer {
   readonly body?: unknown;
   /** What the answer says of each recipient, in the order of the request; absent: what the status says. */
   readonly each?: readonly Said[];
-  /** The one id that the answer gives everybody, or that it gives none; absent: each gets an own. */
+  /** The one id that the answer gives to all, or that it gives none; absent: each gets an own. */
   readonly id?: string | null;
   /** In place of an answer, or of its second half. */
   readonly instead?: 'reset' | 'silence' | 'half';
@@ -51,7 +51,7 @@ export function entries(asked: Asked): { readonly to: string; readonly id: strin
   return asked.recipients.map(({ address }, at) => ({ to: address, id: idAt(asked, at) }));
 }
 
-/** The API as tests of legs and of shared requests need it: each answer is for the test to say. */
+/** The API as tests of steps and of shared requests need it: each answer is for the test to say. */
 export async function startMessageApi(behave: MessageApi['behave'] = () => ({})): Promise<MessageApi> {
   const folder = mkdtempSync(join(tmpdir(), 'handbill-message-api-'));
   const receipts = join(folder, 'receipts.jsonl');

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { EXIT } from '../../src/errors.ts';
 import type { Report } from '../../src/model.ts';
-import { send } from '../../src/operations/send.ts';
+import { sendWatched as send } from '../../src/operations/send.ts';
 import type { CliResult } from '../helpers/cli.ts';
-import { besides, runHere } from '../helpers/here.ts';
+import { commandRunner, runHere } from '../helpers/here.ts';
 import type { Ending as RowEnding } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';
@@ -129,7 +129,7 @@ function expectEnding(endings: readonly RowEnding[], report: Report, behaviour: 
   const target = behaviour.at === 'connection' ? bad[0] : endings.find(({ line }) => line === rowOf(place) + 2);
   const others = bad.filter(({ line }) => line !== target?.line);
   const tale = JSON.stringify({ target, halt, others });
-  // Nobody else suffers: they are accepted, or wait for the next start where this one halted.
+  // The others do not suffer: they are accepted, or wait for the next start where this one halted.
   const times = behaviour.connection?.times ?? 1;
   const suffering = others.filter(({ outcome }) => outcome !== 'pending');
   expect(suffering.length, tale).toBeLessThan(behaviour.at === 'connection' ? times : 1);
@@ -184,7 +184,7 @@ interface Again {
   readonly exit: number | null;
 }
 
-/** Running again sends to whom nothing was sent, and leaves the others as they are; how many they were. */
+/** Running again sends to those without a message, and leaves the others as they are; how many they were. */
 function expectContinued(before: readonly RowEnding[], after: readonly RowEnding[], second: Again): number {
   const open = new Set(before.filter(({ outcome }) => outcome === 'pending' || outcome === 'failed').map(lineOf));
   expect(after.filter(({ line }) => !open.has(line))).toEqual(before.filter(({ line }) => !open.has(line)));
@@ -195,7 +195,7 @@ function expectContinued(before: readonly RowEnding[], after: readonly RowEnding
   return open.size;
 }
 
-/** SECURITY S7: the key stands nowhere, in no form. */
+/** SECURITY S7: the key is nowhere, in no form. */
 export function expectNoKey(scene: Scene, printed: CliResult, ...more: readonly string[]): void {
   const all: readonly (readonly [string, string | Buffer])[] = [
     ['stdout', printed.stdout],
@@ -210,7 +210,7 @@ export function expectNoKey(scene: Scene, printed: CliResult, ...more: readonly 
 
 /** What an answer says reaches every report, but no key, no control character of a terminal and no script of a page. */
 async function expectCleanReports(scene: Scene): Promise<void> {
-  const run = besides();
+  const run = commandRunner();
   const report = async (format: string): Promise<CliResult> =>
     await run(['report', '--format', format], { cwd: scene.root, env: { HANDBILL_API_KEY: CANARY_KEY } });
   const text = await report('text');

@@ -42,7 +42,7 @@ type Fates = string | readonly [string, string, string, string];
 
 interface Case {
   readonly what: string;
-  /** To the requests that hold somebody of the second four; by turns, and the last again and again. */
+  /** To the requests that hold a recipient of the second four; by turns, and the last again and again. */
   readonly answers: readonly ((asked: Asked) => Answer)[];
   readonly fates: Fates;
   /** Recipients of the requests to the second four, in order. */
@@ -54,7 +54,7 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { what: 'everybody taken, each with an id', answers: [() => ({})], fates: 'accepted' },
+  { what: 'all accepted, each with an id', answers: [() => ({})], fates: 'accepted' },
   {
     what: 'partial acceptance, in another order',
     answers: [
@@ -65,7 +65,7 @@ const CASES: readonly Case[] = [
     fates: ['accepted', 'rejected(refused)', 'accepted', 'accepted'],
   },
   {
-    what: 'everybody refused in a 2xx',
+    what: 'all refused in a 2xx',
     answers: [list(['refused', 'refused', 'refused', 'refused'], (all) => all.map(({ to }) => ({ to, ...REFUSED })))],
     fates: 'rejected(refused)',
   },
@@ -109,7 +109,7 @@ const CASES: readonly Case[] = [
     fates: 'accepted',
   },
   {
-    what: 'results for strangers alone',
+    what: 'only results for unknown recipients',
     answers: [
       list(['unclear', 'unclear', 'unclear', 'unclear'], (all) =>
         all.map(({ id }, at) => ({ to: `+44740099999${at}`, id })),
@@ -119,7 +119,7 @@ const CASES: readonly Case[] = [
     halt: 'doubt',
   },
   {
-    what: 'results for strangers alone, as the first answer',
+    what: 'only results for unknown recipients, as the first answer',
     answers: [
       list(['unclear', 'unclear', 'unclear', 'unclear'], (all) =>
         all.map(({ id }, at) => ({ to: `+44740099999${at}`, id })),
@@ -139,7 +139,7 @@ const CASES: readonly Case[] = [
     fates: ['accepted', 'accepted', 'in-doubt(unrecognised)', 'accepted'],
   },
   {
-    what: 'a list of the refused alone',
+    what: 'a list of only the refused',
     answers: [
       ({ recipients }) => ({
         body: { rejected: [{ to: recipients[3]?.address, reason: 'not you' }] },
@@ -240,7 +240,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-it.each(CASES)('D1, D2, F1: $what', async ({ answers, fates, sizes = [4], halt = null, message = SHARED, first }) => {
+it.each(CASES)('$what (D1, D2, F1)', async ({ answers, fates, sizes = [4], halt = null, message = SHARED, first }) => {
   const hit = first === true ? [0, 1, 2, 3] : [4, 5, 6, 7];
   let turn = 0;
   const behave = (asked: Asked): Answer => {
@@ -302,7 +302,7 @@ it.each([
   ['one', [HIT], [4, 3]],
   ['all but one', [4, 5, 7], [4, 1]],
   ['all of them', [4, 5, 6, 7], [4]],
-])('K3: %s of a request suppressed before its claims: the others alone are sent to', async (_, rows, sizes) => {
+])('%s of a request suppressed before its claims: only the others are sent to (K3)', async (_, rows, sizes) => {
   await using told = await withMeanwhile((scene) => rows.forEach((row) => void scene.suppress(numberOf(row))));
   const { api, scene } = told;
   await scene.begin();
@@ -318,12 +318,12 @@ it.each([
   ['was too large', { status: 413 }, 'pending(too-large)'],
   ['was answered 429', { status: 429 }, 'pending(rate-limited)'],
 ] as const)(
-  'I2: interrupted while a request %s: nothing more is sent, and the next start goes on',
+  'interrupted while a request %s: nothing more is sent, and the next start goes on (I2)',
   async (_, answer, fate) => {
     const stop = new AbortController();
     await using told = await withMeanwhile(() => stop.abort(), answer);
     const { api, scene } = told;
-    await scene.begin({ interrupt: stop.signal });
+    await scene.begin({ signal: stop.signal });
     const [one, two] = [Array(4).fill(fate), Array(4).fill('pending')];
     expect(scene.tale()).toEqual([...one, ...two]);
     expect(api.asked).toHaveLength(1);
@@ -337,14 +337,14 @@ it.each([
   },
 );
 
-it('I3: aborted in flight, everybody of the request is in doubt', async () => {
+it('aborted in flight, every recipient of the request is in doubt (I3)', async () => {
   const [stop, abort] = [new AbortController(), new AbortController()];
   await using told = await withMeanwhile(() => {
     stop.abort();
     abort.abort();
   });
   const { api, scene } = told;
-  await scene.begin({ interrupt: stop.signal, abort: abort.signal });
+  await scene.begin({ signal: stop.signal, cutSignal: abort.signal });
   expect(scene.tale()).toEqual([...Array(4).fill('in-doubt(stopped)'), ...Array(4).fill('pending')]);
   expect(scene.objections()).toEqual([]);
   await scene.begin();
@@ -352,7 +352,7 @@ it('I3: aborted in flight, everybody of the request is in doubt', async () => {
   expect(scene.objections()).toEqual([]);
 });
 
-it('--limit counts recipients, and a request is no larger than what is left', async () => {
+it('--limit counts recipients, and a request is never larger than what is left', async () => {
   await using api = await startMessageApi();
   using scene = tell(api, { rows: ROWS, message: SHARED, campaign: SEND });
   await scene.begin({ limit: 6 });
@@ -361,7 +361,7 @@ it('--limit counts recipients, and a request is no larger than what is left', as
   expect(scene.objections()).toEqual([]);
 });
 
-it('--retry-rejected sends again to those of a request who were refused, and to nobody else', async () => {
+it('--retry-rejected sends again only to those of a request who were refused', async () => {
   await using api = await startMessageApi();
   using scene = tell(api, { rows: PER_REQUEST, message: SHARED, campaign: SEND });
   api.behave = list(['refused', 'taken', 'refused', 'taken'], (all) =>
@@ -388,7 +388,7 @@ it('several at a time: every recipient is in one request, and each request is fu
   expect(scene.objections()).toEqual([]);
 });
 
-it('counts a request that is made again once, for all whom it is for: it costs no lanes', async () => {
+it('counts a repeated request once, for all its recipients: it costs no connections', async () => {
   await using api = await startMessageApi(({ number }) => (number === 1 ? { status: 429 } : {}));
   using scene = tell(api, { rows: 24, message: SHARED, campaign: 'send: { recipientsPerRequest: 12, timeout: 1s }' });
   const { report } = await scene.begin();

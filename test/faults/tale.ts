@@ -1,7 +1,7 @@
 import { openLedger } from '../../src/ledger/open.ts';
-import { type SendOptions, send } from '../../src/operations/send.ts';
-import type { SendResult } from '../../src/operations/send-result.ts';
-import type { Ending, LegEnding } from '../oracle/oracle.ts';
+import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
+import type { SendResult } from '../../src/operations/send-options.ts';
+import type { Ending, StepEnding } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, type Scene, type SceneOptions } from '../oracle/scene.ts';
 import type { MessageApi } from './message-api.ts';
@@ -14,7 +14,7 @@ export const FALLBACK: readonly string[] = [
   'fallback: { channel: sms, from: Riverside, template: { text: "Hello {{name}}" } }',
 ];
 
-/** Everybody gets the same text, so that a request may be for several. */
+/** All recipients get the same text, so that a request may be for several. */
 export const SHARED: readonly string[] = ['channel: sms', 'from: Riverside', 'template: { text: "Hi everybody" }'];
 
 /** A scene whose starts go through the library, which is what the command line calls. */
@@ -23,7 +23,7 @@ export interface Told extends Scene {
   begin(options?: Partial<SendOptions>): Promise<SendResult>;
   /** As `handbill suppress add` does, beside the start that is going on. */
   suppress(address: string): void;
-  /** What became of each row, in list order: its legs, each with its reason. */
+  /** What became of each row, in list order: its steps, each with its reason. */
   tale(): string[];
   /** What speaks against the promise, over all starts. */
   objections(more?: Parameters<Scene['violations']>[0]): string[];
@@ -61,9 +61,9 @@ export function tell(api: MessageApi, options: Omit<SceneOptions, 'baseUrl' | 'r
 }
 
 function taleOf(ending: Ending): string {
-  return (ending.legs ?? [ending]).map(said).join(' > ');
+  return (ending.steps ?? [ending]).map(said).join(' > ');
 }
 
-function said({ outcome, reason }: LegEnding): string {
+function said({ outcome, reason }: StepEnding): string {
   return reason === null ? outcome : reason === 'fell-back' ? reason : `${outcome}(${reason})`;
 }

@@ -37,8 +37,8 @@ const AFTERWARDS = MEANT.map((meant) => (meant === 'holdout' ? HELD : 'accepted'
 /** The text that each row got by RCS; null for who got none. */
 function textsOf(scene: Told): (string | null)[] {
   const texts = new Map(scene.evidence().receipts.map(({ reference, text }) => [reference, text]));
-  return scene.endings().map(({ reference, legs }) => {
-    const text = texts.get(legs?.[0]?.reference ?? reference) ?? null;
+  return scene.endings().map(({ reference, steps }) => {
+    const text = texts.get(steps?.[0]?.reference ?? reference) ?? null;
     return text === null ? null : (/"text":"Text of ([^"]*)"/.exec(text)?.[1] ?? text);
   });
 }
@@ -48,7 +48,7 @@ const meantWith = (winner: string) =>
 
 const isMixed = (counts: readonly string[]) => new Set(counts).size === 4;
 
-it('has somebody of every kind', () => {
+it('has a recipient of every kind', () => {
   expect(isMixed(MEANT)).toBe(true);
 });
 
@@ -67,7 +67,7 @@ async function tested(more: Partial<Parameters<typeof tell>[1]> = {}, behave: Me
   };
 }
 
-it('A2: sends to the test alone, and to nobody else until a winner is named', async () => {
+it('sends only to the test, and to no other recipient until a winner is named (A2)', async () => {
   await using told = await tested();
   const { api, scene } = told;
   expect(scene.tale()).toEqual(DURING_THE_TEST);
@@ -77,7 +77,7 @@ it('A2: sends to the test alone, and to nobody else until a winner is named', as
     expect(scene.tale()).toEqual(DURING_THE_TEST);
   }
   expect(api.asked).toHaveLength(received);
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
 it('a winner that was named once is the winner of every later start', async () => {
@@ -91,7 +91,7 @@ it('a winner that was named once is the winner of every later start', async () =
   expect(textsOf(scene)).toEqual(meantWith('B'));
   const variants = scene.endings().map((ending) => (ending as { variant?: string | null }).variant);
   expect(variants).toEqual(meantWith('B'));
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
 it('a winner that another start names is for those who still wait', async () => {
@@ -102,7 +102,7 @@ it('a winner that another start names is for those who still wait', async () => 
   await scene.begin({ winner: 'A', concurrency: 4 });
   expect(scene.tale()).toEqual(AFTERWARDS);
   expect(textsOf(scene)).toEqual(meantWith('A').map((text, row) => before[row] ?? text));
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
 it('new rows of an amended list are in the test, wait or are held out as the others', async () => {
@@ -122,10 +122,10 @@ it('new rows of an amended list are in the test, wait or are held out as the oth
   expect(api.asked.length - received).toBe(fates.filter((fate) => fate === 'accepted').length);
   await scene.begin({ winner: 'A', concurrency: 4 });
   expect(scene.tale().filter((one) => one !== 'accepted' && one !== HELD)).toEqual([]);
-  expect(scene.objections({ lines, legs: 2 })).toEqual([]);
+  expect(scene.objections({ lines, steps: 2 })).toEqual([]);
 });
 
-it('interrupted in the test, whoever is left of it gets what they were meant to get, with or without a winner', async () => {
+it('interrupted in the test, those left of it get their variant, with or without a winner', async () => {
   const stop = new AbortController();
   await using told = await tested();
   const { api, scene } = told;
@@ -135,7 +135,7 @@ it('interrupted in the test, whoever is left of it gets what they were meant to 
   scene.write('people.csv', `${list}${added.map((number) => `${number},Late\n`).join('')}`);
   const received = api.asked.length;
   api.behave = ({ number }) => (number === received + 2 ? { after: () => stop.abort() } : {});
-  await scene.begin({ amend: true, interrupt: stop.signal });
+  await scene.begin({ amend: true, signal: stop.signal });
   expect(scene.tale()).toContain('pending');
   await scene.begin({ winner: 'A', concurrency: 4 });
   const meant = added.map((number) => {
@@ -144,10 +144,10 @@ it('interrupted in the test, whoever is left of it gets what they were meant to 
   });
   expect(textsOf(scene)).toEqual([...meantWith('A'), ...meant]);
   const lines = Array.from({ length: ROWS + added.length }, (_, row) => row + 2);
-  expect(scene.objections({ lines, legs: 2 })).toEqual([]);
+  expect(scene.objections({ lines, steps: 2 })).toEqual([]);
 });
 
-it('whoever fell back stays with the variant of the first leg, whoever wins later', async () => {
+it('a recipient who fell back stays with the variant of the first step, whichever wins later', async () => {
   const stop = new AbortController();
   await using told = await tested();
   const { api, scene } = told;
@@ -155,14 +155,14 @@ it('whoever fell back stays with the variant of the first leg, whoever wins late
     ...{ status: 422, body: CODE, each: recipients.map(() => 'unsupported') },
     after: () => stop.abort(),
   });
-  await scene.begin({ winner: 'B', interrupt: stop.signal });
+  await scene.begin({ winner: 'B', signal: stop.signal });
   const row = scene.tale().indexOf('fell-back > pending');
   expect(MEANT[row]).toBe('undecided');
   api.behave = () => ({});
   await scene.begin({ winner: 'A', limit: 1 });
   expect(scene.tale()[row]).toBe('fell-back > accepted');
-  expect(scene.endings()[row]).toMatchObject({ variant: 'B', legs: [{ variant: 'B' }, { variant: 'B' }] });
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.endings()[row]).toMatchObject({ variant: 'B', steps: [{ variant: 'B' }, { variant: 'B' }] });
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
 const CODE = { code: 'channel-not-supported' };
@@ -180,10 +180,10 @@ it('in shared requests, with fallbacks: one variant in each request, and each ro
   expect(scene.tale()).toContain('fell-back > accepted');
   expect(textsOf(scene)).toEqual(meantWith('B'));
   expect(api.asked.some(({ recipients }) => recipients.length > 1)).toBe(true);
-  expect(scene.objections({ legs: 2 })).toEqual([]);
+  expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
-it('J1: an amended campaign that has lost the winner is refused until another one is named', async () => {
+it('an amended campaign that has lost the winner is refused until another one is named (J1)', async () => {
   await using told = await tested();
   const { scene } = told;
   await scene.begin({ winner: 'B', limit: 1 });

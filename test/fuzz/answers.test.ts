@@ -74,7 +74,7 @@ const input = fc.record({
 
 // Two at once, because most of the time is spent waiting for answers that do not come.
 it.concurrent.each([1, 2])(
-  'whatever the API answers, nobody is sent to twice, everybody has an outcome, and it ends as documented (%i)',
+  'whatever the API answers, no recipient is sent to twice, all have an outcome, and it ends as documented (%i)',
   async (shard) => {
     const server = new Scripted();
     await using target = startTarget();

@@ -21,7 +21,7 @@ const EXAMPLES = join(import.meta.dirname, '..', '..', 'campaigns');
 // Where fsync costs nothing: thousands of ledgers are made here, and none has to outlive a power failure.
 const MEMORY = '/dev/shm';
 
-/** Exit statuses of a command that nobody interrupted. 1 is a bug, and none is a crash. */
+/** Exit statuses of a command that was not interrupted. 1 is a bug, and none is a crash. */
 const DOCUMENTED: ReadonlySet<number | null> = new Set([0, 2, 3, 4, 5, 6, 7]);
 const STACK = /^ +at .*(?:file:\/\/|node:|\.[cm]?[jt]s:\d+)/m;
 

@@ -169,7 +169,7 @@ const CONTACTS = {
   recipients: { contacts: ['c-1', 'c-2', 'c-3'] },
 };
 
-/** Who, when and how much: every rule, so wide that everybody passes, whatever the hour. */
+/** Who, when and how much: every rule, so wide that all recipients pass, whatever the hour. */
 const RULES = {
   name: 'rich',
   channel: 'sms',

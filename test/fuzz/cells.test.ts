@@ -9,7 +9,7 @@ import { yamlOf } from './trees.ts';
 import { words } from './words.ts';
 
 /*
- * What stands in a cell is text wherever it goes: it is posted as it is, at its place and nowhere else, or the row is
+ * What is in a cell is text wherever it goes: it is posted as it is, at its place and nowhere else, or the row is
  * refused. The expectation is made without handbill: from the same message, written by hand, with the text put in.
  */
 
@@ -39,7 +39,7 @@ const MJML = `<mjml><mj-head><mj-title>{{name}}</mj-title></mj-head><mj-body><mj
 
 const LIST = { csv: 'people.csv', to: 'msisdn', key: 'id' };
 
-/** The body that one text makes, where `N` stands for it. */
+/** The body that one text makes, where `N` means it. */
 type Make = (n: string) => unknown;
 
 const MESSAGES: Readonly<Record<string, { readonly campaign: object; readonly make: Make }>> = {

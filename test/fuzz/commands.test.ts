@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const COMMANDS = [
   ...['validate', 'preview', 'plan', 'send', 'report', 'runs', 'suppress', 'completion', 'help'],
-  ...['diff', 'approve', 'schedule', 'due', 'purge'],
+  ...['diff', 'approve', 'schedule', 'due', 'purge', 'pause', 'resume'],
 ] as const;
 const SUBCOMMANDS = ['add', 'remove', 'list', 'import', 'export', 'check', 'bash', 'send', 'nope'] as const;
 const OPTIONS = [
@@ -160,11 +160,11 @@ it(
   TIMEOUT_MS,
 );
 
-describe('whatever a sealed plan holds, it is sent as sealed or refused', () => {
-  let sealed = '';
+describe('a plan file is sent as it was made or refused, whatever it holds', () => {
+  let planFile = '';
   beforeAll(async () => {
-    sealed = (await arena.run(['plan', 'notification', '--env', 'test'])).stdout;
-    expect(JSON.parse(sealed)).toMatchObject({ campaign: { name: 'notification' } });
+    planFile = (await arena.run(['plan', 'notification', '--env', 'test'])).stdout;
+    expect(JSON.parse(planFile)).toMatchObject({ campaign: { name: 'notification' } });
   });
 
   const send = async (plan: string | Uint8Array): Promise<number | null> => {
@@ -185,8 +185,8 @@ describe('whatever a sealed plan holds, it is sent as sealed or refused', () => 
     'damaged',
     async () => {
       const property = fc.asyncProperty(damage(words('json')), async ({ edits, spelling }) => {
-        const plan = damaged(sealed, edits, spelling);
-        const same = sameJson(plan, sealed);
+        const plan = damaged(planFile, edits, spelling);
+        const same = sameJson(plan, planFile);
         const status = await send(plan);
         if (!same) expect(status).toBe(2);
       });
@@ -199,23 +199,23 @@ describe('whatever a sealed plan holds, it is sent as sealed or refused', () => 
     ['an input that is none', { inputs: [null] }],
     ['an input without a name', { inputs: [{ role: 'campaign' }] }],
   ])('refused: %s', async (_, change) => {
-    const { seal: _old, ...plan } = JSON.parse(sealed) as Record<string, unknown>;
+    const { fingerprint: _old, ...plan } = JSON.parse(planFile) as Record<string, unknown>;
     const changed = { ...plan, ...change };
-    expect(await send(JSON.stringify({ ...changed, seal: sealOf(changed) }))).toBe(2);
+    expect(await send(JSON.stringify({ ...changed, fingerprint: fingerprintOf(changed) }))).toBe(2);
   });
 
   it('refused: deeper than the call stack', async () => {
     const depth = 100_000;
-    expect(await send(sealed.replace('{', `{"deep":${'['.repeat(depth)}${']'.repeat(depth)},`))).toBe(2);
+    expect(await send(planFile.replace('{', `{"deep":${'['.repeat(depth)}${']'.repeat(depth)},`))).toBe(2);
   });
 
   it(
-    'damaged and sealed again by somebody who knows how',
+    'damaged, with a fingerprint that fits',
     async () => {
       const property = fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
-        const { seal: _, ...plan } = JSON.parse(sealed) as Record<string, unknown>;
+        const { fingerprint: _, ...plan } = JSON.parse(planFile) as Record<string, unknown>;
         for (const { path, value } of changes) set(plan, path, structuredClone(value));
-        await send(JSON.stringify({ ...plan, seal: sealOf(plan) }));
+        await send(JSON.stringify({ ...plan, fingerprint: fingerprintOf(plan) }));
       });
       await fc.assert(property, runs(50, 700));
     },
@@ -234,7 +234,7 @@ const PATHS = [
     'recipients',
     'skipInvalid',
   ],
-  ...['sealedAt', 'inputs', 'inputs.0', 'inputs.0.role', 'inputs.0.file', 'inputs.0.sha256', 'inputs.3', 'estimate'],
+  ...['plannedAt', 'inputs', 'inputs.0', 'inputs.0.role', 'inputs.0.file', 'inputs.0.sha256', 'inputs.3', 'estimate'],
   ...['estimate.send', 'estimate.costMicros', 'estimate.variants', 'estimate.fallback', 'estimate.deferred'],
   ...['winner', 'extra', '__proto__', 'toString'],
 ];
@@ -246,7 +246,7 @@ const change = fc.record({
   ),
 });
 
-function sealOf(plan: object): string {
+function fingerprintOf(plan: object): string {
   return createHash('sha256').update(canonical(plan)).digest('hex');
 }
 

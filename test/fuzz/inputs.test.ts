@@ -27,7 +27,7 @@ const NAMES = [
 const example = (path: string): string =>
   readFileSync(join(import.meta.dirname, '..', '..', 'campaigns', path), 'utf8');
 
-/** Commands that never send, whatever they are given. The last one is asked and has nobody to answer. */
+/** Commands that never send, whatever they are given. The last one asks, and no user answers. */
 const LOOKS: readonly (readonly string[])[] = [
   ['validate', 'NAME'],
   ['validate', 'NAME', '--format', 'json', '--skip-invalid'],
@@ -198,7 +198,7 @@ async function withFile(file: string, content: Uint8Array, args: readonly string
   try {
     const ran = await arena.run(args[0] === 'send' ? [...args, '--format', 'json'] : args);
     const posted = server.requests.slice(before);
-    // One for each recipient, of whom some share a request.
+    // One for each recipient; some of them share a request.
     const references = posted.flatMap(({ body }) => [...body.matchAll(/"handbill":"([^"]+)"/g)].map(([, own]) => own));
     expect(new Set(references).size).toBe(references.length);
     for (const { body } of posted) expect(body).toContain('"handbill":"');

@@ -4,11 +4,11 @@ import type fc from 'fast-check';
 const FULL = process.env['HANDBILL_FULL'] === '1';
 
 /**
- * Options of fast-check: a fixed seed and a sample for `npm test`, many more with HANDBILL_FULL=1, another history with
+ * Options of fast-check: a fixed seed and a sample, many more with HANDBILL_FULL=1, another history with
  * HANDBILL_FUZZ_SEED=NUMBER. A failure prints its smallest input with seed and path; HANDBILL_FUZZ_REPLAY=SEED:PATH
  * runs that one input again.
  *
- * @param sample runs in `npm test`
+ * @param sample runs in the sample
  * @param full runs in the full set
  * @param shard makes another history, for parts that run at once
  */

@@ -80,7 +80,7 @@ class Scripted {
   };
 }
 
-/** After these an answer says that nothing was done for anybody, and the same may be sent again. */
+/** After these an answer says that nothing was done for any recipient, and the same may be sent again. */
 const AGAIN: ReadonlySet<number> = new Set([413, 425, 429, 503]);
 
 /** What speaks against the promise, seen from the server alone. */
@@ -99,7 +99,7 @@ function* violations(seen: readonly Seen[]): Generator<string> {
   }
   for (const [at, one] of seen.entries()) {
     if (one.channel !== 'SMS') continue;
-    // A fallback stands behind an answer that speaks of the channel, in its status or in a code.
+    // A fallback follows an answer that speaks of the channel, in its status or in a code.
     const before = seen.slice(0, at).filter(({ channel }) => channel !== 'SMS');
     if (!before.some(({ status, body }) => status === 404 || body.toLowerCase().includes(CODE)))
       yield 'a fallback for nothing';
@@ -107,7 +107,7 @@ function* violations(seen: readonly Seen[]): Generator<string> {
 }
 
 it(
-  'whatever the API says of several recipients at once, nobody is sent to twice and everybody has an outcome',
+  'whatever the API says of several recipients at once, no recipient is sent to twice and all have an outcome',
   async () => {
     const server = new Scripted();
     await using target = startTarget();

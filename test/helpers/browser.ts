@@ -9,10 +9,10 @@ const INSTALLED = [
   '/opt/google/chrome/chrome',
 ];
 
-/** A page in a real browser, and everything that it did besides being shown. */
+/** A page in a real browser, and everything else that it did. */
 export interface Watched extends AsyncDisposable {
   readonly page: Page;
-  /** What it wrote to the console, refusals by its content security policy among them, and errors that nobody caught. */
+  /** What it wrote to the console, refusals by its content security policy among them, and errors that were not caught. */
   readonly logged: readonly string[];
   /** Addresses of everything that it asked for, itself first. */
   readonly requests: readonly string[];

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { handbillHere } from '../commands/in-process.ts';
+import { handbillHere } from '../cli/in-process.ts';
 import { type CliOptions, type CliResult, runCli } from './cli.ts';
 import { QUICK } from './quick.ts';
 
@@ -26,6 +26,6 @@ export function runnerOf(at: number, nth: number): typeof runHere {
 }
 
 /** How a command is run whose process proves nothing more: in this process, but in one of its own in whole sets and hunts. */
-export function besides(): typeof runHere {
+export function commandRunner(): typeof runHere {
   return QUICK ? runHere : runCli;
 }

@@ -28,7 +28,7 @@ export interface Replica extends Omit<PostgresServer, 'replicate'> {
   promote(): Promise<void>;
 }
 
-/** Whoever runs tests as root: PostgreSQL refuses to be root itself. */
+/** When tests run as root: PostgreSQL refuses to be root itself. */
 const NOBODY = 65_534;
 const PASSWORD = 'a password with spaces & signs';
 
@@ -178,7 +178,7 @@ async function askServer(address: string, text: string): Promise<readonly unknow
 }
 
 /**
- * The programs of this system. npm packs no links, and as root they are copied to where nobody may read them, because a
+ * The programs of this system. npm packs no links, and as root they are copied to a place that others can read, because a
  * clone may lie in a folder that is closed to others.
  */
 async function programsIn(folder: string): Promise<string> {

@@ -7,7 +7,7 @@ import { until } from './cli.ts';
 import { startPostgres } from './postgres-server.ts';
 
 /*
- * The PostgreSQL of this run of tests: the server that HANDBILL_TEST_POSTGRES names (as somebody who may create
+ * The PostgreSQL of this run of tests: the server that HANDBILL_TEST_POSTGRES names (as a user who may create
  * databases), else one that the first test to need it starts for all of them. `test/postgres-setup.ts` says where it lies,
  * and ends it.
  */
@@ -33,7 +33,7 @@ async function find(): Promise<string> {
     try {
       const server = await startPostgres(home);
       writeFileSync(join(home, 'pid'), String(server.process.pid));
-      // The run of tests ends it, whoever started it.
+      // The run of tests ends it, whichever file started it.
       server.process.unref();
       server.process.stderr?.destroy();
       writeFileSync(`${file}.part`, server.address);

@@ -10,7 +10,7 @@ export interface TestProject extends Disposable {
   readonly root: string;
   path(name: string): string;
   write(name: string, content: string | Uint8Array): void;
-  /** Every regular file below the root with its bytes, whoever wrote it. */
+  /** Every regular file below the root with its bytes, whichever process wrote it. */
   contents(): ReadonlyMap<string, Buffer>;
 }
 

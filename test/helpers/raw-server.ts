@@ -151,7 +151,7 @@ export function rawThenReset(text: string): Behaviour {
   };
 }
 
-/** Some bytes again and again, for as long as somebody listens. */
+/** Some bytes again and again, for as long as the client listens. */
 export function drip(first: string, next: string, everyMs: number): Behaviour {
   return ({ socket }) => {
     socket.write(first);

@@ -32,8 +32,8 @@ describe('a planted fault is found', () => {
   it.each<[label: string, files: Record<string, string>, problem: string]>([
     [
       'upward, static',
-      { 'plan/a.ts': `import { run } from '../run/b.ts';`, 'run/b.ts': '' },
-      'plan/a.ts imports run/b.ts: upward',
+      { 'plan/a.ts': `import { run } from '../send/b.ts';`, 'send/b.ts': '' },
+      'plan/a.ts imports send/b.ts: upward',
     ],
     [
       'upward, over several lines',
@@ -47,8 +47,8 @@ describe('a planted fault is found', () => {
     ],
     [
       'upward, exported from',
-      { 'run/a.ts': `export * from '../cli.ts';`, 'cli.ts': '' },
-      'run/a.ts imports cli.ts: upward',
+      { 'send/a.ts': `export * from '../cli.ts';`, 'cli.ts': '' },
+      'send/a.ts imports cli.ts: upward',
     ],
     [
       'upward, dynamic',

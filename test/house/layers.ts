@@ -6,7 +6,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['web'],
   ['telemetry'],
   ['operations'],
-  ['run', 'diff'],
+  ['send', 'diff'],
   ['plan'],
   [
     'campaign',
@@ -98,7 +98,7 @@ function circles(edges: ReadonlyMap<string, readonly string[]>): string[] {
   return problems;
 }
 
-/** Whole-line comments go: examples in docstrings often show an import. What stands behind code is left, for `//` may be part of a text. */
+/** Whole-line comments go: examples in docstrings often show an import. What comes after code is left, for `//` may be part of a text. */
 function withoutComments(text: string): string {
   return text.replaceAll(/^\s*\/\*[\s\S]*?\*\//gm, '').replaceAll(/^\s*\/\/.*$/gm, '');
 }

@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, test } from 'vitest';
+import { reachedFrom } from '../../.scripts/public-types.ts';
 import { validatorsSource } from '../../.scripts/validators.ts';
+import { codePages, guides } from '../../src/cli/pages.ts';
 import { SCRIPTS } from '../../src/web/client-script.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -16,17 +19,40 @@ describe('the published package', () => {
   let files: string[] = [];
 
   beforeAll(() => {
-    const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
-    const answer = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8' })) as unknown;
-    files = packedFiles(answer);
+    files = packed();
   });
 
-  it('holds, besides the build, exactly the files of the golden list', () => {
+  it('holds, apart from the build and the pages to read, exactly the files of the golden list', () => {
     const golden = readFileSync(join(root, 'test/fixtures/house/package-files.txt'), 'utf8').trim().split('\n');
-    expect(files.filter((file) => !file.startsWith('dist/')).sort()).toEqual(golden);
+    expect(files.filter((file) => !/^(?:dist|docs)\//.test(file)).sort()).toEqual(golden);
   });
 
-  it('holds a build with the types of each source file, its code in chunks, and nothing else', () => {
+  it('holds every page and picture that the README links to', () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    const links = [...readme.matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) => link);
+    expect(links.length).toBeGreaterThan(50);
+    expect(links.filter((link) => !/^https:/.test(link) && !files.includes(link))).toEqual([]);
+  });
+
+  it('holds each page that `handbill help` shows', () => {
+    const shown = [...guides(), ...codePages()].map(({ file }) => relative(root, fileURLToPath(file)));
+    expect(shown.length).toBeGreaterThan(50);
+    expect(files).toEqual(expect.arrayContaining(shown));
+  });
+
+  it('holds nothing that a run left behind', () => {
+    mkdirSync(join(root, 'docs/examples/.handbill'), { recursive: true });
+    const left = join(root, 'docs/examples/.handbill/test-of-the-package.db');
+    try {
+      writeFileSync(left, '');
+      expect(packed().filter((file) => file.includes('.handbill'))).toEqual([]);
+    } finally {
+      rmSync(left);
+      rmdirIfEmpty(join(root, 'docs/examples/.handbill'));
+    }
+  });
+
+  it('holds a build with the types that programs can reach, its code in chunks, and nothing else', () => {
     const built = files.filter((file) => file.startsWith('dist/') && !CHUNK.test(file)).sort();
     expect(built, 'run `npm run build` first: dist/ is missing or older than src/').toEqual(expectedBuild());
   });
@@ -39,11 +65,11 @@ describe('the published package', () => {
 
   it('holds the licence of each package of which it has the code', () => {
     const texts = files.filter((file) => CHUNK.test(file)).map((file) => readFileSync(join(root, file), 'utf8'));
-    for (const name of ['commander', 'fastest-levenshtein', 'tinyqueue', 'yaml']) {
+    for (const name of ['commander', 'fastest-levenshtein', 'marked', 'tinyqueue', 'yaml']) {
       const holding = texts.filter((text) => text.includes(`// node_modules/${name}/`));
       expect(holding.length, name).toBeGreaterThan(0);
       for (const text of holding)
-        expect(text).toMatch(new RegExp(`^(?:/\\*! [^]*\\*/\\n)*/\\*! ${name}\\n[^]{500,2000}?\\*/`));
+        expect(text).toMatch(new RegExp(`^(?:/\\*! [^]*\\*/\\n)*/\\*! ${name}\\n[^]{500,3500}?\\*/`));
     }
     const bundled = texts.flatMap((text) => [
       ...text.matchAll(/^(?: {2})*\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm),
@@ -51,6 +77,7 @@ describe('the published package', () => {
     expect([...new Set(bundled.map(([, name]) => name))].sort()).toEqual([
       'commander',
       'fastest-levenshtein',
+      'marked',
       'tinyqueue',
       'yaml',
     ]);
@@ -129,6 +156,16 @@ function directDependencies(): Record<string, string> {
   return { ...manifest.dependencies, ...manifest.devDependencies };
 }
 
+/** Files of the package, as npm would publish them. */
+function packed(): string[] {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  return packedFiles(JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8' })) as unknown);
+}
+
+function rmdirIfEmpty(folder: string): void {
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
+}
+
 /** npm 11 answers with a list of packages, later versions with an object by name. */
 function packedFiles(answer: unknown): string[] {
   const packages = Object.values(answer as Record<string, { files: { path: string }[] }>);
@@ -147,10 +184,9 @@ function chunksNamedBy(file: string): string[] {
 }
 
 function expectedBuild(): string[] {
-  const sources = globSync('**/*.ts', { cwd: join(root, 'src'), exclude: ['web/client/**'] });
   return (
-    sources
-      .map((file) => `dist/${file.replace(/\.ts$/, '')}.d.ts`)
+    [...reachedFrom(join(root, 'dist'), 'index.d.ts')]
+      .map((file) => `dist/${file}`)
       .concat('dist/cli.js', 'dist/index.js', 'dist/campaign/validators.cjs', 'dist/ledger/postgres/thread.js')
       // What runs in the browser is bundled: a file for each page, without declarations.
       .concat(SCRIPTS.map((name) => `dist/web/client/${name}.js`))

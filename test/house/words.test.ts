@@ -26,6 +26,9 @@ const UNCLEAR_NAME = /\w*(?:nobody|somebody|anybody|everybody|whoever|desk)\w*/g
 /** A row of docs/failures.md, or of a page that is not in this project. */
 const BARE_CODE = /(?<![\w.'"`#%+$/-])[A-KS]\d{1,2}\b(?![-:]\d)/;
 
+/** A code belongs behind the words of a title. */
+const CODE_FIRST = /^(?:[A-KS]\d{1,2}(?:, )?)+:/;
+
 describe('what people read says who and what', () => {
   const pages = globSync(
     ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'campaigns/README.md', 'docs/**/*.md', 'schemas/*.json'],
@@ -36,7 +39,7 @@ describe('what people read says who and what', () => {
 
   test.each(pages)('%s', (page) => {
     // Code is as it is written; so is what the examples of diagnostics print, which the messages below are tested for.
-    const code = page === 'docs/diagnostics.md' ? /```[\s\S]*?```/g : /`[^`\n]*`/g;
+    const code = page.startsWith('docs/diagnostics') ? /```[\s\S]*?```/g : /`[^`\n]*`/g;
     const text = textOf(page).replaceAll(code, (found) => found.replaceAll(/[^\n]/g, ''));
     expect(unclearWords(text)).toEqual([]);
   });
@@ -72,7 +75,32 @@ describe('what people read says who and what', () => {
     ).toEqual([]);
   });
 
-  test('an unclear word is found, in a page, in a message and in a comment', () => {
+  const tests = globSync('test/**/*.test.ts', { cwd: root });
+
+  test('comments in test', () => {
+    const files = globSync('test/**/*.ts', { cwd: root }).filter((path) => !path.endsWith('house/words.test.ts'));
+    expect(
+      files.flatMap((path) =>
+        commentsIn(textOf(path)).flatMap((comment) =>
+          unclearWords(comment).map((found) => `${path}: ${found}: ${comment}`),
+        ),
+      ),
+    ).toEqual([]);
+  });
+
+  test('titles of tests', () => {
+    expect(tests.length).toBeGreaterThan(100);
+    expect(
+      tests.flatMap((path) =>
+        titlesIn(textOf(path)).flatMap((title) => [
+          ...unclearWords(title).map((found) => `${path}: ${found}: ${title}`),
+          ...(CODE_FIRST.test(title) ? [`${path}: a code before the words: ${title}`] : []),
+        ]),
+      ),
+    ).toEqual([]);
+  });
+
+  test('an unclear word is found, in a page, in a message, in a title and in a comment', () => {
     expect(unclearWords('first\nNobody is sent to.')).toEqual(['2: Nobody']);
     expect(unclearWords('understanding, standard')).toEqual([]);
     expect(textsIn("// somebody\nconst a = 'for everybody', nobody;")).toBe("\n'for everybody'");
@@ -81,6 +109,11 @@ describe('what people read says who and what', () => {
       '// K3: suppressed.\n// Twice.',
     ]);
     expect(BARE_CODE.test('// K3: suppressed.')).toBe(true);
+    expect(titlesIn("it.each([1])('for %s', () => a('not this'));\ndescribe('of a', { skip }, () => {});")).toEqual([
+      'for %s',
+      'of a',
+    ]);
+    expect(CODE_FIRST.test('K3, A1: suppressed')).toBe(true);
   });
 });
 
@@ -145,6 +178,11 @@ function textsIn(source: string): string {
     .join('\n');
 }
 
+/** What `test`, `it` and `describe` are called with first, also after the table of `each`. */
+function titlesIn(source: string): string[] {
+  return [...source.matchAll(TITLES)].map(([, title = '']) => title.slice(1, -1));
+}
+
 /** Each comment as one text. */
 function commentsIn(source: string): string[] {
   return [...source.matchAll(/^[ \t]*(?:\/\*[\s\S]*?\*\/|(?:\/\/.*(?:\n[ \t]*(?=\/\/))?)+)/gm)].map(([comment]) =>
@@ -153,3 +191,5 @@ function commentsIn(source: string): string[] {
 }
 
 const TEXTS = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`?/g;
+const TITLES =
+  /(?:\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()'"`\n]|'[^'\n]*')*\))?)*\(|\)\()\s*('(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*")\s*,/g;

@@ -351,7 +351,7 @@ describe('errors', () => {
     });
   });
 
-  it('B9: is no failure of the recipient while the run stops', () => {
+  it('is not a failure of the recipient while the run stops (B9)', () => {
     expect(judge({ phase: 'P1', error: { code: 'ECONNREFUSED', message: 'm' } }, { stopping: true })).toMatchObject({
       outcome: 'pending',
     });

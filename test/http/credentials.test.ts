@@ -43,7 +43,7 @@ describe('a key in a variable', () => {
   });
 });
 
-describe('S6: a key in a file', () => {
+describe('a key in a file (S6)', () => {
   test.each([
     ['alone', KEY],
     ['with a newline', `${KEY}\n`],
@@ -91,7 +91,7 @@ describe('S6: a key in a file', () => {
   });
 });
 
-describe('S3: the environment', () => {
+describe('the environment (S3)', () => {
   test.each([
     [{}, null],
     [{ NODE_TLS_REJECT_UNAUTHORIZED: '1' }, null],
@@ -102,7 +102,7 @@ describe('S3: the environment', () => {
   });
 });
 
-describe('S9: a header value', () => {
+describe('a header value (S9)', () => {
   it('is every printable ASCII character and nothing else', () => {
     for (let c = 0; c < 0x200; c++) {
       const fine = c >= 0x21 && c <= 0x7e;

@@ -199,7 +199,7 @@ describe('connections', () => {
         }),
     });
     const api = endpoint(server.url, { connections: 1 });
-    // More than the system takes for a connection that nobody reads from.
+    // More than the system takes for a connection without a reader.
     for (const body of ['x'.repeat(32 * 1024 * 1024), BODY]) {
       expect(await api.ready()).toBeNull();
       expect((await api.post(body, 'r')).status).toBe(202);
@@ -229,7 +229,7 @@ describe('connections', () => {
     expect(server.requests.length).toBeLessThanOrEqual(accepted + doubt);
   });
 
-  it('that are refused beside open ones are no failure', async () => {
+  it('that are refused next to open ones are not a failure', async () => {
     const server = await serve({
       behaviour: ({ socket }) =>
         setTimeout(() => socket.write('HTTP/1.1 202 Accepted\r\ncontent-length: 2\r\n\r\n{}'), 60),
@@ -368,7 +368,7 @@ describe('TLS', () => {
     ['self-signed', 'localhost', false],
     ['another name', 'elsewhere', true],
     ['expired', 'expired', true],
-  ] as const)('B6: halts before anything is sent: %s', async (_label, name, trusted) => {
+  ] as const)('halts before anything is sent: %s (B6)', async (_label, name, trusted) => {
     const { key, cert } = certificate(name);
     const server = await serve({ tls: { key, cert } });
     const api = endpoint(server.url, trusted ? { tls: { ca: cert } } : {});
@@ -395,20 +395,20 @@ describe('TLS', () => {
     expect([server.requests.length, server.connections]).toEqual([400, 8]);
   });
 
-  it('B6: halts when the server speaks plain HTTP', async () => {
+  it('halts when the server speaks plain HTTP (B6)', async () => {
     const server = await serve({ onConnection: (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n') });
     const attempt = await endpoint(`https://localhost:${server.port}/`).post(BODY, 'r');
     expect(judge(attempt)).toMatchObject({ outcome: 'failed', reason: 'tls', halt: 'tls' });
   });
 
-  it('B10: never speaks HTTP/2, even where the server offers it', async () => {
+  it('never speaks HTTP/2, even where the server offers it (B10)', async () => {
     const { key, cert } = certificate('localhost');
     const server = await serve({ tls: { key, cert, ALPNProtocols: ['h2', 'http/1.1'] } });
     expect(judge(await endpoint(server.url, { tls: { ca: cert } }).post(BODY, 'r')).outcome).toBe('accepted');
     expect(server.requests[0]?.head).toMatch(/^POST \/v2\/messages HTTP\/1\.1\r\n/);
   });
 
-  it('S3: verifies even where the environment says not to', async () => {
+  it('verifies even where the environment says not to (S3)', async () => {
     const { key, cert } = certificate('localhost');
     const server = await serve({ tls: { key, cert } });
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
@@ -502,7 +502,7 @@ describe('a proxy', () => {
     ['closes', (socket: { end(text: string): void }) => socket.end('')],
     ['talks nonsense', (socket: { end(text: string): void }) => socket.end('SSH-2.0\r\n\r\n')],
     ['says nothing', () => {}],
-  ] as const)('B7: one that %s fails before anything is sent', async (_label, misbehave) => {
+  ] as const)('one that %s fails before anything is sent (B7)', async (_label, misbehave) => {
     const server = await serve();
     const proxy = await serve({ behaviour: ({ socket }) => misbehave(socket) });
     const api = endpoint(server.url, { proxy: `http://127.0.0.1:${proxy.port}`, connectTimeoutMs: 400 });

@@ -14,7 +14,7 @@ function start(startedAt = performance.now()): { exchange: Exchange; attempts: A
 const UP = { code: 'HANDBILL_TIMEOUT', message: 'x' };
 
 describe('an exchange', () => {
-  it('B10: refuses to be sent a second time, and the first start decides', () => {
+  it('refuses to be sent a second time, and the first start decides (B10)', () => {
     const { exchange, attempts } = start();
     exchange.onRequestStart();
     expect(() => exchange.onRequestStart()).toThrow(expect.objectContaining({ code: 'HANDBILL_STARTED_TWICE' }));
@@ -53,7 +53,7 @@ describe('an exchange', () => {
       answering: { end() {}, onUnasked: null, lingerMs: 0 },
       socketError: null,
       endedUnanswered() {},
-      settled: (one) => told.push(one),
+      finished: (one) => told.push(one),
     };
     exchange.onRequestStart();
     exchange.fail(UP);

@@ -122,7 +122,7 @@ const CASES: readonly [label: string, row: string, behaviour: Behaviour, expecte
     raw(`HTTP/1.1 100 Continue\r\n\r\n${ACCEPTED}content-length: 2\r\n\r\n{}`),
     doubt('bad-response'),
   ],
-  ['103 for ever', 'C8', drip('', 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n', 20), doubt('timeout')],
+  ['103 without end', 'C8', drip('', 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n', 20), doubt('timeout')],
   ['headers one byte at a time', 'C8', byteByByte(`${ACCEPTED}content-length: 2\r\n\r\n{}`, 20), doubt('timeout')],
 
   [
@@ -245,7 +245,7 @@ describe.concurrent('on a connection that was used before', () => {
 });
 
 describe('a compressed answer', () => {
-  it('S38: is not read', async () => {
+  it('is not read (S38)', async () => {
     const server = await serve(gzipped(400, '{"message":"words"}'));
     const attempt = await endpoint(server.url).post(BODY, 'r');
     expect(attempt).toMatchObject({ phase: 'P4', status: 400, body: '', error: { code: 'HANDBILL_ENCODED_BODY' } });
@@ -260,7 +260,7 @@ describe('redirects', () => {
     [303, 'in-doubt', 'redirect'],
     [307, 'pending', 'wrong-address'],
     [308, 'pending', 'wrong-address'],
-  ])('E1, E2, S1: %i is never followed', async (status, outcome, reason) => {
+  ])('%i is never followed (E1, E2, S1)', async (status, outcome, reason) => {
     const elsewhere = await serve(answer(202, '{}'));
     const server = await serve(answer(status, '', { location: elsewhere.url }));
     const verdict = judge(await endpoint(server.url).post(BODY, 'r'));
@@ -270,7 +270,7 @@ describe('redirects', () => {
 });
 
 describe('before anything is sent (P1)', () => {
-  it('B3: says that the connection was refused', async () => {
+  it('says that the connection was refused (B3)', async () => {
     const api = endpoint(`http://127.0.0.1:${await closedPort()}/v2/messages`);
     const failed = await api.ready();
     expect(failed?.phase).toBe('P1');
@@ -281,13 +281,13 @@ describe('before anything is sent (P1)', () => {
     expect(api.idle).toBe(0);
   });
 
-  it('B2: says that the name is unknown', async () => {
+  it('says that the name is unknown (B2)', async () => {
     const failed = await endpoint('http://nonexistent.invalid/v2/messages', { timeoutMs: 20_000 }).post(BODY, 'r');
     expect(failed.phase).toBe('P1');
     expect(judge(failed)).toMatchObject({ outcome: 'failed', reason: 'dns', again: true });
   });
 
-  it('B8: sends nothing when the argument is bad', async () => {
+  it('sends nothing when the argument is bad (B8)', async () => {
     const server = await serve(answer(202, '{}'));
     const api = endpoint(server.url, { idempotencyHeader: 'idempotency-key' });
     const verdict = judge(await api.post(BODY, 'line\r\nx-evil: 1'));
@@ -297,7 +297,7 @@ describe('before anything is sent (P1)', () => {
     expect(judge(await api.post(BODY, 'good'))).toMatchObject({ outcome: 'accepted' });
   });
 
-  it('B5: has either sent nothing or is in doubt, when connections are reset in accept', async () => {
+  it('has either sent nothing or is in doubt, when connections are reset in accept (B5)', async () => {
     const server = await startRawServer({ onConnection: (socket) => socket.resetAndDestroy() });
     open.push(server);
     const api = endpoint(server.url);
@@ -313,7 +313,7 @@ describe('before anything is sent (P1)', () => {
 describe('the answer of one request never goes to another', () => {
   const planted = `${ACCEPTED}content-length: 13\r\n\r\n{"id":"EVIL"}`;
 
-  it('S37: drops a connection on which two answers came', async () => {
+  it('drops a connection on which two answers came (S37)', async () => {
     const one = `${ACCEPTED}content-length: 12\r\n\r\n{"id":"m-1"}`;
     const server = await serve(raw(one + planted));
     const api = endpoint(server.url, { connections: 1 });
@@ -329,7 +329,7 @@ describe('the answer of one request never goes to another', () => {
     ['half of an answer came unasked', planted.slice(0, -9)],
     ['a few bytes came unasked', planted.slice(0, 3)],
     ['an empty line came unasked', '\r\n'],
-  ])('S37: drops a connection on which %s', async (what, unasked) => {
+  ])('drops a connection on which %s (S37)', async (what, unasked) => {
     const server = await serve(({ socket }) => {
       socket.write(`${ACCEPTED}content-length: 12\r\n\r\n{"id":"m-1"}`);
       setTimeout(() => socket.write(unasked), 20);
@@ -343,7 +343,7 @@ describe('the answer of one request never goes to another', () => {
     expect(server.connections).toBe(what.startsWith('an empty line') ? 1 : 2);
   });
 
-  it('S37: drops a connection on which the API speaks first', async () => {
+  it('drops a connection on which the API speaks first (S37)', async () => {
     const server = await serve(answer(202, '{"id":"m-1"}'));
     server.onConnection = (socket) => void (server.connections === 1 && socket.write(planted));
     const api = endpoint(server.url, { connections: 1 });

@@ -68,7 +68,7 @@ describe('whatever comes', () => {
     );
   });
 
-  /** An entry as an API could write it: whom it is about, how that is spelt, and whether it refuses. */
+  /** An entry as an API could write it: its recipient, how that is spelt, and whether it refuses. */
   const entries = fc.array(
     fc.record({
       who: fc.nat(2),
@@ -100,7 +100,7 @@ describe('whatever comes', () => {
     (list) => ({ data: list, recipients: THREE.map(({ to }) => ({ to })) }),
   );
 
-  it('accepts nobody whom an entry refuses or no entry names, and rejects nobody whom an entry took', () => {
+  it('accepts no recipient that an entry refuses or no entry names, and rejects no recipient that an entry took', () => {
     let accepted = 0;
     let rejected = 0;
     fc.assert(
@@ -113,7 +113,7 @@ describe('whatever comes', () => {
           if (outcome === 'accepted') {
             accepted += 1;
             expect(own.some(({ refusal }) => refusal !== null)).toBe(false);
-            // The request repeated beside an empty list names everybody.
+            // The request repeated next to an empty list names all recipients.
             if (list.length > 0) expect(own.length).toBeGreaterThan(0);
           }
           if (outcome === 'rejected') {

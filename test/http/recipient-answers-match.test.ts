@@ -47,7 +47,7 @@ describe('who is meant', () => {
     expect(told(answered(answer, { recipients }))).toEqual(['accepted 1', 'accepted 2']);
   });
 
-  it('is nobody where several addresses are one in small letters', () => {
+  it('is no recipient where several addresses are the same in small letters', () => {
     const recipients = ['ann', 'ANN', 'Ann'].map((name) => ({ to: `${name}@example.com`, reference: name }));
     const answer = {
       recipients: [
@@ -58,7 +58,7 @@ describe('who is meant', () => {
     expect(told(answered(answer, { recipients }))).toEqual([DOUBT, 'accepted 2', DOUBT]);
   });
 
-  it('is a contact by its id as it stands', () => {
+  it('is a contact by its exact id', () => {
     const recipients = ['0012', '12', 'c-3'].map((to) => ({ to, reference: `r-${to}` }));
     const answer = {
       recipients: [
@@ -69,7 +69,7 @@ describe('who is meant', () => {
     expect(told(answered(answer, { recipients }))).toEqual([DOUBT, 'accepted m1', 'accepted m2']);
   });
 
-  it('is a recipient by the reference, wherever it stands, before the address', () => {
+  it('is a recipient by the reference, wherever it is, before the address', () => {
     const answer = {
       results: [
         { recipient: { metaData: { handbill: 'ref-cat' } }, id: '3' },
@@ -80,7 +80,7 @@ describe('who is meant', () => {
     expect(told(answered(answer))).toEqual(['accepted 1', 'accepted 2', 'accepted 3']);
   });
 
-  it('is nobody else', () => {
+  it('is no other recipient', () => {
     const stranger = { to: '+447700900999', id: '9', error: 'no' };
     const answer = { recipients: [stranger, ...THREE.map(({ to }, i) => ({ to, id: `${i}` }))] };
     expect(told(answered(answer))).toEqual(['accepted 0', 'accepted 1', 'accepted 2']);

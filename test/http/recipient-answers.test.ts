@@ -6,7 +6,7 @@ import { createRedactor } from '../../src/util/redact.ts';
 import { ANN, answered, BEN, CAT, DOUBT, judge, REFUSED, THREE, told, UNSUPPORTED } from './answers.ts';
 import { wireOf } from './wire.ts';
 
-/** Answers of APIs that exist (DOMAIN 1.1), to three recipients, with the settings that nobody had to write. */
+/** Answers of APIs that exist (DOMAIN 1.1), to three recipients, with default settings. */
 const SHAPES: readonly [label: string, answer: unknown, says: readonly string[]][] = [
   ['no list', { id: 'm' }, ['accepted m', 'accepted m', 'accepted m']],
   ['no list and no id', { ok: true }, ['accepted null', 'accepted null', 'accepted null']],
@@ -109,7 +109,7 @@ describe('what an answer leaves open (D2)', () => {
   const entry = ({ to }: { to: string }, more: object = {}): object => ({ to, ...more });
   const CASES: readonly [label: string, answer: unknown, says: readonly string[]][] = [
     [
-      'somebody is missing',
+      'a recipient is missing',
       { recipients: [entry(ANN, { id: '1' }), entry(CAT, { id: '3' })] },
       ['accepted 1', DOUBT, 'accepted 3'],
     ],
@@ -159,7 +159,7 @@ describe('what an answer leaves open (D2)', () => {
       ['accepted 0', 'accepted 1', 'accepted 2'],
     ],
     [
-      'a list where one is no object',
+      'a list where one is not an object',
       { messages: [null, 7, 'text', [entry(ANN)], entry(BEN, { id: '2' })] },
       [DOUBT, 'accepted 2', DOUBT],
     ],
@@ -185,7 +185,7 @@ describe('what an answer leaves open (D2)', () => {
     expect(told(answered(mixed, { recipients: twins }))).toEqual([DOUBT, DOUBT]);
   });
 
-  it('halts where the first answer of a start is about nobody', () => {
+  it('halts where the first answer of a start is about no recipient', () => {
     const nobody = answered({ messages: [] }, { firstAnswer: true });
     expect(nobody.map(({ halt }) => halt)).toEqual(['not-the-api', 'not-the-api', 'not-the-api']);
     const somebody = answered({ messages: [entry(ANN, { error: 'no' })] }, { firstAnswer: true });
@@ -339,7 +339,7 @@ describe('requests as a whole (F1)', () => {
     ['half of JSON', { body: `{"recipients":[{"to":"${ANN.to}"}` }],
     ['nothing', { body: '' }],
   ];
-  test.each(same)('say the same of everybody: %s', (_label, facts) => {
+  test.each(same)('say the same of all recipients: %s', (_label, facts) => {
     const [one] = judge(facts, { recipients: [ANN] });
     expect(judge(facts)).toEqual([one, one, one]);
   });
@@ -355,7 +355,7 @@ describe('one recipient', () => {
     ['entries that are not about it', { id: 'm', items: [{ error: 'x' }, { error: 'y' }] }, 'accepted m'],
     ['a list of the refused', { rejected: [ANN.to] }, REFUSED],
     ['two lists that disagree', { recipients: [{ to: ANN.to }], rejected: [ANN.to] }, DOUBT],
-    ['an error beside, which nobody called a failure', { id: 'm', error: 'x', status: 'failed' }, 'accepted m'],
+    ['an error next to it that is not called a failure', { id: 'm', error: 'x', status: 'failed' }, 'accepted m'],
     ['no list', { id: 'm', messages: 'none', data: null }, 'accepted m'],
   ];
   test.each(CASES)('%s', (_label, answer, says) => {

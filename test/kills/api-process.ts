@@ -14,7 +14,7 @@ interface ApiState {
   readonly profile: Profile;
   readonly file: number;
   number: number;
-  /** Requests by reference; only where somebody may come again. */
+  /** Requests by reference; only where a recipient may come again. */
   readonly seen: Map<string, number>;
 }
 
@@ -92,7 +92,7 @@ interface Message {
   readonly recipients: readonly { readonly msisdn: string; readonly metaData: { readonly handbill: string } }[];
 }
 
-/** The entry of one recipient in an answer; none for whom it leaves out. */
+/** The entry of one recipient in an answer; none for those that it leaves out. */
 function entryOf(said: Said, to: string | undefined, id: string | null): object[] {
   if (said === 'unclear') return [];
   if (said === 'taken') return [{ to, id }];
@@ -116,7 +116,7 @@ function answer({ conduct, id, number, entries }: Reply, outgoing: ServerRespons
     outgoing.writeHead(422, { ...ACCEPTED, 'content-length': CANNOT.length });
     outgoing.end(CANNOT);
   } else {
-    // `Retry-After` holds back everybody, else only this recipient waits: both are wanted, the first seldom.
+    // `Retry-After` holds back all recipients, else only this recipient waits: both are wanted, the first seldom.
     const wait = conduct === 'busy' && number % 16 === 0 ? { 'retry-after': '0' } : {};
     outgoing.writeHead(status ?? 500, { ...wait, 'content-length': 0 });
     outgoing.end();
@@ -134,5 +134,5 @@ server.listen(0, '127.0.0.1', () => {
   const address = server.address();
   if (typeof address === 'object' && address !== null) process.stdout.write(`http://127.0.0.1:${address.port}\n`);
 });
-// Whoever started it may itself be ended in any way.
+// The process that started it may itself be ended in any way.
 process.stdin.resume().on('end', () => process.exit(0));

@@ -7,7 +7,7 @@ import { startCli, until } from '../helpers/cli.ts';
 import { CANARY_KEY } from '../oracle/scene.ts';
 import { type Profile, profileText } from './conduct.ts';
 
-/** Where one scene sends to, and where its receipts stand. */
+/** Where one scene sends to, and where its receipts are. */
 export interface Address {
   readonly baseUrl: string;
   readonly receipts: string;

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isPostgres } from '../../src/util/ledger-address.ts';
 import type { CliResult } from '../helpers/cli.ts';
-import { besides } from '../helpers/here.ts';
+import { commandRunner } from '../helpers/here.ts';
 import type { Ending } from '../oracle/oracle.ts';
 import type { Receipt } from '../oracle/receipts.ts';
 import { CANARY_KEY, type Scene } from '../oracle/scene.ts';
@@ -46,7 +46,10 @@ export async function previewedBodies(scene: Scene, startedAt: string): Promise<
   const copy = mkdtempSync(join(tmpdir(), 'handbill-previewed-'));
   cpSync(scene.root, copy, { recursive: true, filter: (path) => basename(path) !== '.handbill' });
   const args = ['preview', 'campaign.yaml', '--env', 'test', '--format', 'jsonl', '--at', startedAt];
-  const { status, stdout, stderr } = await besides()(args, { cwd: copy, env: { HANDBILL_API_KEY: CANARY_KEY } });
+  const { status, stdout, stderr } = await commandRunner()(args, {
+    cwd: copy,
+    env: { HANDBILL_API_KEY: CANARY_KEY },
+  });
   rmSync(copy, { recursive: true, force: true });
   if (status !== 0) throw new Error(`preview ended with ${status}: ${stderr}`);
   const bodies = stdout.split('\n').flatMap((line) =>

@@ -20,7 +20,7 @@ export type Conduct =
   /** 422: the recipient, or one of several, cannot receive the channel. */
   | 'unsupported';
 
-/** How the server is to behave for one scene; it stands in the path of its base URL. */
+/** How the server is to behave for one scene; it is in the path of its base URL. */
 export interface Profile {
   readonly latencyMs: number;
   /** Thousandths of the recipients whose requests meet a fault. */
@@ -29,7 +29,7 @@ export interface Profile {
   readonly busyNumber: number;
   /** Thousandths of the recipients who cannot receive RCS; default: none. */
   readonly unsupported?: number;
-  /** Thousandths of the recipients of shared requests whom a 2xx refuses, and as many whom it leaves out; default: none. */
+  /** Thousandths of the recipients of shared requests that a 2xx refuses, and as many that it leaves out; default: none. */
   readonly partial?: number;
 }
 
@@ -63,7 +63,7 @@ const FAULTS: readonly [Conduct, ...Conduct[]] = [
   'silence',
 ];
 
-/** What a request meets: the same for the same first recipient in the same scene, whoever else is sent to. */
+/** What a request meets: the same for the same first recipient in the same scene, whatever other recipients there are. */
 export function conductOf(profile: Profile, scene: string, request: Request): Conduct {
   if (request.number === profile.busyNumber) return 'busy';
   const [reference = ''] = request.references;

@@ -37,18 +37,18 @@ export interface Finished {
   readonly mostCrashes: number;
   /** Compare every body with its preview; costs one more process. */
   readonly bodies: boolean;
-  /** Legs of the campaign. */
-  readonly legs?: number;
+  /** Steps of the campaign. */
+  readonly steps?: number;
 }
 
 /** Everything that is said against a run that was killed and has been brought to its end. */
-export async function judgeFinished({ scene, ends, mostCrashes, bodies, legs = 1 }: Finished): Promise<string[]> {
+export async function judgeFinished({ scene, ends, mostCrashes, bodies, steps = 1 }: Finished): Promise<string[]> {
   const last = ends.at(-1);
   if (last === undefined) throw new Error('no start');
   const { startedAt } = JSON.parse(last.stdout) as SendJson;
   const previewed = bodies ? { previewed: await previewedBodies(scene, startedAt) } : {};
   return [
-    ...scene.violations({ mostCrashes, legs, ...previewed }),
+    ...scene.violations({ mostCrashes, steps, ...previewed }),
     ...ends.flatMap((end) => [...badEnd(end)]),
     ...damage(scene.ledger),
     ...keysOnDisk(scene),

@@ -88,7 +88,7 @@ async function calls(on: KillsApi): Promise<void> {
   }
 }
 
-/** With fallbacks, and with several recipients in one request besides: a quarter of the kills, and each call. */
+/** With fallbacks, and with several recipients in one request as well: a quarter of the kills, and each call. */
 async function several(on: KillsApi): Promise<void> {
   for (const kind of ['fallback', 'shared'] as const) {
     const measure = stopwatch();

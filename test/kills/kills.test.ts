@@ -24,7 +24,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-describe('A1, B1, C10: killed with SIGKILL and started again, nobody is sent to twice and nobody is forgotten', () => {
+describe('killed with SIGKILL and started again, no recipient is sent to twice or forgotten (A1, B1, C10)', () => {
   it('at random instants, with faults in flight', { timeout: PATIENCE_MS }, async () => {
     const sample = { kills: 12, seed: 20_000, given: { kills: 6, latencyMs: 30 } };
     const total = await killAtRandom(FULL ? { kills: 100, seed: 20_000 } : sample, api);
@@ -46,7 +46,7 @@ describe('A1, B1, C10: killed with SIGKILL and started again, nobody is sent to 
   });
 });
 
-describe('A1, B1, C10: killed between the legs, or with several recipients in one request', () => {
+describe('killed between the steps, or with several recipients in one request (A1, B1, C10)', () => {
   it('at random instants', { timeout: PATIENCE_MS }, async () => {
     const given = { rows: 50, kills: 6, concurrency: 4, latencyMs: 30, api: 'faulty', faults: 20 } as const;
     const kills = FULL ? 24 : 4;
@@ -106,7 +106,7 @@ const CALLS: readonly (readonly [CallSeries, string, number])[] = [
   ['before, when started again', 'socket send', 1],
 ];
 
-/** The move in which a leg falls back, the claims of fallbacks and of several together, and their requests and answers. */
+/** The move in which a step falls back, the claims of fallbacks and of several together, and their requests and answers. */
 const CALLS_OF_SEVERAL: readonly (readonly [Kind, string, number])[] = [
   ['fallback', 'SET address = ?, channel = ?', 1],
   ['fallback', "SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel", 2],

@@ -22,7 +22,7 @@ interface Delivery {
   readonly stops: readonly string[];
 }
 
-/** One to three events: mostly reports, sometimes somebody who opts out. */
+/** One to three events: mostly reports, sometimes a recipient who opts out. */
 function deliveryOf(number: number, random: Random): Delivery {
   const timestamp = new Date(Date.UTC(2026, 10, 21, 9) + number).toISOString();
   const count = random.between(1, 3);
@@ -85,7 +85,7 @@ function held(folder: string) {
 }
 
 it(
-  `K1, K3: of ${KILLS} kills at random instants no event is lost that was answered with 200, and none is there twice`,
+  `of ${KILLS} kills at random instants no event is lost that was answered with 200, and none is there twice (K1, K3)`,
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'handbill-listen-kills-'));
     try {

@@ -58,7 +58,7 @@ export async function playPoint(plan: PointPlan, api: KillsApi): Promise<PointRe
     ends.push(...(await sendUntilFinished(scene)));
     const { bodies } = plan;
     const mostCrashes = kills * mostInFlight(POINT_CONCURRENCY, kind);
-    found.push(...(await judgeFinished({ scene, ends, mostCrashes, bodies, legs: kind === 'sms' ? 1 : 2 })));
+    found.push(...(await judgeFinished({ scene, ends, mostCrashes, bodies, steps: kind === 'sms' ? 1 : 2 })));
   } catch (error) {
     found.push(error instanceof Error ? error.message : String(error), ...ends.flatMap((one) => [...badEnd(one)]));
   }
@@ -86,7 +86,7 @@ export function callPlan(
   const word = (call.only ?? 'any').replace(/[^a-z]+/gi, '-');
   return {
     name: `${kind}-${again ? 'again' : when}-${word}-${call.count}`,
-    // Who shares a request with whom is another matter after a kill.
+    // Which recipients share a request is another matter after a kill.
     bodies: bodies && kind !== 'shared',
     kind,
     ...(again ? { first: { env: tripEnv(IN_THE_MIDDLE) } } : {}),

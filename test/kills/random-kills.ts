@@ -13,7 +13,7 @@ export interface KillsTotal {
   readonly violations: readonly string[];
 }
 
-/** Plays rounds with the seeds from `seed` on, two at a time, until so many kills hit. `given` stands instead of what seeds say. */
+/** Plays rounds with the seeds from `seed` on, two at a time, until so many kills hit. `given` replaces what seeds say. */
 export async function killAtRandom(
   { kills, seed, given }: { readonly kills: number; readonly seed: number; readonly given?: Partial<RoundPlan> },
   api: KillsApi,

@@ -115,8 +115,8 @@ async function killAndJudge(plan: RoundPlan, stage: Stage, most: number): Promis
     if (last === undefined || !hasFinished(last)) ends.push(...(await sendUntilFinished(scene)));
     const kind = kindOf(plan);
     const mostCrashes = moments.length * mostInFlight(plan.concurrency, kind);
-    const legs = kind === 'sms' ? 1 : 2;
-    found.push(...(await judgeFinished({ scene, ends, mostCrashes, bodies: kind !== 'shared', legs })));
+    const steps = kind === 'sms' ? 1 : 2;
+    found.push(...(await judgeFinished({ scene, ends, mostCrashes, bodies: kind !== 'shared', steps })));
   } catch (error) {
     found.push(error instanceof Error ? error.message : String(error), ...ends.flatMap((end) => [...badEnd(end)]));
   }
@@ -217,7 +217,7 @@ interface Looked {
   readonly found: readonly string[];
 }
 
-/** What a kill left, before anybody else touches it. */
+/** What a kill left, before another process touches it. */
 function look({ scene, address }: Stage, known: number, most: number): Looked {
   const endings = scene.endings();
   const crashes = crashed(endings).length;
@@ -225,7 +225,7 @@ function look({ scene, address }: Stage, known: number, most: number): Looked {
   if (crashes - known > most) found.push(`one kill left ${crashes - known} in doubt, more than ${most}`);
   // A kill may come before there is a run, or even a ledger.
   if (endings.length > 0) found.push(...scene.violations(), ...damage(scene.ledger));
-  else if (readReceipts(address.receipts).length > 0) found.push('somebody was sent to before the list was sealed');
+  else if (readReceipts(address.receipts).length > 0) found.push('a recipient was sent to before the list was loaded');
   return { crashes, found };
 }
 

@@ -43,7 +43,7 @@ async function endAt(trip: Partial<Trip> & { readonly count: number }, options =
   return { scene, end, doubts, received, [Symbol.dispose]: () => scene[Symbol.dispose]() };
 }
 
-/** Starts it again to the end: those who were in doubt stay so, everybody else is accepted. */
+/** Starts it again to the end: those who were in doubt stay so, all others are accepted. */
 async function expectContinued({ scene, doubts }: Ended): Promise<void> {
   const known = crashed(scene.endings()).map(({ reference }) => reference);
   const ends = await sendUntilFinished(scene);
@@ -54,16 +54,20 @@ async function expectContinued({ scene, doubts }: Ended): Promise<void> {
   expect(ends.at(-1)?.status).toBe(doubts > 0 ? 4 : 0);
 }
 
-it('A1: killed before a claim, everybody is pending, and the next start sends to all of them', PATIENCE, async () => {
-  using ended = await endAt({ count: 1, only: CLAIM });
-  expect(ended.end.signal).toBe('SIGKILL');
-  expect(ended.scene.endings().map(({ outcome }) => outcome)).toEqual(Array(ROWS).fill('pending'));
-  expect(ended.received()).toBe(0);
-  await expectContinued(ended);
-  expect(ended.received()).toBe(ROWS);
-});
+it(
+  'killed before a claim, all recipients are pending, and the next start sends to all of them (A1)',
+  PATIENCE,
+  async () => {
+    using ended = await endAt({ count: 1, only: CLAIM });
+    expect(ended.end.signal).toBe('SIGKILL');
+    expect(ended.scene.endings().map(({ outcome }) => outcome)).toEqual(Array(ROWS).fill('pending'));
+    expect(ended.received()).toBe(0);
+    await expectContinued(ended);
+    expect(ended.received()).toBe(ROWS);
+  },
+);
 
-it('A1: killed while a claim is being committed, it never was', PATIENCE, async () => {
+it('killed while a claim is being committed, it never was (A1)', PATIENCE, async () => {
   using ended = await endAt({ count: 1, only: CLAIM, when: 'after' });
   expect(ended.end.signal).toBe('SIGKILL');
   expect(ended.doubts).toBe(0);
@@ -72,7 +76,7 @@ it('A1: killed while a claim is being committed, it never was', PATIENCE, async 
 });
 
 it(
-  'B1: killed after the claim and before the request, the row is in doubt and never sent to again',
+  'killed after the claim and before the request, the row is in doubt and never sent to again (B1)',
   PATIENCE,
   async () => {
     using ended = await endAt({ count: 1, only: 'socket send' });
@@ -88,7 +92,7 @@ it.each([
   ['as soon as the request is out', { count: 4, only: 'socket send', when: 'after' }],
   ['when the answer is there and not recorded', { count: 3, only: 'socket receive' }],
 ] as const)(
-  'C10: killed after the hook, %s, the row is in doubt, was received, and is not sent to again',
+  'killed after the hook, %s, the row is in doubt, was received, and is not sent to again (C10)',
   PATIENCE,
   async (_, trip) => {
     using ended = await endAt(trip);
@@ -104,14 +108,14 @@ it.each([
 );
 
 it.each([2, 6])(
-  'C11: before the first byte of request %i leaves, its claim is in the ledger that a kill leaves',
+  'before the first byte of request %i leaves, its claim is in the ledger that a kill leaves (C11)',
   PATIENCE,
   async (count) => {
     using ended = await endAt({ count, only: 'socket send' });
     expect(ended.end.signal).toBe('SIGKILL');
     const endings = ended.scene.endings();
     const known = endings.filter(({ outcome }) => outcome === 'accepted').length + ended.doubts;
-    // Whoever the server may have got a byte for, and the one that was to leave now.
+    // Those of which the server may have got a byte, and the one that was to leave now.
     expect(known).toBeGreaterThanOrEqual(count);
     expect(ended.doubts).toBeGreaterThan(0);
     await expectContinued(ended);
@@ -124,7 +128,7 @@ const ENDS: readonly [string, Partial<Trip>, string, (end: CliResult) => void][]
   ['no memory left', { action: 'memory' }, '--max-old-space-size=64', ({ status }) => expect(status).not.toBe(0)],
 ];
 
-it.each(ENDS)('I5: %s in the middle of a run is as a kill', PATIENCE, async (_, trip, options, expectEnd) => {
+it.each(ENDS)('%s in the middle of a run is as a kill (I5)', PATIENCE, async (_, trip, options, expectEnd) => {
   // Slow answers, so that requests are in flight when it comes.
   using ended = await endAt({ count: 3, only: 'socket send', when: 'after', ...trip }, options, 200);
   expectEnd(ended.end);

@@ -9,7 +9,7 @@ const KINDS: readonly Kind[] = FULL ? ['sms', 'fallback', 'shared'] : ['sms'];
 
 // As with a file (kills.test.ts), with less of it: what decides is the same code, but the database is another one.
 it.each(KINDS)(
-  'a shared ledger, %s: killed at random instants, nobody is sent to twice and nobody forgotten',
+  'a shared ledger, %s: killed at random instants, no recipient is sent to twice or forgotten',
   {
     timeout: 10 * 60_000,
   },

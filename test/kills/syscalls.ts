@@ -7,7 +7,7 @@ import { SEND } from './finish.ts';
 import { type PointPlan, type PointResult, playPoints } from './points.ts';
 
 /*
- * Linux alone: strace ends the process before the k-th call of one kind, whoever makes it. What SQLite does below its
+ * Only on Linux: strace ends the process before the k-th call of one kind, whichever code makes it. What SQLite does below its
  * statements is seen, such as the halves of a commit: pages of the log, its sync, the checkpoint, the files that come and
  * go. strace counts for each thread; all of these are made by the main one.
  */
@@ -24,7 +24,7 @@ const ON_FILES = [
   'rename',
   'mkdir',
 ] as const;
-/** Calls on sockets; whoever else uses them (the terminal is a pipe) only adds points. */
+/** Calls on sockets; other uses of them (the terminal is a pipe) only adds points. */
 const ON_SOCKETS = ['connect', 'writev', 'sendto', 'sendmsg', 'shutdown'] as const;
 
 /** @throws Error that says how to get it, where there is no strace */

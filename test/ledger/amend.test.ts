@@ -28,14 +28,14 @@ const EXCLUDED = { state: 'skipped', reason: 'excluded' } as const;
 const SUPPRESSED = { state: 'skipped', reason: 'suppressed' } as const;
 
 describe('amend', () => {
-  it('keeps the hash of a text that may still settle a doubt, also of somebody who is gone', () => {
+  it('keeps the hash of a text that may still resolve a doubt, also of a recipient who is gone', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, list(['doubt'], ['gone']));
     const keys = ['doubt', 'gone'];
     ledger.commit(
       run,
       [],
-      keys.map((key, row) => ({ row, leg: 0, key, to: key })),
+      keys.map((key, row) => ({ row, step: 0, key, to: key })),
       NOON,
     );
     const doubt = { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null } as const;
@@ -43,14 +43,14 @@ describe('amend', () => {
     ledger.commit(run, results, [], NOON);
     ledger.finish(run, { state: 'partial', halt: null, figures: null, nowMs: NOON });
     amended(ledger, run, list(['new'], ['doubt']));
-    const found = [...ledger.events.unsettled()].flat().map(({ row, key, textHash }) => [row, key, textHash]);
+    const found = [...ledger.events.inDoubt()].flat().map(({ row, key, textHash }) => [row, key, textHash]);
     expect(found).toEqual([
       [1, 'doubt', 'hash of doubt'],
       [2, 'gone', 'hash of gone'],
     ]);
   });
 
-  it('keeps what happened with the person, gives everybody else the new list, forgets nobody', () => {
+  it('keeps what happened with the recipient, gives all others the new list, forgets no recipient', () => {
     const ledger = open(scratchPath());
     const run = givenRun(
       ledger,
@@ -71,7 +71,7 @@ describe('amend', () => {
         ['gone accepted', SKIPPED],
       ),
     );
-    const claim = (row: number, key: string) => ({ row, leg: 0, key, to: key });
+    const claim = (row: number, key: string) => ({ row, step: 0, key, to: key });
     ledger.commit(
       run,
       [],
@@ -158,13 +158,13 @@ describe('amend', () => {
       ['failed', 3],
       ['deferred', 0],
     ]);
-    expect(ledger.commit(after, [], [{ row: 7, leg: 0, key: 'accepted', to: 'accepted' }], LATER)).toEqual(['taken']);
+    expect(ledger.commit(after, [], [{ row: 7, step: 0, key: 'accepted', to: 'accepted' }], LATER)).toEqual(['taken']);
   });
 
   it('again and again: who was removed and comes back is sent to, who was sent to is not', () => {
     const ledger = open(scratchPath());
     let run = givenRun(ledger, list(['a'], ['b']));
-    ledger.commit(run, [], [{ row: 0, leg: 0, key: 'a', to: 'a' }], NOON);
+    ledger.commit(run, [], [{ row: 0, step: 0, key: 'a', to: 'a' }], NOON);
     ledger.commit(run, [resultOf(0)], [], NOON);
     run = amended(ledger, run, list(['c']));
     expect(people(ledger, run)).toEqual(['c: pending', 'a: accepted', 'b: skipped(removed)']);
@@ -177,16 +177,16 @@ describe('amend', () => {
   it('of several rows with one key, the one that was sent to counts', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, list(['a', { state: 'skipped', reason: 'invalid-address' }], ['a'], ['a', SKIPPED]));
-    ledger.commit(run, [], [{ row: 1, leg: 0, key: 'a', to: 'a' }], NOON);
+    ledger.commit(run, [], [{ row: 1, step: 0, key: 'a', to: 'a' }], NOON);
     ledger.commit(run, [resultOf(1, { state: 'in-doubt', reason: 'timeout' })], [], NOON);
     expect(people(ledger, amended(ledger, run, list(['a'])))).toEqual(['a: in-doubt(timeout)']);
   });
 
-  it('of several rows with one key, those that a rule leaves out are nobody', () => {
+  it('of several rows with one key, those that a rule leaves out do not count', () => {
     const ledger = open(scratchPath());
     const rows = list(['a', EXCLUDED], ['a'], ['b', EXCLUDED], ['b'], ['c', EXCLUDED], ['c', SUPPRESSED]);
     const run = givenRun(ledger, rows);
-    ledger.commit(run, [], [{ row: 1, leg: 0, key: 'a', to: 'a' }], NOON);
+    ledger.commit(run, [], [{ row: 1, step: 0, key: 'a', to: 'a' }], NOON);
     ledger.commit(run, [resultOf(1)], [], NOON);
     const after = amended(ledger, run, rows);
     const excluded = 'skipped(excluded)';
@@ -211,7 +211,7 @@ describe('amend', () => {
     expect(run.rows).toBe(1);
   });
 
-  it('refuses another channel, a sealed list, and leaves the run as it was', () => {
+  it('refuses another channel, a loaded list, and leaves the run as it was', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, [loadRow(0)]);
     const draft = ledger.beginLoad(HELLO, { channel: 'voice', nowMs: NOON });
@@ -219,7 +219,7 @@ describe('amend', () => {
       code: 'identity-changed',
       exit: 2,
     });
-    expect(() => ledger.amend(run, run, { inputs: [], nowMs: NOON })).toThrow('not sealed');
+    expect(() => ledger.amend(run, run, { inputs: [], nowMs: NOON })).toThrow('not loaded');
     expect(ledger.commit(run, [], [claimOf(0)], NOON)).toEqual(['claimed']);
     expect(ledger.findRun(HELLO)?.rows).toBe(1);
     expect([...ledger.outcomes(run)].flat()[0]?.key).toBe(keyOf(0));

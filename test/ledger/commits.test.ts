@@ -22,7 +22,7 @@ describe('claims', () => {
     expect(ledger.commit(run, [back], [claimOf(0)], NOON)).toEqual(['claimed']);
   });
 
-  it('A2, K3: reads the suppressions of this very moment', () => {
+  it('reads the suppressions of this very moment (A2, K3)', () => {
     const path = scratchPath();
     const ledger = open(path);
     const run = givenRun(ledger, rows(4));
@@ -34,6 +34,15 @@ describe('claims', () => {
     expect(answers).toEqual(['claimed', 'suppressed', 'suppressed', 'claimed']);
     expect(fates(ledger, run)[1]).toBe('skipped(suppressed)');
     expect(ledger.commit(run, [], [claimOf(1)], NOON)).toEqual(['taken']);
+  });
+
+  it('a fence of the environment leaves out addresses outside of it, whatever was decided before', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(2));
+    const nothing = { isListed: () => false, forms: () => [], hasher: null };
+    const rules = { ...nothing, isFenced: (to: string) => to === keyOf(1) };
+    expect(ledger.commit(run, [], [claimOf(0), claimOf(1)], NOON, rules)).toEqual(['claimed', 'fenced']);
+    expect(fates(ledger, run)[1]).toBe('skipped(fenced)');
   });
 
   it.each([
@@ -64,7 +73,7 @@ describe('results', () => {
     // PostgreSQL holds every character but one.
     const kept = areShared() ? evil.replaceAll('\u0000', '\u2400') : evil;
     const run = givenRun(ledger, [loadRow(0, { key: evil, variant: evil }), loadRow(1)]);
-    ledger.commit(run, [], [{ row: 0, leg: 0, key: evil, to: evil }], NOON);
+    ledger.commit(run, [], [{ row: 0, step: 0, key: evil, to: evil }], NOON);
     const result = resultOf(0, { state: 'rejected', reason: evil, attempts: 3, httpStatus: 400, messageId: evil });
     ledger.commit(run, [{ ...result, error: evil }], [], NOON + 1234);
     expect([...ledger.outcomes(run)].flat()[0]).toEqual({
@@ -88,11 +97,11 @@ describe('results', () => {
     });
     expect(ledger.suppress(evil, { ...FOREVER, reason: kept, source: kept })).toBe(true);
     expect([...ledger.suppressions()]).toEqual([
-      { address: kept, reason: kept, untilMs: null, source: kept, createdAtMs: NOON + 1234 },
+      { address: kept, topic: '', reason: kept, untilMs: null, source: kept, createdAtMs: NOON + 1234 },
     ]);
     expect(ledger.unsuppress(evil)).toBe(true);
-    ledger.hold({ environment: kept, campaign: kept, occurrence: kept }, { pid: 1, host: kept, sinceMs: NOON });
-    expect(ledger.holder({ environment: kept, campaign: kept, occurrence: kept })?.host).toBe(kept);
+    ledger.setLockOwner({ environment: kept, campaign: kept, occurrence: kept }, { pid: 1, host: kept, sinceMs: NOON });
+    expect(ledger.lockOwner({ environment: kept, campaign: kept, occurrence: kept })?.host).toBe(kept);
     expect(fates(ledger, run)).toHaveLength(2);
   });
 
@@ -111,7 +120,7 @@ describe('results', () => {
     const again = resultOf(1, { ...failed, row: 1, state: 'pending', attempts: 2 });
     ledger.commit(run, [failed, again], [], NOON);
     expect(fates(ledger, run)).toMatchObject(['failed(dns)', 'pending(dns)']);
-    expect(ledger.pending(run, -1, 9)).toMatchObject([{ row: 1, leg: 0, key: keyOf(1), attempts: 2 }]);
+    expect(ledger.pending(run, -1, 9)).toMatchObject([{ row: 1, step: 0, key: keyOf(1), attempts: 2 }]);
   });
 
   it('an acceptance without a claim is refused, and the whole transaction is undone', () => {
@@ -131,7 +140,7 @@ describe('results', () => {
     const run = givenRun(ledger, rows(6));
     ledger.commit(run, [], [0, 1, 2, 3, 4, 5].map(claimOf), NOON);
     ledger.commit(run, [resultOf(4), resultOf(5, { state: 'in-doubt', reason: 'timeout' })], [], NOON);
-    // The lock was lost: somebody else starts while the requests are in flight.
+    // The lock was lost: another process starts while the requests are in flight.
     expect(ledger.start(run, NOON).recovered).toBe(4);
     ledger.commit(
       run,
@@ -163,7 +172,7 @@ describe('results', () => {
     ledger.commit(run, [resultOf(0)], [], NOON);
     ledger.skip(
       run,
-      [0, 1, 2].map((row) => ({ row, leg: 0, reason: 'expired' })),
+      [0, 1, 2].map((row) => ({ row, step: 0, reason: 'expired' })),
       NOON,
     );
     ledger.commit(run, [resultOf(1)], [], NOON);

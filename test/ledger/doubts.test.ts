@@ -25,7 +25,7 @@ function said(verdict: DoubtVerdict, changes: Partial<Resolution> = {}): Resolut
   return { verdict, messageId: null, who: 'alice@ops', note: null, nowMs: NOON + HOUR, ...changes };
 }
 
-/** Resolves the doubts of these rows, as they stand. */
+/** Resolves the doubts of these rows, as they are. */
 function resolve(ledger: Ledger, run: RunRecord, wanted: readonly number[], order: Resolution): RunRecord {
   const doubts = [...ledger.doubts(run)].flat().filter(({ row }) => wanted.includes(row));
   const { run: after, missed } = ledger.resolve(run, doubts, order);
@@ -62,7 +62,7 @@ describe('doubts', () => {
     expect([...ledger.doubts(run)].flat()).toEqual([
       {
         row: 0,
-        leg: 0,
+        step: 0,
         channel: 'sms',
         line: 2,
         key: keyOf(0),
@@ -92,7 +92,7 @@ describe('doubts', () => {
     expect(batches.flat().map(({ row }) => row)).toEqual(all.filter((row) => row % 2 === 0));
   });
 
-  it('C10: what a kill left is in doubt at once, as the next start will count it, but not while it is in flight', async () => {
+  it('what a kill left is in doubt at once, as the next start will count it, but not while it is in flight (C10)', async () => {
     const path = scratchPath();
     const ledger = open(path);
     const run = givenRun(ledger, rows(3), { start: false });
@@ -118,7 +118,7 @@ describe('a resolution', () => {
     resolve(ledger, run, [0], said('accepted', { messageId: 'm-1', who: error, note: error }));
     expect(history(ledger, run)).toEqual([
       {
-        leg: 0,
+        step: 0,
         channel: 'sms',
         line: 2,
         key: keyOf(0),
@@ -158,7 +158,7 @@ describe('a resolution', () => {
       'pending(resend)',
       'in-doubt(no-response)',
     ]);
-    expect(ledger.pending(run, -1, 9)).toMatchObject([{ row: 2, leg: 0, key: keyOf(2), attempts: 1 }]);
+    expect(ledger.pending(run, -1, 9)).toMatchObject([{ row: 2, step: 0, key: keyOf(2), attempts: 1 }]);
     const again = { ...claimOf(2), attempts: 1 };
     expect(ledger.commit(run, [], [again], NOON + HOUR)).toEqual(['claimed']);
     ledger.commit(run, [resultOf(2, { attempts: 2 })], [], NOON + HOUR);
@@ -179,7 +179,7 @@ describe('a resolution', () => {
     ]);
   });
 
-  it('is for all who are named or for nobody', () => {
+  it('is for all who are named or for none', () => {
     const { ledger, run } = allInDoubt(3);
     const doubts = [...ledger.doubts(run)].flat();
     resolve(ledger, run, [1], said('accepted'));
@@ -192,7 +192,7 @@ describe('a resolution', () => {
   it('is about the doubt that was looked at: another key or another attempt is none', () => {
     const { ledger, run } = allInDoubt(1);
     const [doubt] = [...ledger.doubts(run)].flat();
-    if (doubt === undefined) throw new Error('nobody is in doubt');
+    if (doubt === undefined) throw new Error('no recipient is in doubt');
     for (const other of [
       { ...doubt, attempts: 2 },
       { ...doubt, key: 'x' },
@@ -220,8 +220,8 @@ describe('a resolution', () => {
   });
 
   const ends: [string, Partial<ResultRecord>, DoubtVerdict, Partial<RunRecord>][] = [
-    ['finished with somebody to send to again is partial', {}, 'resend', { state: 'partial', halt: null }],
-    ['finished with somebody resolved stays finished', {}, 'accepted', { state: 'finished' }],
+    ['finished with a recipient to send to again is partial', {}, 'resend', { state: 'partial', halt: null }],
+    ['finished with a resolved recipient stays finished', {}, 'accepted', { state: 'finished' }],
   ];
   it.each(ends)('a run that is %s', (_, others, verdict, expected) => {
     const ledger = open(scratchPath());
@@ -265,7 +265,7 @@ function heldForDead(): { ledger: Ledger; run: RunRecord } {
   return { ledger, run };
 }
 
-describe('J5: an answer that comes late', () => {
+describe('an answer that comes late (J5)', () => {
   it.each([
     ['accepted', late(0), 'accepted', [{ verdict: 'accepted', resolvedBy: 'late-result', who: null, attempts: 1 }]],
     ['rejected', late(0, REFUSED), 'rejected(refused)', [{ verdict: 'rejected', resolvedBy: 'late-result' }]],
@@ -280,7 +280,7 @@ describe('J5: an answer that comes late', () => {
   });
 
   const answers = [late(0), late(0, REFUSED), late(0, SILENT), late(0, { state: 'pending', reason: 'rate-limited' })];
-  it.each(['accepted', 'rejected'] as const)('never overrules that somebody said %s', (verdict) => {
+  it.each(['accepted', 'rejected'] as const)('never overrules that a person said %s', (verdict) => {
     for (const answer of answers) {
       const { ledger, run } = heldForDead();
       resolve(ledger, run, [0], said(verdict));
@@ -303,7 +303,7 @@ describe('J5: an answer that comes late', () => {
     ]);
   });
 
-  it('leaves everybody else to be sent to again', () => {
+  it('leaves all others to be sent to again', () => {
     for (const answer of answers.slice(1)) {
       const { ledger, run } = heldForDead();
       resolve(ledger, run, [0], said('resend'));
@@ -342,7 +342,7 @@ describe('J5: an answer that comes late', () => {
     ]);
   });
 
-  it('nor about somebody who was refused since, and is tried again', () => {
+  it('nor about a recipient who was refused since, and is tried again', () => {
     const { ledger, run } = heldForDead();
     resolve(ledger, run, [0], said('rejected'));
     ledger.retryRejected(run);
@@ -356,7 +356,7 @@ describe('J5: an answer that comes late', () => {
   });
 });
 
-test('J4: a row whose attempts somebody else counted on is not claimed by who knows less', () => {
+test('a row whose attempts another process counted on is not claimed by one that knows less (J4)', () => {
   const ledger = open(scratchPath());
   const run = givenRun(ledger, rows(1));
   ledger.commit(run, [], [claimOf(0)], NOON);
@@ -416,7 +416,7 @@ if (!areShared()) {
       expect(readFileSync(path).equals(before)).toBe(true);
     });
 
-    it('is brought up to date by the next command that writes, with everybody in it', () => {
+    it('is brought up to date by the next command that writes, with all recipients in it', () => {
       const path = given();
       const ledger = open(path, { nowMs: NOON + HOUR });
       const run = runIn(ledger);

@@ -6,7 +6,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { APPLICATION_ID, MIGRATIONS, NEWEST_VERSION, userVersion } from '../../src/ledger/migrations.ts';
 import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import { createReference } from '../../src/plan/reference.ts';
-import { countDeliveries } from '../../src/run/deliveries.ts';
+import { countDeliveries } from '../../src/send/deliveries.ts';
 import { scratchPath } from './scratch.ts';
 import { HELLO, keyOf, NOON } from './values.ts';
 
@@ -48,7 +48,7 @@ function given(environments: readonly string[]): string {
   return path;
 }
 
-/** What came back about both recipients of each run, and for which environment each reply came in. */
+/** Delivery reports and replies about both recipients of each run, and for which environment each reply came in. */
 function said(ledger: Ledger | null, path: string): readonly unknown[] {
   if (ledger === null) throw new Error('there is a ledger');
   const counts = ledger
@@ -99,7 +99,7 @@ describe('a ledger from before evidence belonged to an environment', () => {
     [['sandbox', 'live'], { sandbox: [1], live: [0, 1] }],
     [['live', 'staging'], { live: [1], staging: [1] }],
   ])(
-    'with runs in %j: a report by the id of the API alone counts where it can only be of one API',
+    'with runs in %j: a report with only the id of the API counts where it can only be of one API',
     (environments, expected) => {
       for (const isUpdated of [false, true]) {
         const path = given(environments);

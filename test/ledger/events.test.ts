@@ -72,12 +72,12 @@ describe('events', () => {
 });
 
 describe('a reply that opts out', () => {
-  it('suppresses whoever wrote it, at once and for good', () => {
+  it('suppresses its sender, at once and permanently', () => {
     const ledger = open(scratchPath());
     ledger.suppress('+447700900001', { reason: null, untilMs: NOON + MINUTE, source: 'user', nowMs: NOON });
     expect(ledger.events.record([reply('STOP', 'opt-out')], FACTS).suppressed).toEqual(['+447700900001']);
     expect(ledger.isSuppressed('+447700900001', NOON + 365 * 24 * 60 * MINUTE)).toBe(true);
-    expect([...ledger.suppressions()]).toMatchObject([{ source: 'reply', untilMs: null }]);
+    expect([...ledger.suppressions()]).toMatchObject([{ source: 'user', untilMs: null }]);
     expect(ledger.events.record([reply('STOP', 'opt-out')], FACTS).suppressed).toEqual([]);
   });
 
@@ -108,8 +108,8 @@ describe('a reply that opts out', () => {
   it.each([
     ['the provider reports it, before the reply', [complaint, stop, start]],
     ['the provider reports it, after the reply', [stop, complaint, start]],
-    ['somebody complains, after the reply', [stop, 'user', start]],
-    ['somebody complains, before the reply', ['user', stop, start]],
+    ['a person complains, after the reply', [stop, 'user', start]],
+    ['a person complains, before the reply', ['user', stop, start]],
   ] as const)('is not lifted by START where %s', (_, events) => {
     const ledger = open(scratchPath());
     for (const event of events) {
@@ -149,7 +149,7 @@ describe('a reply that opts out', () => {
     expect(ledger.isSuppressed('+447700900001', NOON)).toBe(true);
   });
 
-  it('is not lifted by START where somebody else put the entry there', () => {
+  it('is not lifted by START where a person put the entry there', () => {
     const ledger = open(scratchPath());
     ledger.suppress('+447700900001', { reason: 'complaint', untilMs: null, source: 'user', nowMs: NOON });
     ledger.events.record([stop, start], { ...FACTS, nowMs: NOON + 10 * MINUTE, startLifts: true });

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Ledger, UnsettledRow } from '../../src/ledger/ledger.ts';
+import type { InDoubtRow, Ledger } from '../../src/ledger/ledger.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport } from '../../src/model.ts';
 import { createReference } from '../../src/plan/reference.ts';
-import { unreachedRows } from '../../src/run/deliveries.ts';
-import { settleByReports } from '../../src/run/evidence.ts';
+import { resolveByReports, unreachedRows } from '../../src/send/deliveries.ts';
 import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
 
@@ -30,52 +29,52 @@ function given(
   return { ledger, run };
 }
 
-function unsettled(ledger: Ledger): readonly UnsettledRow[] {
-  return [...ledger.events.unsettled()].flat();
+function inDoubt(ledger: Ledger): readonly InDoubtRow[] {
+  return [...ledger.events.inDoubt()].flat();
 }
 
 const FACTS = { messageId: 'm-9', note: 'reported sent', nowMs: NOON + MINUTE };
 
-describe('K2: a doubt that a report ends', () => {
+describe('a doubt that a report ends (K2)', () => {
   it('is accepted with the id of the report, and history says by what', () => {
     const { ledger, run } = given();
     ledger.events.record([report('sent', { reference: referenceOf(1), messageId: 'm-9' })], WEBHOOK);
-    expect(settleByReports(ledger, NOON)).toBe(1);
+    expect(resolveByReports(ledger, NOON)).toBe(1);
     expect(fates(ledger, run)).toEqual(['accepted', 'accepted(resolved)']);
     expect([...ledger.resolutions(run)].flat()).toMatchObject([
       { key: keyOf(1), verdict: 'accepted', resolvedBy: 'report', messageId: 'm-9', note: 'reported sent' },
     ]);
-    expect(settleByReports(ledger, NOON)).toBe(0);
+    expect(resolveByReports(ledger, NOON)).toBe(0);
   });
 
   it('is taken by one of two who looked at it at the same time', () => {
     const { ledger, run } = given();
-    const [seen] = unsettled(ledger);
-    if (seen === undefined) throw new Error('somebody is in doubt');
+    const [seen] = inDoubt(ledger);
+    if (seen === undefined) throw new Error('a recipient is in doubt');
     const resolved = [...ledger.doubts(run)].flat();
     const order = { verdict: 'accepted', messageId: 'm-8', who: 'anna', note: null, nowMs: NOON } as const;
     ledger.resolve(run, resolved, order);
-    expect(ledger.events.settle(seen, FACTS)).toBe(false);
+    expect(ledger.events.resolve(seen, FACTS)).toBe(false);
     expect([...ledger.resolutions(run)].flat()).toHaveLength(1);
     expect([...ledger.outcomes(run)].flat()[1]).toMatchObject({ outcome: 'accepted', messageId: 'm-8' });
   });
 
   it('is of that attempt: a later one is another doubt', () => {
     const { ledger } = given();
-    const [seen] = unsettled(ledger);
-    if (seen === undefined) throw new Error('somebody is in doubt');
-    expect(ledger.events.settle({ ...seen, attempts: seen.attempts + 1 }, FACTS)).toBe(false);
-    expect(ledger.events.settle({ ...seen, key: keyOf(0) }, FACTS)).toBe(false);
-    expect(ledger.events.settle(seen, FACTS)).toBe(true);
+    const [seen] = inDoubt(ledger);
+    if (seen === undefined) throw new Error('a recipient is in doubt');
+    expect(ledger.events.resolve({ ...seen, attempts: seen.attempts + 1 }, FACTS)).toBe(false);
+    expect(ledger.events.resolve({ ...seen, key: keyOf(0) }, FACTS)).toBe(false);
+    expect(ledger.events.resolve(seen, FACTS)).toBe(true);
   });
 
-  it('spares whoever was to be sent to again the second message', () => {
+  it('spares a recipient who was to be sent to again the second message', () => {
     const { ledger, run } = given();
     const order = { verdict: 'resend', messageId: null, who: 'anna', note: null, nowMs: NOON } as const;
     ledger.resolve(run, [...ledger.doubts(run)].flat(), order);
     expect(fates(ledger, run)).toEqual(['accepted', 'pending(resend)']);
     ledger.events.record([report('delivered', { reference: referenceOf(1) })], WEBHOOK);
-    expect(settleByReports(ledger, NOON)).toBe(1);
+    expect(resolveByReports(ledger, NOON)).toBe(1);
     expect(fates(ledger, run)).toEqual(['accepted', 'accepted(resolved)']);
     expect(ledger.commit(ledger.start(run, NOON).run, [], [claimOf(1)], NOON)).toEqual(['taken']);
   });
@@ -84,7 +83,7 @@ describe('K2: a doubt that a report ends', () => {
     const { ledger, run } = given();
     const elsewhere = createReference({ ...HELLO, environment: 'live' }, 'sms')(keyOf(1));
     ledger.events.record([report('delivered', { reference: elsewhere })], WEBHOOK);
-    expect(settleByReports(ledger, NOON)).toBe(0);
+    expect(resolveByReports(ledger, NOON)).toBe(0);
     expect(fates(ledger, run)).toEqual(['accepted', 'in-doubt(no-response)']);
   });
 
@@ -93,7 +92,7 @@ describe('K2: a doubt that a report ends', () => {
     const halt = { rule: 'doubt', message: 'too many', next: 'look' } as const;
     ledger.finish(run, { state: 'halted', halt, figures: null, nowMs: NOON });
     ledger.events.record([report('delivered', { reference: referenceOf(1) })], WEBHOOK);
-    settleByReports(ledger, NOON);
+    resolveByReports(ledger, NOON);
     expect(ledger.findRun(HELLO)).toMatchObject({ state: 'finished', halt: null });
   });
 });
@@ -102,7 +101,7 @@ describe('a report about one of several in doubt', () => {
   it.each<[string, readonly Parameters<typeof resultOf>[]]>([
     ['in doubt', [[2, { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null }]]],
     ['to be sent to', []],
-  ])('does not end the run while somebody is %s', (_, results) => {
+  ])('does not end the run while a recipient is %s', (_, results) => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, rows(3));
     const doubt = resultOf(1, { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null });
@@ -111,7 +110,7 @@ describe('a report about one of several in doubt', () => {
     const halt = { rule: 'doubt', message: 'too many', next: 'look' } as const;
     ledger.finish(run, { state: 'halted', halt, figures: null, nowMs: NOON });
     ledger.events.record([report('delivered', { reference: referenceOf(1) })], WEBHOOK);
-    expect(settleByReports(ledger, NOON)).toBe(1);
+    expect(resolveByReports(ledger, NOON)).toBe(1);
     expect(ledger.findRun(HELLO)).toMatchObject({ state: 'halted', halt });
   });
 });
@@ -130,26 +129,26 @@ describe('a report that quotes the text', () => {
   ])('%s', (_, reports, count) => {
     const { ledger } = given({ textHash: TEXT });
     ledger.events.record(reports, WEBHOOK);
-    expect(settleByReports(ledger, NOON)).toBe(count);
+    expect(resolveByReports(ledger, NOON)).toBe(count);
   });
 
   it.each<[string, boolean, number, number]>([
-    ['whose id nobody knows', false, 60, 0],
+    ['whose id is unknown', false, 60, 0],
     ['whose id is known', true, 60, 1],
-    ['so long ago that nobody reports on it any more', false, 80 * 60, 1],
+    ['so long ago that no report can come any more', false, 80 * 60, 1],
   ])('ends no doubt where another message to the same address may be meant: %s', (_, hasId, minutes, count) => {
     const ledger = open(scratchPath());
     const other = { ...HELLO, campaign: 'other' };
     const draft = ledger.beginLoad(other, { channel: 'sms', nowMs: NOON });
     ledger.load(draft, rows(2));
-    const sealed = ledger.sealLoad(draft, { inputs: [], identityHash: 'identity', nowMs: NOON });
-    const run = ledger.start(sealed, NOON).run;
+    const loaded = ledger.finishLoad(draft, { inputs: [], identityHash: 'identity', nowMs: NOON });
+    const run = ledger.start(loaded, NOON).run;
     ledger.commit(run, [], [claimOf(1)], NOON);
     ledger.commit(run, [resultOf(1, { messageId: hasId ? 'm-7' : null })], [], NOON);
     const atMs = NOON + minutes * MINUTE;
     given({ textHash: TEXT }, { ledger, atMs });
     ledger.events.record([quoting({ atMs: atMs + 2 * MINUTE })], { ...WEBHOOK, nowMs: atMs + 3 * MINUTE });
-    expect(settleByReports(ledger, NOON)).toBe(count);
+    expect(resolveByReports(ledger, NOON)).toBe(count);
   });
 });
 
@@ -161,13 +160,18 @@ describe('a report of another environment, address or time', () => {
   it.each<[string, string, Partial<DeliveryReport>, readonly number[]]>([
     ['as it should be', 'sandbox', own, [0]],
     ['for another environment', 'live', own, []],
-    ['for an environment that nobody knows', '', own, []],
+    ['for an unknown environment', '', own, []],
     ['for none, with our reference', '', { ...own, reference: referenceOf(0) }, [0]],
     ['for another environment, with our reference', 'live', { ...own, reference: referenceOf(0) }, []],
-    ['that names somebody else', 'sandbox', { ...own, address: keyOf(1) }, []],
-    ['that names somebody else, with our reference', 'sandbox', { reference: referenceOf(0), address: keyOf(1) }, []],
+    ['that names another recipient', 'sandbox', { ...own, address: keyOf(1) }, []],
+    [
+      'that names another recipient, with our reference',
+      'sandbox',
+      { reference: referenceOf(0), address: keyOf(1) },
+      [],
+    ],
     ['that names an email address', 'sandbox', { ...own, address: 'ann@example.com' }, []],
-    ['that names the id of a contact, who may be anybody', 'sandbox', { ...own, address: 'contact-7' }, [0]],
+    ['that names the id of a contact, who may be any recipient', 'sandbox', { ...own, address: 'contact-7' }, [0]],
     ['with the reference of another message', 'sandbox', { ...own, reference: referenceOf(1) }, []],
     ['an hour before the message', 'sandbox', { ...own, atMs: NOON - 60 * MINUTE }, []],
     ['an hour before the message, with our reference', 'sandbox', { reference: referenceOf(0), atMs: NOON - 1e7 }, []],
@@ -182,22 +186,22 @@ describe('a report of another environment, address or time', () => {
     ['as it should be', 'sandbox', {}, 1],
     ['for another environment', 'live', {}, 0],
     ['for none', '', {}, 0],
-    ['that names somebody else', 'sandbox', { address: keyOf(0) }, 0],
+    ['that names another recipient', 'sandbox', { address: keyOf(0) }, 0],
     ['before the message', 'sandbox', { atMs: NOON - 60 * MINUTE }, 0],
   ])('ends no doubt about a message whose id is known: %s', (_, environment, changes, count) => {
     const { ledger } = given({ messageId: 'm-1' });
     ledger.events.record([report('delivered', { messageId: 'm-1', ...changes })], { ...WEBHOOK, environment });
-    expect(settleByReports(ledger, NOON)).toBe(count);
+    expect(resolveByReports(ledger, NOON)).toBe(count);
   });
 
-  it('that quotes the text ends no doubt, and does not stand in the way of the one that does', () => {
+  it('that quotes the text ends no doubt, and does not block the one that does', () => {
     const text = 'a'.repeat(64);
     const { ledger } = given({ textHash: text });
     const quoting = report('delivered', { messageId: 'm-9', address: keyOf(1), textHash: text });
     ledger.events.record([quoting, { ...quoting, messageId: 'm-0' }], { ...WEBHOOK, environment: 'live' });
-    expect(settleByReports(ledger, NOON)).toBe(0);
+    expect(resolveByReports(ledger, NOON)).toBe(0);
     ledger.events.record([quoting], WEBHOOK);
-    expect(settleByReports(ledger, NOON)).toBe(1);
+    expect(resolveByReports(ledger, NOON)).toBe(1);
   });
 
   it('is held beside the same words for this one, and a purge of one leaves the other', () => {
@@ -207,16 +211,16 @@ describe('a report of another environment, address or time', () => {
       ledger.events.record([said], { ...WEBHOOK, environment });
     }
     expect(ledger.events.counts().reports).toBe(2);
-    ledger.purge.keepDeliveries(run, [{ row: 0, leg: 0, delivery: 'delivered', reference: null, messageId: 'm-0' }]);
+    ledger.purge.keepDeliveries(run, [{ row: 0, step: 0, delivery: 'delivered', reference: null, messageId: 'm-0' }]);
     const left = ledger.events.reportsNaming({ reference: null, messageId: 'm-0' });
     expect(left.map(({ environment }) => environment)).toEqual(['live']);
   });
 });
 
-describe('a report that a message reached nobody', () => {
+describe('a report that a message was not delivered', () => {
   const fallbacks = [{ channel: 'rcs' }] as unknown as Parameters<typeof unreachedRows>[2]['fallbacks'];
   const due = (ledger: Ledger, run: RunRecord) => [...unreachedRows(ledger, run, { fallbacks })].map(({ row }) => row);
-  const claim = { ...claimOf(0), leg: 1, attempts: 0, byReport: true } as const;
+  const claim = { ...claimOf(0), step: 1, attempts: 0, byReport: true } as const;
   const facts = { channel: 'rcs', variant: null, parts: null, encoding: null, costMicros: null } as const;
 
   it('is about one recipient of a request, where all of them have one id and it names whose it is', () => {
@@ -232,20 +236,20 @@ describe('a report that a message reached nobody', () => {
     const { ledger, run } = given();
     expect(ledger.commit(run, [], [{ ...claim, facts }], NOON)).toEqual(['claimed']);
     expect(ledger.commit(run, [], [{ ...claim, facts }], NOON)).toEqual(['taken']);
-    expect([...ledger.outcomes(run)].flat()[0]?.legs).toMatchObject([
+    expect([...ledger.outcomes(run)].flat()[0]?.steps).toMatchObject([
       { channel: 'sms', outcome: 'rejected', reason: 'fell-back' },
       { channel: 'rcs' },
     ]);
   });
 
-  it('K3: leaves it as it was where the person opted out before the claim', () => {
+  it('leaves it as it was where the person opted out before the claim (K3)', () => {
     const { ledger, run } = given();
     ledger.suppress(keyOf(0), { reason: null, untilMs: NOON + MINUTE, source: 'user', nowMs: NOON });
     expect(ledger.commit(run, [], [{ ...claim, facts }], NOON)).toEqual(['suppressed']);
     expect(fates(ledger, run)[0]).toBe('accepted');
   });
 
-  it('makes nobody due who opted out for good', () => {
+  it('makes no recipient due who opted out permanently', () => {
     const { ledger, run } = given();
     ledger.events.record([report('undeliverable', { messageId: 'm-0' })], WEBHOOK);
     expect(due(ledger, run)).toEqual([0]);

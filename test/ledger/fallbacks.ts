@@ -1,9 +1,9 @@
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { ClaimRequest, NextLeg, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
+import type { ClaimRequest, NextChannelStep, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, NOON, resultOf, rows } from './values.ts';
 
-export const BY_MAIL: NextLeg = {
+export const BY_MAIL: NextChannelStep = {
   channel: 'email',
   to: 'ada@example.com',
   variant: 'b',
@@ -11,7 +11,13 @@ export const BY_MAIL: NextLeg = {
   encoding: null,
   costMicros: 10,
 };
-export const BY_VOICE: NextLeg = { ...BY_MAIL, channel: 'voice', to: '+442079460000', parts: 2, encoding: 'UCS-2' };
+export const BY_VOICE: NextChannelStep = {
+  ...BY_MAIL,
+  channel: 'voice',
+  to: '+442079460000',
+  parts: 2,
+  encoding: 'UCS-2',
+};
 
 /** The API says that the recipient cannot receive the channel. */
 export function unsupported(row: number, changes: Partial<ResultRecord> = {}): ResultRecord {
@@ -19,8 +25,8 @@ export function unsupported(row: number, changes: Partial<ResultRecord> = {}): R
   return resultOf(row, { ...refusal, error: 'no such channel', ...changes });
 }
 
-export function onLeg(leg: number, row: number, to: string, changes: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { ...claimOf(row), leg, to, ...changes };
+export function onStep(step: number, row: number, to: string, changes: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { ...claimOf(row), step, to, ...changes };
 }
 
 /** A run in which the recipients of `fallen` fell back to email. */

@@ -113,7 +113,7 @@ describe('a list that is loaded', () => {
     expect(loaded(list)).toEqual(asWritten(list.map((row) => ({ ...row, ...wellFormed(row) }))));
   });
 
-  it('has long stretches of rows that differ in their keys alone', () => {
+  it('has long stretches of rows that differ only in their keys', () => {
     const list = rows(1000).map((row) => ({ ...row, costMicros: null }));
     expect(loaded(list)).toEqual(asWritten(list));
   });
@@ -123,6 +123,6 @@ describe('a list that is loaded', () => {
     const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
     expect(() => ledger.load(draft, [...rows(10), loadRow(5)])).toThrow();
     ledger.load(draft, rows(10));
-    expect(ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON }).rows).toBe(10);
+    expect(ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON }).rows).toBe(10);
   });
 });

@@ -119,7 +119,7 @@ describe('kill -9', () => {
       { row: 1, attempts: 1, updatedAt: new Date(NOON).toISOString() },
       { row: 3, attempts: 1 },
     ]);
-    const inDoubt = { outcome: 'in-doubt', reason: 'crash', leg: 0, to: claimOf(1).to };
+    const inDoubt = { outcome: 'in-doubt', reason: 'crash', step: 0, to: claimOf(1).to };
     expect(ledger.stateOf(run)(1, claimOf(1).key)).toEqual(inDoubt);
 
     const lock = lockRun(path, HELLO);
@@ -178,7 +178,7 @@ describe('a lock that was lost', () => {
   });
 
   if (!areShared()) {
-    it('deleting the file lets a second one start, which takes nobody twice', () => {
+    it('deleting the file lets a second one start, which claims no recipient twice', () => {
       const path = scratchPath();
       const ledger = open(path);
       const first = lockRun(path, HELLO);

@@ -4,7 +4,7 @@ import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import { child, fates, firstLine, givenRun, killed, open, scratchPath, thrown } from './scratch.ts';
 import { HELLO, NOON, rows } from './values.ts';
 
-/** A ledger whose last claims stand in its log alone, as a kill leaves it. */
+/** A ledger whose last claims are only in its log, as a kill leaves it. */
 async function givenKilledRun(): Promise<string> {
   const path = scratchPath();
   const ledger = openLedger(path, { mode: 'write', nowMs: NOON });
@@ -43,7 +43,7 @@ const DAMAGE: readonly (readonly [string, (path: string) => void])[] = [
 ];
 
 describe('a log that has lost what was committed', () => {
-  it.each(DAMAGE)('H3: is refused, and nothing is changed: %s', async (_, damage) => {
+  it.each(DAMAGE)('is refused, and nothing is changed: %s (H3)', async (_, damage) => {
     const path = await givenKilledRun();
     damage(path);
     const before = ['', '-shm'].map((suffix) => readFileSync(path + suffix));
@@ -91,10 +91,7 @@ describe('a log that is whole is used', () => {
     open(path).close();
     const writer = child('write-and-write.ts', [path]);
     await firstLine(writer);
-    const end = performance.now() + 1_500;
-    let times = 0;
-    for (; performance.now() < end; times++) openExistingLedger(path, { nowMs: NOON })?.close();
-    expect(times).toBeGreaterThan(20);
+    for (let times = 0; times < 50; times++) openExistingLedger(path, { nowMs: NOON })?.close();
     expect(writer.exitCode).toBeNull();
     await killed(writer);
     openExistingLedger(path, { nowMs: NOON })?.close();

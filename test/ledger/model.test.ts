@@ -6,16 +6,16 @@ import { expect, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type {
-  CountRecord,
   DoubtVerdict,
   LoadRow,
-  NextLeg,
+  NextChannelStep,
   OutcomeFilter,
   ResultRecord,
   RunRecord,
 } from '../../src/ledger/records.ts';
-import type { LegOutcome } from '../../src/model.ts';
-import { amend, claim, late, legOf, type Model, record, recover, start, toPeople } from './model.ts';
+import type { StepCount, StepOutcome } from '../../src/model.ts';
+import { examples } from '../helpers/quick.ts';
+import { amend, claim, late, type Model, record, recover, start, stepOf, toPeople } from './model.ts';
 import { HELLO, loadRow, NOON, resultOf } from './values.ts';
 
 /*
@@ -32,8 +32,15 @@ type Operation =
   | { op: 'suppress' | 'unsuppress'; key: number }
   | { op: 'amend'; list: Entry[] };
 
-const NEXT: NextLeg = { channel: 'voice', to: 'set below', variant: null, parts: 2, encoding: null, costMicros: 1 };
-const LEGS = 3;
+const NEXT: NextChannelStep = {
+  channel: 'voice',
+  to: 'set below',
+  variant: null,
+  parts: 2,
+  encoding: null,
+  costMicros: 1,
+};
+const STEPS = 3;
 
 const RESULTS: readonly Partial<ResultRecord>[] = [
   { state: 'accepted' },
@@ -102,7 +109,7 @@ class Bench {
     const rows = decided(entries);
     const draft = this.#ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
     this.#ledger.load(draft, rows);
-    this.#run = this.#ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
+    this.#run = this.#ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
     this.#model = { people: toPeople(rows), suppressed: new Set(), history: [], stale: [] };
     this.#start();
   }
@@ -117,12 +124,12 @@ class Bench {
         break;
       case 'skip':
       case 'defer': {
-        const aside = pick(o.rows).map((row, i) => ({ row, leg: this.#legOf(row, i), reason: o.op }));
+        const aside = pick(o.rows).map((row, i) => ({ row, step: this.#stepOf(row, i), reason: o.op }));
         this.#ledger[o.op](this.#run, aside, NOON);
         const state = o.op === 'skip' ? 'skipped' : 'deferred';
-        for (const { row, leg, reason } of aside) {
+        for (const { row, step, reason } of aside) {
           const person = people[row];
-          if (person?.state === 'pending' && legOf(person) === leg) Object.assign(person, { state, reason });
+          if (person?.state === 'pending' && stepOf(person) === step) Object.assign(person, { state, reason });
         }
         break;
       }
@@ -139,7 +146,7 @@ class Bench {
         const { stale } = this.#model;
         const chosen = stale.filter((_, index) => o.rows.some((n) => n % stale.length === index));
         const answer = { reason: null, ...RESULTS[o.kind] };
-        const results = chosen.map(({ row, leg, attempts }) => resultOf(row, { leg, attempts, ...answer }));
+        const results = chosen.map(({ row, step, attempts }) => resultOf(row, { step, attempts, ...answer }));
         this.#ledger.commit(this.#run, results, [], NOON);
         for (const result of results) late(this.#model, result);
         break;
@@ -179,7 +186,7 @@ class Bench {
     this.#ledger.close();
   }
 
-  /** Before a start, as somebody would; whoever is claimed was left behind. */
+  /** Before a start, as a user would; a claimed row was left behind. */
   #resolve(chosen: readonly number[], verdict: DoubtVerdict): void {
     const { people, history } = this.#model;
     const resolution = { verdict, messageId: null, who: 'alice', note: null, nowMs: NOON };
@@ -187,11 +194,11 @@ class Bench {
     expect(this.#ledger.resolve(this.#run, doubts, resolution).missed).toEqual([]);
     recover(this.#model);
     const resolved = people.filter((p, row) => p.state === 'in-doubt' && chosen.includes(row));
-    expect(doubts.map(({ key, leg, attempts }) => [key, leg, attempts])).toEqual(
-      resolved.map((p) => [p.key, legOf(p), p.attempts]),
+    expect(doubts.map(({ key, step, attempts }) => [key, step, attempts])).toEqual(
+      resolved.map((p) => [p.key, stepOf(p), p.attempts]),
     );
     for (const p of resolved) {
-      history.push(`${p.key} ${legOf(p)} ${p.attempts} ${verdict} user`);
+      history.push(`${p.key} ${stepOf(p)} ${p.attempts} ${verdict} user`);
       if (verdict === 'resend') Object.assign(p, { state: 'pending', reason: 'resend', resend: true });
       else Object.assign(p, { state: verdict, reason: 'resolved' });
     }
@@ -204,9 +211,9 @@ class Bench {
     expect(recovered).toBe(start(this.#model));
   }
 
-  /** The leg of a row as it is, now and then another one: a caller may know less than the ledger. */
-  #legOf(row: number, i: number): number {
-    return (legOf(this.#model.people[row]) + (i % 4 === 3 ? 1 : 0)) % LEGS;
+  /** The step of a row as it is, now and then another one: a caller may know less than the ledger. */
+  #stepOf(row: number, i: number): number {
+    return (stepOf(this.#model.people[row]) + (i % 4 === 3 ? 1 : 0)) % STEPS;
   }
 
   #commit(resultRows: readonly number[], choices: readonly number[], claimRows: readonly number[]): void {
@@ -216,18 +223,18 @@ class Bench {
       if (person === undefined || (person.state !== 'claimed' && person.state !== 'pending')) return [];
       const kinds = person.state === 'claimed' ? RESULTS : BEFORE_CLAIM;
       const { next, ...kind } = kinds[(choices[i] ?? 0) % kinds.length] ?? {};
-      const leg = legOf(person);
-      const own = { leg, from: person.state, attempts: person.attempts + 1, reason: null, ...kind } as const;
-      const goesOn = next !== undefined && leg + 1 < LEGS && person.key !== null;
+      const step = stepOf(person);
+      const own = { step, from: person.state, attempts: person.attempts + 1, reason: null, ...kind } as const;
+      const goesOn = next !== undefined && step + 1 < STEPS && person.key !== null;
       return [resultOf(row, goesOn ? { ...own, next: { ...next, to: person.key ?? '' } } : own)];
     });
     for (const result of results) record(this.#model, result);
     const claims = claimRows.flatMap((row, i) => {
       const key = people[row]?.key ?? null;
-      return key === null ? [] : [{ row, leg: this.#legOf(row, i), key, to: key }];
+      return key === null ? [] : [{ row, step: this.#stepOf(row, i), key, to: key }];
     });
     const answers = this.#ledger.commit(this.#run, results, claims, NOON);
-    expect(answers).toEqual(claims.map(({ row, leg }) => claim(this.#model, row, leg)));
+    expect(answers).toEqual(claims.map(({ row, step }) => claim(this.#model, row, step)));
   }
 
   #compare(): void {
@@ -235,38 +242,38 @@ class Bench {
     const run = this.#run;
     const shown = people.map((p, row) => {
       const crashed = p.state === 'claimed';
-      // Nobody holds the lock in this test, so a claimed row is shown as left behind.
+      // No process holds the lock in this test, so a claimed row is shown as left behind.
       const last = crashed ? `in-doubt crash ${p.attempts + 1}` : `${p.state} ${p.reason} ${p.attempts}`;
       const fallen = p.fallen.map((attempts) => `rejected fell-back ${attempts}`);
-      return { row, key: p.key, last, legs: fallen.length === 0 ? undefined : [...fallen, last] };
+      return { row, key: p.key, last, steps: fallen.length === 0 ? undefined : [...fallen, last] };
     });
-    const wordsOf = (o: LegOutcome) => `${o.outcome} ${o.reason} ${o.attempts}`;
+    const wordsOf = (o: StepOutcome) => `${o.outcome} ${o.reason} ${o.attempts}`;
     const read = (filter?: OutcomeFilter) =>
       [...this.#ledger.outcomes(run, filter)]
         .flat()
-        .map((o) => ({ row: o.row, key: o.key, last: wordsOf(o), legs: o.legs?.map(wordsOf) }));
+        .map((o) => ({ row: o.row, key: o.key, last: wordsOf(o), steps: o.steps?.map(wordsOf) }));
     expect(read()).toEqual(shown);
     expect(read({ outcomes: ['rejected', 'pending'] })).toEqual(
       shown.filter(({ last }) => last.startsWith('rejected') || last.startsWith('pending')),
     );
     const stateOf = this.#ledger.stateOf(run);
-    for (const { row, key, last, legs = [last] } of shown) {
+    for (const { row, key, last, steps = [last] } of shown) {
       const found = key === null ? null : stateOf(row, key);
       if (key !== null) expect(last).toContain(`${found?.outcome} ${found?.reason} `);
-      if (key !== null) expect(found?.leg).toBe(legs.length - 1);
+      if (key !== null) expect(found?.step).toBe(steps.length - 1);
     }
     const resolutions = [...this.#ledger.resolutions(run)].flat();
-    expect(resolutions.map((r) => `${r.key} ${r.leg} ${r.attempts} ${r.verdict} ${r.resolvedBy}`)).toEqual(history);
+    expect(resolutions.map((r) => `${r.key} ${r.step} ${r.attempts} ${r.verdict} ${r.resolvedBy}`)).toEqual(history);
     const fallen = people.reduce((sum, p) => sum + p.fallen.length, 0);
-    const sum = (counts: readonly CountRecord[]) => counts.reduce((all, { count }) => all + count, 0);
+    const sum = (counts: readonly Omit<StepCount, 'fellBack'>[]) => counts.reduce((all, { count }) => all + count, 0);
     expect(sum(this.#ledger.counts(run))).toBe(people.length);
-    expect(sum(this.#ledger.legs(run).filter(({ fellBack }) => fellBack))).toBe(fallen);
-    expect(sum(this.#ledger.legs(run))).toBe(people.length + fallen);
+    expect(sum(this.#ledger.steps(run).filter(({ fellBack }) => fellBack))).toBe(fallen);
+    expect(sum(this.#ledger.steps(run))).toBe(people.length + fallen);
     const open = people.filter(({ state }) => state === 'pending' || state === 'failed' || state === 'deferred');
     const { rows } = this.#ledger.countOpen(run, { rejected: false });
     expect(rows).toBe(open.length);
-    const pending = people.flatMap((p, row) => (p.state === 'pending' ? [[row, legOf(p), p.attempts]] : []));
-    expect(this.#ledger.pending(run, -1, 99).map((p) => [p.row, p.leg, p.attempts])).toEqual(pending);
+    const pending = people.flatMap((p, row) => (p.state === 'pending' ? [[row, stepOf(p), p.attempts]] : []));
+    expect(this.#ledger.pending(run, -1, 99).map((p) => [p.row, p.step, p.attempts])).toEqual(pending);
     expect(this.#ledger.findRun(HELLO)?.rows).toBe(people.length);
   }
 }
@@ -297,10 +304,10 @@ function play(
 }
 
 test('the ledger does what the model does', () => {
-  play(list, fc.array(operation, { maxLength: 25 }), { numRuns: 80 });
+  play(list, fc.array(operation, { maxLength: 25 }), { numRuns: examples(80) });
 });
 
-test('J5: two people whose doubts are resolved, sent to again and answered late, over and over', () => {
+test('two people whose doubts are resolved, sent to again and answered late, over and over (J5)', () => {
   const people = fc.constant<Entry[]>([0, 1].map((key) => ({ kind: 'good', key })));
   const row = fc.subarray([0, 1], { minLength: 1 });
   const doubtful = fc.oneof(
@@ -314,5 +321,7 @@ test('J5: two people whose doubts are resolved, sent to again and answered late,
     }),
     fc.record({ op: fc.constant('late' as const), rows: fc.array(fc.nat(9), { minLength: 1 }), kind: fc.nat(5) }),
   );
-  play(people, fc.array(doubtful, { minLength: 20, maxLength: 40 }) as fc.Arbitrary<Operation[]>, { numRuns: 30 });
+  play(people, fc.array(doubtful, { minLength: 20, maxLength: 40 }) as fc.Arbitrary<Operation[]>, {
+    numRuns: examples(30),
+  });
 });

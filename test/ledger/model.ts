@@ -6,26 +6,26 @@ import type { ClaimAnswer, LoadRow, ResultRecord } from '../../src/ledger/record
 
 export interface Person {
   key: string | null;
-  /** Of the last leg, as the rest. */
+  /** Of the last step, as the rest. */
   state: string;
   reason: string | null;
   attempts: number;
-  /** Pending because somebody resolved a doubt with another send, and not claimed since. */
+  /** Pending because a person resolved a doubt with another send, and not claimed since. */
   resend?: boolean;
-  /** Attempts of the legs that fell back; so many legs came before the last one. */
+  /** Attempts of the steps that fell back; so many steps came before the last one. */
   fallen: readonly number[];
 }
 
 export interface Model {
   people: Person[];
   suppressed: Set<string>;
-  /** Every doubt that ended: key, leg, attempts, what was said. */
+  /** Every doubt that ended: key, step, attempts, what was said. */
   history: string[];
   /** Claims whose process was held for dead; it may still answer. */
-  stale: { row: number; leg: number; attempts: number }[];
+  stale: { row: number; step: number; attempts: number }[];
 }
 
-export function legOf(person: Person | undefined): number {
+export function stepOf(person: Person | undefined): number {
   return person?.fallen.length ?? 0;
 }
 
@@ -33,11 +33,11 @@ export function toPeople(rows: readonly LoadRow[]): Person[] {
   return rows.map(({ key, state, reason }) => ({ key, state, reason, attempts: 0, fallen: [] }));
 }
 
-/** Whoever is claimed was left behind by a process that died. */
+/** A claimed row was left behind by a process that died. */
 export function recover({ people, stale }: Model): number {
   const claimed = people.filter((p) => p.state === 'claimed');
   for (const p of claimed) {
-    stale.push({ row: people.indexOf(p), leg: legOf(p), attempts: p.attempts + 1 });
+    stale.push({ row: people.indexOf(p), step: stepOf(p), attempts: p.attempts + 1 });
     Object.assign(p, { state: 'in-doubt', reason: 'crash', attempts: p.attempts + 1 });
   }
   return claimed.length;
@@ -51,9 +51,9 @@ export function start(model: Model): number {
   return recovered;
 }
 
-export function claim({ people, suppressed }: Model, row: number, leg: number): ClaimAnswer {
+export function claim({ people, suppressed }: Model, row: number, step: number): ClaimAnswer {
   const person = people[row];
-  if (person?.state !== 'pending' || legOf(person) !== leg) return 'taken';
+  if (person?.state !== 'pending' || stepOf(person) !== step) return 'taken';
   if (person.key !== null && suppressed.has(person.key)) {
     Object.assign(person, { state: 'skipped', reason: 'suppressed' });
     return 'suppressed';
@@ -72,16 +72,16 @@ export function record({ people }: Model, { row, state, reason, attempts, next }
   }
 }
 
-/** A late answer speaks about its own attempt only, never against what somebody said, and begins no leg. */
-export function late({ people, history }: Model, { row, leg, attempts, state, reason }: ResultRecord): void {
+/** A late answer speaks about its own attempt only, never against what a person said, and begins no step. */
+export function late({ people, history }: Model, { row, step, attempts, state, reason }: ResultRecord): void {
   const person = people[row];
-  if (person === undefined || legOf(person) !== leg || person.attempts !== attempts) return;
+  if (person === undefined || stepOf(person) !== step || person.attempts !== attempts) return;
   const doubtful = person.state === 'in-doubt' && person.reason === 'crash';
   const open = person.state === 'pending' || person.state === 'deferred';
   if (!doubtful && !(open && person.resend === true && state === 'accepted')) return;
   if (state === 'in-doubt') person.reason = reason;
   if (state !== 'accepted' && state !== 'rejected') return;
-  history.push(`${person.key} ${leg} ${attempts} ${state} late-result`);
+  history.push(`${person.key} ${step} ${attempts} ${state} late-result`);
   Object.assign(person, { state, reason, resend: false });
 }
 
@@ -100,7 +100,8 @@ export function amend(model: Model, rows: readonly LoadRow[]): void {
   const pairs: [Person, Person][] = [];
   for (const p of present) {
     const old = oldOf.get(p.key);
-    const isPerson = p === sendable(present, p.key) || (p.state !== 'skipped' && old !== undefined && legOf(old) === 0);
+    const isPerson =
+      p === sendable(present, p.key) || (p.state !== 'skipped' && old !== undefined && stepOf(old) === 0);
     if (old === undefined || !isPerson) continue;
     pairs.push([p, old]);
   }
@@ -121,7 +122,7 @@ export function amend(model: Model, rows: readonly LoadRow[]): void {
 }
 
 function rank(person: Person): number {
-  const state = legOf(person) > 0 ? 'rejected' : person.state;
+  const state = stepOf(person) > 0 ? 'rejected' : person.state;
   if (SENT_TO.includes(state)) return SENT_TO.indexOf(state);
   return SENT_TO.length + (state === 'skipped' ? 1 : 0) + (person.reason === 'excluded' ? 1 : 0);
 }

@@ -5,7 +5,7 @@ import { MIGRATIONS, migrate } from '../../src/ledger/migrations.ts';
 const STATES = ['pending', 'claimed', 'accepted', 'rejected', 'failed', 'in-doubt', 'skipped', 'deferred'] as const;
 type State = (typeof STATES)[number];
 
-/** Everything that may follow without anybody's order, beside staying the same; a second claim is none of it. */
+/** Everything that may follow without an order of a person, apart from staying the same; a second claim is none of it. */
 const LEGAL: Readonly<Record<State, readonly State[]>> = {
   pending: ['claimed', 'skipped', 'deferred', 'failed'],
   claimed: ['accepted', 'rejected', 'failed', 'in-doubt', 'pending'],
@@ -17,7 +17,7 @@ const LEGAL: Readonly<Record<State, readonly State[]>> = {
   skipped: [],
 };
 
-/** One row in `from`, in a list that is sealed or still loading. */
+/** One row in `from`, in a list that is loaded or still loading. */
 function given(from: State, runState = 'running'): DatabaseSync {
   const db = new DatabaseSync(':memory:');
   migrate(db, 0);
@@ -104,7 +104,7 @@ describe('raw SQL cannot break a move', () => {
     ['who was never sent to, by a report', null, 'report', 'accepted', false],
     ['who was never sent to', null, 'late-result', 'accepted', false],
     ['who was refused before', 'retry-rejected', 'late-result', 'accepted', false],
-  ])('a late answer for somebody %s', (_, order, by, to, legal) => {
+  ])('a late answer for a recipient %s', (_, order, by, to, legal) => {
     const db = given('pending');
     db.prepare('UPDATE recipients SET resolved_by = ?').run(order);
     const move = () => db.prepare('UPDATE recipients SET state = ?, resolved_by = ?').run(to, by);
@@ -117,15 +117,15 @@ describe('raw SQL cannot break a move', () => {
     ['fell-back', null, false],
     ['fell-back', 'user', false],
     ['status', 'report', false],
-  ])('an accepted message is followed by another leg only by a report: %s, %s', (reason, by, legal) => {
+  ])('an accepted message is followed by another step only by a report: %s, %s', (reason, by, legal) => {
     const db = given('accepted');
     const move = () =>
       db.prepare(`UPDATE recipients SET state = 'rejected', reason = ?, resolved_by = ?`).run(reason, by);
     if (legal) move();
     else expect(move).toThrow('may not move');
-    const legs = db.prepare('SELECT leg, state FROM recipients ORDER BY leg').all();
+    const steps = db.prepare('SELECT leg, state FROM recipients ORDER BY leg').all();
     const next = { leg: 1, state: 'pending' };
-    expect(legs).toEqual(legal ? [{ leg: 0, state: 'rejected' }, next] : [{ leg: 0, state: 'accepted' }]);
+    expect(steps).toEqual(legal ? [{ leg: 0, state: 'rejected' }, next] : [{ leg: 0, state: 'accepted' }]);
   });
 
   test('an order is used up by the claim', () => {
@@ -148,7 +148,7 @@ describe('raw SQL cannot break a move', () => {
     ['text for a number', `UPDATE recipients SET http_status = 'ok'`, 'cannot store TEXT'],
     [
       'a run twice',
-      'INSERT INTO runs SELECT 2, 2, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, rows, starts, figures, created_at, NULL, NULL, NULL, NULL, 1, NULL FROM runs',
+      'INSERT INTO runs SELECT 2, 2, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, rows, starts, figures, created_at, NULL, NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL FROM runs',
       'UNIQUE',
     ],
   ])('%s', (_, sql, message) => {
@@ -160,33 +160,33 @@ describe('raw SQL cannot break a move', () => {
   });
 });
 
-describe('raw SQL cannot break a leg', () => {
+describe('raw SQL cannot break a step', () => {
   const FALL = `UPDATE recipients SET state = 'rejected', reason = 'fell-back'`;
   const NEXT = `INSERT INTO recipients (list, leg, row, line, key, state) VALUES (1, 1, 0, 2, 'k', 'pending')`;
   const CLAIM = `UPDATE recipients SET state = 'claimed' WHERE leg = 1`;
 
-  function legs(db: DatabaseSync): string[] {
+  function steps(db: DatabaseSync): string[] {
     const query = db.prepare('SELECT leg, row, line, key, state, reason FROM recipients ORDER BY leg');
     return query.all().map((row) => Object.values(row).join(' '));
   }
 
-  test('who falls back has a next leg from that moment on', () => {
+  test('who falls back has a next step from that moment on', () => {
     const db = given('claimed');
     db.exec(FALL);
-    expect(legs(db)).toEqual(['0 0 2 k rejected fell-back', '1 0 2 k pending ']);
+    expect(steps(db)).toEqual(['0 0 2 k rejected fell-back', '1 0 2 k pending ']);
     db.exec(CLAIM);
     db.exec(`${FALL} WHERE leg = 1`);
-    expect(legs(db).at(-1)).toBe('2 0 2 k pending ');
+    expect(steps(db).at(-1)).toBe('2 0 2 k pending ');
   });
 
-  it.each(STATES.filter((state) => state !== 'claimed'))('nobody who is %s falls back', (from) => {
+  it.each(STATES.filter((state) => state !== 'claimed'))('no recipient who is %s falls back', (from) => {
     const db = noted(given(from));
-    const before = legs(db);
+    const before = steps(db);
     expect(() => db.exec(`${FALL}, resolved_by = 'user'`)).toThrow('may not move');
-    expect(legs(db)).toEqual(before);
+    expect(steps(db)).toEqual(before);
   });
 
-  test('nobody who is rejected falls back by another word', () => {
+  test('no recipient who is rejected falls back for another reason', () => {
     expect(() => given('rejected').exec(`UPDATE recipients SET reason = 'fell-back'`)).toThrow('may not move');
   });
 
@@ -197,18 +197,18 @@ describe('raw SQL cannot break a leg', () => {
     ['claimed', `UPDATE recipients SET state = 'claimed' WHERE leg = 0`],
     ['once more', `UPDATE recipients SET state = 'claimed', reason = 'fell-back' WHERE leg = 0`],
     ['to another row', 'UPDATE recipients SET row = 1 WHERE leg = 1'],
-    ['to another leg', 'UPDATE recipients SET leg = 2 WHERE leg = 1'],
+    ['to another step', 'UPDATE recipients SET leg = 2 WHERE leg = 1'],
     ['from nothing', 'DELETE FROM recipients WHERE leg = 0'],
     ['to nothing', 'DELETE FROM recipients WHERE leg = 1'],
   ];
-  it.each(moves)('a leg that fell back stays so: %s', (_, sql) => {
+  it.each(moves)('a step that fell back stays so: %s', (_, sql) => {
     const db = given('claimed');
     db.exec(FALL);
     expect(() => db.exec(sql)).toThrow('may not');
-    expect(legs(db)).toEqual(['0 0 2 k rejected fell-back', '1 0 2 k pending ']);
+    expect(steps(db)).toEqual(['0 0 2 k rejected fell-back', '1 0 2 k pending ']);
   });
 
-  it.each(STATES)('a leg that is put after one that is %s cannot be claimed', (from) => {
+  it.each(STATES)('a step that is put after one that is %s cannot be claimed', (from) => {
     const db = given(from);
     db.exec(NEXT);
     expect(() => db.exec(CLAIM)).toThrow('may not move');

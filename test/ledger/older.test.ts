@@ -6,7 +6,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { NEWEST_VERSION, userVersion } from '../../src/ledger/migrations.ts';
 import { openExistingLedger, openRows } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
-import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';
+import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
 import { fates, open, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf } from './values.ts';
 
@@ -43,7 +43,7 @@ function versionOf(path: string): number {
   return version;
 }
 
-describe('a ledger of version 2, from before there were legs', () => {
+describe('a ledger of version 2, from before there were steps', () => {
   it('is read as it is, to the last byte: everything went over the channel of the run', () => {
     const path = given();
     const before = readFileSync(path);
@@ -53,17 +53,17 @@ describe('a ledger of version 2, from before there were legs', () => {
     expect(ledger.scheduleOf(HELLO)).toBeNull();
     expect(fates(ledger, run)).toEqual(FATES);
     const outcomes = [...ledger.outcomes(run)].flat();
-    expect(outcomes.map(({ channel, legs }) => [channel, legs])).toEqual(FATES.map(() => ['rcs', undefined]));
+    expect(outcomes.map(({ channel, steps }) => [channel, steps])).toEqual(FATES.map(() => ['rcs', undefined]));
     expect([...ledger.doubts(run)].flat()).toMatchObject([
-      { row: 3, leg: 0, channel: 'rcs' },
-      { row: 4, leg: 0, channel: 'rcs' },
+      { row: 3, step: 0, channel: 'rcs' },
+      { row: 4, step: 0, channel: 'rcs' },
     ]);
-    expect([...ledger.resolutions(run)].flat()).toMatchObject([{ line: 4, leg: 0, channel: 'rcs', who: 'alice@ops' }]);
-    expect(ledger.legs(run).map(({ channel, leg, fellBack }) => [channel, leg, fellBack])).toEqual(
+    expect([...ledger.resolutions(run)].flat()).toMatchObject([{ line: 4, step: 0, channel: 'rcs', who: 'alice@ops' }]);
+    expect(ledger.steps(run).map(({ channel, step, fellBack }) => [channel, step, fellBack])).toEqual(
       ledger.counts(run).map(() => ['rcs', 0, false]),
     );
-    expect(ledger.stateOf(run)(0, keyOf(0))).toMatchObject({ leg: 0, outcome: 'accepted', reason: null });
-    expect(ledger.pending(run, -1, 9)).toMatchObject([{ row: 5, leg: 0, key: keyOf(5), attempts: 0 }]);
+    expect(ledger.stateOf(run)(0, keyOf(0))).toMatchObject({ step: 0, outcome: 'accepted', reason: null });
+    expect(ledger.pending(run, -1, 9)).toMatchObject([{ row: 5, step: 0, key: keyOf(5), attempts: 0 }]);
     expect(thrown(() => ledger.setWinner(run, 'a'))).toMatchObject({ exit: 7, code: 'ledger-write' });
     ledger.close();
     expect(readFileSync(path).equals(before)).toBe(true);
@@ -87,7 +87,7 @@ describe('a ledger of version 2, from before there were legs', () => {
     ledger.close();
   });
 
-  it('is brought up to date by the next command that writes, with everybody in it', () => {
+  it('is brought up to date by the next command that writes, with all recipients in it', () => {
     const path = given();
     const ledger = open(path);
     expect(versionOf(path)).toBe(NEWEST_VERSION);
@@ -96,15 +96,15 @@ describe('a ledger of version 2, from before there were legs', () => {
     expect(fates(ledger, found)).toEqual(FATES);
     const { run } = ledger.start(found, NOON);
     expect(ledger.commit(run, [], [claimOf(5)], NOON)).toEqual(['claimed']);
-    ledger.commit(run, [unsupported(5, { next: BY_MAIL })], [onLeg(1, 5, BY_MAIL.to)], NOON);
-    ledger.commit(run, [resultOf(5, { leg: 1 })], [], NOON);
+    ledger.commit(run, [unsupported(5, { next: BY_MAIL })], [onStep(1, 5, BY_MAIL.to)], NOON);
+    ledger.commit(run, [resultOf(5, { step: 1 })], [], NOON);
     expect(fates(ledger, run).at(-1)).toBe('accepted');
     ledger.close();
     expect(
       [...open(path).outcomes(run)]
         .flat()
         .at(-1)
-        ?.legs?.map(({ channel }) => channel),
+        ?.steps?.map(({ channel }) => channel),
     ).toEqual(['rcs', 'email']);
   });
 
@@ -120,11 +120,11 @@ describe('a ledger of version 2, from before there were legs', () => {
     expect(reader.findRun(HELLO)?.winner).toBe('b');
     const last = [...reader.outcomes(run)].flat().at(-1);
     expect(last).toMatchObject({ outcome: 'pending', channel: 'email', to: BY_MAIL.to });
-    expect(last?.legs).toHaveLength(2);
+    expect(last?.steps).toHaveLength(2);
     reader.close();
   });
 
-  it('is asked by pages for those in doubt, for whom there is no index before its tables', () => {
+  it('is asked by the web UI for those in doubt, which have no index before its tables', () => {
     const path = given();
     const rows = openRows(path, 250);
     const sql = `SELECT row FROM recipients INDEXED BY recipients_unsettled

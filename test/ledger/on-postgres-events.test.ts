@@ -1,3 +1,3 @@
 import { FULL, onPostgres } from './on-postgres.ts';
 
-onPostgres(FULL ? ['amend', 'amend-legs', 'events', 'evidence', 'later-legs', 'replies'] : ['events']);
+onPostgres(FULL ? ['amend', 'amend-steps', 'events', 'evidence', 'later-steps', 'replies', 'topics'] : ['events']);

@@ -2,6 +2,6 @@ import { FULL, onPostgres } from './on-postgres.ts';
 
 onPostgres(
   FULL
-    ? ['lock', 'model', 'purge', 'reach', 'reach-model', 'reading', 'suppressed-hashes', 'suppressions']
+    ? ['erase', 'lock', 'model', 'purge', 'reach', 'reach-model', 'reading', 'suppressed-hashes', 'suppressions']
     : ['model', 'reading', 'reach', 'suppressed-hashes', 'suppressions'],
 );

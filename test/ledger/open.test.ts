@@ -104,7 +104,7 @@ describe('private', () => {
     expect(tryToRead(path)).toMatchObject({ code: 'ledger-permissions', exit: 7 });
   });
 
-  it('refuses what is no file', () => {
+  it('refuses what is not a file', () => {
     const path = givenLedger();
     rmSync(path);
     mkdirSync(path);
@@ -202,7 +202,7 @@ describe('missing', () => {
 });
 
 describe('opening', () => {
-  it('refuses a clock that stands more than 5 minutes before the newest entry, and changes nothing', () => {
+  it('refuses a clock that is more than 5 minutes before the newest entry, and changes nothing', () => {
     const path = givenLedger();
     expect(tryToWrite(path, { nowMs: NOON - 6 * 60_000 })).toMatchObject({ code: 'clock', exit: 2 });
     expect(openExistingLedger(path, { nowMs: NOON - 6 * 60_000 })?.runs()).toHaveLength(1);
@@ -305,7 +305,7 @@ test.each([
   expect(networkFileSystem(magic)).toBe(name);
 });
 
-test('S28: SQL is never put together from values', () => {
+test('SQL is never put together from values (S28)', () => {
   const folder = new URL('../../src/ledger/', import.meta.url);
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const sources = names.map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const);

@@ -12,11 +12,11 @@ export function givenOther(ledger: Ledger, list: readonly LoadRow[], options: Ot
   const { isCounted = true, nowMs = NOON, ...identity } = options;
   const draft = ledger.beginLoad({ ...HELLO, campaign: 'other', ...identity }, { channel: 'sms', nowMs, isCounted });
   ledger.load(draft, list);
-  const run = ledger.sealLoad(draft, { inputs: [], identityHash: 'identity', nowMs });
+  const run = ledger.finishLoad(draft, { inputs: [], identityHash: 'identity', nowMs });
   return ledger.start(run, nowMs).run;
 }
 
-/** Ends a start, so that nobody is at the run. */
+/** Ends a start, so that no process is at the run. */
 export function ended(ledger: Ledger, run: RunRecord, nowMs = NOON): RunRecord {
   return ledger.finish(run, { state: 'partial', halt: null, figures: null, nowMs });
 }
@@ -25,5 +25,5 @@ export function capOf(max: number, sinceMs = 0): Cap {
   return { max, sinceMs };
 }
 
-/** Two numbers that the index of whom other runs reached cannot tell apart while it is small. */
+/** Two numbers that the index of the contact history cannot tell apart while it is small. */
 export const SAME_HASHES = ['+447700821873', '+447704171471'] as const;

@@ -12,7 +12,7 @@ import { claimOf, HELLO, NOON, resultOf } from './values.ts';
  * Shared ledgers of older versions, as those versions made them (test/fixtures/ledger/postgres).
  */
 
-const VERSIONS = [1, 2];
+const VERSIONS = [1, 2, 3, 5];
 
 /** A ledger of this version with a run of three: one accepted, one claimed, one pending. */
 async function olderLedger(version: number): Promise<string> {
@@ -149,7 +149,7 @@ describe('a migration', () => {
     bring(address, [NEXT]);
   });
 
-  it('waits until nobody sends whose statements are those of before', async () => {
+  it('waits until no process sends with the statements of the older version', async () => {
     const address = await olderLedger(1);
     const ledger = openAt(address);
     const lock = ledger.lock(HELLO);

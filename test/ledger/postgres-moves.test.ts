@@ -18,11 +18,11 @@ interface Move {
   readonly from: string;
   readonly reason: string | null;
   readonly resolvedBy: string | null;
-  readonly leg: number;
+  readonly step: number;
   readonly to: string;
   readonly toReason: string | null;
   readonly toResolvedBy: string | null;
-  /** Somebody's word about the doubt is noted: about this attempt, or about another one. */
+  /** A person's word about the doubt is noted: about this attempt, or about another one. */
   readonly noted: number | null;
   /** Or the message to an address that was corrected. */
   readonly notedBy: string;
@@ -38,7 +38,7 @@ function anyMove(random: Random): Move {
     from: random.pick(STATES),
     reason: random.pick(REASONS),
     resolvedBy: random.pick(RESOLVED),
-    leg: random.chance(0.3) ? 1 : 0,
+    step: random.chance(0.3) ? 1 : 0,
     to: random.pick(STATES),
     toReason: random.pick(REASONS),
     toResolvedBy: random.pick(RESOLVED),
@@ -60,7 +60,7 @@ type Step = readonly [string, readonly (string | number | null)[]];
 
 function stepsOf(move: Move): readonly Step[] {
   const before: Step[] =
-    move.leg === 0
+    move.step === 0
       ? []
       : [
           [
@@ -75,7 +75,7 @@ function stepsOf(move: Move): readonly Step[] {
           [
             `INSERT INTO resolutions (run, leg, key, attempts, line, verdict, resolved_by, address, resolved_at)
               SELECT number, ?, 'k', ?, 2, 'accepted', ?, ?, 0 FROM runs`,
-            [move.leg, move.noted, move.notedBy, move.notedAddress],
+            [move.step, move.noted, move.notedBy, move.notedAddress],
           ],
         ];
   return [
@@ -88,12 +88,12 @@ function stepsOf(move: Move): readonly Step[] {
     [
       `INSERT INTO recipients (list, leg, row, line, key, address, state, reason, resolved_by, resend)
         VALUES (1, ?, 0, 2, 'k', 'a', ?, ?, ?, ?)`,
-      [move.leg, move.from, move.reason, move.resolvedBy, move.resend],
+      [move.step, move.from, move.reason, move.resolvedBy, move.resend],
     ],
     ...note,
     [
       'UPDATE recipients SET state = ?, reason = ?, resolved_by = ?, address = ?, resend = ? WHERE leg = ?',
-      [move.to, move.toReason, move.toResolvedBy, move.toAddress, move.toResend, move.leg],
+      [move.to, move.toReason, move.toResolvedBy, move.toAddress, move.toResend, move.step],
     ],
   ];
 }

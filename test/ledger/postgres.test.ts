@@ -36,7 +36,7 @@ test.each([
   expect(refusal).toMatchObject({ code: 'ledger-unusable', exit: 7 });
 });
 
-test('J6: a server without fsync is refused', async () => {
+test('a server without fsync is refused (J6)', async () => {
   const folder = mkdtempSync(join(process.env['TMPDIR'] ?? tmpdir(), 'handbill-unsafe-'));
   const server = await startPostgres(folder, { fsync: 'off', full_page_writes: 'off' });
   try {
@@ -50,7 +50,7 @@ test('J6: a server without fsync is refused', async () => {
   }
 });
 
-test('J6: where another server has taken over nothing is written until somebody says so', async () => {
+test('where another server has taken over nothing is written until a person says so (J6)', async () => {
   const address = await freshDatabase();
   openAt(address).close();
   // As if the ledger had been written before a replica was promoted.
@@ -66,7 +66,7 @@ test('J6: where another server has taken over nothing is written until somebody 
   openAt(address).close();
 });
 
-test('what was undone does not hide what others write: whoever looks for it sees another version', async () => {
+test('what was undone does not hide what others write: a reader sees another version', async () => {
   const address = await freshDatabase();
   const ledger = openAt(address);
   const run = givenRun(ledger, rows(1));
@@ -97,7 +97,7 @@ test('a ledger of a newer handbill is refused, and left as it is', async () => {
   }
 });
 
-test('I1: a clock that was set back is refused', async () => {
+test('a clock that was set back is refused (I1)', async () => {
   const address = await freshDatabase();
   openAt(address).close();
   expect(thrown(() => openAt(address, { nowMs: NOON - 10 * 60_000 }))).toMatchObject({ code: 'clock', exit: 2 });
@@ -110,7 +110,7 @@ test('to read makes nothing', async () => {
   expect(await ask(address, "SELECT 1 FROM pg_namespace WHERE nspname = 'handbill'")).toEqual([]);
 });
 
-test('whoever reads cannot write', async () => {
+test('a reader cannot write', async () => {
   const address = await freshDatabase();
   openAt(address);
   const reader = openExistingLedger(address, { nowMs: NOON });
@@ -131,7 +131,7 @@ test('several processes at the same moment make one ledger', async () => {
 
 it.each([
   ['no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
-  ['nobody listens', (url: URL) => (url.port = '1')],
+  ['no server listens', (url: URL) => (url.port = '1')],
   ['another password', (url: URL) => (url.password = 'SEKRET-wrong')],
   ['no such database', (url: URL) => (url.pathname = '/none')],
 ])('%s: it says so, without the password', async (_, change) => {
@@ -143,7 +143,7 @@ it.each([
   expect(JSON.stringify(refusal)).not.toContain(new URL(await postgres()).password);
 });
 
-test('A4: while somebody else writes for long nothing is claimed, and it works again when he is done', async () => {
+test('while another process writes for long nothing is claimed, and it works again afterwards (A4)', async () => {
   const address = await freshDatabase();
   const ledger = openAt(address, { busyTimeoutMs: 50 });
   const run = givenRun(ledger, rows(2));
@@ -151,7 +151,7 @@ test('A4: while somebody else writes for long nothing is claimed, and it works a
   for (const text of ['BEGIN', 'UPDATE handbill.ledger SET changes = changes']) other.ask({ text, values: [] }, 9000);
   const busy = { code: 'ledger-write', exit: 7, kind: 'busy', recorded: false };
   expect(thrown(() => ledger.commit(run, [], [claimOf(0)], NOON))).toMatchObject(busy);
-  expect(thrown(() => ledger.skip(run, [{ row: 1, leg: 0, reason: 'expired' }], NOON))).toMatchObject(busy);
+  expect(thrown(() => ledger.skip(run, [{ row: 1, step: 0, reason: 'expired' }], NOON))).toMatchObject(busy);
   other.ask({ text: 'ROLLBACK', values: [] }, 9000);
   other.close();
   expect(ledger.commit(run, [], [claimOf(0)], NOON)).toEqual(['claimed']);
@@ -178,16 +178,16 @@ test('a connection that was lost is not written through any more; what it had cl
   expect(fates(next, run)).toEqual(['in-doubt(crash)', 'pending', 'pending']);
 });
 
-test('a list whose rows did not all arrive is not sealed', async () => {
+test('a list whose rows did not all arrive is not loaded', async () => {
   const address = await freshDatabase();
   const ledger = openAt(address);
   const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
   ledger.load(draft, rows(2));
   await ask(address, 'ALTER TABLE handbill.recipients ADD CONSTRAINT nobody CHECK (row < 3)');
-  // Nobody waits for it here.
+  // It is not waited for here.
   ledger.load(draft, [loadRow(2), loadRow(3)]);
   const facts = { inputs: [], identityHash: '', nowMs: NOON };
-  expect(thrown(() => ledger.sealLoad(draft, facts))).toMatchObject({ code: 'ledger-write', exit: 7 });
+  expect(thrown(() => ledger.finishLoad(draft, facts))).toMatchObject({ code: 'ledger-write', exit: 7 });
   expect(ledger.findRun(HELLO)).toBeNull();
   expect(await ask(address, 'SELECT count(*)::int AS n FROM handbill.recipients')).toEqual([{ n: 2 }]);
 });
@@ -200,7 +200,7 @@ test('text comes back as it was loaded, whatever signs COPY reads into it', asyn
     draft,
     texts.map((key, row) => loadRow(row, { key, reason: key, state: 'skipped' })),
   );
-  const run = ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
+  const run = ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
   const found = [...ledger.outcomes(run)].flat();
   expect(found.map(({ key }) => key)).toEqual(texts);
   expect(found.map(({ reason }) => reason)).toEqual(texts);
@@ -231,7 +231,9 @@ test('turns of an environment are taken by several from one row, none twice, and
   expect(openAt(address).turns('test', 10)?.take(1).inMs).toBeLessThan(25);
 });
 
-test('J5: whoever is stopped in a transaction loses it, and the others go on', { timeout: 60_000 }, async () => {
+test('a process that is stopped in a transaction loses it, and the others go on (J5)', {
+  timeout: 60_000,
+}, async () => {
   const address = await freshDatabase();
   const ledger = openAt(address);
   const run = givenRun(ledger, rows(2));

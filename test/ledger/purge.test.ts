@@ -1,17 +1,17 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger } from '../../src/ledger/open.ts';
-import type { LoadRow, NextLeg, RunRecord } from '../../src/ledger/records.ts';
+import type { LoadRow, NextChannelStep, RunRecord } from '../../src/ledger/records.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
-import { areShared, fates, givenRun, lockRun, lookInto, open, scratchPath } from './scratch.ts';
+import { areShared, bytesOf, fates, givenRun, lockRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
 const DAY = 86_400_000;
 const LATER = NOON + 100 * DAY;
-const SMS: NextLeg = {
+const SMS: NextChannelStep = {
   channel: 'sms',
   variant: null,
   parts: 1,
@@ -19,21 +19,6 @@ const SMS: NextLeg = {
   costMicros: 1,
   to: '+447911123456',
 };
-
-/** Every file of the ledger's folder, as one string of bytes; of a shared one what a look into its tables finds. */
-function bytesOf(path: string): string {
-  if (areShared()) {
-    const tables = lookInto(path, "SELECT tablename FROM pg_tables WHERE schemaname = 'handbill'").flat();
-    return tables
-      .map((table) => JSON.stringify(lookInto(path, `SELECT t::text FROM ${String(table)} AS t`)))
-      .join('\n');
-  }
-  const folder = dirname(path);
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
-    .join('\n');
-}
 
 function steps(all: Iterable<unknown>): number {
   return [...all].length;
@@ -49,10 +34,10 @@ function purged(ledger: Ledger, run: RunRecord): RunRecord {
 
 /** Everything that a report is made of. */
 function books(ledger: Ledger, run: RunRecord): unknown {
-  return { legs: ledger.legs(run), counts: ledger.counts(run), fates: fates(ledger, run) };
+  return { steps: ledger.steps(run), counts: ledger.counts(run), fates: fates(ledger, run) };
 }
 
-/** A run with every kind of data: ids, texts, doubts, a history, legs. */
+/** A run with every kind of data: ids, texts, doubts, a history, steps. */
 function eventful(ledger: Ledger, count = 40): RunRecord {
   const run = givenRun(ledger, [
     ...rows(count),
@@ -74,8 +59,8 @@ function eventful(ledger: Ledger, count = 40): RunRecord {
     [],
     NOON + 5,
   );
-  ledger.commit(run, [], [{ row: 5, leg: 1, to: SMS.to, key: keyOf(5) }], NOON + 6);
-  ledger.commit(run, [resultOf(5, { leg: 1, messageId: 'second-leg' })], [], NOON + 7);
+  ledger.commit(run, [], [{ row: 5, step: 1, to: SMS.to, key: keyOf(5) }], NOON + 6);
+  ledger.commit(run, [resultOf(5, { step: 1, messageId: 'second-step' })], [], NOON + 7);
   const doubts = [...ledger.doubts(run)].flat();
   ledger.resolve(
     run,
@@ -95,7 +80,7 @@ const SECRETS = [
   ...Array.from({ length: 42 }, (_, row) => keyOf(row).slice(1)),
   SMS.to.slice(1),
   'id-0',
-  'second-leg',
+  'second-step',
   'told-on-the-phone',
   'mrs@office',
   'Mr Canary',
@@ -116,7 +101,7 @@ test('personal data leaves, and what is counted stays', () => {
   expect(after).toMatchObject({ purgedAtMs: LATER, rows: 42, state: 'partial' });
   const outcomes = [...ledger.outcomes(after)].flat();
   expect(outcomes.map(({ line }) => line)).toEqual(Array.from({ length: 42 }, (_, row) => row + 2));
-  const everything = outcomes.flatMap((o) => [o, ...(o.legs ?? [])]);
+  const everything = outcomes.flatMap((o) => [o, ...(o.steps ?? [])]);
   for (const one of everything) {
     expect(one).toMatchObject({ to: null, messageId: null, error: null, updatedAt: null });
     expect('key' in one ? one.key : null).toBeNull();
@@ -150,7 +135,7 @@ test('a run that was purged is never continued', () => {
   expect(ledger.purge.mark(run, LATER + DAY).purgedAtMs).toBe(LATER);
 });
 
-test('nobody takes the key of a run that is not marked', () => {
+test('no process takes the key of a run that is not marked', () => {
   const ledger = open(scratchPath());
   const run = eventful(ledger);
   ledger.purge.begin();
@@ -191,14 +176,14 @@ describe('a purge that is killed', () => {
   });
 });
 
-test('lists that were never sealed, or replaced, are forgotten', () => {
+test('lists that were never fully loaded, or replaced, are forgotten', () => {
   const path = scratchPath();
   const ledger = open(path);
   const run = eventful(ledger);
   const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
   ledger.load(draft, [loadRow(0, { key: '+447911999999' } as Partial<LoadRow>)]);
   expect(ledger.purge.drafts().map(({ number }) => number)).toEqual([draft.number]);
-  expect(() => steps(ledger.purge.forget(run))).toThrow(/sealed/);
+  expect(() => steps(ledger.purge.forget(run))).toThrow(/is loaded/);
   ledger.purge.begin();
   steps(ledger.purge.forget(draft));
   expect(ledger.purge.drafts()).toEqual([]);
@@ -284,11 +269,11 @@ if (!areShared()) {
       const db = new DatabaseSync(path);
       db.exec(`UPDATE recipients SET error = printf('%.*c', 400000, 'x')`);
       db.close();
-      const run = ledger.sealLoad(draft, { inputs: [], identityHash: 'identity', nowMs: NOON });
+      const run = ledger.finishLoad(draft, { inputs: [], identityHash: 'identity', nowMs: NOON });
       return { path, ledger, run };
     }
 
-    test('waits until nobody sends from a large ledger', () => {
+    test('waits until no process sends from a large ledger', () => {
       const { path, ledger, run } = large();
       const other = ledger.beginLoad({ ...HELLO, campaign: 'other' }, { channel: 'sms', nowMs: NOON });
       const lock = lockRun(path, other);
@@ -300,7 +285,7 @@ if (!areShared()) {
       expect(bytesOf(path)).not.toContain('+4477009');
     });
 
-    test('a small one is written anew while somebody sends', () => {
+    test('a small one is written anew while a process sends', () => {
       const path = scratchPath();
       const ledger = open(path);
       const other = ledger.beginLoad({ ...HELLO, campaign: 'other' }, { channel: 'sms', nowMs: NOON });
@@ -310,7 +295,7 @@ if (!areShared()) {
       lock?.release();
     });
 
-    test('somebody who reads for long keeps the log, and is waited for', () => {
+    test('a process that reads for long keeps the log, and is waited for', () => {
       const path = scratchPath();
       const ledger = open(path, { busyTimeoutMs: 50 });
       const run = eventful(ledger);

@@ -7,7 +7,7 @@ import { migrate } from '../../src/ledger/migrations.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite-connection.ts';
 import { ledgerOver } from '../../src/ledger/stores.ts';
-import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';
+import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf } from './values.ts';
 
 /** Notes for each statement over the recipients how SQLite will carry it out. */
@@ -46,19 +46,19 @@ function planned(path: string): Explaining['plans'] {
     return begun;
   };
   const facts = { inputs: [], identityHash: '', nowMs: NOON };
-  const { run } = ledger.start(ledger.sealLoad(draft(), facts), NOON);
+  const { run } = ledger.start(ledger.finishLoad(draft(), facts), NOON);
   ledger.suppress(keyOf(3), { reason: null, untilMs: null, source: 'test', nowMs: NOON });
   ledger.commit(run, [], [0, 1, 2, 3].map(claimOf), NOON);
   const doubt = { state: 'in-doubt', reason: 'timeout', messageId: null } as const;
-  ledger.commit(run, [unsupported(0, { next: BY_MAIL }), resultOf(1, doubt)], [onLeg(1, 0, 'a@b.c')], NOON);
+  ledger.commit(run, [unsupported(0, { next: BY_MAIL }), resultOf(1, doubt)], [onStep(1, 0, 'a@b.c')], NOON);
   ledger.start(run, NOON);
-  ledger.commit(run, [resultOf(0, { leg: 1, ...doubt }), resultOf(2)], [], NOON);
-  ledger.skip(run, [{ row: 2, leg: 0, reason: 'expired' }], NOON);
+  ledger.commit(run, [resultOf(0, { step: 1, ...doubt }), resultOf(2)], [], NOON);
+  ledger.skip(run, [{ row: 2, step: 0, reason: 'expired' }], NOON);
   const doubts = [...ledger.doubts(run)].flat();
   for (const [i, verdict] of (['resend', 'accepted'] as const).entries()) {
     ledger.resolve(run, doubts.slice(i, i + 1), { verdict, messageId: null, who: '', note: null, nowMs: NOON });
   }
-  ledger.commit(run, [], [{ ...onLeg(1, 0, 'a@b.c'), facts: BY_MAIL }], NOON);
+  ledger.commit(run, [], [{ ...onStep(1, 0, 'a@b.c'), facts: BY_MAIL }], NOON);
   const rules = { exclude: [{ campaign: 'other', occurrence: null }], sinceMs: 0 };
   for (const own of ['other', 'third']) {
     const reach = ledger.reach({ ...HELLO, campaign: own }, rules);
@@ -93,7 +93,7 @@ test('no list is read from end to end to find a row, and no index is made for on
   );
   expect(scans.filter(([sql]) => !sql?.startsWith('INSERT INTO'))).toEqual([]);
   // Each of the small tables of two lists that are merged once.
-  expect(scans.map(([, step]) => step)).toEqual(['SCAN n', 'SCAN k', 'SCAN (subquery-4)', 'SCAN g']);
+  expect(scans.map(([, step]) => step)).toEqual(['SCAN n', 'SCAN old', 'SCAN (subquery-6)', 'SCAN g']);
 });
 
 test.each([
@@ -101,7 +101,7 @@ test.each([
   ['outcomes', 'THEN list_address END, resend FROM recipients WHERE list = ?1 AND leg = ?2'],
   ['states', 'SELECT row, key, state, reason, channel, address, resend FROM'],
   ['doubts', "CASE state WHEN 'claimed' THEN 'crash'"],
-])('%s are a walk along one leg', (_, part) => {
+])('%s are a walk along one step', (_, part) => {
   const found = plans.filter(({ sql }) => sql.includes(part));
   expect(found.map(({ steps }) => steps)).toEqual([
     ['SEARCH recipients USING PRIMARY KEY (list=? AND leg=? AND row>? AND row<?)'],

@@ -9,7 +9,7 @@ function found(index: ReachIndex, ...people: readonly string[]): number[] {
   return messages.toSorted((a, b) => a - b);
 }
 
-test('finds every message of everybody, each once, whatever was expected', () => {
+test('finds every message of every recipient, each once, whatever was expected', () => {
   const people = fc.array(fc.oneof(fc.string({ maxLength: 20 }), fc.constantFrom('+447700900001', 'c-1', '')), {
     maxLength: 60,
   });
@@ -36,7 +36,7 @@ test('takes many times what was expected, and numbers up to 2^32 - 2', () => {
   expect(found(index, 'last')).toEqual([2 ** 32 - 2]);
 });
 
-test('may take somebody for somebody else: whoever asks has to look', () => {
+test('may take one recipient for another: the caller has to compare', () => {
   const index = createReachIndex(1);
   index.add(SAME_HASHES[0], 7);
   expect(found(index, SAME_HASHES[1])).toEqual([7]);

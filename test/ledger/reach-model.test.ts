@@ -9,13 +9,13 @@ import { HELLO, loadRow, NOON, resultOf } from './values.ts';
 
 /*
  * Three campaigns on one ledger, each with a connection of its own: whatever the order of starts, claims, answers, kills
- * and resolutions, nobody is claimed who has had as many messages as the cap allows.
+ * and resolutions, no recipient is claimed who has had as many messages as the cap allows.
  */
 
 const HOUR = 3_600_000;
 
 /** Some 30 ms each: most of it are syncs. */
-const RUNS = process.env['HANDBILL_FULL'] === '1' ? 300 : 12;
+const RUNS = process.env['HANDBILL_FULL'] === '1' ? 300 : 5;
 
 interface Setup {
   /** Which of six people the list holds. */
@@ -72,7 +72,7 @@ class World {
     this.campaigns = setups.map((one, i) => new Campaign(this, `c${i}`, one));
   }
 
-  /** How many messages somebody has had from others, as the model sees it. */
+  /** How many messages a recipient has had from others, as the model sees it. */
   had(own: Campaign, key: string, to: string, sinceMs: number): number {
     return this.campaigns
       .filter((one) => one !== own && one.setup.isCounted)
@@ -121,7 +121,7 @@ class Campaign {
         draft,
         rows.map(({ key, to }, row): LoadRow => loadRow(row, { key, to })),
       );
-      run = ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: world.nowMs });
+      run = ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: world.nowMs });
     }
     this.run = ledger.start(run, world.nowMs).run;
     this.ledger = ledger;
@@ -135,7 +135,7 @@ class Campaign {
     const due = ledger.pending(run, -1, count);
     const cap: Cap = { max: setup.max, sinceMs: world.nowMs - setup.hours * HOUR };
     const had = due.map(({ row }) => world.had(this, this.rows[row]?.key ?? '', this.rows[row]?.to ?? '', cap.sinceMs));
-    const claims = due.map(({ row, key }) => ({ row, leg: 0, key, to: this.rows[row]?.to ?? '', caps: [cap] }));
+    const claims = due.map(({ row, key }) => ({ row, step: 0, key, to: this.rows[row]?.to ?? '', caps: [cap] }));
     const answers = ledger.commit(run, [], claims, world.nowMs, undefined, reach);
     for (const [i, answer] of answers.entries()) {
       const pending = due[i];
@@ -225,7 +225,7 @@ test('no cap is ever broken, whatever the order of starts, claims, answers, kill
     }),
     { numRuns: RUNS },
   );
-  // Both happened, so that neither "everybody" nor "nobody" would pass; how often is a matter of chance.
+  // Both happened, so that neither "all" nor "none" would pass; how often is a matter of chance.
   expect(capped).toBeGreaterThan(0);
   expect(claimed).toBeGreaterThan(0);
 });

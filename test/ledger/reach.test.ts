@@ -1,9 +1,9 @@
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Ledger, ReachRules } from '../../src/ledger/ledger.ts';
+import type { Ledger, Reach, ReachRules } from '../../src/ledger/ledger.ts';
 import type { Cap, ClaimRequest, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
-import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';
+import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
 import { capOf, ended, givenOther, SAME_HASHES } from './others.ts';
 import { areShared, fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
@@ -26,7 +26,7 @@ function send(ledger: Ledger, run: RunRecord, results: readonly ResultRecord[], 
   ledger.commit(run, results, [], nowMs + 1000);
 }
 
-/** The rows, by number, of whom a cap of so many is used up. */
+/** The rows, by number, of which a cap of so many is used up. */
 function cappedRows(ledger: Ledger, count: number, cap: Cap, rules = CAPPED): number[] {
   const reach = ledger.reach(HELLO, rules);
   return Array.from({ length: count }, (_, row) => row).filter(
@@ -41,8 +41,8 @@ function excludedRows(ledger: Ledger, count: number, rules: ReachRules): (string
   );
 }
 
-describe('whom another run reached', () => {
-  it('are those who were accepted or are in doubt, and nobody else', () => {
+describe('recipients that another run reached', () => {
+  it('are only those who were accepted or are in doubt', () => {
     const ledger = open(scratchPath());
     const other = givenOther(ledger, [...rows(5), loadRow(5, { state: 'skipped', reason: 'duplicate' })]);
     send(ledger, other, [
@@ -138,7 +138,7 @@ describe('the person', () => {
     loadRow(1, { key: 'ada@Example', to: 'ada@example' }),
     loadRow(2, { key: '007', to: '+15550000007' }),
   ];
-  const claims: ClaimRequest[] = LIST.map(({ row, key, to }) => ({ row, leg: 0, key: key ?? '', to: to ?? '' }));
+  const claims: ClaimRequest[] = LIST.map(({ row, key, to }) => ({ row, step: 0, key: key ?? '', to: to ?? '' }));
 
   it.each([
     ['the key', 'c-1', '+33100000000', true],
@@ -171,11 +171,11 @@ describe('the person', () => {
     }
   });
 
-  it('is not taken for somebody else whose hashes are the same', () => {
+  it('is not taken for another recipient whose hashes are the same', () => {
     const ledger = open(scratchPath());
     const [them, somebodyElse] = SAME_HASHES;
     const other = givenOther(ledger, [loadRow(0, { key: 'c-1', to: them })]);
-    ledger.commit(other, [], [{ row: 0, leg: 0, key: 'c-1', to: them }], NOON);
+    ledger.commit(other, [], [{ row: 0, step: 0, key: 'c-1', to: them }], NOON);
     ledger.commit(other, [resultOf(0)], [], NOON);
     for (const live of [true, false]) {
       if (!live) ended(ledger, other);
@@ -189,7 +189,7 @@ describe('the person', () => {
     }
   });
 
-  it('has had one message where it fell back, under the addresses of all its legs', () => {
+  it('has had one message where it fell back, under the addresses of all its steps', () => {
     const ledger = open(scratchPath());
     const other = givenOther(ledger, rows(2));
     const watching = open(ledger.path).reach(HELLO, CAPPED);
@@ -200,8 +200,8 @@ describe('the person', () => {
       reach.refresh();
       expect(reach.cappedBy(BY_MAIL.to, 'x', [capOf(1)])).toBe(null);
     }
-    ledger.commit(other, [], [onLeg(1, 0, BY_MAIL.to)], NOON);
-    ledger.commit(other, [resultOf(0, { leg: 1 })], [], NOON);
+    ledger.commit(other, [], [onStep(1, 0, BY_MAIL.to)], NOON);
+    ledger.commit(other, [resultOf(0, { step: 1 })], [], NOON);
     const live = open(ledger.path).reach(HELLO, CAPPED);
     ended(ledger, other);
     const later = open(ledger.path).reach(HELLO, CAPPED);
@@ -240,7 +240,7 @@ describe('claims', () => {
     // A refusal takes the claim back: then the other one may.
     mine.commit(run, [resultOf(2, { state: 'rejected', reason: 'status', messageId: null })], [], NOON);
     expect(theirs.commit(other, [], [withCap(2)], NOON, undefined, back)).toEqual(['claimed']);
-    // Nobody holds the locks here, so that who is claimed is shown as left behind.
+    // No process holds the locks here, so that claimed rows are shown as left behind.
     expect(fates(mine, run)).toEqual(['in-doubt(crash)', 'skipped(frequency-cap)', 'rejected(status)', 'pending']);
     expect(fates(theirs, other)[0]).toBe('skipped(frequency-cap)');
   });
@@ -264,7 +264,7 @@ describe('claims', () => {
     theirs.commit(again, [], [claimOf(2)], NOON);
     expect(claim(2)).toBe('frequency-cap');
     ended(theirs, again);
-    // The list has another order now, so that row 0 is somebody else.
+    // The list has another order now, so that row 0 is another recipient.
     const draft = theirs.beginLoad(again, { channel: 'sms', nowMs: NOON });
     theirs.load(draft, [loadRow(0, { key: keyOf(3) }), loadRow(1, { key: keyOf(2) }), loadRow(2, { key: keyOf(4) })]);
     const amended = theirs.start(theirs.amend(again, draft, { inputs: [], nowMs: NOON }), NOON).run;
@@ -277,7 +277,7 @@ describe('claims', () => {
     ]);
   });
 
-  it('on a later leg look at its own address, and keep it', () => {
+  it('on a later step look at its own address, and keep it', () => {
     const path = scratchPath();
     const [mine, theirs] = [open(path), open(path)];
     const run = givenRun(mine, rows(1));
@@ -285,13 +285,13 @@ describe('claims', () => {
     mine.commit(run, [], [withCap(0)], NOON, undefined, reach);
     mine.commit(run, [unsupported(0, { next: BY_MAIL })], [], NOON);
     const other = givenOther(theirs, [loadRow(0, { key: 'c-9', to: BY_MAIL.to })]);
-    theirs.commit(other, [], [{ row: 0, leg: 0, key: 'c-9', to: BY_MAIL.to }], NOON);
-    const claim = { ...onLeg(1, 0, BY_MAIL.to), caps: [capOf(1)], facts: BY_MAIL };
+    theirs.commit(other, [], [{ row: 0, step: 0, key: 'c-9', to: BY_MAIL.to }], NOON);
+    const claim = { ...onStep(1, 0, BY_MAIL.to), caps: [capOf(1)], facts: BY_MAIL };
     expect(mine.commit(run, [], [claim], NOON, undefined, reach)).toEqual(['frequency-cap']);
     expect([...mine.outcomes(run)].flat()).toMatchObject([{ reason: 'frequency-cap', to: BY_MAIL.to }]);
   });
 
-  it('whoever is suppressed as well is suppressed', () => {
+  it('a recipient who is suppressed as well is suppressed', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, rows(1));
     send(ledger, givenOther(ledger, rows(1)), [resultOf(0)]);
@@ -326,7 +326,7 @@ it('names the runs that were purged: always of `exclude`, of a cap where the per
   expect(names({ exclude: [], sinceMs: NOON + 5000 })).toEqual([]);
 });
 
-it('remembers whom a run reached that is purged while the rules are in force', () => {
+it('remembers the recipients of a run that is purged while the rules are in force', () => {
   const ledger = open(scratchPath());
   const other = givenOther(ledger, rows(3));
   send(ledger, other, [resultOf(0), resultOf(1, { state: 'rejected', reason: 'status', messageId: null })]);
@@ -339,7 +339,7 @@ it('remembers whom a run reached that is purged while the rules are in force', (
   expect(keys.map((key) => reach.cappedBy(key, key, [capOf(1)]) !== null)).toEqual([true, false, false]);
 });
 
-it('of a long run counts whoever was reached since, though others around them were reached before', () => {
+it('of a long run counts recipients who were reached since, though others around them were reached before', () => {
   const ledger = open(scratchPath());
   const other = givenOther(ledger, rows(2500));
   const sent = [0, 1, 2, 1500, 2499];
@@ -367,3 +367,98 @@ if (!areShared()) {
     expect(reach.excludedBy(keyOf(3), keyOf(3))).toMatchObject({ campaign: 'hello' });
   });
 }
+
+describe('the message that a follow-up follows', () => {
+  const FOLLOWS: ReachRules = { exclude: [], sinceMs: null, follows: 'other' };
+
+  it('is the last step of the run with the same occurrence, by the key', () => {
+    const ledger = open(scratchPath());
+    const other = givenOther(ledger, [...rows(5), loadRow(5, { state: 'deferred', reason: 'outside-window' })]);
+    ledger.commit(other, [], [0, 1, 2, 3].map(claimOf), NOON);
+    const doubt = { state: 'in-doubt', reason: 'timeout', messageId: null } as const;
+    const refused = { state: 'rejected', reason: 'status', messageId: null } as const;
+    const results = [resultOf(0), resultOf(1, doubt), resultOf(2, refused), unsupported(3, { next: BY_MAIL })];
+    ledger.commit(other, results, [], NOON + 500);
+    ledger.commit(other, [], [{ ...onStep(1, 3, 'a@b.c'), facts: BY_MAIL }], NOON + 700);
+    ledger.commit(other, [resultOf(3, { step: 1 })], [], NOON + 900);
+    ended(ledger, other);
+    const reach = ledger.reach(HELLO, FOLLOWS);
+    const found = [0, 1, 2, 3, 4, 5, 6].map((row) => reach.followed(keyOf(row)));
+    expect(found.map((one) => one?.state ?? null)).toEqual([
+      'accepted',
+      'in-doubt',
+      'rejected',
+      'accepted',
+      'pending',
+      // A start puts those who waited back.
+      'pending',
+      null,
+    ]);
+    expect(found[0]).toMatchObject({ row: 0, channel: 'sms', to: keyOf(0), claimedAtMs: NOON, resend: 0 });
+    expect(found[3]).toMatchObject({ channel: 'email', to: 'a@b.c', claimedAtMs: NOON + 700 });
+    expect(ledger.reach({ ...HELLO, occurrence: 'second' }, FOLLOWS).followed(keyOf(0))).toBeNull();
+    expect(ledger.reach({ ...HELLO, environment: 'live' }, FOLLOWS).followed(keyOf(0))).toBeNull();
+  });
+
+  it('is answered by a reply to its row, or from its address afterwards; an opt-out counts more', () => {
+    const ledger = open(scratchPath());
+    const other = givenOther(ledger, rows(4));
+    send(ledger, other, [resultOf(0), resultOf(1), resultOf(2), resultOf(3)]);
+    const reply = (row: number, meaning: 'answer' | 'opt-out', atMs: number) => {
+      const nothing = { replyId: null, reference: null, messageId: null, to: null, channel: null };
+      return { kind: 'reply', ...nothing, from: keyOf(row), text: `${row} ${meaning} ${atMs}`, meaning, atMs } as const;
+    };
+    const replies = [
+      reply(0, 'answer', NOON + 5000),
+      reply(1, 'answer', NOON + 5000),
+      reply(1, 'opt-out', NOON + 6000),
+      reply(2, 'answer', NOON - 86_400_000),
+    ];
+    ledger.events.record(replies, { nowMs: NOON + 7000, source: 'webhook', environment: HELLO.environment });
+    ended(ledger, other);
+    const reach = ledger.reach(HELLO, FOLLOWS);
+    const said = [0, 1, 2, 3].map((row) => {
+      const message = reach.followed(keyOf(row));
+      return message === null ? 'none' : reach.replyTo(message, { sender: message.to, reference: null });
+    });
+    expect(said).toEqual(['answer', 'opt-out', null, null]);
+  });
+
+  it('is answered by a reply that names it, from any address, before the reply is joined', () => {
+    const ledger = open(scratchPath());
+    const other = givenOther(ledger, rows(4));
+    send(ledger, other, [resultOf(0), resultOf(1), resultOf(2), resultOf(3)]);
+    const reply = (names: { reference?: string; messageId?: string }, environment: string) => {
+      const nothing = { replyId: null, reference: null, messageId: null, to: null, channel: null };
+      const text = JSON.stringify(names);
+      const said = { kind: 'reply', ...nothing, from: '+4420', text, meaning: 'answer', atMs: NOON + 5000 } as const;
+      ledger.events.record([{ ...said, ...names }], { nowMs: NOON + 7000, source: 'webhook', environment });
+    };
+    ended(ledger, other);
+    const reach = ledger.reach(HELLO, FOLLOWS);
+    const messages = [0, 1, 2, 3].map((row) => reach.followed(keyOf(row)));
+    reply({ reference: 'hb-0' }, HELLO.environment);
+    reply({ messageId: messages[1]?.messageId ?? '' }, HELLO.environment);
+    reply({ messageId: messages[2]?.messageId ?? '' }, 'live');
+    const said = messages.map((message, row) =>
+      message === null ? 'none' : reach.replyTo(message, { sender: message.to, reference: `hb-${row}` }),
+    );
+    expect(said).toEqual(['answer', 'answer', null, null]);
+  });
+
+  it('goes out again while the follow-up goes out: the claim puts the follow-up off', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(3));
+    const own = ledger.reach(HELLO, FOLLOWS);
+    const asked: number[] = [];
+    const followUp: Reach['followUp'] = (key, nowMs) => {
+      asked.push(nowMs);
+      return key === keyOf(0) ? 'follow-up-later' : key === keyOf(1) ? 'no-follow-up' : null;
+    };
+    const answers = ledger.commit(run, [], [0, 1, 2].map(claimOf), NOON + 5, undefined, { ...own, followUp });
+    expect(answers).toEqual(['follow-up-later', 'no-follow-up', 'claimed']);
+    expect(asked.every((ms) => ms >= NOON + 5)).toBe(true);
+    const outcomes = [...ledger.outcomes(run)].flat().map(({ outcome, reason }) => `${outcome} ${reason}`);
+    expect(outcomes.slice(0, 2)).toEqual(['deferred follow-up-later', 'skipped no-follow-up']);
+  });
+});

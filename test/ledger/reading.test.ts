@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { BY_MAIL, fellBack, onLeg, unsupported } from './fallbacks.ts';
+import { BY_MAIL, fellBack, onStep, unsupported } from './fallbacks.ts';
 import { fates, givenRun, lockRun, open, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
 /** What a row has that belongs to no variant and to no fallback. */
-const ROW = { variant: null, channel: 'sms', leg: 0 };
+const ROW = { variant: null, channel: 'sms', step: 0 };
 
 describe('reading', () => {
   it('counts by outcome, reason and encoding, with parts and cost', () => {
@@ -47,7 +47,7 @@ describe('reading', () => {
     expect(found(['accepted', 'in-doubt'])).toEqual([0, 1]);
   });
 
-  it('a run that is over has nothing in flight, whoever holds the lock', () => {
+  it('a run that is over has nothing in flight, whichever process holds the lock', () => {
     const path = scratchPath();
     const ledger = open(path);
     const lock = lockRun(path, HELLO);
@@ -79,22 +79,22 @@ describe('reading', () => {
     const expected = order.map((row) => {
       if (row > 2105 || row === 2100) return null;
       return row === 7
-        ? { outcome: 'rejected', reason: 'status', leg: 0, to: keyOf(row) }
-        : { outcome: 'pending', reason: null, leg: 0, to: keyOf(row) };
+        ? { outcome: 'rejected', reason: 'status', step: 0, to: keyOf(row) }
+        : { outcome: 'pending', reason: null, step: 0, to: keyOf(row) };
     });
     expect(order.map((row) => stateOf(row, keyOf(row)))).toEqual(expected);
     expect(stateOf(7, keyOf(8))).toBeNull();
   });
 
-  it('counts whom a start has something to do for as the counts say it, in flight or left behind', () => {
+  it('counts the pending rows of a start as the counts do, in flight or left behind', () => {
     const { ledger, run, path } = fellBack(10, [1, 2]);
     const lock = lockRun(path, HELLO);
     ledger.commit(run, [], [0, 3, 6, 8].map(claimOf), NOON);
-    ledger.commit(run, [], [onLeg(1, 2, BY_MAIL.to)], NOON);
+    ledger.commit(run, [], [onStep(1, 2, BY_MAIL.to)], NOON);
     const failed = resultOf(8, { state: 'failed', reason: 'connect', httpStatus: null, messageId: null });
-    const refused = (row: number, leg: number) => unsupported(row, { leg, reason: 'status', httpStatus: 400 });
+    const refused = (row: number, step: number) => unsupported(row, { step, reason: 'status', httpStatus: 400 });
     ledger.commit(run, [resultOf(0), refused(3, 0), refused(2, 1), failed], [], NOON);
-    const waiting = [4, 5].map((row) => ({ row, leg: 0, reason: row === 4 ? 'winner-undecided' : 'outside-window' }));
+    const waiting = [4, 5].map((row) => ({ row, step: 0, reason: row === 4 ? 'winner-undecided' : 'outside-window' }));
     ledger.defer(run, waiting, NOON);
     const compare = (expected: readonly [number, number]) => {
       for (const [i, rejected] of [false, true].entries()) {

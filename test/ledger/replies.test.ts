@@ -3,7 +3,7 @@ import type { Joined, Ledger } from '../../src/ledger/ledger.ts';
 import type { LoadRow, RunIdentity, RunRecord } from '../../src/ledger/records.ts';
 import type { Reply } from '../../src/model.ts';
 import { createReferences } from '../../src/plan/reference.ts';
-import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';
+import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
 import { open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
@@ -25,13 +25,13 @@ function reply(text: string, changes: Partial<Reply> = {}): Reply {
   };
 }
 
-/** A run that sent to everybody in it at an instant. */
+/** A run that sent to all recipients in it at an instant. */
 function sent(ledger: Ledger, campaign: string, list: readonly LoadRow[], atMs: number): RunRecord {
   const identity: RunIdentity = { ...HELLO, campaign };
   const draft = ledger.beginLoad(identity, { channel: 'sms', nowMs: atMs });
   ledger.load(draft, list);
-  const { run } = ledger.start(ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: atMs }), atMs);
-  const to = list.map((row) => ({ row: row.row, leg: 0, to: row.to ?? '', key: row.key ?? '' }));
+  const { run } = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: atMs }), atMs);
+  const to = list.map((row) => ({ row: row.row, step: 0, to: row.to ?? '', key: row.key ?? '' }));
   ledger.commit(run, [], to, atMs);
   const results = to.map(({ row }) => resultOf(row, { messageId: `${campaign}-${row}` }));
   ledger.commit(run, results, [], atMs);
@@ -56,13 +56,13 @@ function join(ledger: Ledger, { startLifts = false, nowMs = NOON + 20 * MINUTE }
   return { joined, suppressed };
 }
 
-/** Campaign, row and leg of what each reply answers, oldest first. */
+/** Campaign, row and step of what each reply answers, oldest first. */
 function answers(ledger: Ledger): (string | null)[] {
   const runs = new Map(ledger.runs().map((run) => [run.number, run.campaign]));
   return [...ledger.events.replies()]
     .flat()
     .reverse()
-    .map(({ answers: found }) => (found === null ? null : `${runs.get(found.run)} ${found.row}/${found.leg}`));
+    .map(({ answers: found }) => (found === null ? null : `${runs.get(found.run)} ${found.row}/${found.step}`));
 }
 
 describe('the message that a reply answers', () => {
@@ -78,7 +78,7 @@ describe('the message that a reply answers', () => {
       reply('to the third', { from: keyOf(1), atMs: NOON + 30 * MINUTE }),
       reply('not in the second', { from: keyOf(2) }),
       reply('without a time', { from: keyOf(1), atMs: null }),
-      reply('of nobody', { from: '+447700999999' }),
+      reply('of no recipient', { from: '+447700999999' }),
       reply('before all: the clock is wrong', { atMs: NOON - 60 * MINUTE }),
     ];
     ledger.events.record(group, facts(NOON + 16 * MINUTE));
@@ -104,7 +104,7 @@ describe('the message that a reply answers', () => {
     );
   });
 
-  it('is what the reply names, by our reference or the id of the API, whoever wrote', () => {
+  it('is what the reply names, by our reference or the id of the API, whatever its sender', () => {
     const ledger = open(scratchPath());
     const first = sent(ledger, 'first', rows(3), NOON);
     sent(ledger, 'second', rows(3), NOON + 5 * MINUTE);
@@ -114,7 +114,7 @@ describe('the message that a reply answers', () => {
         reply('by reference', { reference }),
         reply('by id', { messageId: 'first-1' }),
         reply('from elsewhere', { messageId: 'first-1', from: '+33612345678' }),
-        reply('names what nobody knows', { messageId: 'x', reference: 'unknown-unknown-unknow' }),
+        reply('names an unknown message', { messageId: 'x', reference: 'unknown-unknown-unknow' }),
       ],
       facts(NOON + 16 * MINUTE),
     );
@@ -122,7 +122,7 @@ describe('the message that a reply answers', () => {
     expect(answers(ledger)).toEqual(['first 2/0', 'first 1/0', 'first 1/0', 'second 0/0']);
   });
 
-  it('is a message of the environment that it came in for, and of none where nobody says which that is', () => {
+  it('is a message of the environment that it came in for, and of none where that is not known', () => {
     const ledger = open(scratchPath());
     const first = sent(ledger, 'first', rows(3), NOON);
     const named = [
@@ -149,11 +149,11 @@ describe('the message that a reply answers', () => {
     },
   );
 
-  it('is a message that may be there: not one that was refused, and of several legs the one that was sent', () => {
+  it('is a message that may be there: not one that was refused, and of several steps the one that was sent', () => {
     const ledger = open(scratchPath());
     const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
     ledger.load(draft, rows(3));
-    const { run } = ledger.start(ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON }), NOON);
+    const { run } = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON }), NOON);
     ledger.commit(run, [], [0, 1, 2].map(claimOf), NOON);
     const results = [
       unsupported(0, { next: { ...BY_MAIL, to: 'Ada@Example.com' } }),
@@ -161,8 +161,8 @@ describe('the message that a reply answers', () => {
       resultOf(2, { state: 'in-doubt', reason: 'timeout', httpStatus: null, messageId: null }),
     ];
     ledger.commit(run, results, [], NOON);
-    ledger.commit(run, [], [onLeg(1, 0, 'Ada@Example.com', { facts: BY_MAIL })], NOON);
-    ledger.commit(run, [resultOf(0, { leg: 1 })], [], NOON);
+    ledger.commit(run, [], [onStep(1, 0, 'Ada@Example.com', { facts: BY_MAIL })], NOON);
+    ledger.commit(run, [resultOf(0, { step: 1 })], [], NOON);
     ledger.events.record(
       [
         reply('by mail', { from: 'ada@example.com' }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RowSet } from '../../src/util/row-set.ts';
 import { createRowSet } from '../../src/util/row-set.ts';
-import { BY_MAIL, fellBack, onLeg } from './fallbacks.ts';
+import { BY_MAIL, fellBack, onStep } from './fallbacks.ts';
 import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, NOON, resultOf, rows } from './values.ts';
 
@@ -17,7 +17,7 @@ function setOf(all: readonly number[]): RowSet {
 }
 
 describe('claims that another server lacks', () => {
-  it('are claimed again, and in doubt at the next start; nobody else is', () => {
+  it('are claimed again, and in doubt at the next start; no other recipient is', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, rows(6));
     ledger.commit(run, [], [0, 1, 2].map(claimOf), NOON);
@@ -43,14 +43,14 @@ describe('claims that another server lacks', () => {
     const run = givenRun(ledger, rows(3));
     ledger.commit(run, [], [0].map(claimOf), NOON);
     ledger.commit(run, [resultOf(0, { state: 'failed', reason: 'dns', attempts: 3 })], [], NOON);
-    ledger.defer(run, [{ row: 1, leg: 0, reason: 'outside-window' }], NOON);
+    ledger.defer(run, [{ row: 1, step: 0, reason: 'outside-window' }], NOON);
     expect(ledger.restoreClaims(run, [setOf([0, 1])], NOON)).toBe(2);
     expect(ledger.start(run, NOON).recovered).toBe(2);
     expect(fates(ledger, run)).toEqual(['in-doubt(crash)', 'in-doubt(crash)', 'pending']);
     expect([...ledger.outcomes(run)].flat().map(({ attempts }) => attempts)).toEqual([4, 1, 0]);
   });
 
-  it('of a later leg are claims of that leg, as far as the server knows it', () => {
+  it('of a later step are claims of that step, as far as the server knows it', () => {
     const { ledger, run } = fellBack(4, [0, 1]);
     // 2 fell back too, after another process had sent to it, and 3 did as a report said so; the server knows of neither.
     ledger.commit(run, [], [claimOf(3)], NOON);
@@ -58,14 +58,14 @@ describe('claims that another server lacks', () => {
     expect(ledger.restoreClaims(run, [setOf([0, 1, 3]), setOf([0, 2, 3])], NOON)).toBe(3);
     const doubt = 'in-doubt(crash)';
     expect(fates(ledger, run)).toEqual([doubt, 'pending', doubt, doubt]);
-    expect([...ledger.doubts(run)].flat().map(({ row, leg }) => [row, leg])).toEqual([
+    expect([...ledger.doubts(run)].flat().map(({ row, step }) => [row, step])).toEqual([
       [0, 1],
       [2, 0],
       [3, 1],
     ]);
-    expect(ledger.commit(run, [], [onLeg(1, 1, BY_MAIL.to)], NOON)).toEqual(['claimed']);
+    expect(ledger.commit(run, [], [onStep(1, 1, BY_MAIL.to)], NOON)).toEqual(['claimed']);
     ledger.start(run, NOON);
-    expect([...ledger.doubts(run)].flat().map(({ row, leg }) => [row, leg])).toEqual([
+    expect([...ledger.doubts(run)].flat().map(({ row, step }) => [row, step])).toEqual([
       [0, 1],
       [1, 1],
       [2, 0],
@@ -82,7 +82,7 @@ describe('claims that another server lacks', () => {
     expect(ledger.start(run, NOON).recovered).toBe(3000);
   });
 
-  it('of a run, or of a list, that the server does not know are nobody’s', () => {
+  it('of a run, or of a list, that the server does not know are ignored', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, rows(2));
     expect(ledger.restoreClaims({ ...run, list: run.list + 1 }, [setOf([0])], NOON)).toBeNull();

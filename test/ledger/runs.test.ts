@@ -6,7 +6,7 @@ import { claimOf, HELLO, loadRow, NOON, resultOf, rows } from './values.ts';
 const INPUT = { role: 'campaign', file: 'hello.yaml', sha256: 'ab'.repeat(32) } as const;
 
 describe('a new list', () => {
-  it('is nobody’s run until it is sealed', () => {
+  it('is no run until its list is loaded', () => {
     const path = scratchPath();
     const ledger = open(path);
     const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
@@ -15,7 +15,7 @@ describe('a new list', () => {
     const other = open(path, { mode: 'read' });
     expect([other.runs(), other.findRun(HELLO), other.runById('hello')]).toEqual([[], null, []]);
 
-    const run = ledger.sealLoad(draft, { inputs: [INPUT], identityHash: 'abc', nowMs: NOON + 5 });
+    const run = ledger.finishLoad(draft, { inputs: [INPUT], identityHash: 'abc', nowMs: NOON + 5 });
     expect(run).toEqual({
       ...HELLO,
       id: runId(HELLO),
@@ -33,15 +33,18 @@ describe('a new list', () => {
       starts: 0,
       rows: 3,
       winner: null,
+      commits: [],
       isCounted: true,
       purgedAtMs: null,
+      topic: null,
+      formerly: [],
       figures: null,
     });
     expect(other.findRun(HELLO)).toEqual(run);
     expect(other.runs()).toEqual([run]);
   });
 
-  it('forgets what an earlier one left unsealed', () => {
+  it('forgets what an earlier one left half loaded', () => {
     const path = scratchPath();
     const ledger = open(path);
     const left = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
@@ -71,13 +74,13 @@ describe('a new list', () => {
       ledger.runs();
     };
     expect(thrown(twice)).toMatchObject({ code: 'ledger-write', exit: 7 });
-    expect(() => ledger.start(draft, NOON)).toThrow('not sealed');
-    const run = ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
+    expect(() => ledger.start(draft, NOON)).toThrow('not loaded');
+    const run = ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
     expect(run.rows).toBe(0);
-    expect(() => ledger.load(run, rows(1))).toThrow('sealed');
-    expect(() => ledger.discardLoad(run)).toThrow('sealed');
+    expect(() => ledger.load(run, rows(1))).toThrow('is loaded');
+    expect(() => ledger.discardLoad(run)).toThrow('is loaded');
     const again = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
-    expect(thrown(() => ledger.sealLoad(again, { inputs: [], identityHash: '', nowMs: NOON }))).toMatchObject({
+    expect(thrown(() => ledger.finishLoad(again, { inputs: [], identityHash: '', nowMs: NOON }))).toMatchObject({
       exit: 7,
     });
   });
@@ -100,13 +103,13 @@ describe('finding', () => {
     const ledger = open(scratchPath());
     const runs = ['once', 'twice'].map((occurrence) => {
       const draft = ledger.beginLoad({ ...HELLO, occurrence }, { channel: 'sms', nowMs: NOON });
-      return ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
+      return ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
     });
     expect(ledger.runById('hello')).toEqual(runs);
     expect(ledger.runById(runs[1]?.id ?? '')).toEqual([runs[1]]);
     expect(ledger.runById('other')).toEqual([]);
     const other = ledger.beginLoad({ ...HELLO, environment: 'staging' }, { channel: 'sms', nowMs: NOON });
-    ledger.sealLoad(other, { inputs: [], identityHash: '', nowMs: NOON });
+    ledger.finishLoad(other, { inputs: [], identityHash: '', nowMs: NOON });
     ledger.beginLoad({ ...HELLO, occurrence: 'loading' }, { channel: 'sms', nowMs: NOON });
     expect(ledger.runsOf(HELLO)).toEqual(runs);
     expect(ledger.runsOf({ ...HELLO, campaign: 'other' })).toEqual([]);
@@ -115,12 +118,12 @@ describe('finding', () => {
 
   test('who holds it', () => {
     const ledger = open(scratchPath());
-    expect(ledger.holder(HELLO)).toBeNull();
-    ledger.hold(HELLO, { pid: 1, host: 'one', sinceMs: NOON });
-    ledger.hold(HELLO, { pid: 2, host: 'two', sinceMs: NOON + 1 });
-    expect(ledger.holder(HELLO)).toEqual({ pid: 2, host: 'two', sinceMs: NOON + 1 });
-    ledger.hold(HELLO, null);
-    expect(ledger.holder(HELLO)).toBeNull();
+    expect(ledger.lockOwner(HELLO)).toBeNull();
+    ledger.setLockOwner(HELLO, { pid: 1, host: 'one', sinceMs: NOON });
+    ledger.setLockOwner(HELLO, { pid: 2, host: 'two', sinceMs: NOON + 1 });
+    expect(ledger.lockOwner(HELLO)).toEqual({ pid: 2, host: 'two', sinceMs: NOON + 1 });
+    ledger.setLockOwner(HELLO, null);
+    expect(ledger.lockOwner(HELLO)).toBeNull();
   });
 });
 
@@ -183,7 +186,7 @@ describe('starts', () => {
     expect(ledger.start(run, NOON + 50).recovered).toBe(0);
 
     expect(ledger.retryRejected(run)).toBe(1);
-    expect(ledger.pending(run, 1, 1)).toMatchObject([{ row: 2, leg: 0, key: claimOf(2).key, attempts: 1 }]);
+    expect(ledger.pending(run, 1, 1)).toMatchObject([{ row: 2, step: 0, key: claimOf(2).key, attempts: 1 }]);
     expect(ledger.commit(run, [], [claimOf(2)], NOON + 60)).toEqual(['claimed']);
   });
 });

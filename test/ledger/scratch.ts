@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
@@ -77,7 +77,7 @@ export function lookInto(path: string, sql: string): readonly (readonly unknown[
 }
 
 /**
- * The address of the shared ledger that stands for this file: a copy of an empty one, which takes a fifth of the time. A
+ * The address of the shared ledger that is used for this file: a copy of an empty one, which takes a fifth of the time. A
  * ledger calls itself by its address without the password, and is found by that as well.
  */
 function databaseFor(path: string, at: string): string {
@@ -104,13 +104,28 @@ function freshDatabase(by: Bridge, at: string, like: string): string {
   const address = new URL(at);
   address.pathname = `/handbill_test_${randomBytes(6).toString('hex')}`;
   const text = `CREATE DATABASE ${address.pathname.slice(1)} TEMPLATE ${like} STRATEGY file_copy`;
-  // Whoever was connected to the one that is copied may be about to leave.
+  // A client that was connected to the one that is copied may be about to leave.
   for (let tries = 0; ; tries += 1) {
     const said = by.ask({ text, values: [] }, 60_000);
     if (said !== null && !('error' in said)) return address.href;
     if (tries === 50) throw new Error(`no database: ${said?.error.message ?? 'no answer'}`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
   }
+}
+
+/** Every file of the ledger's folder, as one string of bytes; of a shared one what a look into its tables finds. */
+export function bytesOf(path: string): string {
+  if (areShared()) {
+    const tables = lookInto(path, "SELECT tablename FROM pg_tables WHERE schemaname = 'handbill'").flat();
+    return tables
+      .map((table) => JSON.stringify(lookInto(path, `SELECT t::text FROM ${String(table)} AS t`)))
+      .join('\n');
+  }
+  const folder = dirname(path);
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .join('\n');
 }
 
 /** Opens a ledger that is closed after the test. */
@@ -120,11 +135,11 @@ export function open(path: string, options: Partial<LedgerOptions> = {}): Ledger
   return ledger;
 }
 
-/** A run whose list is sealed, and that is started unless told otherwise. */
+/** A run whose list is loaded, and that is started unless told otherwise. */
 export function givenRun(ledger: Ledger, list: readonly LoadRow[], options: { start?: boolean } = {}): RunRecord {
   const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
   ledger.load(draft, list);
-  const run = ledger.sealLoad(draft, { inputs: [], identityHash: 'identity', nowMs: NOON });
+  const run = ledger.finishLoad(draft, { inputs: [], identityHash: 'identity', nowMs: NOON });
   return options.start === false ? run : ledger.start(run, NOON).run;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClaimRules, HashEntry } from '../../src/ledger/records.ts';
-import { fellBack, onLeg } from './fallbacks.ts';
+import { fellBack, onStep } from './fallbacks.ts';
 import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
 import { claimOf, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
@@ -30,7 +30,7 @@ describe('hashes', () => {
     expect(ledger.suppressionCounts()).toEqual({ addresses: 1, hashes: 3 });
     expect(ledger.hashKeyId()).toBe(KEY_ID);
     expect([...ledger.suppressedHashes()]).toEqual(
-      [1, 2, 3].map((row) => ({ ...entryOf(keyOf(row)), createdAtMs: NOON })),
+      [1, 2, 3].map((row) => ({ ...entryOf(keyOf(row)), topic: '', createdAtMs: NOON })),
     );
     expect(ledger.isHashSuppressed(hashOf(keyOf(1)), NOON)).toBe(true);
     expect(ledger.unsuppressHash(hashOf(keyOf(1)))).toBe(true);
@@ -38,7 +38,7 @@ describe('hashes', () => {
     expect(ledger.isHashSuppressed(hashOf(keyOf(1)), NOON)).toBe(false);
   });
 
-  it('what has ended is kept, is not new and suppresses nobody', () => {
+  it('what has ended is kept, is not new and suppresses no recipient', () => {
     const ledger = open(scratchPath());
     const ended = { untilMs: NOON };
     const address = { address: keyOf(0), reason: null, untilMs: NOON, source: 'x' };
@@ -92,17 +92,17 @@ describe('a claim under rules', () => {
     const facts = { reason: null, untilMs: null, source: 'user', nowMs: NOON };
     for (const address of ['jane@example.com', '+447700900999']) open(path).suppress(address, facts);
     const claims = [
-      { row: 0, leg: 0, to: 'Jane@Example.com', key: 'Jane@Example.com' },
+      { row: 0, step: 0, to: 'Jane@Example.com', key: 'Jane@Example.com' },
       { ...claimOf(1), key: '+447700900999' },
       claimOf(2),
     ];
     expect(ledger.commit(run, [], claims, NOON, RULES)).toEqual(['suppressed', 'suppressed', 'claimed']);
   });
 
-  it('asks the lists that are no table, for every leg', () => {
+  it('asks the lists that are not a table, for every channel step', () => {
     const { ledger, run } = fellBack(2, [0, 1]);
     const rules = { ...RULES, isListed: (to: string, _key: string, now: number) => to.startsWith('b') && now >= NOON };
-    const claims = [onLeg(1, 0, 'a@example.com'), onLeg(1, 1, 'b@example.com')];
+    const claims = [onStep(1, 0, 'a@example.com'), onStep(1, 1, 'b@example.com')];
     expect(ledger.commit(run, [], claims, NOON, rules)).toEqual(['claimed', 'suppressed']);
   });
 
@@ -110,14 +110,14 @@ describe('a claim under rules', () => {
     ['no rules', undefined],
     ['no key', { ...RULES, hasher: null }],
     ['another key', { ...RULES, hasher: { keyId: 'ffffffff', hash: hashOf } }],
-  ])('claims nobody while there are hashes and %s; outcomes can still be recorded', (_, rules) => {
+  ])('claims no recipient while there are hashes and %s; outcomes can still be recorded', (_, rules) => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, rows(2));
     expect(ledger.commit(run, [], [claimOf(0)], NOON, rules)).toEqual(['claimed']);
     ledger.suppressAll([], [entryOf(keyOf(9))], NOON);
     const error = thrown(() => ledger.commit(run, [resultOf(0)], [claimOf(1)], NOON, rules));
     expect(error).toMatchObject({ code: 'missing-suppression-key', exit: 7 });
-    // Claimed, and nobody holds the run: as a crash would leave it.
+    // Claimed, and no process holds the run: as a crash would leave it.
     expect(fates(ledger, run)).toEqual(['in-doubt(crash)', 'pending']);
     ledger.commit(run, [resultOf(0)], [], NOON, rules);
     expect(fates(ledger, run)).toEqual(['accepted', 'pending']);

@@ -19,8 +19,8 @@ describe('suppressions', () => {
   });
 
   const pairs: [string, number | null, number | null, number | null, string][] = [
-    ['for ever, then until', null, NOON + DAY, null, 'first'],
-    ['until, then for ever', NOON + DAY, null, null, 'second'],
+    ['permanent, then until', null, NOON + DAY, null, 'first'],
+    ['until, then permanent', NOON + DAY, null, null, 'second'],
     ['until, then longer', NOON + DAY, NOON + 2 * DAY, NOON + 2 * DAY, 'second'],
     ['until, then shorter', NOON + 2 * DAY, NOON + DAY, NOON + 2 * DAY, 'first'],
     ['twice the same', NOON + DAY, NOON + DAY, NOON + DAY, 'first'],
@@ -30,7 +30,7 @@ describe('suppressions', () => {
     ledger.suppress(keyOf(0), { reason: 'one', untilMs: first, source: 'first', nowMs: NOON });
     ledger.suppress(keyOf(0), { reason: 'two', untilMs: second, source: 'second', nowMs: NOON });
     expect([...ledger.suppressions()]).toEqual([
-      { address: keyOf(0), reason: source === 'first' ? 'one' : 'two', untilMs, source, createdAtMs: NOON },
+      { address: keyOf(0), topic: '', reason: source === 'first' ? 'one' : 'two', untilMs, source, createdAtMs: NOON },
     ]);
   });
 
@@ -47,7 +47,7 @@ describe('suppressions', () => {
     expect(add({ reason: null, untilMs: null, source: 'reply' })).toBe(2);
     expect(add({ reason: 'one', untilMs: NOON + DAY, source: 'list.csv' })).toBe(0);
     expect(add({ reason, untilMs: NOON + 2 * DAY, source })).toBe(0);
-    const facts = { reason: kept, untilMs: null, source: 'reply', createdAtMs: NOON };
+    const facts = { topic: '', reason: kept, untilMs: null, source: 'list.csv', createdAtMs: NOON };
     expect([...ledger.suppressions()]).toEqual([{ address: keyOf(0), ...facts }]);
     expect([...ledger.suppressedHashes()]).toEqual([{ ...hash, ...facts }]);
   });

@@ -29,14 +29,14 @@ export function rows(count: number): LoadRow[] {
   return Array.from({ length: count }, (_, row) => loadRow(row));
 }
 
-export function claimOf(row: number): { row: number; leg: number; to: string; key: string } {
-  return { row, leg: 0, to: keyOf(row), key: keyOf(row) };
+export function claimOf(row: number): { row: number; step: number; to: string; key: string } {
+  return { row, step: 0, to: keyOf(row), key: keyOf(row) };
 }
 
 export function resultOf(row: number, changes: Partial<ResultRecord> = {}): ResultRecord {
   return {
     row,
-    leg: 0,
+    step: 0,
     from: 'claimed',
     state: 'accepted',
     reason: null,

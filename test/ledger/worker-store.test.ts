@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import type { RunRecord } from '../../src/ledger/records.ts';
-import type { HeldShards, Share, WorkerFacts, WorkerStore } from '../../src/ledger/worker-store.ts';
-import { NOTHING } from '../../src/run/sharing.ts';
+import type { HeldShards, RunRecord, Share, WorkerFacts, WorkerStore } from '../../src/ledger/records.ts';
+import { NOTHING } from '../../src/send/sharing.ts';
 import { ask, freshDatabase } from '../helpers/postgres.ts';
 import { claimOf, keyOf, resultOf, rows } from './values.ts';
 
@@ -34,8 +33,8 @@ async function stage(count: number): Promise<Stage> {
   open.push(ledger);
   const draft = ledger.beginLoad(IDENTITY, { channel: 'sms', nowMs: NOW });
   ledger.load(draft, rows(count));
-  const sealed = ledger.sealLoad(draft, { inputs: [], identityHash: 'i', nowMs: NOW });
-  const { run } = ledger.start(sealed, NOW);
+  const loaded = ledger.finishLoad(draft, { inputs: [], identityHash: 'i', nowMs: NOW });
+  const { run } = ledger.start(loaded, NOW);
   const { workers } = ledger;
   if (workers === null) throw new Error('a shared ledger has workers');
   return { address, ledger, workers, run };
@@ -46,7 +45,7 @@ function worker(id: string, leaseMs = 60_000): WorkerFacts {
 }
 
 const held = (id: string, shard: number): HeldShards => ({ worker: id, of: () => shard });
-/** Seconds go by for the database without anybody being heard of. */
+/** Seconds go by for the database without a sign of any worker. */
 async function silence(address: string, ms: number): Promise<void> {
   await ask(address, `UPDATE handbill.workers SET heard_at = heard_at - ${ms}`);
 }
@@ -60,7 +59,7 @@ describe('shards', () => {
     const { ledger, workers, run } = await stage(25);
     ledger.skip(
       run,
-      [3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((row) => ({ row, leg: 0, reason: 'expired' })),
+      [3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((row) => ({ row, step: 0, reason: 'expired' })),
       NOW,
     );
     expect(workers.cut(run, 4, null, FACTS)).toEqual([
@@ -79,7 +78,7 @@ describe('shards', () => {
     expect(workers.facts(run)).toEqual(FACTS);
   });
 
-  it('are one worker’s at a time, who alone claims in them', async () => {
+  it('belong to one worker at a time, and only it claims in them', async () => {
     const at = await stage(10);
     const { ledger, workers, run } = at;
     for (const id of ['a', 'b']) workers.join(worker(id));
@@ -87,7 +86,7 @@ describe('shards', () => {
     expect(workers.take(run, 0, worker('a'), NOW)).toEqual({ number: 0, firstRow: 0, lastRow: 4 });
     expect(workers.take(run, 0, worker('b'), NOW)).toBeNull();
     expect(ledger.commit(run, [], [claimOf(0)], NOW, undefined, null, held('b', 0))).toEqual(['stopped']);
-    // Nor in one that is nobody's, nor outside of all.
+    // Nor in one without a worker, nor outside of all.
     expect(ledger.commit(run, [], [claimOf(7)], NOW, undefined, null, held('b', 1))).toEqual(['stopped']);
     expect(ledger.commit(run, [], [claimOf(7)], NOW, undefined, null, held('b', -1))).toEqual(['stopped']);
     expect(ledger.commit(run, [], [claimOf(0), claimOf(1)], NOW, undefined, null, held('a', 0))).toEqual([
@@ -98,7 +97,7 @@ describe('shards', () => {
     ledger.commit(run, [resultOf(0), resultOf(1)], [], NOW, undefined, null, held('a', 0));
     ledger.skip(
       run,
-      [2, 3].map((row) => ({ row, leg: 0, reason: 'expired' })),
+      [2, 3].map((row) => ({ row, step: 0, reason: 'expired' })),
       NOW,
     );
     // One is pending still: only who has gone past the end of the list may say that it is on it no more.
@@ -108,7 +107,7 @@ describe('shards', () => {
     expect(workers.left(run)).toBe(1);
   });
 
-  it('J5: of a worker that is not heard of are open again, and what it had claimed is in doubt', async () => {
+  it('of a worker that is not heard of are open again, and what it had claimed is in doubt (J5)', async () => {
     const at = await stage(10);
     const { ledger, workers, run, address } = at;
     for (const id of ['a', 'b']) workers.join(worker(id, 5000));
@@ -123,7 +122,7 @@ describe('shards', () => {
     workers.pulse(worker('b', 5000), run, NOTHING);
     expect(workers.isWorkedOn(run, 'b')).toBe(false);
     expect(workers.reopen(run, false, NOW)).toEqual([0]);
-    // The other one lives, and its claim stands.
+    // The other one lives, and its claim holds.
     expect([stateOf(at, 0), stateOf(at, 5)]).toMatchObject([
       { outcome: 'in-doubt', reason: 'crash' },
       { outcome: 'pending' },
@@ -135,7 +134,7 @@ describe('shards', () => {
     expect(stateOf(at, 1)).toMatchObject({ outcome: 'pending' });
   });
 
-  it('that somebody was about to take who died are offered again where the queue is empty', async () => {
+  it('that a worker was about to take when it died are offered again where the queue is empty', async () => {
     const { workers, run, address } = await stage(4);
     workers.cut(run, 2, null, FACTS);
     expect(workers.reopen(run, true, NOW)).toEqual([]);
@@ -161,13 +160,13 @@ describe('shards', () => {
     expect(workers.take(run, 0, worker('b'), NOW)).not.toBeNull();
   });
 
-  it('H4: of a server that crashed and forgot its workers are taken from nobody who is not heard of', async () => {
+  it('of a server that crashed and forgot its workers are taken from no worker that is not heard of (H4)', async () => {
     const { workers, run, address } = await stage(4);
     workers.join(worker('a'));
     workers.cut(run, 2, null, FACTS);
     workers.take(run, 0, worker('a'), NOW);
     await ask(address, 'TRUNCATE handbill.workers, handbill.shares');
-    // It says that it is there before anybody looks, with the shard that it has.
+    // It says that it is there before a scan, with the shard that it has.
     workers.pulse(worker('a'), run, NOTHING);
     expect(workers.reopen(run, false, NOW)).toEqual([]);
     await ask(address, 'TRUNCATE handbill.workers');
@@ -200,7 +199,7 @@ describe('a run', () => {
     expect(workers.shared()).toEqual([]);
   });
 
-  it('is held while somebody works on it, and its lock is for who calls them back', async () => {
+  it('is held while a worker is on it, and its lock is for the process that calls them back', async () => {
     const { ledger, workers, run, address } = await stage(4);
     workers.join(worker('a', 3000));
     workers.cut(run, 2, null, FACTS);
@@ -214,7 +213,7 @@ describe('a run', () => {
     ledger.lock(run)?.release();
   });
 
-  it('is nobody’s to end while a shard is left, and somebody’s where none is', async () => {
+  it('cannot be ended while a shard is left, and can be where none is', async () => {
     const { workers, run } = await stage(2);
     workers.join(worker('a'));
     expect({ shared: workers.shared(), finished: workers.finished() }).toEqual({ shared: [], finished: [] });

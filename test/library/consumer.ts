@@ -17,7 +17,7 @@ import process from 'node:process';
 export const ROOT = join(import.meta.dirname, '..', '..');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
 
-/** A project of somebody else, with the packed package in its node_modules. */
+/** A project of a user, with the packed package in its node_modules. */
 export interface Consumer extends Disposable {
   readonly folder: string;
   /** Files of the package, by their path in it. */

@@ -1,10 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { LIBRARY_PAGES } from '../../.scripts/library.ts';
 import { ROOT } from './consumer.ts';
 
 export const EXAMPLES = join(ROOT, 'docs', 'examples', 'library');
 
-/** A program of docs/library.md. */
+/** A program of docs/reference/library-*.md. */
 export interface Example {
   readonly name: string;
   /** The file, with what it prints. */
@@ -12,11 +13,12 @@ export interface Example {
   readonly prints: string;
 }
 
-/** The page, whose programs are those of the folder, in the order in which they are run. */
-export function readPage(): { readonly page: string; readonly examples: readonly Example[] } {
-  const page = readFileSync(join(ROOT, 'docs', 'library.md'), 'utf8');
-  const named = [...page.matchAll(/^\[`([a-z-]+\.ts)`\]\(examples\/library\/\1\)/gm)].map(([, file = '']) => file);
-  return { page, examples: named.map(readExample) };
+/** The guide, and the programs of its pages in the order in which they are run. */
+export function readPages(): { readonly guide: string; readonly pages: string; readonly examples: readonly Example[] } {
+  const guide = readFileSync(join(ROOT, 'docs', 'library.md'), 'utf8');
+  const pages = LIBRARY_PAGES.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
+  const form = /^\[`([a-z-]+\.ts)`\]\(\.\.\/examples\/library\/\1\)/gm;
+  return { guide, pages, examples: [...pages.matchAll(form)].map(([, file = '']) => readExample(file)) };
 }
 
 /** The files that are there, whether or not the page shows them. */

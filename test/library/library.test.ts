@@ -102,7 +102,7 @@ describe('outcomes', () => {
 });
 
 describe('due', () => {
-  it('shows each campaign to whoever loops, and stops after the one at which the loop is left', async () => {
+  it('shows each campaign to the caller’s loop, and stops after the one at which the loop is left', async () => {
     const cron = 'schedule: { cron: "0 9 * * *", timeZone: UTC, missed: catch-up }\n';
     using project = projectOf(campaign('a', 3, cron), campaign('b', 3, cron), campaign('c', 3, cron));
     const going = due([], at(project));
@@ -158,7 +158,7 @@ describe('what serves', () => {
   });
 });
 
-describe('what the library leaves alone', () => {
+describe('what the library does not touch', () => {
   it('prints nothing, watches no signal, and keeps nothing', { timeout: 30_000 }, async () => {
     using project = projectOf(campaign('hello', 3));
     const events = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'exit', 'beforeExit', 'uncaughtException'] as const;
@@ -205,7 +205,7 @@ describe('options', () => {
     ['olderThanMs: -1', (options) => purge({ ...options, olderThanMs: -1 })],
   ])('%s is refused', async (_, work) => {
     using project = projectOf(campaign('hello', 3));
-    // Some refuse at once, which whoever awaits must not have to tell apart.
+    // Some refuse at once, which a caller must not have to tell apart.
     expect(await refusal((async () => await work(at(project)))())).toEqual(['usage', EXIT.refused]);
   });
 

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Consumer, createConsumer, manifest, ROOT } from './consumer.ts';
-import { EXAMPLES, exampleFiles, RUNNER, readPage } from './examples.ts';
+import { EXAMPLES, exampleFiles, RUNNER, readPages } from './examples.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
-const { page, examples } = readPage();
+const { pages, examples } = readPages();
 
 /** Strict, and the types of packages are checked too. */
 const STRICT = {
@@ -41,7 +41,7 @@ describe('the packed package in an empty project', () => {
     expect(consumer.packed).toEqual(expect.arrayContaining(['dist/cli.js', 'dist/index.js', 'dist/index.d.ts']));
     expect(consumer.packed).toContain('schemas/campaign.schema.json');
     const foreign = consumer.packed.filter(
-      (file) => !/^(?:dist\/|schemas\/|[A-Z]+(?:\.md)?$|package\.json$)/.test(file),
+      (file) => !/^(?:dist\/|schemas\/|docs\/|campaigns\/README\.md$|[A-Z]+(?:\.md)?$|package\.json$)/.test(file),
     );
     expect(foreign).toEqual([]);
   });
@@ -78,6 +78,30 @@ describe('the packed package in an empty project', () => {
   });
 });
 
+describe('what the registry and editors read of it', () => {
+  const tool = (name: string, script: string): string => join(ROOT, 'node_modules', name, script);
+
+  it('is sound: publint', () => {
+    const said = consumer.node(tool('publint', 'src/cli.js'), '--strict', consumer.archive);
+    expect(said).toContain('All good!');
+  });
+
+  // Node 24 loads ES modules by `require`, which a test above does; the other kinds of resolution are all looked at.
+  it('has types however it is imported: attw', () => {
+    const words = ['--ignore-rules', 'cjs-resolves-to-esm', '--', consumer.archive];
+    expect(consumer.node(tool('@arethetypeswrong/cli', 'dist/index.js'), ...words)).toContain('No problems found');
+  });
+
+  it('is taken by npm as it is: npm publish --dry-run', () => {
+    const said = execFileSync('npm', ['publish', '--dry-run', '--ignore-scripts', '--json', consumer.archive], {
+      cwd: consumer.folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    expect(said).toContain('"handbill@');
+  });
+});
+
 describe('the declarations', () => {
   it('name nothing that is not in the package', () => {
     expect(foreignImports('dist/index.d.ts')).toEqual([]);
@@ -100,7 +124,7 @@ describe('the declarations', () => {
   });
 });
 
-describe('the examples of docs/library.md', () => {
+describe('the examples of the library', () => {
   let said: Readonly<Record<string, string>> = {};
 
   beforeAll(() => {
@@ -114,8 +138,8 @@ describe('the examples of docs/library.md', () => {
     expect(said[name]).toBe(prints);
   });
 
-  it.each(examples)('$name: stands in the page as it is', ({ text }) => {
-    expect(page).toContain(`\`\`\`ts\n${text}\`\`\`\n`);
+  it.each(examples)('$name: is on a page as it is', ({ text }) => {
+    expect(pages).toContain(`\`\`\`ts\n${text}\`\`\`\n`);
   });
 
   it('are all shown', () => {
@@ -135,7 +159,7 @@ function prepare(project: string): void {
   git('commit', '-q', '-m', 'first');
 }
 
-/** What the declarations name that are reached from one of them, besides each other. */
+/** What the declarations name that are reached from one of them, apart from each other. */
 function foreignImports(entry: string): readonly string[] {
   const seen = new Set<string>();
   const foreign: string[] = [];
@@ -154,14 +178,25 @@ function foreignImports(entry: string): readonly string[] {
 }
 
 describe('dependencies', () => {
+  const code = () =>
+    consumer.packed
+      .filter((file) => /^dist\/.*\.c?js$/.test(file) && !file.startsWith('dist/web/client/'))
+      .map((file) => readFileSync(join(consumer.folder, 'node_modules', 'handbill', file), 'utf8'));
+
   it('are all that the build names', () => {
     const { dependencies, peerDependencies } = manifest();
     const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
-    const unknown = consumer.packed
-      .filter((file) => /^dist\/.*\.c?js$/.test(file) && !file.startsWith('dist/web/client/'))
-      .flatMap((file) => packagesIn(readFileSync(join(consumer.folder, 'node_modules', 'handbill', file), 'utf8')))
+    const unknown = code()
+      .flatMap(packagesIn)
       .filter((name) => !known.has(name));
     expect([...new Set(unknown)]).toEqual([]);
+  });
+
+  it('are all named by the build: what is bundled is not installed as well', () => {
+    const texts = code();
+    const isNamed = (name: string): boolean =>
+      texts.some((text) => text.includes(`"${name}"`) || text.includes(`"${name}/`));
+    expect(Object.keys(manifest().dependencies).filter((name) => !isNamed(name))).toEqual([]);
   });
 });
 

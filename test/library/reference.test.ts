@@ -1,32 +1,52 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exportedNames, libraryFunctions, libraryOptions, wholePage } from '../../.scripts/library.ts';
+import {
+  exportedNames,
+  functionsOf,
+  LIBRARY_PAGES,
+  libraryFunctions,
+  libraryOptions,
+  libraryPages,
+  staleLibraryPages,
+} from '../../.scripts/library.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import * as handbill from '../../src/index.ts';
 import { ROOT } from './consumer.ts';
-import { readPage } from './examples.ts';
+import { readPages } from './examples.ts';
 
-const { page, examples } = readPage();
+const { guide, examples } = readPages();
+const pages = [...libraryPages().values()].join('\n');
 const { values, types } = exportedNames();
 const functions = libraryFunctions();
 
 /** Exported, but neither a command nor told apart by its options. */
 const OTHERS = ['CODES', 'EXIT', 'HandbillError', 'formatDiagnostics'];
 
-describe('docs/library.md', () => {
-  it('is what the sources make of it', () => {
-    expect(page === wholePage(), 'run `node .scripts/library.ts`').toBe(true);
+describe('docs/library.md and its pages', () => {
+  it('are what the sources make of them', () => {
+    expect(staleLibraryPages(), 'run `node .scripts/library.ts`').toEqual([]);
   });
 
-  it('has every function that the package exports, and no other', () => {
+  it('have every function that the package exports, and no other', () => {
     expect(Object.keys(handbill).sort()).toEqual([...values].sort());
     expect([...functions.map(({ name }) => name), ...OTHERS].sort()).toEqual([...values].sort());
-    const documented = [...page.matchAll(/^\| `(\w+)` \| .* \| `\1\(/gm)].map(([, name = '']) => name);
-    expect(documented).toEqual(functions.map(({ name }) => name));
+    const documented = [...pages.matchAll(/^\| `(\w+)` \| .* \| `\1\(/gm)].map(([, name = '']) => name);
+    expect(documented.toSorted()).toEqual(functions.map(({ name }) => name).toSorted());
+    expect(documented).toEqual(LIBRARY_PAGES.flatMap((path) => functionsOf(path)));
+    const sections = [...pages.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name);
+    expect(sections.toSorted()).toEqual(
+      libraryOptions()
+        .map(({ name }) => name)
+        .toSorted(),
+    );
   });
 
-  it('has an example for each', () => {
+  it('are found by the names of functions', () => {
+    for (const name of [...functions.map((one) => one.name), ...OTHERS]) expect(guide).toContain(`\`${name}\``);
+  });
+
+  it('have an example for each', () => {
     const code = examples.map(({ text }) => text).join('\n');
     const without = [...functions.map(({ name }) => name), 'formatDiagnostics', 'EXIT', 'HandbillError'].filter(
       (name) => !new RegExp(`\\b${name}\\b[(.;]|instanceof ${name}`).test(code),
@@ -34,7 +54,7 @@ describe('docs/library.md', () => {
     expect(without).toEqual([]);
   });
 
-  it('explains every option, and what holds where it is left out', () => {
+  it('explain every option, and what holds where it is left out', () => {
     const options = libraryOptions();
     expect(options.length).toBeGreaterThan(20);
     const wrong = options.flatMap(({ name, doc, fields }) => [
@@ -44,7 +64,7 @@ describe('docs/library.md', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('tells the unit of every number that has one', () => {
+  it('tell the unit of every number that has one', () => {
     const numbers = libraryOptions().flatMap(({ name, fields }) =>
       fields
         .filter(({ name: field, type }) => /^(?:number|\(\) => number)$/.test(type) && /Ms$|^at$|^now$/.test(field))
@@ -89,9 +109,10 @@ describe('the library', () => {
 /** Commands that make no sense in a program. */
 const NOT_IN_PROGRAMS: Readonly<Record<string, string>> = {
   completion: 'it is for shells',
+  help: 'it is for people',
 };
 
-/** `Campaign` has some sixty parts; whoever needs the type of one writes `Campaign['send']`. */
+/** `Campaign` has some sixty parts; a user who needs the type of one writes `Campaign['send']`. */
 const NOT_FOLLOWED: ReadonlySet<string> = new Set(['Campaign']);
 
 /** Every type of ours that is named by what is exported, or by what that names, with the file that names it. */

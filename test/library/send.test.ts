@@ -17,7 +17,7 @@ import { runCli } from '../helpers/cli.ts';
 import { at, campaign, list, openIn, PROJECT, projectOf, refusal } from './project.ts';
 
 describe('send', () => {
-  it('shows how far it is to whoever loops, and the end last', async () => {
+  it('shows its progress to the caller’s loop, and the end last', async () => {
     using project = projectOf(campaign('hello', 40));
     const sending = send('hello', { ...at(project), progressEveryMs: 1 });
     const seen: SendProgress[] = [];
@@ -63,7 +63,7 @@ describe('send', () => {
     expect(openIn(project.root)).toEqual([]);
   });
 
-  it('throws in the loop what it throws to whoever awaits, and once is enough', async () => {
+  it('throws in the loop what it throws to an await, and only once', async () => {
     using project = projectOf();
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
@@ -92,14 +92,14 @@ describe('send', () => {
     expect([made.totals.accepted, sandbox.received]).toEqual([3, 3]);
   });
 
-  it('takes a sealed plan, and nothing that was said otherwise', async () => {
+  it('takes a plan file, and nothing that was said otherwise', async () => {
     using project = projectOf(campaign('hello', 3));
-    const sealed = await plan('hello', { ...at(project), occurrence: 'spring' });
+    const planFile = await plan('hello', { ...at(project), occurrence: 'spring' });
     const other = { ...at(project), occurrence: 'summer' };
-    expect(await refusal(send(sealed, other))).toEqual(['usage', EXIT.refused]);
-    expect((await send(JSON.parse(JSON.stringify(sealed)), at(project))).report.occurrence).toBe('spring');
+    expect(await refusal(send(planFile, other))).toEqual(['usage', EXIT.refused]);
+    expect((await send(JSON.parse(JSON.stringify(planFile)), at(project))).report.occurrence).toBe('spring');
     project.write('campaigns/hello/people.csv', list(4));
-    expect(await refusal(send(sealed, at(project)))).toEqual(['input-changed', EXIT.refused]);
+    expect(await refusal(send(planFile, at(project)))).toEqual(['input-changed', EXIT.refused]);
   });
 
   it('sends several campaigns at once, into one ledger and several, while others read', async () => {

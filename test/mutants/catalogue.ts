@@ -1,9 +1,11 @@
 import { ANSWERS } from './answers.ts';
+import { OVERSPENDING } from './budgets.ts';
 import { ENDINGS } from './endings.ts';
 import { CAME_BACK } from './events.ts';
 import { INPUTS } from './inputs.ts';
 import { KEEPING } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
+import { PAUSING } from './pausing.ts';
 import { REACHING } from './reaching.ts';
 import { REQUESTS } from './requests.ts';
 import { RULES } from './rules.ts';
@@ -11,18 +13,22 @@ import { SECRETS } from './secrets.ts';
 import { SENDING } from './sending.ts';
 import { SEVERAL } from './several.ts';
 import { SHARING } from './sharing.ts';
+import { STANDING } from './standing.ts';
 import { STOPS } from './stops.ts';
 
 /** Every bug that is planted. */
 export const MUTANTS: readonly Mutant[] = [
   ...REQUESTS,
   ...ANSWERS,
+  ...STANDING,
   ...STOPS,
   ...SENDING,
   ...SEVERAL,
   ...SHARING,
   ...INPUTS,
   ...KEEPING,
+  ...PAUSING,
+  ...OVERSPENDING,
   ...REACHING,
   ...RULES,
   ...ENDINGS,

@@ -12,7 +12,7 @@ export const ENDINGS: readonly Mutant[] = [
     planted: 'a signal does not end the claiming',
     edits: [
       {
-        file: 'src/run/work.ts',
+        file: 'src/send/work.ts',
         was: `  options.interrupt.addEventListener('abort', halt, { once: true });\n`,
         is: '',
       },
@@ -41,8 +41,8 @@ export const ENDINGS: readonly Mutant[] = [
     name: 'waits-by-the-calendar',
     planted: 'waits are measured with the clock that can be set',
     edits: [
-      { file: 'src/run/timers.ts', was: 'monotonicMs: () => performance.now()', is: 'monotonicMs: () => Date.now()' },
-      { file: 'src/run/timers.ts', was: "import { performance } from 'node:perf_hooks';\n", is: '' },
+      { file: 'src/send/timers.ts', was: 'monotonicMs: () => performance.now()', is: 'monotonicMs: () => Date.now()' },
+      { file: 'src/send/timers.ts', was: "import { performance } from 'node:perf_hooks';\n", is: '' },
     ],
     proof: { in: 'processes/clock.test.ts', only: 'during a Retry-After' },
   },
@@ -80,6 +80,6 @@ export const ENDINGS: readonly Mutant[] = [
         is: 'if (missed.length > 1000) throw new Missed(missed);',
       },
     ],
-    proof: doubts('for all who are named or for nobody'),
+    proof: doubts('for all who are named or for none'),
   },
 ];

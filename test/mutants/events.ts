@@ -4,14 +4,15 @@ const MATCH = 'src/ledger/events.ts';
 const ANSWERED = 'src/ledger/replies.ts';
 const EVENTS = 'src/ledger/events.ts';
 const EVIDENCE = 'src/ledger/evidence.ts';
-const SETTLE = 'src/run/evidence.ts';
-const UNREACHED = 'src/run/deliveries.ts';
+const SETTLE = 'src/send/deliveries.ts';
+const UNREACHED = 'src/send/deliveries.ts';
 const COMMITS = 'src/ledger/commits.ts';
 const OPT_OUTS = 'src/ledger/replies.ts';
-const PREPARE = 'src/run/prepare.ts';
+const PREPARE = 'src/send/prepare.ts';
 
 const held = (only: string) => ({ in: 'ledger/events.test.ts', only });
-const settled = (only: string) => ({ in: 'ledger/evidence.test.ts', only });
+const about = (only: string) => ({ in: 'ledger/topics.test.ts', only });
+const resolved = (only: string) => ({ in: 'ledger/evidence.test.ts', only });
 
 /** Histories with a server that reports and people who write back. */
 const HISTORIES = { in: 'simulate/simulate.test.ts' };
@@ -19,7 +20,7 @@ const HISTORIES = { in: 'simulate/simulate.test.ts' };
 const DOUBTFUL = `(recipients.state = 'in-doubt'
     OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend'))`;
 
-/** What came back: reports that are held twice, are about somebody else, or have an effect that they must not have. */
+/** Events: reports that are stored twice, are about another recipient, or have an effect that they must not have. */
 export const CAME_BACK: readonly Mutant[] = [
   {
     name: 'event-held-twice',
@@ -43,11 +44,11 @@ export const CAME_BACK: readonly Mutant[] = [
         is: 'best = fact;',
       },
     ],
-    proof: { in: 'delivery/fold.test.ts' },
+    proof: { in: 'report/fold-delivery.test.ts' },
   },
   {
     name: 'stop-is-kept-for-reading',
-    planted: 'a reply that opts out is held, and whoever wrote it is sent to all the same',
+    planted: 'a reply that opts out is stored, and its sender is sent to all the same',
     edits: [
       {
         file: EVENTS,
@@ -60,14 +61,74 @@ export const CAME_BACK: readonly Mutant[] = [
   {
     name: 'start-always-lifts',
     planted: 'a reply that opts in takes back an opt-out, whatever the project says',
-    edits: [{ file: EVENTS, was: 'else if (startLifts && lift(event.from))', is: 'else if (lift(event.from))' }],
+    edits: [{ file: EVENTS, was: 'else if (startLifts && lift(event.from,', is: 'else if (lift(event.from,' }],
     proof: HISTORIES,
   },
   {
     name: 'start-lifts-complaints',
-    planted: 'a reply that opts in takes back what somebody else put on the list',
-    edits: [{ file: OPT_OUTS, was: "WHERE address = ? AND source = 'reply'`;", is: 'WHERE address = ?`;' }],
-    proof: held('is not lifted by START where somebody'),
+    planted: 'a reply that opts in lifts an entry that a person put on the list',
+    edits: [{ file: OPT_OUTS, was: "WHERE address = ?1 AND source = 'reply'", is: 'WHERE address = ?1' }],
+    proof: held('is not lifted by START where a person'),
+  },
+  {
+    name: 'stop-about-the-newest-only',
+    planted: 'as soon as one STOP is known to be about a topic, another one that is not yet joined counts for nothing',
+    edits: [
+      {
+        file: OPT_OUTS,
+        was: "sender = ?1 AND run IS NULL AND coalesce(reviewed_as, meaning) = 'opt-out')",
+        is: "sender = ?1 AND sender = '')",
+      },
+    ],
+    proof: about('does not take back what another STOP'),
+  },
+  {
+    name: 'start-lifts-other-topics',
+    planted: 'a START about one topic takes back a STOP about another',
+    edits: [
+      {
+        file: OPT_OUTS,
+        was: " OR topic = '' OR topic = ?2)`;",
+        is: ' OR ?2 IS NOT NULL)`;',
+      },
+    ],
+    proof: about('is taken back by a START about the same topic'),
+  },
+  {
+    name: 'stop-before-its-message-is-known',
+    planted: 'a STOP counts for nothing until the message that it answers is found',
+    edits: [
+      {
+        file: COMMITS,
+        was: " = ?5 AND (until_at IS NULL OR until_at > ?1)\n        AND (topic = '' OR topic = '?' OR",
+        is: " = ?5 AND (until_at IS NULL OR until_at > ?1)\n        AND (topic = '' OR",
+      },
+    ],
+    proof: about('is about everything until it is known'),
+  },
+  {
+    name: 'essential-whatever-the-entry',
+    planted: 'what is essential goes to people whose entry another person made, too',
+    edits: [
+      {
+        file: COMMITS,
+        was: "topic = ?7) AND (?7 <> 'essential' OR source <> 'reply'))",
+        is: "topic = ?7) AND ?7 <> 'essential')",
+      },
+    ],
+    proof: about('of a reply does not keep anyone'),
+  },
+  {
+    name: 'cap-of-every-topic',
+    planted: 'a cap within a topic counts the messages about all others',
+    edits: [
+      {
+        file: 'src/ledger/contact-history.ts',
+        was: 'topic === undefined || source.topic === topic',
+        is: 'topic !== undefined || source.topic !== topic',
+      },
+    ],
+    proof: about('counts the messages of campaigns with the same topic'),
   },
   {
     name: 'reply-hides-a-complaint',
@@ -77,19 +138,19 @@ export const CAME_BACK: readonly Mutant[] = [
     proof: HISTORIES,
   },
   {
-    name: 'settled-without-looking',
-    planted: 'a doubt that somebody resolved meanwhile is settled all the same',
+    name: 'resolved-without-looking',
+    planted: 'a doubt that a person resolved meanwhile is resolved again',
     edits: [{ file: EVIDENCE, was: ` AND attempts = ?8 AND ${DOUBTFUL}`, is: ' AND attempts = ?8' }],
-    proof: settled('is taken by one of two'),
+    proof: resolved('is taken by one of two'),
   },
   {
-    name: 'settled-whatever-the-attempt',
-    planted: 'a doubt of another attempt than the one that was looked at is settled',
+    name: 'resolved-whatever-the-attempt',
+    planted: 'a doubt of another attempt than the one that was looked at is resolved',
     edits: [{ file: EVIDENCE, was: ' AND key = ?7 AND attempts = ?8', is: ' AND key = ?7 AND ?8 > 0' }],
-    proof: settled('is of that attempt'),
+    proof: resolved('is of that attempt'),
   },
   {
-    name: 'settled-by-another-environment',
+    name: 'resolved-by-another-environment',
     planted: 'references do not say which environment they are of',
     edits: [
       {
@@ -98,23 +159,23 @@ export const CAME_BACK: readonly Mutant[] = [
         is: '[campaign, occurrence, channel,',
       },
     ],
-    proof: settled('another environment'),
+    proof: resolved('another environment'),
   },
   {
     name: 'resend-not-spared',
-    planted: 'whoever is to be sent to again is, although a report says that they have it',
+    planted: 'a recipient who is to be sent to again is, although a report says that they have it',
     edits: [{ file: EVIDENCE, was: DOUBTFUL, is: "recipients.state = 'in-doubt'" }],
-    proof: settled('spares whoever'),
+    proof: resolved('spares a recipient'),
   },
   {
     name: 'quoted-text-of-another',
     planted: 'a report that quotes a text ends a doubt although another message with that text was sent',
     edits: [{ file: SETTLE, was: 'return events.hasOther(row,', is: 'return row.row < 0 && events.hasOther(row,' }],
-    proof: settled('another message to the same address'),
+    proof: resolved('another message to the same address'),
   },
   {
     name: 'report-of-a-whole-request',
-    planted: 'a report about one recipient is taken for one about all to whom the API gave one id',
+    planted: 'a report about one recipient is taken for one about all that share an id of the API',
     edits: [
       {
         file: MATCH,
@@ -122,7 +183,7 @@ export const CAME_BACK: readonly Mutant[] = [
         is: "reference === '') return null;",
       },
     ],
-    proof: settled('is about one recipient'),
+    proof: resolved('is about one recipient'),
   },
   {
     name: 'report-of-another-account',
@@ -130,19 +191,19 @@ export const CAME_BACK: readonly Mutant[] = [
     edits: [
       { file: MATCH, was: "if (environment !== message.environment && !isProven) return 'environment';\n", is: '' },
     ],
-    proof: settled('for another environment'),
+    proof: resolved('for another environment'),
   },
   {
-    name: 'report-about-somebody-else',
+    name: 'report-about-another-recipient',
     planted: 'a report that names another address than that of the message counts',
     edits: [{ file: MATCH, was: 'isAnother(address, message.to)) return', is: 'isAnother(address, address)) return' }],
-    proof: settled('that names somebody else'),
+    proof: resolved('that names another recipient'),
   },
   {
     name: 'report-from-before',
     planted: 'a report that is older than the message counts',
     edits: [{ file: MATCH, was: 'saidAtMs < message.claimedAtMs - SKEW_MS', is: 'saidAtMs < SKEW_MS' }],
-    proof: settled('an hour before the message'),
+    proof: resolved('an hour before the message'),
   },
   {
     name: 'report-forgotten-with-another',
@@ -154,7 +215,7 @@ export const CAME_BACK: readonly Mutant[] = [
         is: 'message_id = ? AND ? IS NOT NULL',
       },
     ],
-    proof: settled('a purge of one leaves the other'),
+    proof: resolved('a purge of one leaves the other'),
   },
   {
     name: 'reply-to-another-account',
@@ -170,21 +231,25 @@ export const CAME_BACK: readonly Mutant[] = [
   },
   {
     name: 'contact-not-opted-out',
-    planted: 'an opt-out for an environment that nobody names spares the contact whose number it came from',
+    planted: 'an opt-out for an unnamed environment spares the contact whose number it came from',
     edits: [{ file: ANSWERED, was: 'bestOf(reply.any)', is: 'bestOf(reply.own)' }],
     proof: { in: 'ledger/replies.test.ts', only: 'to opt out suppresses the contact too' },
   },
   {
-    name: 'unsettled-after-a-kill',
-    planted: 'reports that were held when the receiver was killed settle nothing until the next one comes',
+    name: 'in-doubt-after-a-kill',
+    planted: 'reports that were held when the receiver was killed resolve nothing until the next one comes',
     edits: [
-      { file: PREPARE, was: '  settleByReports(ledger, nowMs);\n  const { notAfterMs }', is: '  const { notAfterMs }' },
+      {
+        file: PREPARE,
+        was: '  resolveByReports(ledger, nowMs);\n  const { notAfterMs }',
+        is: '  const { notAfterMs }',
+      },
     ],
-    proof: { in: 'run/left-in-doubt.test.ts', only: 'K2' },
+    proof: { in: 'send/left-in-doubt.test.ts', only: 'K2' },
   },
   {
     name: 'fallback-for-delivered',
-    planted: 'whoever has the message all the same gets the fallback too',
+    planted: 'a recipient who has the message all the same gets the fallback too',
     edits: [
       {
         file: UNREACHED,
@@ -192,11 +257,11 @@ export const CAME_BACK: readonly Mutant[] = [
         is: 'if (standing === null) return false;',
       },
     ],
-    proof: { in: 'run/reported.test.ts', only: 'it arrived all the same' },
+    proof: { in: 'send/reported.test.ts', only: 'it arrived all the same' },
   },
   {
     name: 'fallback-for-any-failure',
-    planted: 'whoever could not be delivered to for any reason gets the fallback',
+    planted: 'a recipient who could not be delivered to for any reason gets the fallback',
     edits: [
       {
         file: UNREACHED,
@@ -208,26 +273,26 @@ export const CAME_BACK: readonly Mutant[] = [
   },
   {
     name: 'fallback-without-a-claim',
-    planted: 'a message falls back for a report, and the next leg is posted without being claimed',
+    planted: 'a message falls back for a report, and the next step is posted without being claimed',
     edits: [
       {
         file: COMMITS,
-        was: '? legs.claim(run, list, request, now)',
-        is: '? byReport || legs.claim(run, list, request, now)',
+        was: '? steps.claim(run, list, request, now)',
+        is: '? byReport || steps.claim(run, list, request, now)',
       },
     ],
-    proof: { in: 'run/reported.test.ts', only: 'makes the fallback due' },
+    proof: { in: 'send/reported.test.ts', only: 'makes the fallback due' },
   },
   {
     name: 'fell-back-and-left-out',
-    planted: 'whoever opted out when the fallback is claimed loses the message that was accepted',
+    planted: 'a recipient who opted out when the fallback is claimed loses the message that was accepted',
     edits: [
       {
         file: COMMITS,
-        was: "if (listed || suppressed.get(to, now) !== undefined) return 'suppressed';",
+        was: "if (listed || suppressed.get(to, now, topicOf(run)) !== undefined) return 'suppressed';",
         is: "if (listed) return 'suppressed';",
       },
     ],
-    proof: settled('K3: leaves it as it was'),
+    proof: resolved('leaves it as it was'),
   },
 ];

@@ -20,7 +20,7 @@ const AT_A_TIME = 2;
 interface Finding {
   readonly mutant: Mutant;
   readonly verdict: Verdict | null;
-  /** What stands against "caught"; null when it was. */
+  /** What speaks against "caught"; null when it was. */
   readonly problem: string | null;
 }
 
@@ -28,7 +28,7 @@ interface Finding {
 const ENOUGH = 2;
 
 async function hunt(mutants: readonly Mutant[]): Promise<readonly Finding[]> {
-  // One state of the sources for all of it, whoever edits them meanwhile.
+  // One state of the sources for all of it, whatever edits are made meanwhile.
   using base = copyTree(ROOT);
   const limit = pLimit(AT_A_TIME);
   const groups = Map.groupBy(mutants, ({ proof }) => groupOf(proof));

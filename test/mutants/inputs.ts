@@ -3,20 +3,97 @@ import type { Mutant } from './mutant.ts';
 /** Who is sent what, and whether it is still the same: rows H5, J1 and J2 of the table of failures. */
 export const INPUTS: readonly Mutant[] = [
   {
+    name: 'day-in-utc',
+    planted: 'relative dates count from the day in UTC, and not from that of the zone',
+    edits: [
+      {
+        file: 'src/util/time.ts',
+        was: 'return (ms) => Math.floor((ms + offsetMs(ms)) / DAY_MS) * DAY_MS;',
+        is: 'return (ms) => Math.floor((ms + 0 * offsetMs(ms)) / DAY_MS) * DAY_MS;',
+      },
+    ],
+    proof: { in: 'plan/day.test.ts', only: 'midnight' },
+  },
+  {
+    name: 'day-of-the-clock',
+    planted: 'relative dates count from the day of each start, and not from that of the occurrence',
+    edits: [
+      {
+        file: 'src/plan/day.ts',
+        was: 'instantMs(occurrence) ?? run?.createdAtMs ?? nowMs',
+        is: 'nowMs',
+      },
+    ],
+    proof: { in: 'plan/day.test.ts', only: 'late start' },
+  },
+  {
+    name: 'day-not-recorded',
+    planted: 'a run that continues after midnight takes another day',
+    edits: [
+      {
+        file: 'src/plan/day.ts',
+        was: "run?.inputs.find(({ role }) => role === 'day')?.file",
+        is: "run?.inputs.find(({ role }) => role === 'settings')?.file",
+      },
+      { file: 'src/plan/day.ts', was: 'run?.createdAtMs ?? nowMs', is: 'nowMs' },
+    ],
+    proof: { in: 'send/relative-dates.test.ts', only: 'after midnight' },
+  },
+  {
+    name: 'one-time-in-utc',
+    planted: 'a campaign that goes out at one time goes out at that time in UTC',
+    edits: [
+      {
+        file: 'src/util/wall-time.ts',
+        was: 'return firstAt(wall, timeZone);',
+        is: "return firstAt(wall, timeZone && 'UTC');",
+      },
+    ],
+    proof: { in: 'schedule/read-schedule.test.ts', only: 'one time' },
+  },
+  {
+    name: 'one-time-sent-twice',
+    planted: 'a campaign with one time that is sent by hand before it goes out again then',
+    edits: [
+      {
+        file: 'src/schedule/occurrence.ts',
+        was: 'clock.latest(nowMs) ?? clock.next(nowMs);',
+        is: 'clock.latest(nowMs);',
+      },
+    ],
+    proof: { in: 'schedule/occurrence.test.ts', only: 'one time' },
+  },
+  {
+    name: 'leap-day-forgotten',
+    planted: 'born on 29 February: no anniversary in most years',
+    edits: [
+      {
+        file: 'src/util/time.ts',
+        was: 'return now.getUTCDate() === Math.min(then.getUTCDate(), last);',
+        is: 'return now.getUTCDate() === then.getUTCDate() && last > 0;',
+      },
+    ],
+    proof: { in: 'plan/day.test.ts', only: '29 February' },
+  },
+  {
     name: 'late-run-continued',
     planted: 'a run from long ago (a restored backup) is continued without a word',
     edits: [
-      { file: 'src/run/prepare.ts', was: 'const LATE_MS = 24 * 3_600_000;', is: 'const LATE_MS = 24 * 3_600_000_000;' },
+      {
+        file: 'src/send/prepare.ts',
+        was: 'const LATE_MS = 24 * 3_600_000;',
+        is: 'const LATE_MS = 24 * 3_600_000_000;',
+      },
     ],
-    proof: { in: 'run/late.test.ts', only: '24 hours' },
+    proof: { in: 'send/late.test.ts', only: '24 hours' },
   },
   {
     name: 'validity-of-each-start',
     planted: 'a validity counts from each start and not from the first',
     edits: [
-      { file: 'src/run/work.ts', was: 'const startMs = run.startedAtMs ?? now();', is: 'const startMs = now();' },
+      { file: 'src/send/work.ts', was: 'const startMs = run.startedAtMs ?? now();', is: 'const startMs = now();' },
     ],
-    proof: { in: 'run/validity.test.ts' },
+    proof: { in: 'send/validity.test.ts' },
   },
   {
     name: 'reference-from-content',
@@ -52,13 +129,13 @@ export const INPUTS: readonly Mutant[] = [
         is: "if (left !== null && key === '') return left;",
       },
     ],
-    proof: { in: 'run/duplicates.test.ts' },
+    proof: { in: 'send/duplicates.test.ts' },
   },
   {
     name: 'changed-input-sent',
     planted: 'a run is continued with whatever the files hold now',
     edits: [
-      { file: 'src/run/prepare.ts', was: 'if (changes.length === 0) return', is: 'if (changes.length >= 0) return' },
+      { file: 'src/send/prepare.ts', was: 'if (changes.length === 0) return', is: 'if (changes.length >= 0) return' },
     ],
     proof: { in: 'processes/inputs.test.ts', only: 'between two starts' },
   },
@@ -67,23 +144,251 @@ export const INPUTS: readonly Mutant[] = [
     planted: 'the list that is sent from may be another one than was checked',
     edits: [
       {
-        file: 'src/run/producer.ts',
+        file: 'src/send/producer.ts',
         was: 'expected: options.list,',
         is: '',
       },
     ],
-    proof: { in: 'processes/inputs.test.ts', only: 'J2: the list is changed while it is being sent' },
+    proof: { in: 'processes/inputs.test.ts', only: 'the list is changed while it is being sent' },
   },
   {
     name: 'identity-not-compared',
-    planted: 'with --amend even another key is taken, so that everybody looks new',
+    planted: 'with --amend even another key is taken, so that all recipients look new',
     edits: [
       {
-        file: 'src/run/prepare.ts',
+        file: 'src/send/prepare.ts',
         was: 'if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));',
         is: '',
       },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: 'is refused even with --amend' },
+  },
+  {
+    name: 'list-guards-not-asked',
+    planted: 'a list that is too old, too short or of another size is sent to',
+    edits: [
+      {
+        file: 'src/plan/check.ts',
+        was: "...judged.filter(({ severity }) => severity === 'error'),",
+        is: "...judged.filter(({ severity }) => severity !== 'error' && severity !== 'warning'),",
+      },
+    ],
+    proof: { in: 'send/list-guard.test.ts', only: 'all refuse' },
+  },
+  {
+    name: 'list-guard-of-less-only',
+    planted: 'a list that has grown beyond its limit is sent to',
+    edits: [
+      {
+        file: 'src/plan/list-guard.ts',
+        was: 'const changed = Math.abs(rows - last.rows) / last.rows;',
+        is: 'const changed = (last.rows - rows) / last.rows;',
+      },
+    ],
+    proof: { in: 'send/list-guard.test.ts', only: 'exactly' },
+  },
+  {
+    name: 'amended-list-unguarded',
+    planted: 'a list that replaces that of a run is not asked about',
+    edits: [
+      {
+        file: 'src/plan/list-guard.ts',
+        was: "one.role === 'recipients' && one.sha256 === sha256",
+        is: "one.role === 'recipients' && sha256 !== ''",
+      },
+    ],
+    proof: { in: 'send/list-guard.test.ts', only: 'begun with the list' },
+  },
+  {
+    name: 'empty-list-uses-up-an-occurrence',
+    planted: 'due takes a list without a row, and the occurrence is over',
+    edits: [
+      {
+        file: 'src/operations/due.ts',
+        was: '      isDue: true,\n      onWarnings',
+        is: '      isDue: false,\n      onWarnings',
+      },
+    ],
+    proof: { in: 'send/list-guard.test.ts', only: 'refuses a list without a row' },
+  },
+  {
+    name: 'dirty-taken-for-clean',
+    planted: 'a template that was changed and not committed counts as committed',
+    edits: [
+      {
+        file: 'src/plan/provenance.ts',
+        was: 'if (blob === undefined ? file.mayBeUntracked : await isAsCommitted(file, blob)) continue;',
+        is: 'if (blob === undefined ? file.mayBeUntracked : true) continue;',
+      },
+    ],
+    proof: { in: 'plan/provenance.test.ts', only: 'a changed template' },
+  },
+  {
+    name: 'branch-not-asked',
+    planted: 'a clean checkout of any branch is sent where main is asked for',
+    edits: [
+      {
+        file: 'src/plan/provenance.ts',
+        was: 'if (branches === null || (branch !== null && branches.includes(branch))) return [];',
+        is: 'if (branches === null || branch !== null) return [];',
+      },
+    ],
+    proof: { in: 'cli/provenance.test.ts', only: 'continue a run' },
+  },
+  {
+    name: 'commit-of-the-first-start',
+    planted: 'only the commit of the first start is kept',
+    edits: [
+      {
+        file: 'src/ledger/starts.ts',
+        was: 'if (commits.some((known) => isDeepStrictEqual(known, commit))) return;',
+        is: 'if (commits.length > 0) return;',
+      },
+    ],
+    proof: { in: 'simulate/simulate.test.ts' },
+  },
+  {
+    name: 'sample-sent-to',
+    planted: 'the invented people of a sample are sent to where the list is not there',
+    edits: [
+      {
+        file: 'src/operations/send-once.ts',
+        was: '    toSend: { newLedger: options.newLedger === true },',
+        is: '    toSend: { newLedger: options.newLedger === true },\n    withSample: true,',
+      },
+    ],
+    proof: { in: 'cli/sample.test.ts', only: 'never sends' },
+  },
+  {
+    name: 'dry-run-of-a-sample',
+    planted: 'a dry run shows the sample, and the start that it is of refuses',
+    edits: [{ file: 'src/operations/preview.ts', was: 'withSample: start === undefined,', is: 'withSample: true,' }],
+    proof: { in: 'cli/sample.test.ts', only: 'never sends' },
+  },
+  {
+    name: 'required-cell-empty',
+    planted: 'an empty cell of a required column is sent to',
+    edits: [
+      {
+        file: 'src/recipients/columns.ts',
+        was: "return text === '' ? required === true :",
+        is: "return text === '' ? required === false :",
+      },
+    ],
+    proof: { in: 'cli/sample.test.ts', only: 'contract' },
+  },
+  {
+    name: 'piped-list-sent',
+    planted: 'a list from a pipe is not refused where a run would need it again',
+    edits: [
+      {
+        file: 'src/campaign/sources.ts',
+        was: "if (options.recipients === '-') {",
+        is: "if (options.recipients === '-' && options.pipedList !== null) {",
+      },
+    ],
+    proof: { in: 'cli/piped-list.test.ts', only: 'refuses it' },
+  },
+  {
+    name: 'former-names-forgotten',
+    planted: 'a campaign that was renamed does not find the run of its former name, and sends to all again',
+    edits: [
+      {
+        file: 'src/operations/project.ts',
+        was: 'const runs = runsOfCampaign(ledger, campaign, environment);',
+        is: 'const runs = ledger.runsOf({ environment, campaign: campaign.name });',
+      },
+      { file: 'src/send/prepare.ts', was: '    refuseFormer(options);\n', is: '' },
+      { file: 'src/send/prepare.ts', was: '        refuseFormerAgain(options, draft);\n', is: '' },
+    ],
+    proof: { in: 'send/formerly.test.ts', only: 'continues' },
+  },
+  {
+    name: 'former-run-begun-meanwhile',
+    planted: 'an occurrence that was begun under a former name just before is sent under the new one too',
+    edits: [
+      { file: 'src/send/prepare.ts', was: '    refuseFormer(options);\n', is: '' },
+      { file: 'src/send/prepare.ts', was: '        refuseFormerAgain(options, draft);\n', is: '' },
+    ],
+    proof: { in: 'send/formerly.test.ts', only: 'meanwhile' },
+  },
+  {
+    name: 'former-run-begun-at-the-question',
+    planted:
+      'an occurrence that was begun under a former name while the question waited, without a lock, is sent again',
+    edits: [{ file: 'src/send/prepare.ts', was: '        refuseFormerAgain(options, draft);\n', is: '' }],
+    proof: { in: 'send/formerly.test.ts', only: 'locks were lost' },
+  },
+  {
+    name: 'lock-under-one-name',
+    planted: 'a campaign that was renamed locks the occurrence under one of its names',
+    edits: [
+      {
+        file: 'src/operations/send-once.ts',
+        was: 'despiteWorkers: true, names, witness',
+        is: 'despiteWorkers: true, witness',
+      },
+    ],
+    proof: { in: 'send/formerly.test.ts', only: 'before its run can be seen' },
+  },
+  {
+    name: 'pause-of-a-former-name',
+    planted: 'a pause of a former name does not stop what is sent under the new one',
+    edits: [
+      {
+        file: 'src/operations/pause.ts',
+        was: 'calledSo(all, scope.campaign)',
+        is: 'all.find(({ name }) => name === scope.campaign)',
+      },
+    ],
+    proof: { in: 'send/formerly.test.ts', only: 'by a former name' },
+  },
+  {
+    name: 'exclude-by-a-former-name',
+    planted: 'a former name in exclude leaves out the recipients of its own runs only',
+    edits: [
+      {
+        file: 'src/campaign/rules.ts',
+        was: 'const named = calledSo(all, campaign);',
+        is: 'const named = all.find(({ name }) => name === campaign);',
+      },
+    ],
+    proof: { in: 'send/formerly.test.ts', only: 'exclude' },
+  },
+  {
+    name: 'exclude-without-former-names',
+    planted: 'who was reached by a campaign under its former name is not left out',
+    edits: [
+      {
+        file: 'src/plan/contact-history.ts',
+        was: '(one.formerly ?? []).map',
+        is: '(one.formerly ?? []).slice(0, 0).map',
+      },
+    ],
+    proof: { in: 'send/formerly.test.ts', only: 'exclude' },
+  },
+  {
+    name: 'follow-up-without-former-names',
+    planted: 'a follow-up does not find the run of the campaign before under its former name',
+    edits: [
+      {
+        file: 'src/plan/follow-up.ts',
+        was: '{ name, formerly }, environment)',
+        is: '{ name, formerly: formerly.slice(1) }, environment)',
+      },
+    ],
+    proof: { in: 'send/follow-up.test.ts', only: 'was renamed' },
+  },
+  {
+    name: 'renamed-campaign-divides-anew',
+    planted: 'with a new name other people are held out',
+    edits: [
+      {
+        file: 'src/campaign/channel-steps.ts',
+        was: '[file.formerly ?? []].flat()[0] ?? file.name',
+        is: 'file.name',
+      },
+    ],
+    proof: { in: 'send/formerly.test.ts', only: 'held out' },
   },
 ];

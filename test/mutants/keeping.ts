@@ -28,7 +28,7 @@ export const KEEPING: readonly Mutant[] = [
     name: 'requeue-claimed',
     planted: 'what was claimed when the process died goes back to pending',
     edits: [{ file: STARTS, was: RECOVER, is: `SET state = 'pending', reason = NULL, attempts` }],
-    proof: { in: 'kills/rows.test.ts', only: 'B1: killed after the claim' },
+    proof: { in: 'kills/rows.test.ts', only: 'killed after the claim' },
   },
   {
     name: 'requeue-the-newest-claims',
@@ -41,22 +41,22 @@ export const KEEPING: readonly Mutant[] = [
       reason = CASE WHEN claimed_at >= (SELECT max(claimed_at) FROM recipients) - 5 THEN NULL ELSE 'crash' END, attempts`,
       },
     ],
-    proof: { in: 'kills/rows.test.ts', only: 'C10: killed after the hook' },
+    proof: { in: 'kills/rows.test.ts', only: 'killed after the hook' },
   },
   {
     name: 'claims-forgotten-by-amend',
     planted: 'with --amend, what was in flight at a crash is new again',
-    edits: [{ file: 'src/ledger/amend.ts', was: '        recover(now, oldList);\n', is: '' }],
+    edits: [{ file: 'src/ledger/lists.ts', was: '        recover(now, oldList);\n', is: '' }],
     proof: { in: 'ledger/amend.test.ts' },
   },
   {
     name: 'doubts-forgotten-by-amend',
-    planted: 'with --amend, whoever is in doubt is new again',
+    planted: 'with --amend, a recipient in doubt is new again',
     edits: [
       {
-        file: 'src/ledger/amend.ts',
-        was: `AND (o.state = 'accepted' OR o.state = 'in-doubt' OR`,
-        is: `AND (o.state = 'accepted' OR`,
+        file: 'src/ledger/lists.ts',
+        was: `AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'\n      OR`,
+        is: `AND (o.state = 'accepted' OR o.state = 'rejected'\n      OR`,
       },
     ],
     proof: { in: 'ledger/amend.test.ts' },
@@ -70,7 +70,7 @@ export const KEEPING: readonly Mutant[] = [
   {
     name: 'displaced-at-the-end',
     planted: 'a start ends well although its ledger was replaced after the last claim',
-    edits: [{ file: 'src/run/run.ts', was: ': ledger.displacement())', is: ': null)' }],
+    edits: [{ file: 'src/send/run.ts', was: ': ledger.displacement())', is: ': null)' }],
     proof: { in: 'processes/displaced.test.ts', only: 'after the last claim' },
   },
   {
@@ -96,12 +96,12 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'a window that closes during the commit of a claim does not hold it back',
     edits: [
       {
-        file: 'src/run/deliver.ts',
+        file: 'src/send/deliver.ts',
         was: 'context.isLate() || isAnyClosed(due, context)) {\n        // The commit',
         is: 'context.isLate()) {\n        // The commit',
       },
     ],
-    proof: { in: 'run/window.test.ts', only: 'during the commit of the claim' },
+    proof: { in: 'send/window.test.ts', only: 'during the commit of the claim' },
   },
   {
     name: 'suppression-at-plan-time',
@@ -113,10 +113,10 @@ export const KEEPING: readonly Mutant[] = [
         is: "WHERE suppressions.address = '' AND (until_at",
       },
     ],
-    proof: { in: 'run/suppressed.test.ts' },
+    proof: { in: 'send/suppressed.test.ts' },
   },
   {
-    name: 'suppression-files-for-the-first-leg-alone',
+    name: 'suppression-files-for-the-first-step-alone',
     planted: 'the files of a start are looked up when the list is read, and not in the claim',
     edits: [
       {
@@ -125,7 +125,7 @@ export const KEEPING: readonly Mutant[] = [
         is: "if (rules.isListed('', '', now)) return true;",
       },
     ],
-    proof: { in: 'run/suppressed.test.ts', only: 'counts for fallbacks too' },
+    proof: { in: 'send/suppressed.test.ts', only: 'counts for fallbacks too' },
   },
   {
     name: 'hashes-at-plan-time',
@@ -133,11 +133,11 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/ledger/commits.ts',
-        was: 'hashed.get(hasher.hash(form), now) !== undefined',
-        is: 'hashed.get(form, now) !== undefined',
+        was: 'hashed.get(hasher.hash(form), now, topic) !== undefined',
+        is: 'hashed.get(form, now, topic) !== undefined',
       },
     ],
-    proof: { in: 'run/suppressed.test.ts', only: 'count from then on' },
+    proof: { in: 'send/suppressed.test.ts', only: 'count from then on' },
   },
   {
     name: 'hashes-without-key-read-over',
@@ -149,7 +149,7 @@ export const KEEPING: readonly Mutant[] = [
         is: 'if (keyId === undefined) throw',
       },
     ],
-    proof: { in: 'run/suppressed.test.ts', only: 'stops claiming when hashes come' },
+    proof: { in: 'send/suppressed.test.ts', only: 'stops claiming when hashes come' },
   },
   {
     name: 'bad-opt-out-read-over',
@@ -173,7 +173,7 @@ export const KEEPING: readonly Mutant[] = [
         is: 'address',
       },
     ],
-    proof: { in: 'plan/suppression.test.ts', only: 'nobody on any list' },
+    proof: { in: 'plan/suppression.test.ts', only: 'no recipient on any list' },
   },
   {
     name: 'claim-anything',
@@ -193,7 +193,7 @@ export const KEEPING: readonly Mutant[] = [
   },
   {
     name: 'doubt-resolved-by-nobody',
-    planted: 'the trigger lets a doubt be resolved without saying by whom',
+    planted: 'the trigger lets a doubt be resolved without the name of a person',
     edits: [
       {
         file: MIGRATIONS,
@@ -209,9 +209,9 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'the run lock is not taken',
     edits: [
       {
-        file: 'src/run/hold.ts',
-        was: 'ledger.lock(identity, despiteWorkers)',
-        is: 'ledger.lock({ ...identity, occurrence: String(process.pid) }, despiteWorkers)',
+        file: 'src/send/run-lock.ts',
+        was: 'ledger.lock(one, despiteWorkers)',
+        is: 'ledger.lock({ ...one, occurrence: String(process.pid) }, despiteWorkers)',
       },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: 'is held by one process' },
@@ -267,9 +267,9 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'the marker beside the ledger is written, and not brought to the disk',
     edits: [
       {
-        file: 'src/ledger/place.ts',
-        was: '    fsyncSync(fd);\n',
-        is: '    if (bytes.length === 0) fsyncSync(fd);\n',
+        file: 'src/ledger/private-files.ts',
+        was: 'content, written);\n    fsyncSync(fd);\n',
+        is: 'content, written);\n    if (content.length === 0) fsyncSync(fd);\n',
       },
     ],
     proof: { in: 'disk/power-loss.test.ts', only: 'the first start', full: true },
@@ -279,9 +279,9 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'the name of the marker is not brought to the disk',
     edits: [
       {
-        file: 'src/ledger/place.ts',
+        file: 'src/ledger/private-files.ts',
         was: '  syncFolder(dirname(file));\n',
-        is: '  if (bytes.length === 0) syncFolder(dirname(file));\n',
+        is: '  if (content.length === 0) syncFolder(dirname(file));\n',
       },
     ],
     proof: { in: 'disk/power-loss.test.ts', only: 'the first start', full: true },

@@ -2,7 +2,7 @@
 export interface Edit {
   /** Path below the project's root. */
   readonly file: string;
-  /** Stands in the file exactly once. */
+  /** Is in the file exactly once. */
   readonly was: string;
   readonly is: string;
 }
@@ -17,7 +17,7 @@ export interface Proof {
   readonly full?: true;
 }
 
-/** A bug that somebody could write, and who must notice it. */
+/** A bug that a developer could write, and the test that must notice it. */
 export interface Mutant {
   /** Of letters, digits and hyphens; its name on the command line. */
   readonly name: string;

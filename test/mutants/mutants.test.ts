@@ -22,7 +22,7 @@ it.each(MUTANTS)('fits the sources: $name', ({ name, edits }) => {
   expect(texts.size).toBeGreaterThan(0);
 });
 
-it('does not fit where its text is missing or stands twice', () => {
+it('does not fit where its text is missing or there twice', () => {
   const edit = { file: 'a.ts', was: 'one', is: 'two' };
   expect(changed('is one.', edit, 'sample')).toBe('is two.');
   for (const text of ['is three.', 'one and one']) {

@@ -32,7 +32,7 @@ export interface Tree extends Disposable {
 /** Copies a project, without its installed packages, which are linked. */
 export function copyTree(from: string): Tree {
   const folder = mkdtempSync(join(tmpdir(), 'handbill-mutants-'));
-  // PostgreSQL is nobody's process where the tests are root's, and its data lie below this.
+  // PostgreSQL runs as another user where the tests run as root, and its data lie below this.
   chmodSync(folder, 0o711);
   const root = join(folder, 'project');
   // A folder of links and not one link: tools keep caches beside the packages.
@@ -70,7 +70,7 @@ export function plant(root: string, mutant: Mutant): void {
   }
 }
 
-/** The text with the edit made. @throws Error when the old text does not stand there exactly once */
+/** The text with the edit made. @throws Error when the old text is not there exactly once */
 export function changed(text: string, { file, was, is }: Edit, name: string): string {
   const times = text.split(was).length - 1;
   if (times === 1 && was !== is) return text.replace(was, () => is);

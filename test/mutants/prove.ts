@@ -11,7 +11,7 @@ export interface Verdict {
   readonly passed: readonly string[];
   /** Tests that failed because something was not as expected. */
   readonly red: readonly RedTest[];
-  /** What went wrong besides: files that could not be loaded, tests that threw or took too long, no result at all. */
+  /** What else went wrong: files that could not be loaded, tests that threw or took too long, no result at all. */
   readonly broken: readonly string[];
   readonly seconds: number;
 }
@@ -115,7 +115,7 @@ function run(
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // Nobody is left in it.
+      // No process is left in it.
     }
   };
   const timer = setTimeout(endAll, LONGEST_MS);

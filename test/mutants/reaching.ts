@@ -4,18 +4,18 @@ const COMMITS = 'src/ledger/commits.ts';
 const REACH = 'src/ledger/contact-history.ts';
 const ROWS = 'src/ledger/contact-history.ts';
 
-const TWO_AT_ONCE = { in: 'run/frequency-processes.test.ts' };
+const TWO_AT_ONCE = { in: 'send/frequency-processes.test.ts' };
 
-/** What lets somebody through whom `exclude` or `frequency` keeps out. */
+/** What lets a recipient through that `exclude` or `frequency` keeps out. */
 export const REACHING: readonly Mutant[] = [
   {
     name: 'capped-at-plan-time',
-    planted: 'whom other campaigns reached is looked up when the list is read, and not in the claim',
+    planted: 'the recipients of other campaigns are looked up when the list is read, and not in the claim',
     edits: [
       {
         file: COMMITS,
-        was: 'const reached = reach === null ? null : reachedBy(reach, request);',
-        is: 'const reached = reach !== null ? null : reachedBy(reach as never, request);',
+        was: 'const reached = reachedBy(reach, rules, request, now);',
+        is: 'const reached = reachedBy(null, rules, request, now);',
       },
     ],
     proof: TWO_AT_ONCE,
@@ -40,19 +40,19 @@ export const REACHING: readonly Mutant[] = [
   },
   {
     name: 'reached-by-key-alone',
-    planted: 'a person who has another key in another campaign is somebody else',
+    planted: 'a person who has another key in another campaign is another recipient',
     edits: [{ file: REACH, was: 'if (to !== key) index.find(to, found);', is: '' }],
     proof: { in: 'ledger/reach.test.ts' },
   },
   {
     name: 'reached-by-a-hash',
-    planted: 'whoever the index takes for somebody who was reached is left out, without a look at who that was',
+    planted: 'a recipient whose hash the index knows is left out, without a comparison of the address',
     edits: [{ file: ROWS, was: 'let isThem = false;', is: 'let isThem = true;' }],
     proof: { in: 'ledger/reach.test.ts' },
   },
   {
     name: 'purged-in-mid-run',
-    planted: 'a run whose personal data goes while another one asks for it lets everybody through',
+    planted: 'a run whose personal data is purged while another one asks for it lets all recipients through',
     edits: [{ file: ROWS, was: 'isThem ||= itsKey === null || itsKey === key', is: 'isThem ||= itsKey === key' }],
     proof: { in: 'ledger/reach.test.ts' },
   },

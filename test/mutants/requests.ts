@@ -118,7 +118,7 @@ export const REQUESTS: readonly Mutant[] = [
       { file: CONNECTION, was: DISPATCHED, is: `${FETCHED}${DISPATCHED}` },
       { file: CONNECTION, was: HANDLER, is: FETCH + HANDLER },
     ],
-    proof: { in: 'security/key.test.ts', only: 'S1: 30' },
+    proof: { in: 'security/key.test.ts', only: '30. to another host' },
   },
   {
     name: 'redirects-followed',
@@ -158,12 +158,12 @@ export const REQUESTS: readonly Mutant[] = [
   },
   {
     name: 'outcome-before-the-body',
-    planted: 'the outcome is settled when the headers are there, whatever comes of the body',
+    planted: 'the outcome is final when the headers are there, whatever comes of the body',
     edits: [
       {
         file: EXCHANGE,
         was: `    this.#retryAfter = first(headers['retry-after']);\n`,
-        is: `    this.#retryAfter = first(headers['retry-after']);\n    this.#settle(null);\n`,
+        is: `    this.#retryAfter = first(headers['retry-after']);\n    this.#finish(null);\n`,
       },
     ],
     proof: server('a proper answer', 'a body that never comes', 'a bad chunk'),
@@ -186,8 +186,8 @@ export const REQUESTS: readonly Mutant[] = [
     edits: [
       {
         file: EXCHANGE,
-        was: `if (encoding === '' || encoding.toLowerCase() === 'identity') this.#settle(null);`,
-        is: `if (encoding.length < 100) this.#settle(null);`,
+        was: `if (encoding === '' || encoding.toLowerCase() === 'identity') this.#finish(null);`,
+        is: `if (encoding.length < 100) this.#finish(null);`,
       },
     ],
     proof: servers('is not read'),
@@ -210,8 +210,8 @@ export const REQUESTS: readonly Mutant[] = [
     edits: [
       {
         file: CONNECTION,
-        was: '    this.#client.dispatch(this.#probe, this);\n  }\n\n  settled(',
-        is: '  }\n\n  settled(',
+        was: '    this.#client.dispatch(this.#probe, this);\n  }\n\n  finished(',
+        is: '  }\n\n  finished(',
       },
     ],
     proof: { in: 'http/killed.test.ts', only: 'by the time that post returns' },
@@ -244,7 +244,7 @@ export const REQUESTS: readonly Mutant[] = [
     name: 'certificates-not-verified',
     planted: 'rejectUnauthorized: false',
     edits: [{ file: OPTIONS, was: 'rejectUnauthorized: true,', is: 'rejectUnauthorized: false,' }],
-    proof: server('a certificate with another name', 'a certificate that nobody signed'),
+    proof: server('a certificate with another name', 'a self-signed certificate'),
   },
   {
     name: 'proxy-sees-plain-http',

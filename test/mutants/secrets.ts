@@ -19,7 +19,7 @@ export const SECRETS: readonly Mutant[] = [
     planted: 'what an API says of a refusal is kept as it is, the key in it too',
     edits: [
       {
-        file: 'src/run/api.ts',
+        file: 'src/send/api.ts',
         was: 'createRedactor(key.length < SHORTEST_KEY ? [] : [key])',
         is: 'createRedactor(SHORTEST_KEY > 0 ? [] : [key])',
       },
@@ -41,13 +41,61 @@ export const SECRETS: readonly Mutant[] = [
   {
     name: 'formula-in-csv',
     planted: 'a cell that a spreadsheet would run is exported without its quote',
-    edits: [{ file: 'src/util/csv-cell.ts', was: 'NEEDS_GUARD.test(value) ?', is: 'value.length < 0 ?' }],
+    edits: [{ file: 'src/util/csv.ts', was: 'NEEDS_GUARD.test(value) ?', is: 'value.length < 0 ?' }],
     proof: { in: 'report/hostile.test.ts' },
   },
   {
     name: 'quote-in-csv',
     planted: 'a quote in a cell is not doubled, so that it ends the cell',
-    edits: [{ file: 'src/util/csv-cell.ts', was: `.replaceAll('"', '""')`, is: '' }],
-    proof: { in: 'util/csv-cell.test.ts' },
+    edits: [{ file: 'src/util/csv.ts', was: `.replaceAll('"', '""')`, is: '' }],
+    proof: { in: 'util/csv.test.ts' },
+  },
+  {
+    name: 'env-file-over-the-process',
+    planted: 'a variable in .env replaces that of the process',
+    edits: [
+      {
+        file: 'src/cli/shared/env-file.ts',
+        was: '{ ...Object.fromEntries(found), ...env }',
+        is: '{ ...env, ...Object.fromEntries(found) }',
+      },
+    ],
+    proof: { in: 'cli/env-file.test.ts', only: 'counts less' },
+  },
+  {
+    name: 'env-file-chooses-programs',
+    planted: 'a repository sets the program that asks for passphrases',
+    edits: [{ file: 'src/cli/shared/env-file.ts', was: '!NOT_FROM_FILES.test(name)', is: "name !== ''" }],
+    proof: { in: 'cli/env-file.test.ts', only: 'chooses programs' },
+  },
+  {
+    name: 'piped-list-left',
+    planted: 'a list from a pipe is left in the folder for temporary files',
+    edits: [{ file: 'src/cli/shared/piped-list.ts', was: '    await folder.remove();\n', is: '' }],
+    proof: { in: 'cli/piped-list.test.ts', only: 'preview shows' },
+  },
+  {
+    name: 'person-with-others',
+    planted: 'what is handed out to a person holds the messages of others',
+    edits: [
+      {
+        file: 'src/operations/person.ts',
+        was: 'some((name) => listedForm(name) === address)',
+        is: "some((name) => listedForm(name) !== '' || name === address)",
+      },
+    ],
+    proof: { in: 'cli/person.test.ts', only: 'this address alone' },
+  },
+  {
+    name: 'person-in-the-last-run',
+    planted: 'of several runs only the last one is shown to the person',
+    edits: [
+      {
+        file: 'src/operations/person.ts',
+        was: 'newestFirst(ledger.runs()).flatMap(',
+        is: 'newestFirst(ledger.runs()).slice(0, 1).flatMap(',
+      },
+    ],
+    proof: { in: 'cli/person.test.ts', only: 'this address alone' },
   },
 ];

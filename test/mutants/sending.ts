@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
-const DELIVER = 'src/run/deliver.ts';
-const SETTLE = 'src/run/deliver.ts';
-const GROUP_COMMIT = 'src/run/group-commit.ts';
+const DELIVER = 'src/send/deliver.ts';
+const SETTLE = 'src/send/deliver.ts';
+const GROUP_COMMIT = 'src/send/group-commit.ts';
 
 const CLAIM = `      const answers = await claim(due, attempt - 1, context);
       if (answers?.[0] === 'held') {
@@ -21,7 +21,7 @@ const READY = `    const opening = endpoint.ready();
 `;
 const FROM = `unopened === null ? 'claimed' : 'pending'`;
 
-const TEST_TO = { in: 'commands/send-test.test.ts', only: 'alone|uses up' };
+const TEST_TO = { in: 'cli/send-test.test.ts', only: 'only to testers|uses up' };
 
 /** How one start brings recipients to outcomes: FAILURES rules 1, 8 to 11. */
 export const SENDING: readonly Mutant[] = [
@@ -32,7 +32,7 @@ export const SENDING: readonly Mutant[] = [
       { file: DELIVER, was: CLAIM, is: '' },
       { file: DELIVER, was: POST, is: POST + CLAIM },
     ],
-    proof: { in: 'kills/rows.test.ts', only: 'C11: before the first byte' },
+    proof: { in: 'kills/rows.test.ts', only: 'before the first byte' },
   },
   {
     name: 'claim-beside-the-send',
@@ -49,7 +49,7 @@ export const SENDING: readonly Mutant[] = [
         is: POST + CLAIM.replace('claim(due, attempt - 1, context)', 'claiming'),
       },
     ],
-    proof: { in: 'run/suppressed.test.ts' },
+    proof: { in: 'send/suppressed.test.ts' },
   },
   {
     name: 'claim-answered-before-the-commit',
@@ -63,17 +63,17 @@ export const SENDING: readonly Mutant[] = [
 `,
       },
     ],
-    proof: { in: 'kills/rows.test.ts', only: 'C11: before the first byte' },
+    proof: { in: 'kills/rows.test.ts', only: 'before the first byte' },
   },
   {
     name: 'claim-without-a-connection',
-    planted: 'rows are claimed before a connection stands',
+    planted: 'rows are claimed before a connection is open',
     edits: [
       { file: DELIVER, was: CLAIM, is: '' },
       { file: DELIVER, was: READY, is: CLAIM + READY },
       { file: DELIVER, was: FROM, is: `'claimed'` },
     ],
-    proof: { in: 'processes/interruption.test.ts', only: 'B9: for a connection' },
+    proof: { in: 'processes/interruption.test.ts', only: 'for a connection' },
   },
   {
     name: 'failed-claim-sent',
@@ -89,15 +89,15 @@ export const SENDING: readonly Mutant[] = [
   },
   {
     name: 'suppressed-claim-sent',
-    planted: 'whoever the claim finds suppressed is sent to all the same',
+    planted: 'a recipient that the claim finds suppressed is sent to all the same',
     edits: [
       {
         file: DELIVER,
-        was: `if (isClaimSkip(answer)) context.progress.settled('skipped');`,
+        was: `if (isClaimSkip(answer)) context.progress.finished('skipped');`,
         is: `if (answer === 'suppressed') claimed.push(one);`,
       },
     ],
-    proof: { in: 'run/suppressed.test.ts' },
+    proof: { in: 'send/suppressed.test.ts' },
   },
   {
     name: 'retry-keeps-its-claim',
@@ -115,7 +115,7 @@ export const SENDING: readonly Mutant[] = [
     name: 'one-attempt-too-many',
     planted: 'send.attempts counts retries and not attempts',
     edits: [{ file: SETTLE, was: 'attempt < context.attempts)', is: 'attempt <= context.attempts)' }],
-    proof: { in: 'run/retry-after.test.ts', only: 'three attempts' },
+    proof: { in: 'send/retry-after.test.ts', only: 'three attempts' },
   },
   {
     name: 'retry-after-ignored',
@@ -127,7 +127,7 @@ export const SENDING: readonly Mutant[] = [
         is: '',
       },
     ],
-    proof: { in: 'run/retry-after.test.ts', only: 'F5' },
+    proof: { in: 'send/retry-after.test.ts', only: 'F5' },
   },
   {
     name: 'retry-after-for-one',
@@ -139,7 +139,7 @@ export const SENDING: readonly Mutant[] = [
         is: `    if (end.retryAfterMs !== null) await context.rateLimiter.pause(end.retryAfterMs);\n`,
       },
     ],
-    proof: { in: 'run/retry-after.test.ts', only: 'F5' },
+    proof: { in: 'send/retry-after.test.ts', only: 'F5' },
   },
   {
     name: 'wait-of-503-ignored',
@@ -151,7 +151,7 @@ export const SENDING: readonly Mutant[] = [
         is: '',
       },
     ],
-    proof: { in: 'run/retry-after.test.ts', only: 'G2' },
+    proof: { in: 'send/retry-after.test.ts', only: 'G2' },
   },
   {
     name: 'outcome-waits-for-a-claim',
@@ -163,32 +163,32 @@ export const SENDING: readonly Mutant[] = [
         is: `        results.push(result);\n`,
       },
     ],
-    proof: { in: 'run/group-commit.test.ts' },
+    proof: { in: 'send/group-commit.test.ts' },
   },
   {
     name: 'no-canary',
     planted: 'the first requests of a start go out all at once',
     edits: [
-      { file: 'src/run/concurrency.ts', was: '  let width = 1;\n', is: '  let width = concurrency;\n' },
-      { file: 'src/run/concurrency.ts', was: 'pLimit(1)', is: 'pLimit(most / 2)' },
+      { file: 'src/send/concurrency.ts', was: '  let width = 1;\n', is: '  let width = concurrency;\n' },
+      { file: 'src/send/concurrency.ts', was: 'pLimit(1)', is: 'pLimit(64)' },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: '401 stops it' },
   },
   {
     name: 'no-slowing-down',
     planted: 'a 429 does not make the run narrower',
-    edits: [{ file: 'src/run/concurrency.ts', was: 'set(Math.floor(width / 2));', is: 'set(width);' }],
-    proof: { in: 'run/pace.test.ts', only: 'slowStart' },
+    edits: [{ file: 'src/send/concurrency.ts', was: 'set(Math.floor(width / 2));', is: 'set(width);' }],
+    proof: { in: 'send/pace.test.ts', only: 'slowStart' },
   },
   {
     name: 'retries-without-bound',
     planted: 'retries may be more than a tenth of the requests',
-    edits: [{ file: 'src/run/concurrency.ts', was: 'single = retries > ', is: 'single = retries > 1000 + ' }],
-    proof: { in: 'run/pace.test.ts', only: 'slowStart' },
+    edits: [{ file: 'src/send/concurrency.ts', was: 'single = retries > ', is: 'single = retries > 1000 + ' }],
+    proof: { in: 'send/pace.test.ts', only: 'slowStart' },
   },
   {
     name: 'sent-after-not-after',
-    planted: 'whoever waits for a turn is sent to after notAfter',
+    planted: 'a recipient who waits for a turn is sent to after notAfter',
     edits: [
       { file: DELIVER, was: 'if (context.isLate()) return await expire(due, context);', is: '' },
       {
@@ -202,20 +202,20 @@ export const SENDING: readonly Mutant[] = [
         is: 'if (isAnyClosed(due, context)) {',
       },
     ],
-    proof: { in: 'run/late.test.ts', only: 'waiting for their turn' },
+    proof: { in: 'send/late.test.ts', only: 'waiting for their turn' },
   },
   {
     name: 'sent-after-its-window',
-    planted: 'the window is not looked at any more once somebody was decided about',
+    planted: 'the window is not checked any more once a recipient was decided about',
     edits: [
       {
-        file: 'src/run/deliver.ts',
+        file: 'src/send/deliver.ts',
         was: 'window !== null && due.some(',
         is: 'window !== null && due.slice(due.length).some(',
       },
-      { file: 'src/run/group-commit.ts', was: 'nowMs >= untilMs', is: 'nowMs < 0' },
+      { file: 'src/send/group-commit.ts', was: 'nowMs >= untilMs', is: 'nowMs < 0' },
     ],
-    proof: { in: 'run/window.test.ts', only: 'waited for their turn' },
+    proof: { in: 'send/window.test.ts', only: 'waited for their turn' },
   },
   {
     name: 'ids-swapped',
@@ -224,7 +224,7 @@ export const SENDING: readonly Mutant[] = [
       { file: SETTLE, was: '    messageId: verdict.messageId,\n', is: '    messageId: swapped(verdict.messageId),\n' },
       {
         file: SETTLE,
-        was: 'const DONE: Settled =',
+        was: 'const DONE: Applied =',
         is: `let held: string | null = null;
 function swapped(id: string | null): string | null {
   const last = held;
@@ -232,7 +232,7 @@ function swapped(id: string | null): string | null {
   return last ?? id;
 }
 
-const DONE: Settled =`,
+const DONE: Applied =`,
       },
     ],
     proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },
@@ -259,7 +259,7 @@ const DONE: Settled =`,
         is: 'referenceOf(decision.key, message.channel)',
       },
     ],
-    proof: { in: 'run/changed-address.test.ts' },
+    proof: { in: 'send/changed-address.test.ts' },
   },
   {
     name: 'a-test-to-the-list',
@@ -285,8 +285,8 @@ const DONE: Settled =`,
     edits: [
       {
         file: 'src/operations/send-test.ts',
-        was: 'occurrence: testOccurrence(at, part) }',
-        is: "occurrence: at < 0 ? part : 'once' }",
+        was: 'occurrence: testOccurrence(at, part), nowMs: at }',
+        is: "occurrence: at < 0 ? part : 'once', nowMs: at }",
       },
     ],
     proof: TEST_TO,
@@ -294,7 +294,7 @@ const DONE: Settled =`,
   {
     name: 'a-wish-that-stays',
     planted: 'a second message that did not go out goes to whatever address the amended list has',
-    edits: [{ file: 'src/ledger/amend.ts', was: 'connection.statement(TAKE_BACK)(oldList, newList, run);', is: '' }],
-    proof: { in: 'run/changed-address.test.ts' },
+    edits: [{ file: 'src/ledger/lists.ts', was: 'connection.statement(TAKE_BACK)(oldList, newList, run);', is: '' }],
+    proof: { in: 'send/changed-address.test.ts' },
   },
 ];

@@ -1,18 +1,18 @@
 import type { Edit, Mutant } from './mutant.ts';
 
-const DELIVER = 'src/run/deliver.ts';
-const SETTLE = 'src/run/deliver.ts';
-const RUN = 'src/run/work.ts';
-const FEED = 'src/run/producer.ts';
+const DELIVER = 'src/send/deliver.ts';
+const SETTLE = 'src/send/deliver.ts';
+const RUN = 'src/send/work.ts';
+const FEED = 'src/send/producer.ts';
 const DECIDE = 'src/plan/decide.ts';
-const LEGS = 'src/ledger/commits.ts';
+const STEPS = 'src/ledger/commits.ts';
 const ANSWERS = 'src/http/recipient-answers.ts';
 
 const fallbacks = (only: string) => ({ in: 'faults/fallbacks.test.ts', only });
 const shared = (only: string) => ({ in: 'faults/shared-requests.test.ts', only });
 const winner = (only: string) => ({ in: 'faults/winner.test.ts', only });
 
-/** The statement that claims a later leg with what is sent. */
+/** The statement that claims a later step with what is sent. */
 const CLAIM_WITH = `variant = CASE leg WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
       WHERE list = ?3 AND leg = ?4 AND row = ?5 AND `;
 /** Leaves a condition out of the trigger that knows the moves, and the look at the schema's hash. */
@@ -32,10 +32,10 @@ const allowed = (was: string, is: string): readonly Edit[] => [
 /** Fallbacks: who gets a second message, and when. */
 const FALLBACKS: readonly Mutant[] = [
   {
-    name: 'leg-claimed-without-looking',
-    planted: 'a later leg is claimed in whatever state it is, and the database lets it',
+    name: 'step-claimed-without-looking',
+    planted: 'a later step is claimed in whatever state it is, and the database lets it',
     edits: [
-      { file: LEGS, was: `${CLAIM_WITH}state = 'pending' AND key`, is: `${CLAIM_WITH}key` },
+      { file: STEPS, was: `${CLAIM_WITH}state = 'pending' AND key`, is: `${CLAIM_WITH}key` },
       ...allowed(
         "WHEN 'claimed' THEN NEW.state = 'accepted'",
         "WHEN 'claimed' THEN NEW.state IN ('claimed', 'accepted')",
@@ -45,7 +45,7 @@ const FALLBACKS: readonly Mutant[] = [
   },
   {
     name: 'fallback-after-a-doubt',
-    planted: 'whoever is in doubt on the first leg gets the fallback',
+    planted: 'a recipient in doubt on the first step gets the fallback',
     edits: [
       {
         file: SETTLE,
@@ -62,7 +62,7 @@ const FALLBACKS: readonly Mutant[] = [
   },
   {
     name: 'fallback-after-any-refusal',
-    planted: 'whoever is refused for any reason gets the fallback',
+    planted: 'a recipient who is refused for any reason gets the fallback',
     edits: [
       {
         file: SETTLE,
@@ -80,7 +80,7 @@ const FALLBACKS: readonly Mutant[] = [
         file: DELIVER,
         was: '      const request = own ?? requestFor(due, context);\n',
         is: `      const request = own ?? requestFor(due, context);
-      if (due[0].leg > 0) await endpoint.post(request.body, request.reference);
+      if (due[0].step > 0) await endpoint.post(request.body, request.reference);
 `,
       },
     ],
@@ -88,19 +88,19 @@ const FALLBACKS: readonly Mutant[] = [
   },
   {
     name: 'fallback-begins-again',
-    planted: 'a start that continues takes a fallback that was begun for a first leg',
+    planted: 'a start that continues takes a fallback that was begun for a first step',
     edits: [
       {
-        file: 'src/run/batch.ts',
-        was: 'const message = leg === 0 ? decision : unused(decision, used);',
-        is: 'const message = leg === 0 || used.length > 0 ? decision : unused(decision, used);',
+        file: 'src/send/batch.ts',
+        was: 'const message = step === 0 ? decision : unused(decision, used);',
+        is: 'const message = step === 0 || used.length > 0 ? decision : unused(decision, used);',
       },
     ],
-    proof: fallbacks('the next start sends the fallback alone'),
+    proof: fallbacks('the next start sends only the fallback'),
   },
   {
     name: 'fallback-forgotten',
-    planted: 'a fallback that was begun is nobody that the next start has to do',
+    planted: 'a fallback that was begun is not pending for the next start',
     edits: [
       {
         file: 'src/ledger/starts.ts',
@@ -108,14 +108,14 @@ const FALLBACKS: readonly Mutant[] = [
         is: `AND state = 'pending' AND leg = 0 ORDER BY`,
       },
     ],
-    proof: fallbacks('the next start sends the fallback alone'),
+    proof: fallbacks('the next start sends only the fallback'),
   },
   {
     name: 'fallback-to-the-suppressed',
     planted: 'suppression of the address of a fallback is not looked up in its claim',
     edits: [
       {
-        file: LEGS,
+        file: STEPS,
         was: `${CLAIM_WITH}state = 'pending' AND key = ?6
       AND (leg > 0 OR attempts > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
@@ -134,15 +134,15 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: RUN,
-        was: `ledger.skip(run, [{ row, leg, reason: 'expired' }], now());`,
-        is: `ledger.skip(run, [{ row, leg: leg * 0, reason: 'expired' }], now());`,
+        was: `ledger.skip(run, [{ row, step, reason: 'expired' }], now());`,
+        is: `ledger.skip(run, [{ row, step: step * 0, reason: 'expired' }], now());`,
       },
     ],
-    proof: fallbacks('passes between the legs'),
+    proof: fallbacks('passes between the steps'),
   },
   {
     name: 'expired-before-it-fell-back',
-    planted: 'a fallback expires before it is written that the leg before fell back, so that nobody expires',
+    planted: 'a fallback expires before it is written that the step before fell back, so that no row expires',
     edits: [
       {
         file: DELIVER,
@@ -150,11 +150,11 @@ const FALLBACKS: readonly Mutant[] = [
         is: '  if (context.stopped.aborted) return;\n',
       },
     ],
-    proof: fallbacks('passes between the legs'),
+    proof: fallbacks('passes between the steps'),
   },
   {
-    name: 'retry-rejected-takes-all-legs',
-    planted: '--retry-rejected takes legs that fell back too, and the database lets it',
+    name: 'retry-rejected-takes-all-steps',
+    planted: '--retry-rejected takes steps that fell back too, and the database lets it',
     edits: [
       {
         file: 'src/ledger/starts.ts',
@@ -186,7 +186,7 @@ const FALLBACKS: readonly Mutant[] = [
 const SHARED: readonly Mutant[] = [
   {
     name: 'suppressed-in-a-shared-request',
-    planted: 'whoever the claim finds suppressed stays in a request with others',
+    planted: 'a recipient that the claim finds suppressed stays in a request with others',
     edits: [
       {
         file: DELIVER,
@@ -198,7 +198,7 @@ const SHARED: readonly Mutant[] = [
   },
   {
     name: 'missing-recipient-accepted',
-    planted: 'whoever an answer about several does not name is accepted',
+    planted: 'a recipient that an answer about several does not name is accepted',
     edits: [
       {
         file: ANSWERS,
@@ -212,7 +212,7 @@ const SHARED: readonly Mutant[] = [
   },
   {
     name: 'contradiction-refused',
-    planted: 'whoever an answer says to be both taken and refused is refused',
+    planted: 'a recipient that an answer calls both accepted and refused is refused',
     edits: [
       { file: ANSWERS, was: 'return a.said === b.said ? a : UNCLEAR;', is: `return a.said === 'refused' ? a : b;` },
     ],
@@ -256,7 +256,7 @@ const SHARED: readonly Mutant[] = [
   },
   {
     name: 'too-large-for-all',
-    planted: '413 for a request refuses everybody in it',
+    planted: '413 for a request refuses all recipients in it',
     edits: [
       {
         file: 'src/http/classify.ts',
@@ -268,7 +268,7 @@ const SHARED: readonly Mutant[] = [
   },
   {
     name: 'unsupported-for-all',
-    planted: 'that one of several cannot receive the channel refuses everybody in the request',
+    planted: 'that one of several cannot receive the channel refuses all recipients in the request',
     edits: [
       {
         file: 'src/http/classify.ts',
@@ -296,7 +296,7 @@ const SHARED: readonly Mutant[] = [
 const WINNERS: readonly Mutant[] = [
   {
     name: 'holdout-sent',
-    planted: 'whoever is held out is sent to',
+    planted: 'a recipient in the holdout is sent to',
     edits: [
       {
         file: 'src/plan/rules.ts',
@@ -304,11 +304,11 @@ const WINNERS: readonly Mutant[] = [
         is: 'split.holdout >= 0 ? null :',
       },
     ],
-    proof: winner('sends to the test alone'),
+    proof: winner('sends only to the test'),
   },
   {
     name: 'deferred-sent',
-    planted: 'whoever waits for the winner gets the first variant',
+    planted: 'a recipient who waits for the winner gets the first variant',
     edits: [
       {
         file: DECIDE,
@@ -316,15 +316,15 @@ const WINNERS: readonly Mutant[] = [
         is: `if (assigned.kind === 'undecided' && key === '') return deferred`,
       },
     ],
-    proof: winner('sends to the test alone'),
+    proof: winner('sends only to the test'),
   },
   {
     name: 'winner-forgotten',
-    planted: 'a winner that somebody named counts for that start alone',
+    planted: 'a winner that a person named counts only for that start',
     edits: [
       { file: FEED, was: 'winner: run.winner,', is: 'winner: plan.campaign.split.winner,' },
       {
-        file: 'src/run/prepare.ts',
+        file: 'src/send/prepare.ts',
         was: 'return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner ?? winnerIn(found);',
         is: 'return winner ?? plan.campaign.split.winner ?? winnerIn(found);',
       },
@@ -333,17 +333,17 @@ const WINNERS: readonly Mutant[] = [
   },
   {
     name: 'variant-of-the-later-winner',
-    planted: 'a fallback is counted for the winner that was named after the first leg',
-    edits: [{ file: LEGS, was: 'variant = CASE leg WHEN 0 THEN ?9 ELSE variant END', is: 'variant = ?9' }],
+    planted: 'a fallback is counted for the winner that was named after the first step',
+    edits: [{ file: STEPS, was: 'variant = CASE leg WHEN 0 THEN ?9 ELSE variant END', is: 'variant = ?9' }],
     proof: winner('stays with the variant'),
   },
   {
     name: 'variants-mixed',
-    planted: 'whoever has another variant may share a request',
+    planted: 'recipients with different variants may share a request',
     edits: [{ file: FEED, was: 'packer.add(due, due.decision.variant)', is: 'packer.add(due, null)' }],
     proof: winner('in shared requests'),
   },
 ];
 
-/** What one recipient is to another, and one leg to the next. */
+/** What one recipient is to another, and one step to the next. */
 export const SEVERAL: readonly Mutant[] = [...FALLBACKS, ...SHARED, ...WINNERS];

@@ -31,7 +31,7 @@ export const SHARING: readonly Mutant[] = [
   },
   {
     name: 'the-dead-keep-their-claims',
-    planted: 'a shard of a dead worker is open again, and whom it had claimed is nobody’s',
+    planted: 'a shard of a dead worker is open again, and the rows that it had claimed are lost',
     edits: [
       {
         file: STORE,
@@ -43,7 +43,7 @@ export const SHARING: readonly Mutant[] = [
   },
   {
     name: 'shards-done-too-soon',
-    planted: 'a shard is done while somebody in it is pending',
+    planted: 'a shard is done while a recipient in it is pending',
     edits: [{ file: STORE, was: '(?4 = 0 AND r.state =', is: '(?4 = 2 AND r.state =' }],
     proof: PROOF,
   },
@@ -70,18 +70,18 @@ export const SHARING: readonly Mutant[] = [
   },
   {
     name: 'claims-that-a-replica-lacks',
-    planted: 'whoever sent does not say whom he had claimed to the server that took over',
-    edits: [{ file: 'src/run/memory.ts', was: 'entry.history !== ledger.history', is: 'entry.history === -1' }],
+    planted: 'a sender does not tell the server that took over which rows it had claimed',
+    edits: [{ file: 'src/send/memory.ts', was: 'entry.history !== ledger.history', is: 'entry.history === -1' }],
     proof: { in: 'workers/takeover.test.ts' },
   },
   {
     name: 'reached-in-one-journey',
-    planted: 'claims that go to a shared ledger together do not ask whom others reached',
+    planted: 'claims that go to a shared ledger together do not ask about the contact history',
     edits: [
       {
         file: 'src/ledger/commits.ts',
-        was: 'reachedBy(reach, one) !== null;',
-        is: 'reachedBy(reach, one) === undefined;',
+        was: 'reachedBy(reach, rules, one, now) === null,',
+        is: 'reachedBy(reach, rules, one, now) !== undefined,',
       },
     ],
     proof: { in: 'ledger/on-postgres-reach.test.ts' },
@@ -99,9 +99,9 @@ export const SHARING: readonly Mutant[] = [
     proof: { in: 'ledger/on-postgres-reach.test.ts' },
   },
   {
-    name: 'a-replica-that-knows-an-earlier-leg',
-    planted: 'a claim of a later leg is not one where the server knows only the leg before',
-    edits: [{ file: 'src/ledger/starts.ts', was: 'leg >= from && rows', is: 'leg === from && rows' }],
+    name: 'a-replica-that-knows-an-earlier-step',
+    planted: 'a claim of a later step is not one where the server knows only the step before',
+    edits: [{ file: 'src/ledger/starts.ts', was: 'step >= from && rows', is: 'step === from && rows' }],
     proof: { in: 'ledger/restore-claims.test.ts' },
   },
 ];

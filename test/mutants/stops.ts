@@ -2,9 +2,9 @@ import type { Edit, Mutant } from './mutant.ts';
 import { status } from './proofs.ts';
 
 const CLASSIFY = 'src/http/classify.ts';
-const STOP = 'src/run/stop.ts';
+const STOP = 'src/send/stop.ts';
 
-const rules = (only: string) => ({ in: 'run/stop.test.ts', only });
+const rules = (only: string) => ({ in: 'send/stop.test.ts', only });
 
 function removed(name: string, planted: string, edits: readonly Edit[], proof: Mutant['proof']): Mutant {
   return { name: `goes-on-${name}`, planted: `the stop rule is gone: ${planted}`, edits, proof };

@@ -1,30 +1,29 @@
-import type { CountRecord, LegCount } from '../../src/ledger/records.ts';
-import type { Outcome } from '../../src/model.ts';
+import type { Outcome, StepCount } from '../../src/model.ts';
 
 /** What the ledger says of one run, added up and one by one. */
 export interface Books {
   readonly outcomes: readonly Outcome[];
-  readonly legs: readonly LegCount[];
-  readonly counts: readonly CountRecord[];
+  readonly steps: readonly StepCount[];
+  readonly counts: readonly Omit<StepCount, 'fellBack'>[];
   /** Rows of the list. */
   readonly rows: number;
 }
 
-/** Whether the sums are those of the recipients: how many, parts and cost, for each leg and channel. */
-export function misbooked({ outcomes, legs, counts, rows }: Books): string[] {
+/** Whether the sums are those of the recipients: how many, parts and cost, for each step and channel. */
+export function misbooked({ outcomes, steps, counts, rows }: Books): string[] {
   const found: string[] = [];
   const total = counts.reduce((sum, { count }) => sum + count, 0);
   if (total !== rows) found.push(`${total} outcomes are counted for ${rows} rows`);
   const own = new Map<string, Sum>();
   for (const outcome of outcomes) {
-    for (const [leg, one] of (outcome.legs ?? [outcome]).entries()) {
+    for (const [step, one] of (outcome.steps ?? [outcome]).entries()) {
       const { channel, outcome: state, reason, parts, cost } = one;
-      add(own, [leg, channel, state, reason], { count: 1, parts: parts ?? 0, micros: Math.round((cost ?? 0) * 1e6) });
+      add(own, [step, channel, state, reason], { count: 1, parts: parts ?? 0, micros: Math.round((cost ?? 0) * 1e6) });
     }
   }
   const theirs = new Map<string, Sum>();
-  for (const { leg, channel, outcome, reason, count, parts, costMicros } of legs) {
-    add(theirs, [leg, channel, outcome, reason], { count, parts, micros: costMicros ?? 0 });
+  for (const { step, channel, outcome, reason, count, parts, costMicros } of steps) {
+    add(theirs, [step, channel, outcome, reason], { count, parts, micros: costMicros ?? 0 });
   }
   for (const name of new Set([...own.keys(), ...theirs.keys()])) {
     const [one, other] = [own.get(name), theirs.get(name)].map((sum) => JSON.stringify(sum ?? null));

@@ -5,11 +5,11 @@ import type { Ending } from './oracle.ts';
 export function endingsOf<T extends Outcome>(
   outcomes: readonly T[],
   referenceOf: (key: string, channel: Channel) => string,
-): (Omit<T, 'legs'> & Ending)[] {
-  return outcomes.map(({ legs, ...last }) => {
+): (Omit<T, 'steps'> & Ending)[] {
+  return outcomes.map(({ steps, ...last }) => {
     const reference = (channel: Channel) => (last.key === null ? null : referenceOf(last.key, channel));
     const ending = { ...last, reference: reference(last.channel) };
-    if (legs === undefined) return ending;
-    return { ...ending, legs: legs.map((leg) => ({ ...leg, reference: reference(leg.channel) })) };
+    if (steps === undefined) return ending;
+    return { ...ending, steps: steps.map((step) => ({ ...step, reference: reference(step.channel) })) };
   });
 }

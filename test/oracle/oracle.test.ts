@@ -37,8 +37,8 @@ const KEPT: readonly [string, readonly Ending[], readonly Omit<Receipt, 'number'
   ['in doubt and received', [ending('in-doubt')], [silent]],
   ['in doubt and never received', [ending('in-doubt')], []],
   ['rejected with its status', [ending('rejected', { httpStatus: 400 })], [receipt(400)]],
-  ['rejected after 429s alone', [ending('rejected', { httpStatus: 429 })], [receipt(429), receipt(429), receipt(429)]],
-  ['pending after a refusal that is nobody’s', [ending('pending')], [receipt(403)]],
+  ['rejected after only 429s', [ending('rejected', { httpStatus: 429 })], [receipt(429), receipt(429), receipt(429)]],
+  ['pending after a refusal of no recipient', [ending('pending')], [receipt(403)]],
   ['pending after a first 404', [ending('pending')], [receipt(404)]],
   [
     'accepted after the first 404 of an earlier start',
@@ -48,7 +48,7 @@ const KEPT: readonly [string, readonly Ending[], readonly Omit<Receipt, 'number'
   ],
   ['accepted after an opt-in to retry', [ending('accepted')], [receipt(503), receipt(202)], { retryStatuses: [503] }],
   [
-    'sent again because somebody asked',
+    'sent again because a person asked',
     [ending('accepted')],
     [silent, receipt(202)],
     { askedAgain: new Map([['anna', 1]]) },
@@ -76,7 +76,7 @@ const BROKEN: readonly [string, readonly Ending[], readonly Omit<Receipt, 'numbe
   ['received with 500, then again', [ending('accepted')], [receipt(500), receipt(202)]],
   ['accepted, never received', [ending('accepted')], []],
   ['accepted, but only refused', [ending('accepted')], [receipt(429)]],
-  ['accepted with somebody else’s id', [ending('accepted', { messageId: 'id-2' })], [receipt(202)]],
+  ['accepted with the id of another recipient', [ending('accepted', { messageId: 'id-2' })], [receipt(202)]],
   ['accepted without the id that was given', [ending('accepted', { messageId: null })], [receipt(202)]],
   ['rejected with another status', [ending('rejected', { httpStatus: 400 })], [receipt(422)]],
   ['rejected, never received', [ending('rejected', { httpStatus: 400 })], []],
@@ -89,7 +89,7 @@ const BROKEN: readonly [string, readonly Ending[], readonly Omit<Receipt, 'numbe
   ['a row without an outcome', [ending('accepted')], [receipt(202)], { lines: [2, 3] }],
   ['a row with two outcomes', [ending('accepted'), ending('accepted')], [receipt(202)], { lines: [2, 3] }],
   ['an outcome of no row', [ending('accepted'), other('pending')], [receipt(202)], { lines: [2] }],
-  ['received for nobody of the list', [ending('accepted')], [receipt(202), receipt(202, 'eve')]],
+  ['received for no recipient of the list', [ending('accepted')], [receipt(202), receipt(202, 'eve')]],
   ['not what was previewed', [ending('accepted')], [receipt(202)], { previewed: new Map([['anna', 'to Anna']]) }],
   [
     'asked again once, sent three times',

@@ -1,17 +1,17 @@
 import type { Outcome } from '../../src/model.ts';
 import type { Receipt, Said } from './receipts.ts';
 
-/** What one leg of a recipient became. */
-export type LegEnding = Pick<Outcome, 'outcome' | 'reason' | 'httpStatus' | 'messageId'> & {
+/** What one step of a recipient became. */
+export type StepEnding = Pick<Outcome, 'outcome' | 'reason' | 'httpStatus' | 'messageId'> & {
   /** handbill's own id, by which receipts are found; null for a row too bad to have one. */
   readonly reference: string | null;
 };
 
-/** What a recipient's row became, as the ledger says it: of its last leg, where it has several. */
-export type Ending = LegEnding &
+/** What a recipient's row became, as the ledger says it: of its last step, where it has several. */
+export type Ending = StepEnding &
   Pick<Outcome, 'line' | 'key'> & {
-    /** Every leg in order, the last included; only where there is more than one. */
-    readonly legs?: readonly LegEnding[];
+    /** Every step in order, the last included; only where there is more than one. */
+    readonly steps?: readonly StepEnding[];
   };
 
 /** Everything that is known of one run from outside. */
@@ -29,11 +29,11 @@ export interface Evidence {
   readonly retryStatuses?: readonly number[];
   /** `wire.tooLargeStatuses`. */
   readonly tooLargeStatuses?: readonly number[];
-  /** Legs of the campaign: whoever cannot receive one gets the next; not checked when absent. */
-  readonly legs?: number;
-  /** By reference, how often somebody asked for another send: `--resend`, `--retry-rejected`. */
+  /** Steps of the campaign: a recipient who cannot receive one gets the next; not checked when absent. */
+  readonly steps?: number;
+  /** By reference, how often a person asked for another send: `--resend`, `--retry-rejected`. */
   readonly askedAgain?: ReadonlyMap<string, number>;
-  /** References of messages of which a report says that they reached nobody: their leg may have fallen back for it. */
+  /** References of messages of which a report says that they were not delivered: their step may have fallen back for it. */
   readonly unreached?: ReadonlySet<string>;
   /** How many rows may be in doubt because of kills: kills x concurrency; not checked when absent. */
   readonly mostCrashes?: number;
@@ -49,16 +49,16 @@ export function violations(evidence: Evidence): string[] {
   const found = [...everyRowOnce(evidence), ...nobodyUnknown(evidence, all), ...bodies(evidence)];
   for (const ending of evidence.endings) {
     if (isDuplicate(ending)) continue;
-    const legs = ending.legs ?? [ending];
-    for (const [at, leg] of legs.entries()) {
-      const reference = leg.reference ?? '';
+    const steps = ending.steps ?? [ending];
+    for (const [at, step] of steps.entries()) {
+      const reference = step.reference ?? '';
       const mine = { all: all.get(reference) ?? [], counting: counting.get(reference) ?? [] };
       const most = 1 + (evidence.askedAgain?.get(reference) ?? 0);
-      const where = `line ${ending.line} (${reference}${legs.length > 1 ? `, leg ${at}` : ''})`;
+      const where = `line ${ending.line} (${reference}${steps.length > 1 ? `, step ${at}` : ''})`;
       const byReport = evidence.unreached?.has(reference) === true;
-      for (const what of judge(leg, mine, most, byReport)) found.push(`${where}: ${what}`);
+      for (const what of judge(step, mine, most, byReport)) found.push(`${where}: ${what}`);
     }
-    for (const what of order(legs, all, evidence)) found.push(`line ${ending.line}: ${what}`);
+    for (const what of order(steps, all, evidence)) found.push(`line ${ending.line}: ${what}`);
   }
   const crashes = evidence.endings.filter(({ outcome, reason }) => outcome === 'in-doubt' && reason === 'crash').length;
   if (crashes > (evidence.mostCrashes ?? crashes)) {
@@ -72,7 +72,7 @@ interface Mine {
   readonly counting: readonly Receipt[];
 }
 
-function* judge(ending: LegEnding, { all, counting }: Mine, most: number, byReport: boolean): Generator<string> {
+function* judge(ending: StepEnding, { all, counting }: Mine, most: number, byReport: boolean): Generator<string> {
   const { outcome, reason, httpStatus, messageId } = ending;
   const said = reason === null ? outcome : `${outcome}(${reason})`;
   if (counting.length > most) yield `${said}, but received ${counting.length} times: ${statuses(counting)}`;
@@ -94,7 +94,7 @@ function* judge(ending: LegEnding, { all, counting }: Mine, most: number, byRepo
     const refusals = REFUSAL_SAYS[reason ?? ''] ?? ['refused', 'unsupported'];
     if (final?.said !== undefined && !refusals.includes(final.said)) yield `${said}, but the server said ${final.said}`;
   } else if (outcome === 'in-doubt') {
-    // What was plain is known; but for an answer that nobody waited for any more.
+    // What was plain is known; but for an answer that was not waited for any more.
     if (reason === 'unrecognised' && (last?.said === 'refused' || last?.said === 'unsupported')) {
       yield `${said}, but the server said ${last.said}`;
     }
@@ -109,31 +109,32 @@ const REFUSAL_SAYS: Readonly<Record<string, readonly Said[]>> = {
   refused: ['refused'],
 };
 
-/** A leg goes out when the API has said that the one before cannot be received, and not before. */
+/** A step goes out when the API has said that the one before cannot be received, and not before. */
 function* order(
-  legs: readonly LegEnding[],
+  steps: readonly StepEnding[],
   all: ReadonlyMap<string, readonly Receipt[]>,
   evidence: Evidence,
 ): Generator<string> {
-  const { legs: most = legs.length } = evidence;
-  for (const [at, leg] of legs.entries()) {
-    const next = legs[at + 1];
+  const { steps: most = steps.length } = evidence;
+  for (const [at, step] of steps.entries()) {
+    const next = steps[at + 1];
     const isLast = next === undefined;
-    if (isLast === (leg.reason === 'fell-back')) yield `leg ${at} of ${legs.length} is ${leg.outcome}(${leg.reason})`;
-    if (isLast && leg.reason === 'unsupported-channel' && leg.outcome === 'rejected' && legs.length < most) {
-      yield `leg ${at} cannot be received, and no other follows`;
+    if (isLast === (step.reason === 'fell-back'))
+      yield `step ${at} of ${steps.length} is ${step.outcome}(${step.reason})`;
+    if (isLast && step.reason === 'unsupported-channel' && step.outcome === 'rejected' && steps.length < most) {
+      yield `step ${at} cannot be received, and no other follows`;
     }
     if (isLast) continue;
-    const said = all.get(leg.reference ?? '')?.at(-1);
-    const byReport = evidence.unreached?.has(leg.reference ?? '') === true;
+    const said = all.get(step.reference ?? '')?.at(-1);
+    const byReport = evidence.unreached?.has(step.reference ?? '') === true;
     if (said?.said !== 'unsupported' && !byReport)
-      yield `leg ${at} fell back, but the server said ${said?.said ?? statuses([])}`;
+      yield `step ${at} fell back, but the server said ${said?.said ?? statuses([])}`;
     const follows = all.get(next.reference ?? '')?.[0];
     if (said !== undefined && follows !== undefined && follows.number <= said.number) {
-      yield `leg ${at + 1} was received before leg ${at} was refused`;
+      yield `step ${at + 1} was received before step ${at} was refused`;
     }
   }
-  if (legs.length > most) yield `${legs.length} legs, of ${most}`;
+  if (steps.length > most) yield `${steps.length} steps, of ${most}`;
 }
 
 /** The outcomes add up to the rows of the list: each line once, and no other. */
@@ -147,7 +148,7 @@ function* everyRowOnce({ lines, endings }: Evidence): Generator<string> {
 }
 
 function* nobodyUnknown({ endings }: Evidence, all: ReadonlyMap<string, readonly Receipt[]>): Generator<string> {
-  const known = new Set(endings.flatMap((ending) => (ending.legs ?? [ending]).map(({ reference }) => reference)));
+  const known = new Set(endings.flatMap((ending) => (ending.steps ?? [ending]).map(({ reference }) => reference)));
   for (const [reference, receipts] of all) {
     if (!known.has(reference)) yield `${receipts.length} receipts for ${reference}, whom the ledger does not know`;
   }
@@ -162,19 +163,19 @@ function* bodies({ previewed, receipts }: Evidence): Generator<string> {
   }
 }
 
-/** Statuses by which the API says that it did nothing, whoever the recipient is. */
+/** Statuses by which the API says that it did nothing, whichever recipient it is. */
 const REFUSALS = new Set([429, 425, 401, 402, 403, 407, 307, 308, 501, 505]);
 const WRONG_ADDRESS = new Set([404, 405, 410]);
 const NO_ANSWER_OF_THE_API = new Set([408, 499]);
 
-/** Those receipts that are a message to somebody, by reference. */
+/** Those receipts that are a message to a recipient, by reference. */
 function countingReceipts(evidence: Evidence): Map<string, Receipt[]> {
   const { receipts, retryStatuses = [], tooLargeStatuses = [413], starts = [0] } = evidence;
   let recognised = false;
   const counting = receipts.filter(({ status, said, recipients = 1 }, at) => {
     if (starts.includes(at)) recognised = false;
     if (status === null) return true;
-    // Of several recipients nobody was tried: each of them may be another matter.
+    // Of several recipients none was tried: each of them may be another matter.
     if (recipients > 1 && status >= 400 && (said === 'unsupported' || tooLargeStatuses.includes(status))) return false;
     if (said !== undefined && said !== 'unclear') {
       recognised = true;

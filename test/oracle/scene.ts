@@ -3,14 +3,14 @@ import { openExistingLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity, RunRecord } from '../../src/ledger/records.ts';
 import { createReferences } from '../../src/plan/reference.ts';
 import { type CliOptions, type CliResult, type RunningCli, runCli, startCli } from '../helpers/cli.ts';
-import { besides } from '../helpers/here.ts';
+import { commandRunner } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { misbooked } from './accounts.ts';
 import { endingsOf } from './endings.ts';
 import { type Ending, type Evidence, violations } from './oracle.ts';
 import { readReceipts } from './receipts.ts';
 
-/** Looked for in everything that was printed or written: it may stand nowhere. */
+/** Looked for in everything that was printed or written: it may be nowhere. */
 export const CANARY_KEY = 'SEKRET-5f0e9a1c7b3d+/=x';
 
 export interface SceneOptions {
@@ -50,7 +50,7 @@ export interface Scene extends TestProject {
   violations(more?: Partial<Evidence>): string[];
 }
 
-/** Numbers that are nobody's scenario in the sandbox and valid in Britain. */
+/** Numbers that are in no scenario in the sandbox and valid in Britain. */
 export function numberOf(row: number): string {
   return `+447400${String(100_000 + row)}`;
 }
@@ -107,7 +107,7 @@ export function createScene(options: SceneOptions): Scene {
     read({}, (opened, run) =>
       misbooked({
         outcomes: [...opened.outcomes(run)].flat(),
-        legs: opened.legs(run),
+        steps: opened.steps(run),
         counts: opened.counts(run),
         rows: run.rows,
       }),
@@ -124,8 +124,8 @@ export function createScene(options: SceneOptions): Scene {
     ledger,
     start,
     send: async (args, more) => await start(args, more).done,
-    goOn: async (args = []) => await besides()(begun(args), cli),
-    look: async (args) => await besides()(args, cli),
+    goOn: async (args = []) => await commandRunner()(begun(args), cli),
+    look: async (args) => await commandRunner()(args, cli),
     run: async (args, more = {}) => await runCli(args, given(more)),
     endings,
     evidence,

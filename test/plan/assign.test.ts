@@ -30,7 +30,7 @@ const KEYS = {
 } as const;
 
 describe('uniform', () => {
-  // These never change: whoever changes them moves people between the variants of campaigns that are under way.
+  // These never change: a change of them moves people between the variants of campaigns that are under way.
   it.each<[(typeof QUESTIONS)[number], seed: string, key: string, bits: number]>([
     ['holdout', 'hello', '+447700900123', 0x3fb882f52c228],
     ['holdout', 'hello', 'anna@example.com', 0x7cb7d4c44cda7],
@@ -111,7 +111,7 @@ describe('createAssigner', () => {
     expect(of({}, end + 1, 2 ** 52 - end - 1)).toBe('0');
   });
 
-  it('refuses a winner that is no variant', () => {
+  it('refuses a winner that is not a variant', () => {
     expect(() => createAssigner(weighted(1, 1), split({ test: 0.5, winner: 'C' }))).toThrow('no variant "C"');
   });
 
@@ -179,7 +179,7 @@ describe('holdout, test and variants', () => {
   });
 });
 
-describe('nobody is moved', () => {
+describe('no recipient is moved', () => {
   const key = fc.string({ minLength: 1, maxLength: 40 });
   const weights = fc.array(fc.double({ min: 0.001, max: 1000, noNaN: true }), { minLength: 2, maxLength: 10 });
   const shareOf = fc.double({ min: 0.01, max: 0.99, noNaN: true });
@@ -243,7 +243,7 @@ describe('nobody is moved', () => {
     );
   });
 
-  test('and everybody gets something, whatever the weights', () => {
+  test('and every recipient gets a variant, whatever the weights', () => {
     fc.assert(
       fc.property(key, weights, (k, own) => {
         const assignment = createAssigner(weighted(...own), split())(k);

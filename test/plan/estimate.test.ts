@@ -26,7 +26,7 @@ async function planned(campaign: string, prices = ''): Promise<Estimate> {
 const FALLBACKS = 'fallback: [{ channel: voice, template: { text: Hi } }, { channel: sms, template: { text: Hi } }]\n';
 
 const COSTS = [
-  { label: 'a dearer fallback', prices: '*,*,0.05,EUR\n*,rcs,0.02,EUR\n', low: 0.4, high: 1, unpriced: 0 },
+  { label: 'a more expensive fallback', prices: '*,*,0.05,EUR\n*,rcs,0.02,EUR\n', low: 0.4, high: 1, unpriced: 0 },
   { label: 'a cheaper fallback', prices: '*,*,0.05,EUR\n*,sms,0.01,EUR\n', low: 0.2, high: 1, unpriced: 0 },
   { label: 'a fallback without a price', prices: '*,rcs,0.02,EUR\n*,sms,0.05,EUR\n', low: 0.4, high: 1, unpriced: 20 },
   { label: 'no price but that of the last', prices: '*,sms,0.05,EUR\n', low: 0, high: 1, unpriced: 20 },
@@ -44,7 +44,7 @@ describe('the cost of a campaign with fallbacks is a range', () => {
 const LONGER = TESTED.replace('{ text: B }', `{ text: "${'B'.repeat(200)}" }`);
 
 describe('limits hold for the whole campaign', () => {
-  it('whoever waits for the winner of a test counts as a recipient', async () => {
+  it('a row that waits for the winner of a test counts as a recipient', async () => {
     const { send, deferred } = await planned(`${TESTED}limits: { maxRecipients: 20 }\n`);
     expect(send).toBeLessThan(15);
     expect(send + (deferred['winner-undecided'] ?? 0)).toBe(20);
@@ -53,7 +53,7 @@ describe('limits hold for the whole campaign', () => {
     expect(refused).toMatchObject({ code: 'too-many-recipients', message: expect.stringMatching(/^20 recipients/) });
   });
 
-  it('the dearest and the longest message that those may get who wait count', async () => {
+  it('the most expensive and the longest message count for those who wait', async () => {
     const { send, costMicros, waiting, longest, unpriced } = await planned(LONGER, '*,*,0.05,EUR\n');
     expect(costMicros).toBeLessThanOrEqual(send * 0.1e6);
     expect(waiting).toEqual({ low: (20 - send) * 0.05e6, high: (20 - send) * 0.1e6 });

@@ -3,10 +3,10 @@ import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import type { Campaign, Environment, SendDecision, Wire } from '../../src/model.ts';
 import { createExpander, validityOnWire } from '../../src/plan/expand.ts';
+import { changedInputs, createPlanFile, parsePlanFile } from '../../src/plan/plan-file.ts';
 import { createReference } from '../../src/plan/reference.ts';
-import { changedInputs, readSealedPlan, sealPlan } from '../../src/plan/seal.ts';
 import { canonical } from '../../src/plan/settings.ts';
-import { jsonText } from '../../src/util/safe.ts';
+import { jsonText } from '../../src/util/escape.ts';
 
 const environment: Environment = {
   name: 'sandbox',
@@ -17,6 +17,11 @@ const environment: Environment = {
   proxy: null,
   wire: DEFAULT_WIRE,
   approval: null,
+  git: null,
+  countries: null,
+  budget: null,
+  only: null,
+  redirect: null,
 };
 
 function campaign(more: Partial<Campaign> = {}): Campaign {
@@ -45,7 +50,15 @@ const START = Date.UTC(2026, 10, 21, 9, 0, 0, 5);
 type Personal = Partial<Pick<SendDecision, 'text' | 'variables' | 'metaData' | 'content' | 'to'>>;
 
 function decision(personal: Personal, key = 'k'): SendDecision {
-  const message = { leg: 0, channel: 'sms', country: 'GB', text: null, variables: null, metaData: null, content: null };
+  const message = {
+    step: 0,
+    channel: 'sms',
+    country: 'GB',
+    text: null,
+    variables: null,
+    metaData: null,
+    content: null,
+  };
   return { key, to: '+447700900123', variant: null, ...message, ...personal } as unknown as SendDecision;
 }
 
@@ -201,41 +214,41 @@ describe('the reference', () => {
   });
 });
 
-describe('the seal', () => {
+describe('the fingerprint', () => {
   const facts = {
     campaign: { name: 'hello', file: 'hello.yaml' },
     environment: 'production',
     occurrence: 'once',
     recipients: null,
     skipInvalid: false,
-    sealedAt: '2026-11-21T09:00:00.000Z',
+    plannedAt: '2026-11-21T09:00:00.000Z',
     inputs: [{ role: 'template', file: 'hello.hbs', sha256: 'a' }],
     estimate: { rows: 2, send: 2, parts: 2, unpriced: 0, costMicros: null, currency: null },
-  } as unknown as Parameters<typeof sealPlan>[0];
-  const sealed = sealPlan(facts);
+  } as unknown as Parameters<typeof createPlanFile>[0];
+  const planFile = createPlanFile(facts);
 
-  it('opens what it sealed, in any order of keys', () => {
-    const reordered = JSON.stringify(Object.fromEntries(Object.entries(sealed).reverse()));
-    expect(readSealedPlan(reordered, 'p.json')).toMatchObject({ seal: sealed.seal });
+  it('opens what it wrote, in any order of keys', () => {
+    const reordered = JSON.stringify(Object.fromEntries(Object.entries(planFile).reverse()));
+    expect(parsePlanFile(reordered, 'p.json')).toMatchObject({ fingerprint: planFile.fingerprint });
   });
 
   it('opens a plan whose strings escape what a terminal would obey, and one from before they did', () => {
-    const named = sealPlan({ ...facts, occurrence: 'autumn\u202e\u009b' });
+    const named = createPlanFile({ ...facts, occurrence: 'autumn\u202e\u009b' });
     for (const text of [jsonText(named, 2), JSON.stringify(named, null, 2)]) {
-      expect(readSealedPlan(text, 'p.json')).toEqual(named);
+      expect(parsePlanFile(text, 'p.json')).toEqual(named);
     }
     const other = jsonText(named).replace('autumn', '\\u0061utumn');
-    expect(readSealedPlan(other, 'p.json')).toMatchObject({ message: expect.stringContaining('not spelt') });
+    expect(parsePlanFile(other, 'p.json')).toMatchObject({ message: expect.stringContaining('not spelt') });
   });
 
   test.each([
-    ['an edited figure', JSON.stringify({ ...sealed, occurrence: 'twice' }), 'changed after'],
-    ['another seal', JSON.stringify({ ...sealed, seal: 'x' }), 'changed after'],
+    ['an edited figure', JSON.stringify({ ...planFile, occurrence: 'twice' }), 'changed after'],
+    ['another fingerprint', JSON.stringify({ ...planFile, fingerprint: 'x' }), 'changed after'],
     ['no JSON', 'hello', 'not JSON'],
     ['another document', '{"version":1}', 'not a plan'],
     ['null', 'null', 'not a plan'],
   ])('refuses %s', (_what, text, message) => {
-    expect(readSealedPlan(text, 'p.json')).toMatchObject({
+    expect(parsePlanFile(text, 'p.json')).toMatchObject({
       code: 'plan-invalid',
       message: expect.stringContaining(message),
     });

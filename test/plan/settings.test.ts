@@ -19,7 +19,7 @@ async function settingsWith(defaults: string): Promise<string | undefined> {
     'hello/people.csv': 'msisdn,name,city\n+447700900123,Ann,Bath\n',
   });
   const { campaign } = await loadCampaign('hello', { cwd: here.root, now: NOW });
-  const { inputs } = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once' });
+  const { inputs } = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once', nowMs: 0 });
   return inputs.find(({ role }) => role === 'settings')?.sha256;
 }
 

@@ -6,11 +6,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { loadCampaign } from '../../src/campaign/load.ts';
 import { HandbillError } from '../../src/errors.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { preview } from '../../src/operations/preview.ts';
-import { send } from '../../src/operations/send.ts';
+import { previewRows } from '../../src/operations/preview.ts';
+import { sendWatched as send } from '../../src/operations/send.ts';
 import { loadSuppressions, NO_SUPPRESSIONS, suppressedBy } from '../../src/plan/suppression.ts';
 import { createHasher, writeHash } from '../../src/suppression/hash.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
+import { examples } from '../helpers/quick.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const KEY = 'sixteen bytes and some more';
@@ -123,7 +124,7 @@ describe('lists in files', () => {
     expect(await refusal(hashed, { LIST_KEY: `${KEY}x` })).toEqual(['other-suppression-key s.csv:2']);
   });
 
-  test('a key that is not there does no harm while there are no hashes', async () => {
+  test('a missing key does no harm where no list has hashes', async () => {
     expect((await listsOf({ ...hashed, 's.csv': 'hash\n' }, {})).isEmpty).toBe(true);
   });
 });
@@ -162,7 +163,7 @@ describe('the ledger behind a filter', () => {
     expect(() => suppressedBy(NO_SUPPRESSIONS, ledger, () => NOON)).toThrow('holds hashes');
   });
 
-  test('asks nothing where nobody is on any list', () => {
+  test('asks nothing where all lists are empty', () => {
     const empty = { path: 'x', hashKeyId: () => null, suppressionCounts: () => ({ addresses: 0, hashes: 0 }) };
     const never = (): never => {
       throw new Error('asked');
@@ -178,7 +179,7 @@ describe('the ledger behind a filter', () => {
   });
 });
 
-/** Where somebody may stand, and whether that keeps them from being sent to. */
+/** Where a recipient may be listed, and whether that keeps them from being sent to. */
 const PLACES = {
   nowhere: false,
   'file, as a number': true,
@@ -200,14 +201,14 @@ type Place = keyof typeof PLACES;
 const numberOf = (person: number): string => `+447400${100_000 + person}`;
 const keyOf = (person: number): string => `Person.${person}@Example.com`;
 
-test('nobody on any list is ever sent to, and nobody else is left out; preview says the same', async () => {
+test('no recipient on any list is ever sent to, and no other is left out; preview says the same', async () => {
   const places = fc.array(fc.constantFrom(...(Object.keys(PLACES) as Place[])), { minLength: 1, maxLength: 3 });
   await fc.assert(
     fc.asyncProperty(fc.array(places, { minLength: 1, maxLength: 25 }), async (people) => {
       using project = projectOf(people);
       const options = { cwd: project.root, env: ENV, now: () => NOON };
       const expected = people.map((held) => held.some((place) => PLACES[place]));
-      const shown = await preview('.', options);
+      const shown = await previewRows('.', options);
       const decided: boolean[] = [];
       for await (const batch of shown.batches) {
         for (const { decision } of batch)
@@ -225,7 +226,7 @@ test('nobody on any list is ever sent to, and nobody else is left out; preview s
       );
       expect(report.requests.posted).toBe(expected.filter((listed) => !listed).length);
     }),
-    { numRuns: 12 },
+    { numRuns: examples(12) },
   );
 });
 

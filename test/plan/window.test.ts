@@ -20,7 +20,7 @@ async function load({ window = 'none', project = '{}' }: Written) {
     'hello/people.csv': 'msisdn\n+442079460000\n',
   });
   const { campaign } = await loadCampaign('hello', { cwd: here.root, now: NOON });
-  return await createPlan(campaign, { environment: 'sandbox', occurrence: 'once' });
+  return await createPlan(campaign, { environment: 'sandbox', occurrence: 'once', nowMs: 0 });
 }
 
 async function windowOf(written: Written): Promise<SendWindow | null> {
@@ -142,13 +142,13 @@ describe('hours of countries', () => {
     );
   });
 
-  it('that never meet the campaign hold for ever, and say so', async () => {
+  it('that never meet the campaign hold without end, and say so', async () => {
     const window = '{ from: 22:00, to: 23:00, countries: true }';
     expect(await opens({ window }, INDIA, '2026-11-22T12:00Z')).toBe('it never opens');
   });
 });
 
-describe('until when somebody may be claimed', () => {
+describe('until when a recipient may be claimed', () => {
   it('is the moment at which the window closes, and never where it is closed', async () => {
     let now = '2026-11-22T12:00Z';
     const plan = await load({ window: '{ from: 09:00, to: 20:00 }' });
@@ -165,10 +165,10 @@ describe('until when somebody may be claimed', () => {
   });
 });
 
-describe('the last opening that somebody may have waited for', () => {
+describe('the last opening that a recipient may have waited for', () => {
   it.each([
     ['{ from: 09:00, to: 20:00, days: weekdays, timeZone: UTC }', '2026-11-20T21:00Z', '2026-11-23T09:00Z'],
-    // Open: whoever is left at its end waits for the next day.
+    // Open: recipients who are left at its end wait for the next day.
     ['{ from: 09:00, to: 20:00, timeZone: UTC }', '2026-11-20T12:00Z', '2026-11-21T09:00Z'],
     ['{ from: 00:00, to: 24:00, timeZone: UTC }', '2026-11-20T12:00Z', '2026-11-20T12:00Z'],
     // Where it is still Friday when it is Saturday in London.

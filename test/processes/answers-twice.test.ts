@@ -74,7 +74,7 @@ async function play(says: Says, several = 1): Promise<{ scene: Scene; truth: Rea
   return { scene, truth };
 }
 
-/** Recipients whose outcome is not what the API said of them; doubts are nobody's. */
+/** Recipients whose outcome is not what the API said of them; doubts are not counted. */
 function mixedUp(scene: Scene, truth: ReadonlyMap<string, Said>): readonly string[] {
   return scene
     .endings()
@@ -102,13 +102,16 @@ describe('an answer that comes twice', () => {
       (_number, [one]) => ({ status: 202, body: { messages: [{ to: one?.to, status: 'queued' }] } }),
     ],
   ];
-  it.each(cases)('%s: the next recipient is in doubt, and nobody gets the outcome of another', async (_label, says) => {
-    const { scene, truth } = await play(says);
-    const sent = await scene.send();
-    expect(sent, sent.stderr).toMatchObject({ status: 4 });
-    expect(doubts(scene)).toEqual([`${TWICE + 2} mismatch`]);
-    expect(mixedUp(scene, truth)).toEqual([]);
-  });
+  it.each(cases)(
+    '%s: the next recipient is in doubt, and no recipient gets the outcome of another',
+    async (_label, says) => {
+      const { scene, truth } = await play(says);
+      const sent = await scene.send();
+      expect(sent, sent.stderr).toMatchObject({ status: 4 });
+      expect(doubts(scene)).toEqual([`${TWICE + 2} mismatch`]);
+      expect(mixedUp(scene, truth)).toEqual([]);
+    },
+  );
 
   it('to several recipients: all of the next request are in doubt', async () => {
     const { scene, truth } = await play(
@@ -120,7 +123,7 @@ describe('an answer that comes twice', () => {
     expect(mixedUp(scene, truth)).toEqual([]);
   });
 
-  it('to several recipients, of whom it names nobody', async () => {
+  it('to several recipients, but with the name of none', async () => {
     const { scene, truth } = await play(accepts, 2);
     expect(await scene.send()).toMatchObject({ status: 4 });
     expect(doubts(scene)).toEqual([`${2 * TWICE + 2} mismatch`, `${2 * TWICE + 3} mismatch`]);

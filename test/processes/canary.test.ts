@@ -18,7 +18,7 @@ function countOf(scene: Scene, outcome: string): number {
 const NEVER = new Promise<never>(() => undefined);
 
 describe('a canary whose process is killed', () => {
-  it('in the pause has sent to nobody beyond the step, and waits for what is left of it', async () => {
+  it('in the pause has sent to no recipient beyond the step, and waits for the rest of the pause', async () => {
     await using api = await startApi();
     using scene = sceneOf(api, '{ steps: 10, pause: 4s }');
     const sender = scene.start();
@@ -36,7 +36,7 @@ describe('a canary whose process is killed', () => {
     expect(scene.violations()).toEqual([]);
   });
 
-  it('at the gate stands before it again, and doubts count against it until they are resolved', async () => {
+  it('at the gate is there again, and doubts count against it until they are resolved', async () => {
     await using api = await startApi((number) => (number === 10 ? { after: NEVER } : {}));
     using scene = sceneOf(api, '{ steps: 10, gate: { accepted: 95% } }');
     const sender = scene.start();
@@ -47,7 +47,9 @@ describe('a canary whose process is killed', () => {
     for (const _ of [1, 2]) {
       const shut = await scene.send();
       expect(shut.status).toBe(5);
-      expect(shut.stdout).toMatch(/90 % of the first 10 recipients were accepted\s+\(9, 1 in doubt\)/);
+      expect(shut.stdout).toMatch(
+        /90 %\s+of\s+the\s+first\s+10\s+recipients\s+were\s+accepted\s+\(9,\s+1\s+in\s+doubt\)/,
+      );
       expect(api.received()).toBe(10);
       expect(countOf(scene, 'pending')).toBe(30);
     }

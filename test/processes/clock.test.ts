@@ -19,7 +19,7 @@ function sceneOf(api: Api, rows: number, send: string): Scene {
   return createScene({ rows, baseUrl: api.url, receipts: api.receipts, campaign: `send: { ${send} }` });
 }
 
-/** A wall clock that stands wrong by what `set` says, also while a command runs. */
+/** A wall clock that is wrong by what `set` says, also while a command runs. */
 function clockOf(scene: Scene): { readonly options: Partial<CliOptions>; set(offsetMs: number): void } {
   const set = (offsetMs: number): void => scene.write('clock', String(offsetMs));
   set(0);
@@ -38,10 +38,10 @@ async function times(scene: Scene, api: Api): Promise<number[]> {
   return readReceipts(api.receipts).map(({ reference }) => at.get(reference ?? '') ?? Number.NaN);
 }
 
-describe('I1: the clock is set while a run goes on', () => {
+describe('the clock is set while a run goes on (I1)', () => {
   const steps: (readonly [label: string, ms: number])[] = [['an hour back', -HOUR]];
   if (FULL) steps.push(['a day forth', DAY], ['a year forth', 365 * DAY], ['ten years back', -3650 * DAY]);
-  it.each(steps)('%s: everybody is sent to once, and times in the ledger never decrease', async (_label, ms) => {
+  it.each(steps)('%s: all recipients are sent to once, and times in the ledger never decrease', async (_label, ms) => {
     const gate = createGate();
     await using api = await startApi((number) => (number === 5 ? { after: gate.opened } : {}));
     using scene = sceneOf(api, 20, 'concurrency: 1, rate: 20/s');
@@ -80,7 +80,7 @@ describe('I1: the clock is set while a run goes on', () => {
   });
 });
 
-describe('I1: the clock is set between two starts', () => {
+describe('the clock is set between two starts (I1)', () => {
   const shifts: (readonly [label: string, first: number, second: number, status: number])[] = [
     ['six minutes back', 0, -6 * MINUTE, 2],
     ['four minutes back', 0, -4 * MINUTE, 0],
@@ -108,7 +108,7 @@ describe('I1: the clock is set between two starts', () => {
   });
 });
 
-describe('I1: time zones of the machine', () => {
+describe('time zones of the machine (I1)', () => {
   it('01:30 comes twice when summer time ends: it is one run', async () => {
     await using api = await startApi();
     using scene = sceneOf(api, 6, 'concurrency: 2');
@@ -149,8 +149,8 @@ describe('I1: time zones of the machine', () => {
   });
 });
 
-describe('I1: suspended for longer than the time limit of a request', () => {
-  it('answers that came meanwhile are read: nobody is in doubt', async () => {
+describe('suspended for longer than the time limit of a request (I1)', () => {
+  it('answers that came meanwhile are read: no recipient is in doubt', async () => {
     const gate = createGate();
     await using api = await startApi((number) => (number > 6 ? { after: gate.opened } : {}));
     using scene = sceneOf(api, 12, 'concurrency: 4, timeout: 2s');

@@ -18,7 +18,7 @@ it.each([
   [0, 16],
   [3, 16],
 ])(
-  'C4: an API that closes each connection %i ms after its answer, concurrency %i: few doubts, and said once',
+  'an API that closes each connection %i ms after its answer, concurrency %i: few doubts, and said once (C4)',
   async (afterMs, concurrency) => {
     let number = 0;
     const server = await startRawServer({
@@ -36,11 +36,21 @@ it.each([
     });
     open.push(server, scene);
     const sent = await scene.send();
-    expect([0, 4], sent.stderr).toContain(sent.status);
     expect(sent.stderr.match(/warning\[connection-limit\]/g)).toHaveLength(1);
-    const doubts = scene.endings().filter(({ outcome }) => outcome === 'in-doubt');
+    const inDoubt = () => scene.endings().filter(({ outcome }) => outcome === 'in-doubt');
     // Those that were on their way when it was seen.
-    expect(doubts.length).toBeLessThanOrEqual(concurrency === 1 ? 2 : 6);
+    const most = concurrency === 1 ? 2 : 6;
+    expect(inDoubt().length).toBeLessThanOrEqual(most);
+    // On a busy machine five of them may have no answer in between, which halts the start (rule `doubt`): the next one
+    // sends to the others, and finds out again.
+    let { status } = sent;
+    for (let starts = 1; status === 5; starts += 1) {
+      expect(inDoubt().length, sent.stdout).toBeGreaterThanOrEqual(5 * starts);
+      ({ status } = await scene.send());
+      expect(inDoubt().length).toBeLessThanOrEqual(most * (starts + 1));
+    }
+    expect([0, 4], sent.stderr).toContain(status);
+    const doubts = inDoubt();
     expect(scene.endings().filter(({ outcome }) => outcome === 'accepted')).toHaveLength(400 - doubts.length);
   },
 );

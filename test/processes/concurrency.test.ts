@@ -33,7 +33,7 @@ function tally(results: readonly CliResult[]): Record<string, number> {
   return counts;
 }
 
-describe('J3: several starts of one run at the same moment', () => {
+describe('several starts of one run at the same moment (J3)', () => {
   const cases: (readonly [label: string, processes: number, ledger: 'none' | 'there'])[] = [
     ['2 processes, no ledger yet', 2, 'none'],
     ['3 processes, a ledger is there', 3, 'there'],
@@ -66,7 +66,7 @@ describe('J3: several starts of one run at the same moment', () => {
   });
 });
 
-it('J3: starts that overlap, one every 50 ms', async () => {
+it('starts that overlap, one every 50 ms (J3)', async () => {
   const starts = FULL ? 20 : 6;
   await using api = await startApi(() => ({ after: pause(60) }));
   using scene = sceneOf(api, 60, 'send: { concurrency: 2 }');
@@ -81,7 +81,7 @@ it('J3: starts that overlap, one every 50 ms', async () => {
   expect(api.numbers().toSorted()).toEqual(numbersOf(60));
 });
 
-describe('H2, J3: the run is held by another process', () => {
+describe('the run is held by another process (H2, J3)', () => {
   const holders: (readonly [label: string, stopped: boolean])[] = [['stopped (SIGSTOP)', true]];
   if (FULL) holders.push(['running', false]);
   it.each(holders)('that is %s: exit 6 within 2 s, nothing posted, the holder named', async (_label, stopped) => {
@@ -122,7 +122,7 @@ describe('H2, J3: the run is held by another process', () => {
   });
 });
 
-it('J3: two campaigns and two occurrences of one project at once: all go through', async () => {
+it('two campaigns and two occurrences of one project at once: all go through (J3)', async () => {
   await using api = await startApi(() => ({ after: pause(5) }));
   using scene = sceneOf(api, 60);
   const text = scene.contents().get(scene.path('campaign.yaml'))?.toString() ?? '';
@@ -146,7 +146,7 @@ it('J3: two campaigns and two occurrences of one project at once: all go through
   }
 });
 
-it('J3: report, runs, preview and validate beside a run that is going', async () => {
+it('report, runs, preview and validate beside a run that is going (J3)', async () => {
   const gate = createGate();
   await using api = await startApi((number) => (number > 3 ? { after: gate.opened } : {}));
   using scene = sceneOf(api, 30, 'send: { concurrency: 2 }');
@@ -166,7 +166,7 @@ it('J3: report, runs, preview and validate beside a run that is going', async ()
   expect(scene.violations()).toEqual([]);
 });
 
-it('J3: a run begins while others keep reading the ledger', async () => {
+it('a run begins while others keep reading the ledger (J3)', async () => {
   await using api = await startApi();
   using scene = sceneOf(api, 100);
   expect(await scene.goOn(['--limit', '10'])).toMatchObject({ status: 0 });
@@ -185,7 +185,7 @@ it('J3: a run begins while others keep reading the ledger', async () => {
   expect(scene.violations()).toEqual([]);
 });
 
-it('A4: another program writes to the ledger for longer than a request may take: nobody is in doubt', async () => {
+it('another program writes to the ledger for longer than a request may take: no recipient is in doubt (A4)', async () => {
   const gate = createGate();
   await using api = await startApi((number) => (number > 6 && number <= 10 ? { after: gate.opened } : {}));
   using scene = sceneOf(api, 20, 'send: { concurrency: 4, timeout: 1s }');
@@ -206,7 +206,7 @@ it('A4: another program writes to the ledger for longer than a request may take:
   expect(scene.violations()).toEqual([]);
 });
 
-it('J4: the lock file is deleted while it is held: a second sender comes in, and nobody is sent to twice', async () => {
+it('the lock file is deleted while it is held: a second sender comes in, and no recipient is sent to twice (J4)', async () => {
   const rows = 60;
   const gate = createGate();
   // The four that the first sender has in flight when its lock is lost; only the second one gets beyond them.
@@ -219,7 +219,7 @@ it('J4: the lock file is deleted while it is held: a second sender comes in, and
   await until('four in flight', () => api.received() === 10);
   rmSync(scene.path('.handbill/locks'), { recursive: true });
   const second = await scene.send();
-  // What one has in flight looks to the other like left behind by a crash, until the answers are there; and whoever
+  // What one has in flight looks to the other like left behind by a crash, until the answers are there; and one that
   // ends first ends the start, so that the other claims no more (7).
   for (const { status, stderr } of [await first.done, second]) expect([0, 4, 7], stderr).toContain(status);
   expect(second.stderr).toContain('4 recipients were in flight');

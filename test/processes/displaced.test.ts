@@ -39,7 +39,7 @@ const ways: readonly (readonly [label: string, word: string, act: (scene: Scene)
   ],
 ];
 
-it.each(ways)('H4: under a running send: %s', async (_label, word, act) => {
+it.each(ways)('under a running send: %s (H4)', async (_label, word, act) => {
   const gate = createGate();
   await using api = await startApi((number) => (number > BEFORE && number <= BEFORE + 4 ? { after: gate.opened } : {}));
   using scene = createScene({

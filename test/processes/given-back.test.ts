@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { ClaimRequest } from '../../src/ledger/records.ts';
 import type { SendDecision } from '../../src/model.ts';
-import type { SendContext } from '../../src/run/deliver.ts';
-import { deliver } from '../../src/run/deliver.ts';
-import { createGroupCommit } from '../../src/run/group-commit.ts';
+import type { SendContext } from '../../src/send/deliver.ts';
+import { deliver } from '../../src/send/deliver.ts';
+import { createGroupCommit } from '../../src/send/group-commit.ts';
 import { fates, givenRun, open, scratchPath } from '../ledger/scratch.ts';
 import { claimOf, NOON, rows } from '../ledger/values.ts';
 
-it('B9: a claim that is written in the very turn of a stop is given back, in the ledger too', async () => {
+it('a claim that is written in the very turn of a stop is given back, in the ledger too (B9)', async () => {
   const ledger = open(scratchPath());
   const run = givenRun(ledger, rows(2));
   const stopping = new AbortController();
@@ -39,11 +39,12 @@ it('B9: a claim that is written in the very turn of a stop is given back, in the
     isLate: () => false,
     window: null,
     capsOf: null,
+    fence: null,
     attempts: 3,
     stopped: stopping.signal,
   } as unknown as SendContext;
-  const decision = { decision: 'send', row: 0, leg: 0, to, key, fallbacks: [] } as unknown as SendDecision;
-  await deliver([{ decision, message: decision, leg: 0, used: [], before: 0 }], context);
+  const decision = { decision: 'send', row: 0, step: 0, to, key, fallbacks: [] } as unknown as SendDecision;
+  await deliver([{ decision, message: decision, step: 0, used: [], before: 0 }], context);
   await groupCommit.flush();
   expect(fates(ledger, run)).toEqual(['pending(stopped)', 'pending']);
   expect(ledger.pending(run, -1, 10)).toHaveLength(2);

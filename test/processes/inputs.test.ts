@@ -18,7 +18,7 @@ function textOf(scene: Scene, name: string): string {
   return scene.contents().get(scene.path(name))?.toString() ?? '';
 }
 
-describe('A3: one row that cannot be rendered', () => {
+describe('one row that cannot be rendered (A3)', () => {
   const rows = 300;
   const cases: readonly (readonly [label: string, template: string, cell: string, code: string])[] = [
     ['an empty cell', 'Hi {{name}}', '', 'missing-variable'],
@@ -77,7 +77,7 @@ function withTemplate(api: Api): Scene {
   return scene;
 }
 
-describe('J1: an input is edited', () => {
+describe('an input is edited (J1)', () => {
   const edits = Object.entries(EDITS);
   it.each(FULL ? edits : edits.filter((_, at) => at % 4 === 0))(
     'between two starts, %s: refused, and the file is named',
@@ -137,7 +137,7 @@ function overwrite(path: string, position: number, text: string): void {
   closeSync(file);
 }
 
-describe('J2: the list is changed while it is being sent from', () => {
+describe('the list is changed while it is being sent from (J2)', () => {
   const rows = 300;
   const changes: (readonly [label: string, change: (path: string, list: string) => void])[] = [
     ['a name further down', (path, list) => overwrite(path, list.indexOf('Name 290'), 'Nome')],
@@ -193,7 +193,7 @@ describe('J2: the list is changed while it is being sent from', () => {
   });
 });
 
-describe('J2: the list is changed while it is being checked and loaded', () => {
+describe('the list is changed while it is being checked and loaded (J2)', () => {
   const rows = FULL ? 400_000 : 60_000;
   const whileLoading: (readonly [label: string, change: (scene: Scene, list: string) => void])[] = [
     [

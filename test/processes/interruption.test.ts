@@ -36,7 +36,7 @@ async function stateOf(scene: Scene): Promise<unknown> {
   return (JSON.parse(stdout) as { state: unknown }).state;
 }
 
-it('I3: twenty signals, one each millisecond: the exit status is that of the first', async () => {
+it('twenty signals, one each millisecond: the exit status is that of the first (I3)', async () => {
   const gate = createGate();
   await using api = await startApi((number) => (number > 10 ? { after: gate.opened } : {}));
   using scene = sceneOf(api, 40, 'concurrency: 4');
@@ -55,7 +55,7 @@ it('I3: twenty signals, one each millisecond: the exit status is that of the fir
   expect(scene.violations()).toEqual([]);
 });
 
-describe('I2: one signal', () => {
+describe('one signal (I2)', () => {
   it.each(SIGNALS)('%s: claims stop, what is in flight is finished, and running again continues', async (signal) => {
     const gate = createGate();
     await using api = await startApi((number) => (number > 10 ? { after: gate.opened } : {}));
@@ -88,7 +88,7 @@ describe('I2: one signal', () => {
   });
 });
 
-describe('I3: at once', () => {
+describe('at once (I3)', () => {
   const pairs: (readonly [label: string, first: NodeJS.Signals, second: NodeJS.Signals | null, status: number])[] = [
     ['SIGTERM twice', 'SIGTERM', 'SIGTERM', 143],
     ['SIGQUIT', 'SIGQUIT', null, 130],
@@ -100,7 +100,7 @@ describe('I3: at once', () => {
       ['SIGTERM, then SIGQUIT', 'SIGTERM', 'SIGQUIT', 143],
     );
   }
-  it.each(pairs)('%s: in flight is in doubt, everybody else pending', async (_label, first, second, status) => {
+  it.each(pairs)('%s: in flight is in doubt, all others pending', async (_label, first, second, status) => {
     const gate = createGate();
     await using api = await startApi((number) => (number > 6 ? { after: gate.opened } : {}));
     using scene = sceneOf(api, 20, 'concurrency: 4, timeout: 20s');
@@ -122,7 +122,7 @@ describe('I3: at once', () => {
   });
 });
 
-describe('I2: a signal while the run waits', () => {
+describe('a signal while the run waits (I2)', () => {
   it.each(SAMPLE)('for a Retry-After: %s', async (signal) => {
     await using api = await startApi((n) => (n === 4 ? { status: 429, headers: { 'retry-after': '600' } } : {}));
     using scene = sceneOf(api, 20, 'concurrency: 2');
@@ -153,7 +153,7 @@ describe('I2: a signal while the run waits', () => {
     expect(scene.violations()).toEqual([]);
   });
 
-  it.each(SAMPLE)('B9: for a connection that does not come: %s', async (signal) => {
+  it.each(SAMPLE)('for a connection that does not come: %s (B9)', async (signal) => {
     await using api = await startApi();
     // Takes the connection and says nothing, so that TLS never comes up.
     let connections = 0;
@@ -173,7 +173,7 @@ describe('I2: a signal while the run waits', () => {
   });
 });
 
-describe('I2: a signal while the list is being loaded', () => {
+describe('a signal while the list is being loaded (I2)', () => {
   const rows = FULL ? 400_000 : 60_000;
   it.each(SAMPLE)('%s: nothing is posted, nothing is left', async (signal) => {
     await using api = await startApi();
@@ -191,7 +191,7 @@ describe('I2: a signal while the list is being loaded', () => {
   });
 });
 
-test('I2: a signal before anything began ends it like any other program', async () => {
+test('a signal before anything began ends it like any other program (I2)', async () => {
   await using api = await startApi();
   using scene = sceneOf(api, 5, 'concurrency: 2');
   for (const afterMs of FULL ? [0, 10, 20, 40, 80, 120, 160, 200, 240, 280, 320, 360] : [0, 40, 120, 200]) {

@@ -23,7 +23,7 @@ function expectAllAccepted(scene: Scene): void {
 
 const shell = (script: string): readonly string[] => ['bash', '-c', script, 'shell'];
 
-describe('I4: the sending goes on, whatever becomes of the output', () => {
+describe('the sending goes on, whatever becomes of the output (I4)', () => {
   const outputs: (readonly [label: string, script: string])[] = [
     ['| head -1', 'set -o pipefail; "$@" | head -1'],
     ['stdin, stdout and stderr closed', 'exec "$@" <&- >&- 2>&-'],
@@ -80,7 +80,7 @@ describe('I4: the sending goes on, whatever becomes of the output', () => {
     expect(scene.endings().filter(({ outcome }) => outcome === 'in-doubt')).toHaveLength(4);
   });
 
-  it('a full pipe that nobody reads: everything is sent and recorded, and the run is let go of', async () => {
+  it('a full pipe without a reader: everything is sent and recorded, and the run is unlocked', async () => {
     await using api = await startApi();
     using scene = sceneOf(api);
     const fifo = scene.path('fifo');
@@ -99,13 +99,13 @@ describe('I4: the sending goes on, whatever becomes of the output', () => {
     closeSync(writer);
     closeSync(filler);
     await until('all of them', () => scene.endings().filter(({ outcome }) => outcome === 'accepted').length === ROWS);
-    // It still waits to print, which keeps nobody from the run.
+    // It still waits to print, which does not block the run.
     const again = await scene.send();
     expect(again, again.stderr).toMatchObject({ status: 0 });
     expect(again.stderr).toContain('nothing was posted');
     const text = await drain(reader, sender.done);
     expect(await sender.done).toMatchObject({ status: 0, stderr: '' });
-    expect(text).toContain(`accepted    ${ROWS}`);
+    expect(text).toContain(`accepted  ${ROWS}`);
     expectAllAccepted(scene);
   });
 });

@@ -26,12 +26,12 @@ async function stateOf(scene: Scene): Promise<unknown> {
   return (JSON.parse(stdout) as { state: unknown }).state;
 }
 
-describe('I5: handbill itself fails', () => {
+describe('handbill itself fails (I5)', () => {
   const ways: (readonly [label: string, how: string, options: string, status: number | null])[] = [
-    ['an error that nobody catches', 'throw', '', 1],
+    ['an error that is not caught', 'throw', '', 1],
     ['no memory left', 'memory', '--max-old-space-size=64', null],
   ];
-  if (FULL) ways.push(['a promise that nobody waits for', 'reject', '', 1]);
+  if (FULL) ways.push(['a promise that is not awaited', 'reject', '', 1]);
   it.each(ways)('%s: as after kill -9', async (_label, how, options, status) => {
     await using api = await startApi((n) => (n > 6 && n <= 10 ? { after: new Promise(() => undefined) } : {}));
     using scene = sceneOf(api, 20, 'concurrency: 4, timeout: 60s');
@@ -97,15 +97,15 @@ async function startUnder(limit: string): Promise<string> {
   return `${lacking.status ?? lacking.signal} ${lacking.stderr}`;
 }
 
-describe('B3: few file descriptors', () => {
+describe('few file descriptors (B3)', () => {
   const limits = FULL ? Array.from({ length: 29 }, (_, at) => at + 8) : [22, 28];
-  it.each(limits)('%i: a documented end, nobody twice, and running again sends to everybody', async (limit) => {
+  it.each(limits)('%i: a documented end, no recipient twice, and running again sends to all', async (limit) => {
     await startUnder(`-n ${limit}`);
   });
 });
 
 it.each([32, 40])(
-  'B3: %i file descriptors, concurrency 100: everybody is sent to, reported, and it is said',
+  '%i file descriptors, concurrency 100: all recipients are sent to and reported, with a warning (B3)',
   async (limit) => {
     await using api = await startApi();
     using scene = sceneOf(api, 200, 'concurrency: 100');
@@ -117,7 +117,7 @@ it.each([32, 40])(
   },
 );
 
-describe.runIf(FULL)('I5: little memory', () => {
+describe.runIf(FULL)('little memory (I5)', () => {
   it.each([500, 1000, 2000, 20_000, 40_000])('%i MB of address space', async (megabytes) => {
     await startUnder(`-v ${megabytes * 1024}`);
   });

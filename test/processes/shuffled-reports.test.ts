@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { runCli, startCli } from '../helpers/cli.ts';
-import { besides } from '../helpers/here.ts';
+import { commandRunner } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawRequest, reset, startRawServer } from '../helpers/raw-server.ts';
 import { post, SECRET, signed } from '../webhook/sender.ts';
@@ -87,7 +87,7 @@ interface Outcome {
   readonly posted: number;
 }
 
-/** Sends to everybody, with `early` told before each answer of the API, and `late` when all of it is over. */
+/** Sends to all recipients, with `early` told before each answer of the API, and `late` when all of it is over. */
 async function play(early: (message: number) => readonly Told[], late: () => readonly Told[]): Promise<Outcome> {
   let url = '';
   let posted = 0;
@@ -144,9 +144,11 @@ limits: { stopAfter: { inDoubt: 10000 } }
 }
 
 async function outcomeOf({ root, path }: TestProject): Promise<Omit<Outcome, 'posted'>> {
-  const rows = await besides()(['report', 'hello', '--format', 'jsonl', '-o', 'rows.jsonl', '--quiet'], { cwd: root });
+  const rows = await commandRunner()(['report', 'hello', '--format', 'jsonl', '-o', 'rows.jsonl', '--quiet'], {
+    cwd: root,
+  });
   expect(rows).toMatchObject({ status: 0, stderr: '' });
-  const summary = JSON.parse((await besides()(['report', 'hello', '--format', 'json'], { cwd: root })).stdout);
+  const summary = JSON.parse((await commandRunner()(['report', 'hello', '--format', 'json'], { cwd: root })).stdout);
   const ledger = openLedger(path('.handbill/ledger.db'), { mode: 'read', nowMs: Date.now() });
   const counts = ledger.events.counts();
   const suppressed = [...ledger.suppressions()].map(({ address }) => address);

@@ -17,7 +17,7 @@ function sceneOf(api: Api): Scene {
   return createScene({ rows: 20, baseUrl: api.url, receipts: api.receipts, campaign: 'send: { concurrency: 4 }' });
 }
 
-describe.runIf(FULL)('I2: on a terminal, while the question waits', () => {
+describe.runIf(FULL)('on a terminal, while the question waits (I2)', () => {
   it.each<[label: string, act: 'type' | NodeJS.Signals, keys: string, status: number]>([
     ['Ctrl-C', 'type', '\u0003', 130],
     ['Ctrl-D', 'type', '\u0004', 2],
@@ -66,7 +66,7 @@ describe.runIf(FULL)('I2: on a terminal, while the question waits', () => {
   });
 });
 
-describe.runIf(FULL)('I2, I4: on a terminal, while the run goes on', () => {
+describe.runIf(FULL)('on a terminal, while the run goes on (I2, I4)', () => {
   it('Ctrl-C twice: what is in flight is in doubt', async () => {
     await using api = await startApi((number) => (number > 6 ? { after: new Promise(() => undefined) } : {}));
     using scene = sceneOf(api);

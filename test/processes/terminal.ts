@@ -7,7 +7,7 @@ import { CANARY_KEY, type Scene } from '../oracle/scene.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** A command on a terminal of its own, with somebody at the keyboard. */
+/** A command on a terminal of its own, with a user at the keyboard. */
 export interface InTerminal {
   readonly done: Promise<{ readonly status: number | null; readonly screen: string }>;
   screen(): string;

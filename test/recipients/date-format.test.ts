@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createRecipientReader } from '../../src/recipients/recipient.ts';
 import { compileSegment } from '../../src/recipients/segment.ts';
-import { type DateFormat, readDateFormat } from '../../src/util/date-format.ts';
+import { type DateFormat, readDateFormat } from '../../src/util/time.ts';
 import { specOf } from './lists.ts';
 
 function formatOf(pattern: string): DateFormat {
@@ -69,7 +69,7 @@ const two = (value: number): string => String(value).padStart(2, '0');
 const year = fc.integer({ min: 1000, max: 9999 });
 const SEPARATORS = ['/', '.', '-', ' ', ', ', ' (', "'von'", '+', '|', '年'] as const;
 
-/** Three parts of a date in any order, with what stands between them. */
+/** Three parts of a date in any order, with what is between them. */
 const written = fc.record({
   order: fc.shuffledSubarray(['d', 'M', 'y'] as const, { minLength: 3 }),
   isShort: fc.boolean(),
@@ -125,12 +125,16 @@ describe('any date in any format', () => {
 
   it('is compared as the same date in ISO 8601 is', () => {
     const date = fc.date({ min: new Date('1000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
-    const where = (bound: string) => ({ query: { due: { $lt: bound } }, at: { file: 'campaign.yaml', line: 1 } });
+    const where = (bound: string) => ({
+      query: { due: { $lt: bound } },
+      at: { file: 'campaign.yaml', line: 1 },
+      timeZone: 'UTC',
+    });
     fc.assert(
       fc.property(date, date, (one, bound) => {
         const [y, m, d] = one.toISOString().slice(0, 10).split('-');
         const segment = (types: Parameters<typeof compileSegment>[2]) => {
-          const compiled = compileSegment(where(bound.toISOString().slice(0, 10)), columns, types);
+          const compiled = compileSegment(where(bound.toISOString().slice(0, 10)), columns, types, 0);
           if (!('segment' in compiled)) throw new Error('refused');
           return compiled.segment;
         };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Recipient } from '../../src/model.ts';
+import type { AddressKind, Recipient } from '../../src/model.ts';
 import { createDuplicates, type Duplicate } from '../../src/recipients/duplicates.ts';
 
 const runs = process.env['HANDBILL_FULL'] === '1' ? 5000 : 300;
@@ -20,8 +20,8 @@ function rowsOf(keys: readonly string[]): readonly Row[] {
 }
 
 /** The diagnostics of each row. */
-function find(rows: readonly Row[], byAddress: boolean): readonly (Duplicate | null)[] {
-  const duplicates = createDuplicates({ byAddress, used: [1] });
+function find(rows: readonly Row[], byAddress: boolean, kind: AddressKind = 'email'): readonly (Duplicate | null)[] {
+  const duplicates = createDuplicates({ kind, byAddress, used: [1] });
   try {
     return rows.map((row, at) => duplicates.find(recipientOf(row, at)));
   } finally {
@@ -65,14 +65,15 @@ describe('duplicates', () => {
       { key: 'c-3', to: '+447700900012', text: 'Ravi' },
       { key: 'c-4', to: '+447700900011', text: 'Zoe' },
     ];
-    expect(find(rows, true)).toEqual([
-      null,
-      { of: 'address', line: 2, isSame: true },
-      { of: 'key', line: 2, isSame: true },
-      { of: 'key', line: 2, isSame: false },
-      null,
-      { of: 'address', line: 2, isSame: false },
-    ]);
+    for (const kind of ['msisdn', 'email'] as const)
+      expect(find(rows, true, kind)).toEqual([
+        null,
+        { of: 'address', line: 2, isSame: true },
+        { of: 'key', line: 2, isSame: true },
+        { of: 'key', line: 2, isSame: false },
+        null,
+        { of: 'address', line: 2, isSame: false },
+      ]);
   });
 
   it('are what a Map finds', () => {
@@ -88,6 +89,23 @@ describe('duplicates', () => {
         // Without a key of its own, the address is the key.
         const all = byAddress ? rows : rows.map((one) => ({ ...one, to: one.key }));
         expect(find(all, byAddress)).toEqual(slowly(all, byAddress));
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it('are what a Map finds among phone numbers, which are kept as numbers', () => {
+    const to = fc.oneof(
+      fc.integer({ min: 0, max: 30 }).map((n) => `+44770090${String(n).padStart(4, '0')}`),
+      fc.integer({ min: 0, max: 30 }).map((n) => `+99999999999${String(n).padStart(4, '0')}`),
+      fc.integer({ min: 0, max: 30 }).map((n) => `+${100 + n}`),
+    );
+    const key = fc.oneof(to, fc.integer({ min: 0, max: 30 }).map(String));
+    const row = fc.record({ key, to, text: fc.constantFrom('', 'a', 'b') });
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 200 }), fc.boolean(), (rows, byAddress) => {
+        const all = byAddress ? rows : rows.map((one) => ({ ...one, key: one.to }));
+        expect(find(all, byAddress, 'msisdn')).toEqual(slowly(all, byAddress));
       }),
       { numRuns: runs },
     );

@@ -21,7 +21,7 @@ const written = fc.oneof(
   fc.emailAddress(),
 );
 
-test('whatever stands in a cell, an accepted address keeps the rules and is read again as itself', () => {
+test('whatever is in a cell, an accepted address keeps the rules and is read again as itself', () => {
   let accepted = 0;
   const property = fc.property(written, (raw) => {
     const found = read(raw);

@@ -34,7 +34,7 @@ describe('email addresses', () => {
     ['a local part of other letters', 'zoe\u0308@example.com', 'zoë@example.com'],
     ['a name in front', 'Jane Doe <Jane@Example.com>', 'Jane@example.com'],
     ['a name in quotes', '"Doe, Jane" <jane@example.com>', 'jane@example.com'],
-    ['angle brackets alone', '<jane@example.com>', 'jane@example.com'],
+    ['only angle brackets', '<jane@example.com>', 'jane@example.com'],
     ['a link', 'mailto:jane@example.com', 'jane@example.com'],
     ['64 octets before the @', `${a(64)}@example.com`, `${a(64)}@example.com`],
     ['64 octets of two-octet letters', `${a(32, 'é')}@example.com`, `${a(32, 'é')}@example.com`],
@@ -47,7 +47,7 @@ describe('email addresses', () => {
   });
 });
 
-describe('what is no email address', () => {
+describe('text that is not an email address', () => {
   const cases: readonly [label: string, written: string, problem: string][] = [
     ['nothing', '', 'is empty'],
     ['blanks', ' \u00a0', 'is empty'],
@@ -63,8 +63,8 @@ describe('what is no email address', () => {
     ['two, one as the name of the other', 'a@x.com <b@x.com>', 'is more than one address'],
     ['a header', 'a@x.com\r\nBcc: b@x.com', 'holds a line end'],
     ['a header in quotes', '"a\r\nBcc: b"@x.com', 'holds a line end'],
-    ['a header by LF alone', 'a@x.com\nSubject: x', 'holds a line end'],
-    ['a header by CR alone', 'a@x.com\rSubject: x', 'holds a line end'],
+    ['a header by only LF', 'a@x.com\nSubject: x', 'holds a line end'],
+    ['a header by only CR', 'a@x.com\rSubject: x', 'holds a line end'],
     ['a line end of Unicode', 'a\u2028b@x.com', 'holds a line end'],
     ['NUL', 'a\0@x.com', 'holds the control character U+0000'],
     ['DEL', 'a\x7f@x.com', 'holds the control character U+007F'],

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { HandbillError, problem } from '../../src/errors.ts';
 import { withAllFaults } from '../../src/recipients/faults.ts';
 import { openList } from '../../src/recipients/read.ts';
+import { examples } from '../helpers/quick.ts';
 import { useLists } from './lists.ts';
 
 const lists = useLists();
@@ -35,6 +36,6 @@ test('the second reading sees the same rows as the first, and nothing but the fa
           .map((cells) => cells.map((one) => one.replace(/\r\n?/g, '\n'))),
       );
     }),
-    { numRuns: 200 },
+    { numRuns: examples(200) },
   );
 });

@@ -20,7 +20,7 @@ const READ: readonly Case[] = [
   ['Isle of Man, within +44', null, '+447624369230', '+447624369230', 'IM'],
   ['Canada, within +1', null, '+14165550199', '+14165550199', 'CA'],
   ['Kazakhstan, within +7', null, '+77011234567', '+77011234567', 'KZ'],
-  ['a network that is no country', null, '+870773111632', '+870773111632', null],
+  ['a network that is not a country', null, '+870773111632', '+870773111632', null],
   ['a small country', null, '+6834002', '+6834002', 'NU'],
   ['national, with its prefix', 'GB', '07400123456', '+447400123456', 'GB'],
   ['national, its prefix lost in a spreadsheet', 'GB', '7400123456', '+447400123456', 'GB'],

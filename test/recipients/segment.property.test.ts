@@ -122,7 +122,7 @@ function list(value: Json): readonly Json[] {
 test('a segment judges as the query says, and gives a reason exactly for those who are out', () => {
   let inside = 0;
   const property = fc.property(query, fc.array(row, { minLength: 1, maxLength: 5 }), (asked, rows) => {
-    const compiled = compileSegment({ query: asked, at: { file: 'x' } }, COLUMNS, TYPES);
+    const compiled = compileSegment({ query: asked, at: { file: 'x' }, timeZone: 'UTC' }, COLUMNS, TYPES, 0);
     if (Array.isArray(compiled)) throw new Error(compiled[0]?.message);
     const { judge, why } = compiled.segment;
     for (const values of rows) {
@@ -170,7 +170,7 @@ test('whatever is written as a query, it is compiled or refused', () => {
     .array(fc.tuple(key, value), { maxLength: 3 })
     .map((pairs) => Object.fromEntries(pairs) as JsonObject);
   const property = fc.property(mapping, row, (asked, values) => {
-    const compiled = compileSegment({ query: asked, at: { file: 'x' } }, COLUMNS, TYPES);
+    const compiled = compileSegment({ query: asked, at: { file: 'x' }, timeZone: 'UTC' }, COLUMNS, TYPES, 0);
     if (Array.isArray(compiled)) expect(compiled.length).toBeGreaterThan(0);
     else expect(['in', 'out']).toContain(compiled.segment.judge(values));
     expect(Object.getPrototypeOf({})).toBe(Object.prototype);

@@ -8,13 +8,13 @@ const COLUMNS = ['msisdn', 'age', 'plan', 'joined', 'a.b', 'city'];
 const TYPES: Readonly<Record<string, ColumnType>> = { age: 'number', joined: 'date', 'a.b': 'number' };
 
 function compile(query: JsonObject): Segment {
-  const found = compileSegment({ query, at: AT }, COLUMNS, TYPES);
+  const found = compileSegment({ query, at: AT, timeZone: 'UTC' }, COLUMNS, TYPES, 0);
   if (Array.isArray(found)) throw new Error(found.map((d) => d.message).join('\n'));
   return found.segment;
 }
 
 function refused(query: JsonObject): readonly Diagnostic[] {
-  const found = compileSegment({ query, at: AT }, COLUMNS, TYPES);
+  const found = compileSegment({ query, at: AT, timeZone: 'UTC' }, COLUMNS, TYPES, 0);
   if (!Array.isArray(found)) throw new Error('The query was not refused.');
   return found;
 }
@@ -30,6 +30,12 @@ interface Cells {
 function rowOf({ age = '', plan = '', joined = '', dotted = '', city = '' }: Cells): readonly string[] {
   return ['+447400123456', age, plan, joined, dotted, city];
 }
+
+it('compares with the word `today` where the column is said to hold text', () => {
+  const types = { ...TYPES, city: 'string' } as const;
+  const found = compileSegment({ query: { city: 'today' }, at: AT, timeZone: 'UTC' }, COLUMNS, types, 0);
+  expect(Array.isArray(found)).toBe(false);
+});
 
 describe('who is meant', () => {
   const cases: readonly [label: string, query: JsonObject, inside: readonly Cells[], outside: readonly Cells[]][] = [
@@ -235,6 +241,13 @@ describe('queries that are refused', () => {
       'compares the dates in "joined" with "soon", which is not a date.',
       'Write a day',
     ],
+    [
+      'a day in a column that is not said to hold any',
+      { city: 'today' },
+      'the text in "city" with "today"',
+      '{ $on: today }',
+    ],
+    ['one of such days', { city: { $nin: ['x', 'P1D'] } }, 'with "P1D"', '`recipients.columns`: { city: string }'],
     ['a date that does not exist', { joined: '2026-02-30' }, 'which is not a date.', 'Write a day'],
     [
       'a year',

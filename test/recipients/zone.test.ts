@@ -4,7 +4,7 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it, test } from 'vitest';
 import { packageZones, zoneSource } from '../../.scripts/zones.ts';
 import { createZoneReader, createZoneTable } from '../../src/recipients/zone.ts';
-import { isTimeZone } from '../../src/util/time-zone.ts';
+import { isTimeZone } from '../../src/util/time.ts';
 
 const table = createZoneTable();
 const zonesOf = (e164: string): readonly string[] => table.sets[table.find(e164)] ?? [];
@@ -22,7 +22,7 @@ describe('the zones of a number', () => {
   });
 
   it.each(['+18005550123', '+18885550123', '+12', '+80012345678', '+882161234567', '+'])(
-    'nobody knows of %s',
+    'is not known of %s',
     (number) => {
       expect(table.find(number)).toBe(-1);
     },
@@ -77,7 +77,7 @@ describe('the zone of a recipient', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('of an email address is the cell alone', () => {
+  it('of an email address is only the cell', () => {
     const mail = createZoneReader({ kind: 'email', timeZone: null }, ['email']);
     expect(mail.of({ to: 'ada@riverside.example', values: ['ada@riverside.example'] })).toBe(-1);
   });

@@ -1,6 +1,5 @@
-import type { LegOutcome, Outcome, Report } from '../../src/model.ts';
+import type { Outcome, Report, StepCount, StepOutcome } from '../../src/model.ts';
 import type { ReportOptions } from '../../src/report/record.ts';
-import type { Count } from '../../src/report/tally.ts';
 import { buildReport, type CameBack, type CampaignShape, type RunFacts } from '../../src/report/tally.ts';
 
 /** Reports and outcomes that tests share. */
@@ -17,7 +16,7 @@ export const RUN: RunFacts = {
   finishedAt: '2026-11-21T09:01:04.120Z',
 };
 
-export const count = (facts: Partial<Count>): Count => ({
+export const count = (facts: Partial<StepCount>): StepCount => ({
   outcome: 'accepted',
   reason: null,
   encoding: 'GSM-7',
@@ -26,7 +25,7 @@ export const count = (facts: Partial<Count>): Count => ({
   costMicros: null,
   variant: null,
   channel: 'sms',
-  leg: 0,
+  step: 0,
   fellBack: false,
   ...facts,
 });
@@ -83,17 +82,17 @@ export const PLAIN: Report = buildReport(
   { posted: 3, retried: 0, perSecond: 3.57, latencyMs: { p50: 4.1, p95: 6.02, p99: 6.02 } },
 );
 
-/** A campaign on RCS with SMS as its fallback, and three variants of which nobody got the last. */
+/** A campaign on RCS with SMS as its fallback, and three variants of which no recipient got the last. */
 export const SPLIT_CAMPAIGN: CampaignShape = {
   channel: 'rcs',
   variants: [{ name: 'B' }, { name: 'A' }, { name: 'C' }],
   fallbacks: [{ channel: 'sms' }],
 };
 
-const rcs = (facts: Partial<Count>) => count({ channel: 'rcs', encoding: null, parts: 0, ...facts });
-const sms = (facts: Partial<Count>) => count({ leg: 1, costMicros: 40_000, ...facts });
+const rcs = (facts: Partial<StepCount>) => count({ channel: 'rcs', encoding: null, parts: 0, ...facts });
+const sms = (facts: Partial<StepCount>) => count({ step: 1, costMicros: 40_000, ...facts });
 
-export const SPLIT_COUNTS: readonly Count[] = [
+export const SPLIT_COUNTS: readonly StepCount[] = [
   rcs({ variant: 'A', count: 600, costMicros: 36_000_000 }),
   rcs({ variant: 'B', count: 640, costMicros: 38_400_000 }),
   rcs({ variant: 'A', outcome: 'rejected', reason: 'fell-back', count: 391, costMicros: 23_460_000, fellBack: true }),
@@ -112,7 +111,7 @@ export const SPLIT: Report = buildReport({ ...RUN, state: 'partial' }, SPLIT_COU
   campaign: SPLIT_CAMPAIGN,
 });
 
-/** What came back about that run. */
+/** Delivery reports and replies of that run. */
 export const CAME_BACK: CameBack = {
   deliveries: [
     { variant: 'A', delivery: 'delivered', count: 700 },
@@ -188,26 +187,26 @@ export const OUTCOMES_OF_ALL_KINDS: readonly Outcome[] = [
   outcome({ row: 6, line: 9, outcome: 'pending', attempts: 0, httpStatus: null, messageId: null, updatedAt: null }),
 ];
 
-/** Somebody who could not receive RCS, and got an SMS. */
+/** A recipient who could not receive RCS, and got an SMS. */
 export const FELL_BACK: Outcome = outcome({
   row: 7,
   line: 10,
   variant: 'A',
   messageId: 'm-7',
   cost: 0.04,
-  legs: [
-    leg({
+  steps: [
+    step({
       channel: 'rcs',
       outcome: 'rejected',
       reason: 'fell-back',
       httpStatus: 422,
       error: '{"code":"CHANNEL_UNSUPPORTED"}',
     }),
-    leg({ messageId: 'm-7', parts: 1, encoding: 'GSM-7', cost: 0.04 }),
+    step({ messageId: 'm-7', parts: 1, encoding: 'GSM-7', cost: 0.04 }),
   ],
 });
 
-function leg(facts: Partial<LegOutcome>): LegOutcome {
+function step(facts: Partial<StepOutcome>): StepOutcome {
   return {
     to: '+447700900123',
     channel: 'sms',

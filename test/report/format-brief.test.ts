@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { BRIEF_LENGTH, briefText } from '../../src/report/format-brief.ts';
 import { buildReport } from '../../src/report/tally.ts';
-import { safe } from '../../src/util/safe.ts';
+import { safe } from '../../src/util/escape.ts';
 import { count, PLAIN, REQUESTS, RETURNED, RUN, TROUBLED } from './examples.ts';
 
 describe('two lines for a chat', () => {
   it('a run without anything left is one line', () => {
     expect(briefText(PLAIN, {})).toBe('hello (sandbox, once): finished in 0.8 s - 3 of 4 accepted, 1 skipped\n');
   });
-  it('says first what is most pressing, what came back, and which command is next', () => {
+  it('says first what is most urgent, then delivery reports and replies, then the next command', () => {
     expect(briefText(TROUBLED, {})).toBe(
       'spring-sale (production, 2026-11-21T09:00Z): halted (doubt) after 1 min 4 s - 1,200 of 2,000 accepted, ' +
         '5 in doubt, 12 rejected, 1 failed\ndelivered 900; next: handbill report spring-sale-1a2b3c4d\n',

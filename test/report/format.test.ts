@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { describe, expect, it, test } from 'vitest';
 import type { Report } from '../../src/model.ts';
 import { formatReport, REPORT_FORMATS } from '../../src/report/format.ts';
-import { CSV_FIELDS, LEG_FIELDS } from '../../src/report/record.ts';
+import { CSV_FIELDS, STEP_FIELDS } from '../../src/report/record.ts';
 import {
   collect,
   FELL_BACK,
@@ -37,7 +37,16 @@ describe('golden outputs', () => {
     );
     await expect(text).toMatchFileSnapshot(golden(`returned.${EXTENSIONS[format]}`));
   });
-  test.each(REPORT_FORMATS)('a run with legs and variants as %s', async (format) => {
+  test.each([
+    ['without trouble', 6, 'plain', PLAIN],
+    ['with steps and variants', 13, 'split', SPLIT],
+    ['in trouble, with six outcomes', 14, 'troubled', TROUBLED],
+  ])('the end of a send %s, in %i lines', async (_, lines, name, report) => {
+    const text = await collect(formatReport('text', report, [], { ...OPTIONS, short: true, currency: 'EUR' }));
+    expect(text.trimEnd().split('\n')).toHaveLength(lines);
+    await expect(text).toMatchFileSnapshot(golden(`${name}.short.txt`));
+  });
+  test.each(REPORT_FORMATS)('a run with steps and variants as %s', async (format) => {
     const text = await collect(
       formatReport(format, SPLIT, [[outcome({}), FELL_BACK]], { ...OPTIONS, currency: 'EUR' }),
     );
@@ -57,7 +66,7 @@ describe('text', () => {
   test.each(
     [
       ['in trouble', TROUBLED],
-      ['with legs and variants', SPLIT],
+      ['with steps and variants', SPLIT],
     ].flatMap(([label, report]) => [40, 50, 60, 70, 80, 100, 120].map((width) => [label, width, report] as const)),
   )('a run %s: tables and sentences fit %i columns', async (_label, width, report) => {
     const text = await collect(formatReport('text', report as Report, [], { ...OPTIONS, width, currency: 'EUR' }));
@@ -76,15 +85,15 @@ describe('jsonl', () => {
         '"updatedAt":"2026-11-21T09:00:00.500Z"}\n',
     );
   });
-  it('is of the last leg where somebody fell back, with all of them in `legs`', async () => {
+  it('is of the last step where a recipient fell back, with all of them in `legs`', async () => {
     const text = await collect(formatReport('jsonl', SPLIT, [[FELL_BACK]], OPTIONS));
     const record = JSON.parse(text);
     expect(record).toMatchObject({ channel: 'sms', variant: 'A', reference: 'ref-sms', outcome: 'accepted' });
-    expect(record.legs).toMatchObject([
+    expect(record.steps).toMatchObject([
       { channel: 'rcs', reference: 'ref-rcs', outcome: 'rejected', reason: 'fell-back', httpStatus: 422 },
       { channel: 'sms', reference: 'ref-sms', outcome: 'accepted', reason: null, messageId: 'm-7', cost: 0.04 },
     ]);
-    for (const leg of record.legs) expect(Object.keys(leg)).toEqual([...LEG_FIELDS]);
+    for (const step of record.steps) expect(Object.keys(step)).toEqual([...STEP_FIELDS]);
   });
   test.each([
     ['accepted', 0.06, 0.06],
@@ -94,10 +103,10 @@ describe('jsonl', () => {
     ['pending', 0.06, 0],
     ['accepted', null, null],
     ['rejected', null, null],
-  ] as const)('a leg that is %s and has the price %s costs %s', async (state, price, cost) => {
-    const legs = FELL_BACK.legs?.map((leg) => ({ ...leg, outcome: state, cost: price })) ?? [];
-    const record = JSON.parse(await collect(formatReport('jsonl', SPLIT, [[{ ...FELL_BACK, legs }]], OPTIONS)));
-    expect(record.legs.map((leg: { cost: number | null }) => leg.cost)).toEqual([cost, cost]);
+  ] as const)('a step that is %s and has the price %s costs %s', async (state, price, cost) => {
+    const steps = FELL_BACK.steps?.map((step) => ({ ...step, outcome: state, cost: price })) ?? [];
+    const record = JSON.parse(await collect(formatReport('jsonl', SPLIT, [[{ ...FELL_BACK, steps }]], OPTIONS)));
+    expect(record.steps.map((step: { cost: number | null }) => step.cost)).toEqual([cost, cost]);
   });
   it('is nothing for a run without rows', async () => {
     expect(await collect(formatReport('jsonl', PLAIN, [], OPTIONS))).toBe('');
@@ -116,11 +125,11 @@ describe('csv', () => {
   });
 });
 
-describe('csv of somebody who fell back', () => {
-  it('has the legs in one cell, and nothing there for the others', async () => {
+describe('csv of a recipient who fell back', () => {
+  it('has the steps in one cell, and nothing there for the others', async () => {
     const text = await collect(formatReport('csv', SPLIT, [[outcome({}), FELL_BACK]], OPTIONS));
     const rows: Record<string, string>[] = parse(text, { columns: true });
-    expect(rows.map(({ channel, legs }) => [channel, legs])).toEqual([
+    expect(rows.map(({ channel, steps }) => [channel, steps])).toEqual([
       ['sms', ''],
       ['sms', 'rcs:rejected sms:accepted'],
     ]);

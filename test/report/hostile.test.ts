@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome, Report } from '../../src/model.ts';
 import { formatReport } from '../../src/report/format.ts';
 import { CSV_FIELDS, cellsOf, recordOf } from '../../src/report/record.ts';
-import { unguardCell } from '../../src/util/csv-cell.ts';
+import { unguardCell } from '../../src/util/csv.ts';
 import { elementsOf, readXml } from '../helpers/xml.ts';
 import { collect, FELL_BACK, OPTIONS, outcome, SPLIT, TROUBLED } from './examples.ts';
 
@@ -49,7 +49,7 @@ const PAYLOADS: readonly (readonly [label: string, payload: string])[] = [
 const PRINTABLE =
   /^[\t\n\x20-\x7e\u00a0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\ufefe\uff00-\uffff\u{10000}-\u{10ffff}]*$/u;
 
-/** The payload wherever text from outside can stand. */
+/** The payload wherever text from outside can be. */
 function attack(payload: string): { report: Report; outcomes: readonly Outcome[] } {
   const report: Report = {
     ...TROUBLED,
@@ -63,9 +63,9 @@ function attack(payload: string): { report: Report; outcomes: readonly Outcome[]
     reasons: { rejected: Object.fromEntries([[payload, 12]]) },
     sms: { ...TROUBLED.sms, encodings: Object.fromEntries([[payload, 2]]) },
     deliveries: Object.fromEntries([[payload, 3]]),
-    legs: SPLIT.legs ?? [],
+    steps: SPLIT.steps ?? [],
     variants: SPLIT.variants?.map((variant) => ({ ...variant, name: payload })) ?? [],
-    significance: { p: 0.01, test: 'fisher', enough: true },
+    significance: { by: 'accepted', p: 0.01, test: 'fisher', enough: true, best: payload },
   };
   const fields = {
     key: payload,
@@ -81,7 +81,7 @@ function attack(payload: string): { report: Report; outcomes: readonly Outcome[]
       ...fields,
       outcome: 'in-doubt',
       to: null,
-      legs: FELL_BACK.legs?.map((leg) => ({ ...leg, ...fields })) ?? [],
+      steps: FELL_BACK.steps?.map((step) => ({ ...step, ...fields })) ?? [],
     }),
   ];
   return { report, outcomes };

@@ -27,7 +27,7 @@ describe('percentiles', () => {
     expect(createLatency().figures()).toEqual({ p50: 0, p95: 0, p99: 0 });
     expect(fill([12.345]).figures()).toEqual({ p50: 12.35, p95: 12.35, p99: 12.35 });
   });
-  it('leave out what is no latency, and hold what is off the scale', () => {
+  it('leave out what is not a latency, and hold what is off the scale', () => {
     const latency = fill([Number.NaN, -1, Number.POSITIVE_INFINITY, 0, 1e12]);
     expect(latency.count).toBe(2);
     expect(latency.percentile(50)).toBeLessThanOrEqual(0.02);

@@ -15,10 +15,12 @@ const withTotals = (totals: Partial<Report['totals']>, rest: Partial<Report> = {
   totals: { ...PLAIN.totals, ...totals },
 });
 
-describe('nextSteps of a run that takes approved plans alone', () => {
+describe('nextSteps of a run that accepts approved plans only', () => {
   it('names the plan, and says what to do where it would have to be amended', () => {
     const failed = nextSteps(withTotals({ failed: 1 }, { environment: 'production' }), 'hello', 'a b.json');
     expect(failed.map(({ command }) => command)).toEqual([`handbill send --plan 'a b.json'`]);
+    const again = nextSteps(withTotals({ failed: 1 }, { occurrence: '2026-11-25' }), 'hello', 'standing.json');
+    expect(again.map(({ command }) => command)).toEqual(['handbill send --plan standing.json --occurrence 2026-11-25']);
     const waits = withTotals({ deferred: 1 }, { reasons: { deferred: { 'zone-unknown': 1 } } });
     const [step] = nextSteps(waits, 'hello', 'p.json').slice(-1);
     expect(step).toMatchObject({ command: null, text: expect.stringContaining('`exclude: [hello@once]`') });
@@ -36,7 +38,7 @@ describe('nextSteps of a run that was halted, with recipients left', () => {
     expect(first?.command).toBe('handbill send hello --amend');
     expect(last).toEqual({ text: `${left} The command above continues with them.`, command: null });
   });
-  it('repeats it where another command stands between', () => {
+  it('repeats it where another command is between', () => {
     const last = nextSteps(halted({ pending: 2, rejected: 1 }), 'hello').at(-1);
     expect(last).toEqual({ text: `${left} This continues with them:`, command: 'handbill send hello --amend' });
   });
@@ -165,7 +167,7 @@ describe('nextSteps', () => {
     ],
     [
       'who cannot receive the fallback either',
-      withTotals({ rejected: 1 }, { legs: SPLIT.legs ?? [], reasons: { rejected: { 'unsupported-channel': 1 } } }),
+      withTotals({ rejected: 1 }, { steps: SPLIT.steps ?? [], reasons: { rejected: { 'unsupported-channel': 1 } } }),
       [['handbill send hello --retry-rejected --amend', /^1 recipient cannot receive any of the channels. A /]],
     ],
     [
@@ -177,7 +179,7 @@ describe('nextSteps', () => {
       ],
     ],
     [
-      'a halt by doubts of a test: nobody else is left to send to',
+      'a halt by doubts of a test: no other recipient is left to send to',
       {
         ...TROUBLED,
         campaign: 'hello',

@@ -81,7 +81,7 @@ describe('exactTest', () => {
   it.each<[label: string, samples: readonly Sample[], p: number, digits: number]>([
     ['the lady who tastes tea (Fisher 1935)', samplesOf([3, 4], [1, 4]), 0.4857, 4],
     ['convictions of twins (Fisher 1962, in the manual of R: 0.0005367)', samplesOf([2, 12], [15, 18]), 0.0005367, 7],
-    ['nobody was refused', samplesOf([7, 7], [9, 9], [3, 3]), 1, 12],
+    ['no recipient was refused', samplesOf([7, 7], [9, 9], [3, 3]), 1, 12],
   ])('%s', (_label, samples, p, digits) => expect(exactTest(samples)).toBeCloseTo(p, digits));
 
   test('adds up to what counting all ways gives', () => {
@@ -135,7 +135,7 @@ describe('significanceOf', () => {
   it.each<[label: string, samples: readonly Sample[], test: 'chi-square' | 'fisher' | null]>([
     ['nothing', [], null],
     ['one group', samplesOf([9, 10]), null],
-    ['one group that has anybody', samplesOf([9, 10], [0, 0]), null],
+    ['one group that has recipients', samplesOf([9, 10], [0, 0]), null],
     ['two groups, 5 expected everywhere', samplesOf([95, 100], [95, 100]), 'chi-square'],
     ['two groups, less than 5 expected somewhere', samplesOf([96, 100], [95, 100]), 'fisher'],
     ['three groups, a fifth or fewer below 5', samplesOf([50, 60], [50, 60], [15, 20]), 'chi-square'],

@@ -5,7 +5,7 @@ import { SCHEMAS } from '../../src/campaign/validators.ts';
 import { CHANNELS } from '../../src/content/channels.ts';
 import { HALT_RULES, OUTCOMES, type WinnerDecision } from '../../src/model.ts';
 import { formatReport } from '../../src/report/format.ts';
-import { LEG_FIELDS, RECORD_FIELDS } from '../../src/report/record.ts';
+import { RECORD_FIELDS, STEP_FIELDS } from '../../src/report/record.ts';
 import { buildReport } from '../../src/report/tally.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
 import {
@@ -80,7 +80,7 @@ describe('buildReport', () => {
   ])('the ledger %s is shown as %s', (ledger, shown) => {
     expect(buildReport({ ...RUN, ledger }, [], REQUESTS).ledger).toBe(shown);
   });
-  it('counts each recipient once, by the last leg, and what was sent on any of them', () => {
+  it('counts each recipient once, by the last step, and what was sent on any of them', () => {
     expect(SPLIT.totals).toEqual({
       recipients: 10_092,
       accepted: 1890,
@@ -100,25 +100,25 @@ describe('buildReport', () => {
     // 36 + 38.4 for RCS, 12.4 + 14 + 0.08 for SMS: who was refused costs nothing.
     expect(SPLIT.sms).toEqual({ parts: 662, encodings: { 'GSM-7': 652 }, cost: 100.88 });
   });
-  it('has the legs and variants in the order of the campaign, or by number and name', () => {
-    expect(SPLIT.legs?.map(({ channel }) => channel)).toEqual(['rcs', 'sms']);
+  it('has the steps and variants in the order of the campaign, or by number and name', () => {
+    expect(SPLIT.steps?.map(({ channel }) => channel)).toEqual(['rcs', 'sms']);
     expect(SPLIT.variants?.map(({ name, recipients }) => [name, recipients])).toEqual([
       ['B', 992],
       ['A', 1000],
       ['C', 0],
     ]);
     const unknown = buildReport(RUN, SPLIT_COUNTS.toReversed(), REQUESTS);
-    expect(unknown.legs).toEqual(SPLIT.legs);
+    expect(unknown.steps).toEqual(SPLIT.steps);
     expect(unknown.variants?.map(({ name }) => name)).toEqual(['A', 'B']);
     expect(unknown.significance).toEqual(SPLIT.significance);
     expect(SPLIT.significance).toMatchObject({ test: 'chi-square', enough: true });
   });
   it('has neither where there is nothing to tell apart', () => {
     for (const report of [PLAIN, TROUBLED]) {
-      expect(Object.keys(report).filter((key) => ['legs', 'variants', 'significance'].includes(key))).toEqual([]);
+      expect(Object.keys(report).filter((key) => ['steps', 'variants', 'significance'].includes(key))).toEqual([]);
     }
     const never = buildReport(RUN, [count({ channel: 'rcs' })], REQUESTS, { campaign: SPLIT_CAMPAIGN });
-    expect(never.legs?.map(({ channel, attempted, fellBack }) => [channel, attempted, fellBack])).toEqual([
+    expect(never.steps?.map(({ channel, attempted, fellBack }) => [channel, attempted, fellBack])).toEqual([
       ['rcs', 1, 0],
       ['sms', 0, 0],
     ]);
@@ -146,7 +146,7 @@ describe('schemas/report.schema.json', () => {
   test.each([
     ['plain', PLAIN],
     ['in trouble', TROUBLED],
-    ['with legs and variants', SPLIT],
+    ['with steps and variants', SPLIT],
     ['about which something came back', RETURNED],
     ['with one variant', buildReport(RUN, [count({ variant: 'A' })], REQUESTS)],
     ['running', { ...PLAIN, state: 'running' as const, finishedAt: null }],
@@ -160,10 +160,26 @@ describe('schemas/report.schema.json', () => {
     const unmatched = { variant: null, delivery: null, unmatched: 'environment', count: 20 } as const;
     expect(Object.keys(PLAIN)).toEqual(schema.required);
     const winner = { variant: 'A', by: 'read', why: 'tie', minimum: 1, shares: [{ name: 'A', part: 1, whole: 2 }] };
-    const times = { purgedAt: RUN.startedAt, opensAt: RUN.startedAt, winnerAt: RUN.startedAt };
+    const times = {
+      purgedAt: RUN.startedAt,
+      acceptedList: ['The list has 4 recipients.'],
+      opensAt: RUN.startedAt,
+      paused: { environment: 'test', campaign: null, reason: 'wrong prices', who: 'ann@ops-1', since: RUN.startedAt },
+      winnerAt: RUN.startedAt,
+    };
     const corrected = { line: 2, key: '1', to: '+447700900123', listTo: '+447700900124', sentBefore: false };
     const changed = [{ ...corrected, outcome: 'accepted' }] as const;
-    const whole = { ...RUN, state: 'partial', ...times, changed, winner: winner as WinnerDecision } as const;
+    const commits = [{ commit: 'a'.repeat(40), branch: 'main', clean: true }];
+    const inputs = [{ role: 'campaign', file: 'hello/campaign.yaml', sha256: 'b'.repeat(64) }] as const;
+    const whole = {
+      ...RUN,
+      state: 'partial',
+      commits,
+      inputs,
+      ...times,
+      changed,
+      winner: winner as WinnerDecision,
+    } as const;
     const everything = buildReport(whole, SPLIT_COUNTS, REQUESTS, {
       campaign: SPLIT_CAMPAIGN,
       cameBack: { ...CAME_BACK, deliveries: [...CAME_BACK.deliveries, unmatched] },
@@ -172,8 +188,8 @@ describe('schemas/report.schema.json', () => {
     expect(everything.deliveries).toEqual(RETURNED.deliveries);
     expect(Object.keys(everything)).toEqual(Object.keys(schema.properties));
     expect(validate(JSON.parse(JSON.stringify(everything)))).toBe(true);
-    const { leg, variant, significance } = schema.definitions;
-    expect(Object.keys(SPLIT.legs?.[0] ?? {})).toEqual(leg.required);
+    const { step, variant, significance } = schema.definitions;
+    expect(Object.keys(SPLIT.steps?.[0] ?? {})).toEqual(step.required);
     expect(Object.keys(SPLIT.variants?.[0] ?? {})).toEqual(variant.required);
     expect(Object.keys(everything.variants?.[0] ?? {})).toEqual(Object.keys(variant.properties));
     expect(Object.keys(SPLIT.significance ?? {})).toEqual(significance.required);
@@ -205,11 +221,11 @@ describe('schemas/report.schema.json', () => {
     expect(SCHEMAS.campaign).toMatchObject({ definitions: { channel: { enum: CHANNELS } } });
     expect(record.properties.channel.$ref).toBe('campaign.schema.json#/definitions/channel');
     expect(record.required).toEqual([...RECORD_FIELDS]);
-    expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS, 'columns', 'legs', 'listTo', 'earlier']);
-    for (const one of [schema.definitions.legRecord.required, Object.keys(schema.definitions.legRecord.properties)]) {
-      expect(one).toEqual([...LEG_FIELDS]);
+    expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS, 'columns', 'steps', 'listTo', 'earlier']);
+    for (const one of [schema.definitions.stepRecord.required, Object.keys(schema.definitions.stepRecord.properties)]) {
+      expect(one).toEqual([...STEP_FIELDS]);
     }
-    for (const name of ['leg', 'legRecord']) {
+    for (const name of ['step', 'stepRecord']) {
       expect(schema.definitions[name].properties.channel.$ref).toBe('campaign.schema.json#/definitions/channel');
     }
   });

@@ -1,10 +1,21 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { OUTCOMES } from '../../src/model.ts';
-import { compareVariants, type VariantCount, wilson } from '../../src/report/variants.ts';
+import { OUTCOMES, type VariantResult, type WinnerMetric } from '../../src/model.ts';
+import { compareShares, sampleOf, type VariantCount, variantResults, wilson } from '../../src/report/variants.ts';
 import { significanceWords, variantsTable } from '../../src/report/variants-text.ts';
 import { displayWidth } from '../../src/util/table.ts';
+
+const compared = (variants: readonly VariantResult[], by: WinnerMetric = 'accepted') => ({
+  variants,
+  significance: compareShares(
+    variants.map((one) => ({ name: one.name, ...sampleOf(by, one) })),
+    by,
+  ),
+});
+
+const compareVariants = (counts: readonly VariantCount[], names: readonly string[] = []) =>
+  compared(variantResults(counts, names));
 
 const COUNTS: readonly VariantCount[] = [
   { variant: 'B', outcome: 'accepted', count: 950 },
@@ -85,7 +96,7 @@ describe('wilson', () => {
 });
 
 describe('compareVariants', () => {
-  it('adds up each variant, and compares accepted with rejected alone', () => {
+  it('adds up each variant, and compares accepted only with rejected', () => {
     const { variants, significance } = compareVariants(COUNTS);
     expect(variants).toEqual([
       {
@@ -118,10 +129,16 @@ describe('compareVariants', () => {
       },
     ]);
     // 1000 (900 * 50 - 950 * 100)^2 * 2 / (1000 * 1000 * 1850 * 150) = 18.018
-    expect(significance).toEqual({ p: expect.closeTo(0.0000219, 7), test: 'chi-square', enough: true });
+    expect(significance).toEqual({
+      by: 'accepted',
+      p: expect.closeTo(0.0000219, 7),
+      test: 'chi-square',
+      enough: true,
+      best: 'B',
+    });
   });
 
-  it('has the order of the campaign, and variants that nobody has got yet', () => {
+  it('has the order of the campaign, and variants that no recipient has got yet', () => {
     expect(compareVariants(COUNTS, ['C', 'B']).variants.map(({ name }) => name)).toEqual(['C', 'B', 'A']);
     const [first] = compareVariants(COUNTS, ['C']).variants;
     expect(first).toMatchObject({ name: 'C', recipients: 0, rate: null, low: null, high: null });
@@ -134,7 +151,7 @@ describe('compareVariants', () => {
     });
     expect(compareVariants([{ variant: 'A', outcome: 'accepted', count: 9 }]).significance).toBeNull();
     const open = compareVariants([{ variant: 'A', outcome: 'pending', count: 9 }], ['A', 'B']);
-    expect(open.significance).toEqual({ p: null, test: null, enough: false });
+    expect(open.significance).toEqual({ by: 'accepted', p: null, test: null, enough: false, best: null });
   });
 
   test('the outcomes of a variant add up to its recipients, and those to all that have one', () => {
@@ -154,6 +171,45 @@ describe('compareVariants', () => {
         const all = counts.reduce((sum, c) => sum + (c.variant === null ? 0 : c.count), 0);
         expect(variants.reduce((sum, v) => sum + v.recipients, 0)).toBe(all);
       }),
+    );
+  });
+});
+
+describe('what decides the winner is what is compared', () => {
+  // B is accepted less often, delivered as often as A, read and replied to more often, and opted out of more often.
+  const figures = [
+    { name: 'A', accepted: 1000, rejected: 0, delivered: 800, read: 300, replied: 20, optedOut: 4 },
+    { name: 'B', accepted: 900, rejected: 100, delivered: 720, read: 400, replied: 60, optedOut: 40 },
+  ];
+  const variants = figures.map((one) => ({
+    ...one,
+    recipients: 1000,
+    failed: 0,
+    skipped: 0,
+    deferred: 0,
+    inDoubt: 0,
+    pending: 0,
+    rate: one.accepted / 1000,
+    low: 0,
+    high: 1,
+  }));
+
+  it.each<[by: WinnerMetric, words: RegExp]>([
+    ['accepted', /^"A" is accepted more often, which is hardly chance: p < 0\.001/],
+    ['delivered', /^No difference can be told yet: p = 1 /],
+    ['read', /^"B" is read more often, which is hardly chance: p < 0\.001/],
+    ['replied', /^"B" is replied to more often, which is hardly chance: p < 0\.001/],
+    ['optedOut', /^"A" is followed by an opt-out less often, which is hardly chance: p < 0\.001/],
+  ])('%s', (by, words) => {
+    const comparison = compared(variants, by);
+    expect(comparison.significance?.by).toBe(by);
+    expect(significanceWords(comparison)).toMatch(words);
+  });
+
+  it('is not known before anything was delivered', () => {
+    const open = variants.map(({ delivered: _, read: __, replied: ___, optedOut: ____, ...rest }) => rest);
+    expect(significanceWords(compared(open, 'replied'))).toBe(
+      'Too few messages were delivered to compare the variants.',
     );
   });
 });
@@ -211,7 +267,7 @@ describe('significanceWords', () => {
   it.each<[label: string, groups: [number, number][], text: string]>([
     ['one variant', [[10, 1]], ''],
     [
-      'nobody yet',
+      'no recipient yet',
       [
         [0, 0],
         [0, 0],
@@ -219,7 +275,7 @@ describe('significanceWords', () => {
       'Too few recipients were accepted or rejected to compare the variants.',
     ],
     [
-      'one has nobody yet',
+      'one has no recipient yet',
       [
         [10, 1],
         [0, 0],
@@ -232,7 +288,7 @@ describe('significanceWords', () => {
         [900, 100],
         [910, 90],
       ],
-      'No difference can be told yet: p = 0.44 (chi-square test).',
+      'No difference can be told yet: p = 0.45 (chi-square test).',
     ],
     [
       'just alike',
@@ -240,7 +296,7 @@ describe('significanceWords', () => {
         [900, 100],
         [924, 76],
       ],
-      'No difference can be told yet: p = 0.05 (chi-square test).',
+      'No difference can be told yet: p = 0.06 (chi-square test).',
     ],
     [
       'just different',
@@ -256,7 +312,7 @@ describe('significanceWords', () => {
         [3, 1],
         [1, 3],
       ],
-      "No difference can be told yet: p = 0.48 (Fisher's exact test).",
+      "No difference can be told yet: p = 0.49 (Fisher's exact test).",
     ],
     [
       'all accepted',

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { channelsOf, DEVICES, type Device, parseDevice, takes } from '../../src/sandbox/devices.ts';
-import { readDevices } from '../../src/sandbox/devices-file.ts';
+import { channelsOf, DEVICES, type Device, parseDevice, readDevices, takes } from '../../src/sandbox/devices.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
 import { scenarioFor } from '../../src/sandbox/scenarios.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { messageTo } from './message.ts';
 import { post, withSandbox } from './post.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { DialectName } from '../../src/sandbox/openapi.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { messageTo } from './message.ts';
 import { type Answer, post, withSandbox } from './post.ts';
 
@@ -261,7 +262,7 @@ describe('per-recipient', () => {
     });
   });
 
-  it('counts a request as accepted only where somebody was', async () => {
+  it('counts a request as accepted only where a recipient was', async () => {
     await withSandbox({ dialect: 'per-recipient' }, async (sandbox) => {
       await post(sandbox, to(number('404')));
       await post(sandbox, to(number('404'), number('123')));

@@ -9,56 +9,60 @@ import { DIALECTS } from '../../src/sandbox/dialects.ts';
 import { DIALECT_NAMES, type DialectName } from '../../src/sandbox/openapi.ts';
 import { SCENARIOS } from '../../src/sandbox/scenarios.ts';
 import { STORIES } from '../../src/sandbox/stories.ts';
-import { NO_SHARES, USUAL_DELAYS_MS, USUAL_RETRIES_MS } from '../../src/sandbox/webhook-options.ts';
+import { NO_SHARES, USUAL_DELAYS_MS, USUAL_RETRIES_MS } from '../../src/sandbox/webhook.ts';
 import { judge, told } from '../http/answers.ts';
 import { wireOf } from '../http/wire.ts';
 import { post, withSandbox } from './post.ts';
 
-const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8');
+const page = pageOf('sandbox-answers');
+const webhooks = pageOf('sandbox-webhooks');
+
+function pageOf(name: string): string {
+  return readFileSync(new URL(`../../docs/reference/${name}.md`, import.meta.url), 'utf8');
+}
 
 /** The lines of one section that look like this. */
-function rowsOf(section: string, form: RegExp): string[] {
-  const text = page.split(`\n## ${section}\n`)[1]?.split('\n## ')[0] ?? '';
+function rowsOf(section: string, form: RegExp, on = page): string[] {
+  const text = on.split(`\n## ${section}\n`)[1]?.split('\n## ')[0] ?? '';
   return text.split('\n').filter((line) => form.test(line));
 }
 
-it('docs/sandbox.md shows the table of scripted answers as it is', () => {
+it('docs/reference/sandbox-answers.md shows the table of scripted answers as it is', () => {
   const expected = SCENARIOS.map(({ digits, answers, becomes }) => `| \`${digits}\` | ${answers} | ${becomes} |`);
   expect(rowsOf('Scripted answers', /^\| `\d{3}` \|/)).toEqual(expected);
 });
 
-it('docs/sandbox.md shows the table of devices as it is', () => {
+it('docs/reference/sandbox-answers.md shows the table of devices as it is', () => {
   const expected = [...DEVICES].map(
     ([digits, device]) => `| \`${digits}\` | ${device.label} | ${channelsOf(device)} |`,
   );
   expect(rowsOf('Devices', /^\| `\d{3}` \|/)).toEqual(expected);
 });
 
-it('docs/sandbox.md shows the table of fixed stories as it is', () => {
+it('docs/reference/sandbox-webhooks.md shows the table of fixed stories as it is', () => {
   const expected = STORIES.map(({ digits, comesBack }) => `| \`${digits}\` | ${comesBack} |`);
-  expect(rowsOf('Reports and replies', /^\| `\d{3}` \|/)).toEqual(expected);
+  expect(rowsOf('Fixed stories', /^\| `\d{3}` \|/, webhooks)).toEqual(expected);
 });
 
-it('docs/sandbox.md names every share, every delay and every option of what comes back', () => {
-  const program = page.split('\n## From a program\n')[1] ?? '';
+it('docs/reference/sandbox-webhooks.md names every share, every delay and every option of delivery reports and replies', () => {
+  const program = webhooks.split('\n## From a program\n')[1] ?? '';
   for (const name of [...Object.keys(NO_SHARES), ...Object.keys(USUAL_DELAYS_MS)]) {
     expect(program).toContain(`\`${name}\``);
   }
-  const section = page.split('\n## Reports and replies\n')[1]?.split('\n## ')[0] ?? '';
   const command = new Command();
   addWebhookOptions(command);
-  for (const { long } of command.options) expect(section).toContain(long);
-  expect(section).toContain(`--retries ${USUAL_RETRIES_MS.join(',')}`);
+  for (const { long } of command.options) expect(webhooks).toContain(long);
+  expect(webhooks).toContain(`--retries ${USUAL_RETRIES_MS.join(',')}`);
 });
 
-it('docs/sandbox.md shows what GET /sandbox/reports counts', async () => {
-  const shown = /```json\n(\{\n {2}"webhook"[\s\S]*?)```/.exec(page)?.[1] ?? '{}';
+it('docs/reference/sandbox-webhooks.md shows what GET /sandbox/reports counts', async () => {
+  const shown = /```json\n(\{\n {2}"webhook"[\s\S]*?)```/.exec(webhooks)?.[1] ?? '{}';
   await withSandbox({}, async (sandbox) => {
     expect(Object.keys(JSON.parse(shown) as object).toSorted()).toEqual(Object.keys(sandbox.reports).toSorted());
   });
 });
 
-it('docs/sandbox.md shows the statuses of each dialect as they are', () => {
+it('docs/reference/sandbox-answers.md shows the statuses of each dialect as they are', () => {
   const rows = rowsOf('Dialects', /^\| `[a-z-]+` \| \d/).map((row) => row.split(' | '));
   const shown = rows.map(([name, taken, invalid]) => [name, taken?.slice(0, 3), invalid]);
   const expected = Object.values(DIALECTS).map(({ name, acceptedStatus, invalidStatus }) => [
@@ -69,7 +73,7 @@ it('docs/sandbox.md shows the statuses of each dialect as they are', () => {
   expect(shown).toEqual(expected);
 });
 
-/** The settings of `wire` that docs/sandbox.md shows for each dialect; the default one needs none. */
+/** The settings of `wire` that docs/reference/sandbox-answers.md shows for each dialect; the default one needs none. */
 const WIRES = parse(/```yaml\n(top-level:[\s\S]*?)```/.exec(page)?.[1] ?? '') as Record<string, WireFile>;
 
 test.each(DIALECT_NAMES)('the settings on the page make handbill understand %s', async (dialect) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createDueQueue } from '../../src/sandbox/due-queue.ts';
+import { createDueQueue } from '../../src/sandbox/reporter.ts';
 import { chanceFor } from '../../src/sandbox/stories.ts';
 
 it('gives things in the order of their time, those of one time in the order in which they came', () => {

@@ -1,10 +1,19 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { DeliveryCause, DeliveryState, WebhookEvent } from '../../src/model.ts';
-import { EVENT_FORMS } from '../../src/sandbox/event-forms.ts';
+import { EVENT_FORMS } from '../../src/sandbox/dialects.ts';
 import { DIALECT_NAMES, type DialectName } from '../../src/sandbox/openapi.ts';
-import type { SandboxEvent, Subject } from '../../src/sandbox/sandbox-event.ts';
-import { type Beat, ERRORS, reply, report, respell, type Spelling, unsupportedOn } from '../../src/sandbox/story.ts';
+import {
+  type Beat,
+  ERRORS,
+  reply,
+  report,
+  respell,
+  type SandboxEvent,
+  type Spelling,
+  type Subject,
+  unsupportedOn,
+} from '../../src/sandbox/story.ts';
 import { createInterpreter } from '../../src/webhook/interpret.ts';
 
 const AT_MS = Date.UTC(2026, 10, 21, 9, 0, 0, 412);
@@ -98,7 +107,7 @@ describe.each(DIALECT_NAMES)('events in the form of %s are read without a mappin
   });
 });
 
-test('the forms as docs/sandbox.md shows them', () => {
+test('the forms as docs/reference/sandbox-webhooks.md shows them', () => {
   const both = [report('undeliverable', unsupportedOn('RCS')), reply('STOP')];
   const [said, replied] = both.map((beat): SandboxEvent => ({ subject: SUBJECT, beat, atMs: AT_MS }));
   if (said === undefined || replied === undefined) throw new Error('unreachable');

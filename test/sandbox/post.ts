@@ -1,5 +1,6 @@
 import { request } from 'undici';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 
 /** An answer, its body parsed where it is JSON. */
 export interface Answer {

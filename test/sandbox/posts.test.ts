@@ -5,7 +5,7 @@ import { describe, expect, it, test } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
 import type { ReportCounts } from '../../src/sandbox/reporter.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import type { WebhookOptions } from '../../src/sandbox/webhook-options.ts';
+import type { WebhookOptions } from '../../src/sandbox/webhook.ts';
 import { withSandbox } from './post.ts';
 import { eventsOf, MANNERS } from './receiver.ts';
 import { QUICK, send, withWebhook } from './with-webhook.ts';
@@ -56,7 +56,7 @@ describe('a post that is not answered 200 is repeated', () => {
     });
   });
 
-  it('also where nobody listens', async () => {
+  it('also where no receiver listens', async () => {
     const gone = createServer().listen(0, '127.0.0.1');
     await once(gone, 'listening');
     const url = `http://127.0.0.1:${(gone.address() as AddressInfo).port}/`;
@@ -130,7 +130,7 @@ describe('how much at once', () => {
 });
 
 describe('close', () => {
-  it('stops at once, posts nothing after it, and lets go of whoever waits', async () => {
+  it('stops at once, posts nothing after it, and releases all who wait', async () => {
     await withWebhook(
       { webhook: { delaysMs: { ...QUICK, sent: 100 } }, manner: () => {} },
       async (sandbox, receiver) => {
@@ -209,7 +209,7 @@ describe('is refused before anything starts', () => {
     ['no URL', { url: '127.0.0.1:4011', scheme: 'none' }, /begins with http|not a URL/],
     ['a password in the URL', { url: 'http://a:b@127.0.0.1/', scheme: 'none' }, /user and password/],
     ['no secret', { url }, /The scheme standard needs a secret/],
-    ['a secret that is no base64', { url, secret: 'whsec_!!!' }, /base64/],
+    ['a secret that is not base64', { url, secret: 'whsec_!!!' }, /base64/],
     ['an empty secret', { url, secret: 'whsec_' }, /base64/],
     ['no password', { url, scheme: 'basic', secret: 'user' }, /user:password/],
     ['a token of two lines', { url, scheme: 'bearer', secret: 'a\nb' }, /printable ASCII/],

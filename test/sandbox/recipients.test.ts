@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { ReceivedView } from '../../src/sandbox/inbox.ts';
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
 import { messageTo } from './message.ts';
 import { post, withSandbox } from './post.ts';
 
@@ -51,7 +51,7 @@ describe('each recipient is judged by itself', () => {
     });
   });
 
-  it('also where nobody is left', async () => {
+  it('also where no recipient is left', async () => {
     await withSandbox({}, async (sandbox) => {
       const answer = await post(sandbox, { ...messageTo(...numbers('844', '404')), ...RCS });
       expect(answer.json).toMatchObject({

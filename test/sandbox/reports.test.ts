@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import type { DeliveryState } from '../../src/model.ts';
 import { foldDelivery } from '../../src/report/fold-delivery.ts';
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
 import { STORIES } from '../../src/sandbox/stories.ts';
 import { post } from './post.ts';
 import { eventsOf, type Posted } from './receiver.ts';
@@ -16,7 +16,7 @@ function told(posts: readonly Posted[]): string[] {
   );
 }
 
-/** What came back for each number that was sent to, in the order of posts. */
+/** The reports for each number that was sent to, in the order of posts. */
 function toldAbout(posts: readonly Posted[], number: string): string[] {
   return told(posts.filter(({ text }) => text.includes(number.slice(-9))));
 }
@@ -93,7 +93,7 @@ describe('fixed stories', () => {
     });
   });
 
-  it('607 is answered although nobody receives', async () => {
+  it('607 is answered although no receiver is set', async () => {
     await withWebhook({ manner: (outgoing) => outgoing.socket?.resetAndDestroy() }, async (sandbox) => {
       await send(sandbox, 'SMS', '+447700900607');
     });
@@ -144,7 +144,7 @@ describe('fixed stories', () => {
     });
   });
 
-  it('are not played by a number that belongs to somebody, unless told so', async () => {
+  it('are not played by a number that may belong to a person, unless told so', async () => {
     for (const [scripts, last] of [
       ['reserved', 'delivered'],
       ['none', 'delivered'],
@@ -169,7 +169,7 @@ describe('fixed stories', () => {
 });
 
 describe('what reports are about', () => {
-  it('knows the id that the answer gave to each of several recipients, and nobody who was refused', async () => {
+  it('knows the id that the answer gave to each of several recipients, and none for those who were refused', async () => {
     await withWebhook({}, async (sandbox, receiver) => {
       const { json } = await send(sandbox, 'RCS', '+447700900123', '+447700900844', '+447700900602');
       await sandbox.settled();
@@ -184,7 +184,7 @@ describe('what reports are about', () => {
     });
   });
 
-  it('nothing comes back of a refusal, a failure, a lost connection, or a page of somebody else', async () => {
+  it('there is no report of a refusal, a failure, a lost connection, or a page of another server', async () => {
     await withWebhook({}, async (sandbox) => {
       for (const digits of ['404', '429', '500', '901', '904', '907', '910']) {
         await post(sandbox, messageWith('SMS', `+447700900${digits}`)).catch(() => null);

@@ -1,8 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/options.ts';
 import { SCENARIOS, type Scenario, scenarioFor } from '../../src/sandbox/scenarios.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { messageTo } from './message.ts';
 import { rawPost, sendRaw } from './send-raw.ts';
 

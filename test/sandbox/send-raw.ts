@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
 
-/** What came back on a connection of its own, byte for byte. */
+/** The answer on a connection of its own, byte for byte. */
 export interface RawAnswer {
   readonly text: string;
   /** How it ended: the server closed, the server reset, or nothing more came in the time given. */
@@ -30,7 +30,7 @@ export async function sendRaw(sandbox: Sandbox, bytes: string | Buffer, waitMs =
   return { text, end };
 }
 
-/** A request as it stands on the wire. */
+/** A request as it is on the wire. */
 export function rawPost(sandbox: Sandbox, body: string, headers: Readonly<Record<string, string>> = {}): string {
   const all = {
     Host: `127.0.0.1:${sandbox.port}`,

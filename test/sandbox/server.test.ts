@@ -6,7 +6,8 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
 import type { ReceivedView } from '../../src/sandbox/inbox.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { messageTo } from './message.ts';
 import { rawPost, sendRaw } from './send-raw.ts';
 
@@ -362,7 +363,7 @@ describe('only for this machine', () => {
     }
   });
 
-  it('needs a key that can stand in a header', async () => {
+  it('needs a key that can be in a header', async () => {
     for (const apiKey of ['', 'a b', 'a\r\nb', 'schlüssel']) {
       await expect(startSandbox({ apiKey })).rejects.toMatchObject({ exit: 2, code: 'invalid-api-key' });
     }
@@ -432,7 +433,7 @@ describe('whatever comes', () => {
     expect((await post(shared, MESSAGE)).status).toBe(202);
   });
 
-  it('HEAD gets the headers alone', async () => {
+  it('HEAD gets only the headers', async () => {
     const { text } = await sendRaw(shared, 'HEAD /sandbox HTTP/1.1\r\nHost: localhost\r\n\r\n', 100);
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\nContent-Type: text\/plain[\s\S]*\r\n\r\n$/);
     expect(text).not.toContain('x-hono');
@@ -480,7 +481,7 @@ describe('options', () => {
     expect(performance.now() - start).toBeLessThan(1_000);
   });
 
-  it('leaves the globals of the process alone', async () => {
+  it('does not touch the globals of the process', async () => {
     const [req, res] = [globalThis.Request, globalThis.Response];
     await withSandbox({}, async (sandbox) => {
       await post(sandbox, MESSAGE);

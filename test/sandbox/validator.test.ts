@@ -1,8 +1,9 @@
 import { type Document, OpenAPIBackend } from 'openapi-backend';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { DIALECT_NAMES, type DialectName, describeDialect, readDescription } from '../../src/sandbox/openapi.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
 import { SCENARIOS } from '../../src/sandbox/scenarios.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { type Answer, post, withSandbox } from './post.ts';
 
 /** What a validator that others wrote has against requests and answers; nothing is an empty list. */
@@ -13,7 +14,7 @@ interface Inspector {
 
 /**
  * Over the description of one dialect, or the whole file. The validator reads answers of type application/json alone,
- * so that errors stand under that type in its copy.
+ * so that errors are under that type in its copy.
  */
 async function inspectorOf(description: unknown, errorType: string): Promise<Inspector> {
   const copy = JSON.parse(JSON.stringify(description)) as { paths: { '/v2/messages': { post: Operation } } };

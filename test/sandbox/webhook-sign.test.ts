@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, test } from 'vitest';
 import type { HmacScheme, Scheme } from '../../src/model.ts';
 import { signerOf } from '../../src/sandbox/reporter.ts';
-import { USUAL_HMAC, type WebhookOptions } from '../../src/sandbox/webhook-options.ts';
+import { USUAL_HMAC, type WebhookOptions } from '../../src/sandbox/webhook.ts';
 import { createVerifier } from '../../src/webhook/verify.ts';
 import { MANNERS } from './receiver.ts';
 import { send, withWebhook } from './with-webhook.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/server.ts';
-import type { WebhookOptions } from '../../src/sandbox/webhook-options.ts';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/options.ts';
+import type { WebhookOptions } from '../../src/sandbox/webhook.ts';
 import { messageTo } from './message.ts';
 import { type Answer, post, withSandbox } from './post.ts';
 import { MANNERS, type Manner, type Receiver, startReceiver } from './receiver.ts';

@@ -8,7 +8,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { HandbillError } from '../../src/errors.ts';
 import { type CallerOptions, scheduleCallers } from '../../src/operations/schedule.ts';
 import { everyMinutes } from '../../src/schedule/callers.ts';
-import { handbillHere } from '../commands/in-process.ts';
+import { handbillHere } from '../cli/in-process.ts';
 import { CLI, COMPILED, runCli } from '../helpers/cli.ts';
 import { clock } from './clocks.ts';
 
@@ -115,7 +115,7 @@ describe('crontab', () => {
   });
 });
 
-describe('an option that a format has no use for is refused: somebody would rely on it', () => {
+describe('an option that a format has no use for is refused: a user would rely on it', () => {
   it.each([
     [['--image', 'x:1'], '--image says nothing to crontab', '--format kubernetes'],
     [['--runner', 'mine', '--folder', '/app'], '--folder says nothing', '--runner says nothing'],
@@ -314,7 +314,7 @@ describe('what is asked for first', () => {
       /several environments/,
     ],
     [
-      'an environment that takes approved plans alone',
+      'an environment that accepts approved plans only',
       'crontab',
       APPROVED_PROJECT,
       '* * * * *',

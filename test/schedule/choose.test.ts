@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { chooseDue, GRACE_MS, type KnownRun, waitsMs } from '../../src/schedule/choose.ts';
 import { LATE_MS, occurrenceAt } from '../../src/schedule/occurrence.ts';
+import { examples } from '../helpers/quick.ts';
 import { CRONS, clock, INSTANTS, ZONES } from './clocks.ts';
 
 const DAILY = '0 9 * * *';
@@ -41,7 +42,7 @@ function chosen({
 }: Look): string[] {
   const { seen = '2026-01-01T00:00:00Z', isRemembered = false, asksCatchUp = false } = more;
   const steps = chooseDue(clock(cron), {
-    schedule: { cron, timeZone: 'UTC', missed, asksCatchUp },
+    schedule: { cron, at: null, timeZone: 'UTC', missed, asksCatchUp },
     notAfterMs: notAfter === undefined ? null : ms(notAfter),
     waitsMs: waits,
     nowMs: ms(now),
@@ -84,7 +85,7 @@ describe('a campaign that ran before', () => {
     ],
     ['two missed', { now: '2026-11-21T09:01:00Z', runs: [run('2026-11-18T09:00:00Z')] }, ['send 21T09:00']],
     [
-      'many missed: the latest alone',
+      'many missed: only the latest',
       { now: '2026-11-21T12:10:00Z', cron: '0 * * * *', runs: [run('2026-11-21T08:00:00Z')] },
       ['send 21T12:00 missed 3'],
     ],
@@ -215,7 +216,7 @@ describe('runs that are not finished', () => {
   });
 });
 
-test('whoever may wait for a window and for pauses waits for both', () => {
+test('a campaign that may wait for a window and for pauses waits for both', () => {
   const canary = {
     steps: [{ count: 1 }, { share: 0.1 }],
     pauseMs: 3_600_000,
@@ -239,7 +240,7 @@ describe('whatever the expression, and however often it is looked', () => {
     const sent: { readonly occurrence: string; readonly nowMs: number }[] = [];
     for (const nowMs of instants) {
       const facts = {
-        schedule: { cron, timeZone, missed, asksCatchUp: false },
+        schedule: { cron, at: null, timeZone, missed, asksCatchUp: false },
         notAfterMs: null,
         waitsMs: 0,
         nowMs,
@@ -277,7 +278,7 @@ describe('whatever the expression, and however often it is looked', () => {
           expect(latest(ms(occurrence))).toBe(ms(occurrence));
         }
       }),
-      { numRuns: 200 },
+      { numRuns: examples(200) },
     );
   });
 
@@ -298,7 +299,7 @@ describe('whatever the expression, and however often it is looked', () => {
         const sent = simulate({ cron, timeZone: zone, missed, seenMs: from }, instants);
         expect(sent.map(({ occurrence }) => occurrence)).toEqual(looked.map(occurrenceAt));
       }),
-      { numRuns: 200 },
+      { numRuns: examples(200) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { readCron } from '../../src/util/cron.ts';
+import { examples } from '../helpers/quick.ts';
 import { CRONS, clock, INSTANTS, ZONES } from './clocks.ts';
 
 /** Instants after one, as `10-25T00:30` in UTC. */
@@ -117,7 +118,7 @@ test('forwards and backwards name the same instants, each once and in order', ()
         if (i > 0) expect(latest(at - 1)).toBe(walked[i - 1]);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: examples(300) },
   );
 });
 
@@ -135,6 +136,6 @@ test('no time of the wall clock fires twice, unless every hour does', () => {
         expect(new Set(shown).size).toBe(shown.length);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: examples(200) },
   );
 });

@@ -2,7 +2,13 @@ import { describe, expect, it, test } from 'vitest';
 import type { Schedule } from '../../src/model.ts';
 import { instantOf, occurrenceFor, overRefusal } from '../../src/schedule/occurrence.ts';
 
-const schedule: Schedule = { cron: '0 9 * * 1-5', timeZone: 'Europe/London', missed: 'catch-up', asksCatchUp: false };
+const schedule: Schedule = {
+  cron: '0 9 * * 1-5',
+  at: null,
+  timeZone: 'Europe/London',
+  missed: 'catch-up',
+  asksCatchUp: false,
+};
 const SATURDAY = Date.parse('2026-11-21T12:00:00Z');
 const FRIDAY = Date.parse('2026-11-20T12:00:00Z');
 
@@ -29,7 +35,17 @@ it.each<[label: string, named: string | undefined, nowMs: number, sent: string, 
   expect(await meant(zone, named, { nowMs, toShow: true })).toBe(shown);
 });
 
-test('beside a schedule, a date or a number is no name', async () => {
+test('a campaign that goes out at one time has that occurrence, before and after it', async () => {
+  const at = { written: '2026-11-20T12:30', ms: Date.parse('2026-11-20T12:30:00Z') };
+  const campaign = { schedule: { ...schedule, cron: null, at }, timeZone: 'UTC' };
+  for (const nowMs of [FRIDAY, at.ms, SATURDAY])
+    expect(await meant(campaign, undefined, { nowMs })).toBe('2026-11-20T12:30:00Z');
+  expect(await overRefusal({ ...campaign, file: 'x' }, '2026-11-20T12:30:00Z', SATURDAY + 86_400_000)).toMatchObject({
+    code: 'too-late',
+  });
+});
+
+test('with a schedule, a date or a number is not a name', async () => {
   for (const named of ['2026-11-20', '2026-11', '42', '2026-11-20T09:00']) {
     await expect(meant(zone, named)).rejects.toMatchObject({ code: 'usage', exit: 2 });
   }

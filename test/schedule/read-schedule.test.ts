@@ -38,7 +38,24 @@ describe('a schedule is read', () => {
   });
 });
 
-describe('what is wrong with one is said where it stands', () => {
+describe('one time is read in the zone of the schedule', () => {
+  it.each([
+    ['2026-12-24T09:00', 'Europe/London', '2026-12-24T09:00:00.000Z'],
+    ['2026-12-24 09:00:30', 'Europe/Berlin', '2026-12-24T08:00:30.000Z'],
+    ['2026-12-24T09:00+01:00', 'Europe/London', '2026-12-24T08:00:00.000Z'],
+    ['2026-12-24T09:00Z', 'Asia/Kolkata', '2026-12-24T09:00:00.000Z'],
+    // As with cron: of two the first, and after the gap the first moment.
+    ['2026-10-25T01:30', 'Europe/London', '2026-10-25T00:30:00.000Z'],
+    ['2026-03-29T01:30', 'Europe/London', '2026-03-29T01:00:00.000Z'],
+    ['2026-10-04T02:15', 'Australia/Lord_Howe', '2026-10-03T15:30:00.000Z'],
+  ])('%s in %s', async (at, timeZone, expected) => {
+    const { campaign, diagnostics } = await read(`schedule: { at: "${at}", timeZone: ${timeZone} }`);
+    expect(diagnostics).toEqual([]);
+    expect(campaign?.schedule).toMatchObject({ cron: null, at: { written: at, ms: Date.parse(expected) } });
+  });
+});
+
+describe('what is wrong with one is reported at its place', () => {
   it.each<[lines: string, expected: string, hint: RegExp]>([
     ['schedule: { cron: 0 9 30 2 * }', 'invalid-value 5:19', /0 9 L \* \*/],
     ['schedule: { cron: 0 0 9 * * * }', 'invalid-value 5:19', /Leave out the seconds: 0 9 \* \* \*/],
@@ -46,7 +63,11 @@ describe('what is wrong with one is said where it stands', () => {
     ['schedule: { cron: 0 9 * * *, timeZone: Europe/Lundon }', 'invalid-value 5:40', /Europe\/London/],
     ['schedule: { cron: 0 9 * * *, timeZone: "+01:00" }', 'invalid-value 5:40', /Europe\/London/],
     ['schedule: { cron: 0 9 * * *, missed: later }', 'invalid-value 5:38', /catch-up/],
-    ['schedule: { timeZone: Europe/London }', 'missing-key 5:1', /./],
+    ['schedule: { timeZone: Europe/London }', 'missing-key 5:11', /at: 2026-12-24T09:00 for one/],
+    ['schedule: { at: 2026-12-24 }', 'invalid-value 5:17', /2026-12-24T09:00/],
+    ['schedule: { at: tomorrow }', 'invalid-value 5:17', /not a date with a time/],
+    ['schedule: { at: 2026-02-30T09:00 }', 'invalid-value 5:17', /not a date with a time/],
+    ['schedule: { cron: 0 9 * * *, at: 2026-12-24T09:00 }', 'invalid-value 5:34', /Keep one of them/],
     ['schedule: 0 9 * * *', 'wrong-type 5:11', /./],
     ['schedule: { cron: 0 9 * * *, every: 5m }', 'unknown-key 5:30', /./],
     ['timeZone: Nowhere\nschedule: { cron: 0 9 * * * }', 'invalid-value 5:11', /./],

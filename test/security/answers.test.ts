@@ -47,12 +47,12 @@ async function sendTo(behaviour: Behaviour, rows: number, rate = '1000/s'): Prom
 
 const plain = (id: string): string => `HTTP/1.1 202 OK\r\ncontent-length: ${id.length + 9}\r\n\r\n{"id":"${id}"}`;
 
-describe('S37: the answer of one request never goes to another', () => {
+describe('the answer of one request never goes to another (S37)', () => {
   it.each([
     ['in one packet', 0],
     // Before the next request: once that is on its way, HTTP/1.1 has nothing by which the two could be told apart.
     ['a moment later', 5],
-  ])('S37: two answers to the first request, the second %s: nobody gets the planted id', async (_, delayMs) => {
+  ])('two answers to the first request, the second %s: no recipient gets the planted id (S37)', async (_, delayMs) => {
     let asked = 0;
     const { sent, rows, connections } = await sendTo(
       ({ socket }) => {
@@ -72,7 +72,7 @@ describe('S37: the answer of one request never goes to another', () => {
   });
 });
 
-describe('S38: a compressed answer is not read', () => {
+describe('a compressed answer is not read (S38)', () => {
   /** A gigabyte of zeros in a megabyte: gzip files behind each other are one. */
   const bomb = (): Buffer => Buffer.concat(Array<Buffer>(100).fill(gzipSync(Buffer.alloc(10 * 1024 * 1024))));
 
@@ -83,13 +83,13 @@ describe('S38: a compressed answer is not read', () => {
     ['deflate', 202],
     ['zstd', 202],
     ['gzip, gzip', 202],
-  ])('S38: a small one with %s and %i: in doubt', async (encoding, status) => {
+  ])('a small one with %s and %i: in doubt (S38)', async (encoding, status) => {
     const { sent, rows } = await sendTo(compressed(gzipSync('{"id":"m-1"}'), status, encoding), 1);
     expect(rows).toMatchObject([{ outcome: 'in-doubt', reason: 'unrecognised', messageId: null }]);
     expect([4, 5]).toContain(sent.status);
   });
 
-  it.each([202, 400, 500])('S38: a bomb of a gigabyte with %i: memory stays bounded', async (status) => {
+  it.each([202, 400, 500])('a bomb of a gigabyte with %i: memory stays bounded (S38)', async (status) => {
     const { sent, rows } = await sendTo(compressed(bomb(), status, 'gzip'), 1);
     expect(rows[0]?.outcome).toBe(status === 400 ? 'rejected' : 'in-doubt');
     expect(sent.status).toBe(status === 400 ? 3 : sent.status);
@@ -97,7 +97,7 @@ describe('S38: a compressed answer is not read', () => {
     expect(sent.cpuMs).toBeLessThan(2_000);
   });
 
-  it('S38: handbill asks for none', async () => {
+  it('handbill asks for none (S38)', async () => {
     let head = '';
     await sendTo((request) => {
       head = request.head;
@@ -112,11 +112,11 @@ function compressed(bytes: Buffer, status: number, encoding: string): Behaviour 
   return ({ socket }) => socket.write(Buffer.concat([Buffer.from(head), bytes]));
 }
 
-describe('S28: SQL is never put together from values', () => {
+describe('SQL is never put together from values (S28)', () => {
   const SOURCES = join(import.meta.dirname, '..', '..', 'src');
   const STATEMENT = /\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|PRAGMA|CREATE|DROP|ALTER|ATTACH|VACUUM|BEGIN)\b/;
 
-  it('S28: in all sources: no placeholder in a statement, nothing joined to one', () => {
+  it('in all sources: no placeholder in a statement, nothing joined to one (S28)', () => {
     const statements: string[] = [];
     const wrong: string[] = [];
     for (const name of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) {

@@ -10,7 +10,7 @@ const NAMES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/googl
 export interface Opened {
   /** Texts of dialogs (`alert` and the like). */
   readonly dialogs: readonly string[];
-  /** Addresses of everything that the page asked for besides itself. */
+  /** Addresses of everything that the page asked for apart from itself. */
   readonly requests: readonly string[];
   /** What it wrote to the console, refusals by its content security policy among them. */
   readonly logged: readonly string[];

@@ -116,7 +116,7 @@ const MISPLACED: readonly (readonly [file: string, replace: RegExp, by: string])
   ['people.csv', /\+447400100000/, CANARY_KEY],
 ];
 
-it('S7: the key is nowhere: not in what any command prints, not in any file, whatever the API repeats', async () => {
+it('the key is nowhere: not in what any command prints, not in any file, whatever the API repeats (S7)', async () => {
   const search = new CanarySearch();
   let answered = 0;
   const server = await startRawServer({
@@ -164,7 +164,7 @@ it('S7: the key is nowhere: not in what any command prints, not in any file, wha
 });
 
 it.each(['exception', 'timer', 'rejection'])(
-  'S7: not in a crash (%s), exit 1, with debug output and without',
+  'not in a crash (%s), exit 1, with debug output and without (S7)',
   async (how) => {
     const search = new CanarySearch();
     using scene = oneRow();
@@ -185,7 +185,7 @@ it.each(['exception', 'timer', 'rejection'])(
   },
 );
 
-it('S7: not in what Node itself adds when it is asked to debug', async () => {
+it('not in what Node itself adds when it is asked to debug (S7)', async () => {
   const search = new CanarySearch();
   const server = await startRawServer();
   const reports = mkdtempSync(join(tmpdir(), 'handbill-reports-'));
@@ -206,7 +206,7 @@ it('S7: not in what Node itself adds when it is asked to debug', async () => {
   expect(search.found).toEqual([]);
 });
 
-it('S7: the search finds the key in every form', () => {
+it('the search finds the key in every form (S7)', () => {
   for (const [name, form] of formsOf(CANARY_KEY)) expect(canaryIn(`x${form}y`), name).not.toEqual([]);
   for (const before of ['', 'u', 'us', 'user:']) {
     const encoded = Buffer.from(`${before}${CANARY_KEY}:x`).toString('base64');

@@ -34,14 +34,14 @@ export function formsOf(key: string): ReadonlyMap<string, string> {
 
 const FORMS = formsOf(CANARY_KEY);
 
-/** The forms of the canary key that stand in these bytes; none is what every test wants. */
+/** The forms of the canary key that are in these bytes; none is what every test wants. */
 export function canaryIn(bytes: string | Uint8Array): string[] {
   const text = typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('latin1');
   const found = [...FORMS].filter(([, form]) => text.includes(form)).map(([name]) => name);
   return Buffer.from(text, 'latin1').includes(Buffer.from(CANARY_KEY, 'utf16le')) ? [...found, 'UTF-16'] : found;
 }
 
-/** Gathers whatever was printed or written, and says where the canary key stands in it. */
+/** Gathers whatever was printed or written, and says where the canary key is in it. */
 export class CanarySearch {
   readonly #found: string[] = [];
   #bytes = 0;

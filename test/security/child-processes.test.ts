@@ -7,14 +7,14 @@ import { createProject, type TestProject } from '../helpers/project.ts';
 
 /*
  * S35: no shell, ever; child processes for git and ssh-keygen alone, with fixed words, and nothing from data where an
- * option could stand. An older Node starts handbill itself under the one that npm installed beside it.
+ * option could be. An older Node starts handbill itself under the one that npm installed beside it.
  */
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Which file may start which program, by which functions: none of them knows a shell. */
 const ALLOWED: readonly { readonly file: string; readonly program: string; readonly functions: readonly string[] }[] = [
-  { file: 'diff/git', program: 'git', functions: ['execFile', 'spawn'] },
+  { file: 'util/git', program: 'git', functions: ['execFile', 'spawn'] },
   { file: 'approval/ssh-keygen', program: 'ssh-keygen', functions: ['spawn'] },
 ];
 
@@ -74,16 +74,20 @@ function withoutOwnThread(name: string, text: string): string {
   return name === 'ledger/postgres/bridge' && opens ? text.replace(/from\s*['"]node:worker_threads['"]/, '') : text;
 }
 
-/** An older Node starts handbill once more, under the Node that npm installed beside it: the same words, and no shell. */
+/**
+ * An older Node starts handbill once more, under the Node that npm installed beside it: the same words, and no shell. In
+ * the cache of npx it lets npm fetch that Node, by fixed words.
+ */
 function withoutOwnNode(name: string, text: string): string {
   if (name !== 'cli/older-node') return text;
   return text
-    .replace(/import\s*\{\s*spawn\s*\}\s*from\s*['"]node:child_process['"]/, '')
+    .replace(/import\s*\{\s*(?:execFileSync, )?spawn\s*\}\s*from\s*['"]node:child_process['"]/, '')
+    .replace(/\bexecFileSync\(here\.execPath, words, \{ stdio: ['"]ignore['"] \}\)/, '')
     .replace(
       /\bspawn\(node, \[\.\.\.here\.execArgv, \.\.\.here\.argv\.slice\(1\)\], \{ stdio: ['"]inherit['"] \}\)/,
       '',
     )
-    .replace(/\bspawn\(/g, "'child_process'");
+    .replace(/\b(?:spawn|execFileSync)\(/g, "'child_process'");
 }
 
 function faultsOf({ file, program, functions }: (typeof ALLOWED)[number], text: string): string[] {
@@ -136,7 +140,7 @@ describe('what may start a process', () => {
     ["import { spawn } from 'node:child_process';\nspawn('git', [], { shell: process.platform });", /asks for a shell/],
     ["import * as all from 'node:child_process';\nspawn('git', []);", /in another way/],
   ])('is noticed where git is started: %s', (text, says) => {
-    expect(problems([{ name: 'diff/git', text }]).join('; ')).toMatch(says);
+    expect(problems([{ name: 'util/git', text }]).join('; ')).toMatch(says);
   });
 });
 
@@ -180,7 +184,7 @@ const HOSTILE = [
 ];
 
 describe('hostile names', () => {
-  test('of a campaign are no names', async () => {
+  test('of a campaign are not names', async () => {
     using project = createProject({
       'campaign.yaml': CAMPAIGN.replace('name: hello', 'name: --upload-pack=x'),
       'hello.hbs': 'Hi',
@@ -215,7 +219,7 @@ describe('hostile names', () => {
     expect(existsSync(project.path('made'))).toBe(false);
   });
 
-  test('of revisions and campaigns stand where git takes no options', { timeout: 60_000 }, async () => {
+  test('of revisions and campaigns are where git takes no options', { timeout: 60_000 }, async () => {
     using project = createProject({
       'campaign.yaml': CAMPAIGN,
       'hello.hbs': 'Hi',

@@ -29,7 +29,7 @@ async function run(scene: Scene, args: readonly string[] = SEND, env: Readonly<R
 
 describe('where the key goes', () => {
   it.each([301, 302, 303, 307, 308])(
-    'S1: %i to another host is not followed: it sees no connection',
+    '%i to another host is not followed: it sees no connection (S1)',
     async (status) => {
       const elsewhere = await startRawServer();
       const redirecting = await startRawServer({
@@ -44,7 +44,7 @@ describe('where the key goes', () => {
     },
   );
 
-  it('S1: the server of the base URL, and it alone, gets the key', async () => {
+  it('only the server of the base URL gets the key (S1)', async () => {
     using scene = sceneAt(`http://127.0.0.1:${server.port}`);
     expect((await run(scene)).status).toBe(0);
     const heads = server.requests.map(({ head }) => head);
@@ -60,11 +60,11 @@ describe('where the key goes', () => {
     'http://localhost.:PORT',
     'http://10.0.0.1:PORT',
     'http://0.0.0.0:PORT',
-  ])('S2: plain http to anything but this machine is refused: %s', async (baseUrl) => {
+  ])('plain http to anything but this machine is refused: %s (S2)', async (baseUrl) => {
     await refused(baseUrl, 'plain http|dot');
   });
 
-  it('S3: NODE_TLS_REJECT_UNAUTHORIZED=0 is refused before any connection', async () => {
+  it('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused before any connection (S3)', async () => {
     const { connections } = server;
     using scene = sceneAt(`https://localhost:${server.port}`);
     const { status, stderr } = await run(scene, SEND, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
@@ -100,11 +100,11 @@ describe('where the key goes', () => {
     'http://127.0.0.1:PORT\\u0000',
     'http://127.0.0.1:PORT\\r\\nx-evil: 1',
     'http://١٢٧.0.0.1:PORT',
-  ])('S4: refused as a base URL: %s', async (baseUrl) => {
+  ])('refused as a base URL: %s (S4)', async (baseUrl) => {
     await refused(baseUrl, '');
   });
 
-  it('S4: the path of a base URL is kept, and the address that is posted to is shown', async () => {
+  it('the path of a base URL is kept, and the address that is posted to is shown (S4)', async () => {
     using scene = sceneAt(`http://127.0.0.1:${server.port}/gateway/`);
     const before = server.requests.length;
     const preview = await run(scene, ['preview', 'campaign.yaml', '--env', 'test']);
@@ -122,7 +122,7 @@ describe('where the key goes', () => {
     ['a proxy', 'proxy: http://evil.test:3128'],
     ['wire', 'wire: { channels: { sms: X } }'],
     ['an environment inside send', 'send: { baseUrl: https://evil.test }'],
-  ])('S5: a campaign file cannot name %s', async (_, line) => {
+  ])('a campaign file cannot name %s (S5)', async (_, line) => {
     const { connections } = server;
     using scene = createScene({
       rows: 1,
@@ -162,7 +162,7 @@ describe('where the key comes from', () => {
     return scene;
   };
 
-  it('S6: a private file', async () => {
+  it('a private file (S6)', async () => {
     using scene = keyed('{ file: key }');
     scene.write('key', `${CANARY_KEY}\n`);
     chmodSync(scene.path('key'), 0o600);
@@ -171,7 +171,7 @@ describe('where the key comes from', () => {
     expect(server.requests.slice(before).every(({ head }) => head.includes(`x-api-key: ${CANARY_KEY}\r\n`))).toBe(true);
   });
 
-  it.each([0o644, 0o640, 0o604, 0o620, 0o666])('S6: not a file of mode %o', async (mode) => {
+  it.each([0o644, 0o640, 0o604, 0o620, 0o666])('not a file of mode %o (S6)', async (mode) => {
     const { connections } = server;
     using scene = keyed('{ file: key }');
     scene.write('key', `${CANARY_KEY}\n`);
@@ -189,7 +189,7 @@ describe('where the key comes from', () => {
     ['in the place of a name', `{ env: "${CANARY_KEY}" }`],
     ['in a list', `["${CANARY_KEY}"]`],
     ['under another name', `{ value: "${CANARY_KEY}" }`],
-  ])('S6: not a literal, %s', async (_, written) => {
+  ])('not a literal, %s (S6)', async (_, written) => {
     const { connections } = server;
     using scene = keyed(written);
     // Without the variable nothing knows that this is the key, so that nothing but care can hide it.
@@ -209,7 +209,7 @@ describe('where the key comes from', () => {
     ['a tab', `\t${CANARY_KEY}`],
     ['a letter outside ASCII', `${CANARY_KEY}é`],
     ['DEL', `${CANARY_KEY}\u007f`],
-  ])('S9: not a key with %s', async (_, key) => {
+  ])('not a key with %s (S9)', async (_, key) => {
     const { connections } = server;
     using scene = sceneAt(`http://127.0.0.1:${server.port}`);
     const { status, stderr } = await run(scene, SEND, { HANDBILL_API_KEY: key });
@@ -218,7 +218,7 @@ describe('where the key comes from', () => {
     expect({ status, connections: server.connections }).toEqual({ status: 2, connections });
   });
 
-  it('S8: it is no argument of any process while it is sent, and there is no option for it', async () => {
+  it('it is not an argument of any process while it is sent, and no option takes it (S8)', async () => {
     const silent = await startRawServer({ behaviour: () => undefined });
     using scene = sceneAt(`http://127.0.0.1:${silent.port}`);
     const sender = startCli(SEND, { cwd: scene.root, env: { HANDBILL_API_KEY: CANARY_KEY } });
@@ -258,7 +258,7 @@ describe('what a template needs', () => {
     ['as an argument', 'Hi {{upper nmae}}'],
     ['as an argument inside #if', 'Hi {{#if (eq nmae "x")}}x{{/if}}'],
     ['below a column', 'Hi {{name.first}}'],
-  ])('S18: a name that is no column is refused before any request: %s', async (_, text) => {
+  ])('a name that is not a column is refused before any request: %s (S18)', async (_, text) => {
     const { connections } = server;
     using scene = sceneAt(`http://127.0.0.1:${server.port}`);
     scene.write('hello.hbs', text);
@@ -270,7 +270,7 @@ describe('what a template needs', () => {
     expect({ status, connections: server.connections }).toEqual({ status: 2, connections });
   });
 
-  it('S18: an empty cell is refused before any request', async () => {
+  it('an empty cell is refused before any request (S18)', async () => {
     const { connections } = server;
     using scene = sceneAt(`http://127.0.0.1:${server.port}`);
     scene.write('people.csv', 'msisdn,name\n+447400100001,Ana\n+447400100002,\n');

@@ -21,7 +21,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 
 /**
  * Start tags with their attributes, and the text between, as a browser reads them: enough of HTML for pages that a
- * program wrote. What stands in `<script>` and `<style>` is neither.
+ * program wrote. What is in `<script>` and `<style>` is neither.
  */
 export function elementsOf(page: string): { readonly elements: readonly Element[]; readonly text: string } {
   const elements: Element[] = [];

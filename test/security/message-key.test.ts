@@ -100,7 +100,7 @@ const REPORTS: readonly (readonly string[])[] = [
   ['runs'],
 ];
 
-it('S7: the key is nowhere, whatever an answer says of single recipients, channels and their ids', async () => {
+it('the key is nowhere, whatever an answer says of single recipients, channels and their ids (S7)', async () => {
   const search = new CanarySearch();
   let answered = 0;
   server.behaviour = (request) => TELLTALES[answered++ % TELLTALES.length]?.(request);
@@ -194,13 +194,13 @@ const WIRES: readonly string[] = [
 ];
 
 describe('the key, typed where it does not belong, is not shown', () => {
-  it.each(MISTAKES)('S7: %s', async (_, lines) => {
+  it.each(MISTAKES)('%s (S7)', async (_, lines) => {
     const list = lines.includes('recipients:') ? '' : 'recipients: { csv: people.csv, to: msisdn }\n';
     using project = projectWith(`name: proof\nfrom: Riverside\n${lines.replaceAll('KEY', CANARY_KEY)}\n${list}`);
     await expectHidden(project);
   });
 
-  it('S7: in the wire of an environment', async () => {
+  it('in the wire of an environment (S7)', async () => {
     for (const line of WIRES) {
       const wire = `\n    wire: { ${line.replaceAll('KEY', `"${CANARY_KEY}"`)} }`;
       using project = projectWith('name: proof\nchannel: rcs\ntemplate: { text: x }\nrecipients: people.csv\n', wire);
@@ -208,7 +208,7 @@ describe('the key, typed where it does not belong, is not shown', () => {
     }
   });
 
-  it('S7: as the winner on the command line', async () => {
+  it('as the winner on the command line (S7)', async () => {
     const variants = 'test: 10%\nvariants: [{ name: a, template: { id: x } }, { name: b, template: { id: y } }]';
     using project = projectWith(`name: proof\nchannel: rcs\n${variants}\nrecipients: people.csv\n`);
     await expectHidden(project, ['--winner', CANARY_KEY]);

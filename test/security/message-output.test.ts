@@ -20,7 +20,7 @@ beforeAll(async () => {
   if (existsSync('/dev/shm')) process.env['TMPDIR'] = '/dev/shm';
   target = startTarget();
   server = await startRawServer({
-    // Nobody can receive the first channel; the second refuses, and each says why in its own words.
+    // No recipient can receive the first channel; the second refuses, and each says why in its own words.
     behaviour: (request) => {
       const first = request.body.includes('"channel":"SMS"');
       answer(first ? 400 : 404, JSON.stringify({ code: says, id: says, error: { message: says } }))(request);
@@ -154,7 +154,7 @@ function projectWith(text: string): TestProject {
   });
 }
 
-/** JSON is YAML, as long as what YAML does not take as it stands is escaped. */
+/** JSON is YAML, as long as what YAML does not take unchanged is escaped. */
 function fileOf(name: string, message: object): string {
   const whole = { name, from: 'Riverside', ...fromRoot(message), limits: { stopAfter: { rejected: '100%' } } };
   return `${JSON.stringify(whole).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]/g, numbered)}\n`;
@@ -177,7 +177,7 @@ async function run(project: TestProject, args: readonly string[]): Promise<Ran> 
 }
 
 describe('a terminal', () => {
-  it.each(CHOSEN)('S21: obeys nothing of what a message, a condition or a fallback holds: %s', async (_, payload) => {
+  it.each(CHOSEN)('obeys nothing of what a message, a condition or a fallback holds: %s (S21)', async (_, payload) => {
     says = payload;
     using project = projectWith(payload.replaceAll('\0', ''));
     const ended = new Map<string, number | null>();
@@ -207,7 +207,7 @@ describe('a terminal', () => {
     expect([...ended.values()].filter((status) => status !== 2).length).toBeGreaterThan(2);
   });
 
-  it.each(CHOSEN)('S21: nor of what a sandbox logs of a message: %s', async (_, payload) => {
+  it.each(CHOSEN)('nor of what a sandbox logs of a message: %s (S21)', async (_, payload) => {
     const logged: string[] = [];
     const sandbox = await startSandbox({ apiKey: 'test-key', fields: 'any', log: (line) => logged.push(line) });
     const to = (recipient: object): object => ({ channel: payload, body: { text: payload }, recipients: [recipient] });
@@ -247,6 +247,7 @@ const DRAWN: ReadonlySet<string> = new Set([
   'width',
   'height',
   'viewbox',
+  'preserveaspectratio',
   'aria-hidden',
   'x',
   'y',
@@ -254,7 +255,7 @@ const DRAWN: ReadonlySet<string> = new Set([
 ]);
 
 describe('pages and lines', () => {
-  it('S22, S23: what single recipients, legs and answers are called adds no element, no line and no document', async () => {
+  it('what single recipients, steps and answers are called adds no element, no line and no document (S22, S23)', async () => {
     const payloads = SCRIPTS.slice(0, FULL ? 40 : 4).map((text) => text.replaceAll('\0', ''));
     for (const payload of payloads) {
       says = `${payload}\n{"outcome":"accepted"}`;

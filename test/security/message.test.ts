@@ -64,7 +64,7 @@ const HEADERS: readonly (readonly [label: string, campaign: string])[] = [
 ];
 
 describe('a line break begins no header', () => {
-  it.each(HEADERS)('S9: %s', async (_, campaign) => {
+  it.each(HEADERS)('%s (S9)', async (_, campaign) => {
     for (const end of ['\n', '\r\n', '\u2028', '\u0085', '\v']) {
       const text = TWO_LINES.replace('\n', end);
       const { status, stderr, bodies } = await send(campaign, text, text);
@@ -73,7 +73,7 @@ describe('a line break begins no header', () => {
     }
   });
 
-  it('S9: one line passes', async () => {
+  it('one line passes (S9)', async () => {
     for (const [, campaign] of HEADERS.filter(([label]) => !/written|expression/.test(label))) {
       const { status, stderr, bodies } = await send(campaign, 'Ana', 'Ana');
       expect([campaign, stderr, status, bodies.length]).toEqual([campaign, expect.anything(), 0, 1]);
@@ -81,7 +81,7 @@ describe('a line break begins no header', () => {
   });
 });
 
-describe('a message that is the same for everybody is judged as one with names in it', () => {
+describe('a message that is the same for all recipients is judged as one with names in it', () => {
   const long = 'It is late. '.repeat(500);
   it.each([
     ['a text that is too long to be said', 'channel: voice\ntemplate: { text: "LONG" }'],
@@ -131,7 +131,7 @@ it.each([
 });
 
 it.each(['__proto__.name', 'constructor.name', 'prototype.name', '.name'])(
-  'S12: no variable becomes a key that means something to a program: %s',
+  'no variable becomes a key that means something to a program: %s (S12)',
   async (need) => {
     const campaign = `channel: rcs\ntemplate: { id: x, needs: [${need}] }\nrecipients: people.csv`;
     const { status, stderr, bodies } = await send(campaign, 'Ana');

@@ -39,7 +39,7 @@ interface Where {
 
 const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
-/** A project with the payload wherever a user or somebody else could have put it. */
+/** A project with the payload wherever a user or another person could have put it. */
 function projectWith(payload: string, where: Where = {}): TestProject {
   const rows = [0, 1, 2].map((row) =>
     [numberOf(row), `${where.key ?? 'k'}${row}`, where.name ?? 'Ana'].map(cell).join(','),
@@ -78,7 +78,7 @@ const FORMULAS: readonly (readonly [string, string])[] = [
 const DANGEROUS = /^[=+\-@\t\r\n\0＝＋－＠]/;
 
 describe('csv', () => {
-  it('S20: no cell of a report or a list of suppressions begins like a formula, and it reads back', async () => {
+  it('no cell of a report or a list of suppressions begins like a formula, and it reads back (S20)', async () => {
     says = '=cmd()';
     using project = projectWith('x');
     const payloads = FORMULAS.map(([, payload]) => payload);
@@ -129,14 +129,14 @@ const TEXTS: readonly (readonly string[])[] = [
 ];
 
 describe('a terminal', () => {
-  it.each(CHOSEN)('S21: obeys nothing of what stands in a list, a campaign or an answer: %s', async (_, payload) => {
+  it.each(CHOSEN)('obeys nothing of what is in a list, a campaign or an answer: %s (S21)', async (_, payload) => {
     says = payload;
     using project = projectWith(payload, { key: payload.replace(/\r/g, ''), name: payload.replace(/\r/g, '') });
     await run(project, ['suppress', 'add', '+447400100009', '--reason', payload]);
     for (const args of TEXTS) expectPrintable(args, await run(project, args));
   });
 
-  it.each(CHOSEN)('S21: nor of what stands in arguments, names of files and wrong files: %s', async (_, payload) => {
+  it.each(CHOSEN)('nor of what is in arguments, names of files and wrong files: %s (S21)', async (_, payload) => {
     says = 'x';
     using project = projectWith('x');
     const name = payload.replaceAll('/', '_');
@@ -171,7 +171,7 @@ describe('a terminal', () => {
     for (const args of lines) expectPrintable(args, await run(project, args));
   });
 
-  it('S21: obeys nothing of a ledger’s folder that fails', async () => {
+  it('obeys nothing of a ledger’s folder that fails (S21)', async () => {
     says = 'x';
     using project = projectWith('x');
     const folder = project.path('\u001b]0;owned\u0007');
@@ -199,7 +199,7 @@ describe('lines', () => {
     ['the end of a document', '"}]}\n{"version":1}'],
     ['line separators', 'x\u2028{"outcome":"accepted"}\u2029'],
     ['NUL and DEL', 'x\u0000y\u007f'],
-  ])('S22: data adds no line and no document: %s', async (_, payload) => {
+  ])('data adds no line and no document: %s (S22)', async (_, payload) => {
     says = payload;
     using project = projectWith(payload.replace(/[\0\x7f]/g, ''), {
       key: payload.replace(/[\0\r]/g, ''),
@@ -236,29 +236,32 @@ describe('files that are written', () => {
     ['plan', 'campaign.yaml'],
   ];
 
-  it.each(WRITERS)('S25: a link in the place of the output is refused, its target stays: %s %s %s', async (...args) => {
-    says = 'x';
-    using project = projectWith('x');
-    await run(project, SEND);
-    project.write('precious', 'keep me');
-    symlinkSync('precious', project.path('out'));
-    symlinkSync('nowhere', project.path('dangling'));
-    for (const out of ['out', 'dangling']) {
-      const { status, stderr } = await run(project, [...args, '-o', out]);
-      expect(stderr).toContain('error[output-exists]');
-      expect(status).toBe(2);
-      expect(lstatSync(project.path(out)).isSymbolicLink()).toBe(true);
-    }
-    expect(readFileSync(project.path('precious'), 'utf8')).toBe('keep me');
-    expect(existsSync(project.path('nowhere'))).toBe(false);
-    const { status, stderr } = await run(project, [...args, '-o', 'fine']);
-    expect(status).toBe(0);
-    expect(stderr).toMatch(/^Written: fine \([0-9,]+ bytes\)$/m);
-    expect(lstatSync(project.path('fine')).mode & 0o777).toBe(0o600);
-  });
+  it.each(WRITERS)(
+    'a link in the place of the output is refused, its target stays: %s %s %s (S25)',
+    async (...args) => {
+      says = 'x';
+      using project = projectWith('x');
+      await run(project, SEND);
+      project.write('precious', 'keep me');
+      symlinkSync('precious', project.path('out'));
+      symlinkSync('nowhere', project.path('dangling'));
+      for (const out of ['out', 'dangling']) {
+        const { status, stderr } = await run(project, [...args, '-o', out]);
+        expect(stderr).toContain('error[output-exists]');
+        expect(status).toBe(2);
+        expect(lstatSync(project.path(out)).isSymbolicLink()).toBe(true);
+      }
+      expect(readFileSync(project.path('precious'), 'utf8')).toBe('keep me');
+      expect(existsSync(project.path('nowhere'))).toBe(false);
+      const { status, stderr } = await run(project, [...args, '-o', 'fine']);
+      expect(status).toBe(0);
+      expect(stderr).toMatch(/^Written: fine \([0-9,]+ bytes\)$/m);
+      expect(lstatSync(project.path('fine')).mode & 0o777).toBe(0o600);
+    },
+  );
 
   it.each(['../../x', '..', 'a/b', '/etc/x', 'A', 'a b', 'x\u0000', '-x', ''])(
-    'S25: a campaign cannot be called %j',
+    'a campaign cannot be called %j (S25)',
     async (name) => {
       using project = projectWith('x');
       const file = readFileSync(project.path('campaign.yaml'), 'utf8');
@@ -272,7 +275,7 @@ describe('files that are written', () => {
   );
 
   it.each(['../../x', '/etc/x', 'a/../../b', '..', 'x'.repeat(5_000)])(
-    'S25: an occurrence names no file: %j',
+    'an occurrence names no file: %j (S25)',
     async (name) => {
       says = 'x';
       using project = projectWith('x');
@@ -292,7 +295,7 @@ describe('the ledger', () => {
     '"; DELETE FROM runs; --',
     "x'||(SELECT group_concat(sql) FROM sqlite_schema)||'",
     '%_?1:a$b',
-  ])('S28: text is data in every field: %s', async (payload) => {
+  ])('text is data in every field: %s (S28)', async (payload) => {
     says = payload;
     using project = projectWith(payload, { key: payload, name: payload });
     await run(project, ['suppress', 'add', '+447400100009', '--reason', payload]);

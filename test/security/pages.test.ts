@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 describe('the page of a report', () => {
-  it('S23: holds every payload, as text, and elements and attributes that handbill wrote', () => {
+  it('holds every payload, as text, and elements and attributes that handbill wrote (S23)', () => {
     const page = readFileSync(project.path('report.html'), 'utf8');
     const { elements, text } = elementsOf(page);
     for (const payload of scripts) expect(text).toContain(payload.replaceAll('\0', '\\u{0}'));
@@ -76,7 +76,7 @@ describe('the page of a report', () => {
     }
   });
 
-  it('S23: forbids scripts, requests and frames before anything else is read', () => {
+  it('forbids scripts, requests and frames before anything else is read (S23)', () => {
     const { elements } = elementsOf(readFileSync(project.path('report.html'), 'utf8'));
     const policies = elements.filter(({ attributes }) => attributes.get('http-equiv') === 'Content-Security-Policy');
     expect(policies.map(({ attributes }) => attributes.get('content'))).toEqual([
@@ -87,7 +87,7 @@ describe('the page of a report', () => {
   });
 });
 
-it('S23: the reader of markup that these tests trust sees what a browser would', () => {
+it('the reader of markup that these tests trust sees what a browser would (S23)', () => {
   const { elements, text } = elementsOf(
     '<p title="a>b" onclick=\'x\' hidden>a&lt;b<!-- <i> --><script src=y>"<b>"</script>c</p>',
   );
@@ -108,7 +108,7 @@ describe.runIf(process.env['HANDBILL_FULL'] === '1')('in Chromium', () => {
     await browser?.[Symbol.asyncDispose]();
   });
 
-  it('S23: a report opens no dialog, asks for nothing and shows the payloads', async () => {
+  it('a report opens no dialog, asks for nothing and shows the payloads (S23)', async () => {
     const { dialogs, requests, text } = await browser.open(project.path('report.html'));
     expect({ dialogs, requests, connections: elsewhere.connections }).toEqual({
       dialogs: [],
@@ -119,7 +119,7 @@ describe.runIf(process.env['HANDBILL_FULL'] === '1')('in Chromium', () => {
     expect(text).toContain('<img src=x onerror=alert(1)>');
   });
 
-  it('S23: the browser would show it: most payloads do something in a page that does not escape', async () => {
+  it('the browser would show it: most payloads do something in a page that does not escape (S23)', async () => {
     let harmful = 0;
     for (const payload of scripts) {
       project.write(
@@ -133,7 +133,7 @@ describe.runIf(process.env['HANDBILL_FULL'] === '1')('in Chromium', () => {
     expect(elsewhere.connections).toBeGreaterThan(0);
   });
 
-  it('S23: the policy alone would stop what is not escaped', async () => {
+  it('the policy by itself would stop what is not escaped (S23)', async () => {
     const before = elsewhere.connections;
     const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`;
     const payloads = scripts.filter((payload) => !/http-equiv=refresh|<base|<form/.test(payload));

@@ -65,7 +65,7 @@ const PATHS: readonly (readonly [label: string, path: string, code: RegExp])[] =
   ['full-width dots', '．．/．．/secret.csv', /file-not-found/],
 ];
 
-/** Where a path can stand, as the two files that then hold it. */
+/** Where a path can be, as the two files that then hold it. */
 const PLACES: Readonly<Record<string, (path: string) => { readonly campaign: string; readonly project: string }>> = {
   'a template': (path) => ({ campaign: campaign({ template: `"${path}"` }), project: projectFile() }),
   'a list': (path) => ({ campaign: campaign({ recipients: `"${path}"` }), project: projectFile() }),
@@ -115,7 +115,7 @@ async function refused(args: readonly string[], code: RegExp): Promise<void> {
 const SEND = ['send', 'c', '--env', 'test', '--yes'];
 
 describe.each(Object.entries(PLACES))('%s', (name, place) => {
-  it.each(PATHS)(`S24: stays inside the project (${name}): %s`, async (_, path, code) => {
+  it.each(PATHS)(`stays inside the project (${name}): %s (S24)`, async (_, path, code) => {
     const files = place(path);
     project.write('project/c/campaign.yaml', files.campaign);
     project.write('project/handbill.yaml', files.project);
@@ -128,7 +128,7 @@ describe.each(Object.entries(PLACES))('%s', (name, place) => {
 
 describe('a list named on the command line', () => {
   it.each(['/dev/zero', '/dev/null', 'c/fifo', 'c/zero', 'c/folder', 'c/loop', '', 'c/nothing', '/proc/self/fd'])(
-    'S24: is a regular file: %j',
+    'is a regular file: %j (S24)',
     async (path) => {
       project.write('project/c/campaign.yaml', campaign());
       project.write('project/handbill.yaml', projectFile());
@@ -137,7 +137,7 @@ describe('a list named on the command line', () => {
     },
   );
 
-  it.each(['/dev/zero', 'c/fifo', 'c/folder', 'c/loop'])('S24: so are a plan and a campaign: %s', async (path) => {
+  it.each(['/dev/zero', 'c/fifo', 'c/folder', 'c/loop'])('so are a plan and a campaign: %s (S24)', async (path) => {
     await refused(['send', '--plan', path, '--yes'], /error\[/);
     await refused(['validate', path], /error\[/);
     await refused([...SEND, '--plan', path], /error\[/);
@@ -145,7 +145,7 @@ describe('a list named on the command line', () => {
   });
 });
 
-it('S24: a file of the project may lie beside, above and behind a link, as long as it stays inside', async () => {
+it('a file of the project may lie beside, above and behind a link, as long as it stays inside (S24)', async () => {
   project.write('project/handbill.yaml', projectFile('partials: partials'));
   project.write('project/c/campaign.yaml', campaign({ template: '../partials/x.hbs' }));
   const { status } = await target.run({ cwd: project.path('project'), args: ['validate', 'c'] });

@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** What somebody would write into a name or an answer to run a script in whoever's browser shows it. */
+/** What an attacker would write into a name or an answer to run a script in the browser that shows it. */
 export const SCRIPTS: readonly string[] = [
   '<script>alert(1)</script>',
   '</title><script>alert(1)</script>',
@@ -58,7 +58,7 @@ const ESCAPES: readonly (readonly [string, string])[] = [
   ['byte order mark', 'a\ufeffb'],
 ];
 
-/** All in one for `npm test`, one by one in the full set. */
+/** All in one for a sample, one by one in the full set. */
 export const CHOSEN =
   process.env['HANDBILL_FULL'] === '1' ? ESCAPES : [['all of them', ESCAPES.map(([, text]) => text).join('')] as const];
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { handbillHere } from '../commands/in-process.ts';
+import { handbillHere } from '../cli/in-process.ts';
 import { createProject } from '../helpers/project.ts';
 import { CANARY_KEY } from '../oracle/scene.ts';
 
@@ -12,14 +12,14 @@ import { CANARY_KEY } from '../oracle/scene.ts';
  * as text, over lists whose addresses are canaries and against an API that repeats them in every answer.
  */
 
-/** National part of the canaries: nobody else's text has these digits. */
+/** National part of the canaries: no other text has these digits. */
 const NATIONAL = '79111234';
 
 function canary(row: number): string {
   return `${NATIONAL}${String(10 + row)}`;
 }
 
-/** Numbers and email addresses that stand in a text whole. */
+/** Numbers and email addresses that are in a text whole. */
 function leaks(text: string): readonly string[] {
   const digits = text.replaceAll(/[\s()./\-\u00a0]/g, '');
   const numbers = digits.match(new RegExp(`.{0,12}${NATIONAL}\\d\\d.{0,6}`, 'g')) ?? [];
@@ -79,7 +79,7 @@ const CAMPAIGN = [
   '',
 ].join('\n');
 
-/** Every spelling, each row somebody else. */
+/** Every spelling, each row another recipient. */
 const PEOPLE = Array.from({ length: 12 }, (_, row) => {
   const number = canary(row);
   return [`+44${number}`, `0044 ${number}`, `0${number.slice(0, 4)} ${number.slice(4)}`, `+44 (0)${number}`][row % 4];
@@ -87,7 +87,7 @@ const PEOPLE = Array.from({ length: 12 }, (_, row) => {
 
 /** Lists on which everything is wrong. */
 const BAD: Readonly<Record<string, { readonly campaign?: string; readonly list: string }>> = {
-  'cells that are no addresses': {
+  'cells that are not addresses': {
     list: [
       'msisdn,name',
       `+44${canary(0)}99999,Ann`,
@@ -205,7 +205,7 @@ describe('a campaign that is sent', () => {
   });
 
   const NUMBER = `+44${canary(0)}`;
-  // Names of files, campaigns and occurrences are shown as they are: nobody's address belongs there.
+  // Names of files, campaigns and occurrences are shown as they are: no address belongs there.
   const LINES: readonly (readonly string[])[] = [
     ['send', '.', '--env', 'test', '--yes'],
     ['plan', '.', '--env', 'test', '-o', 'plan.json'],
@@ -238,6 +238,9 @@ describe('a campaign that is sent', () => {
     ['doubt', 'list', '--resolved'],
     ['listen', NUMBER],
     ['reconcile', 'none.csv'],
+    ['person', NUMBER],
+    ['person', NUMBER, '--erase'],
+    ['person', `+44${canary(34)}`, '--erase', '--keep-suppressed', '--yes'],
     ['replies'],
     ['replies', '--campaign', NUMBER],
     ['replies', '--since', NUMBER],
@@ -255,12 +258,16 @@ describe('a campaign that is sent', () => {
     ['suppress', 'remove', `0${canary(30)}`],
     ['suppress', 'nothing', NUMBER],
     ['due'],
+    ['pause', '--env', 'test', '--reason', `wrong number ${NUMBER}`],
+    ['send', '.', '--env', 'test', '--yes'],
+    ['resume', '--env', 'test'],
     ['schedule'],
     ['diff', NUMBER],
     ['approve', 'plan.json'],
     ['purge', '--older-than', '90d', '--dry-run'],
     ['purge', '--older-than', NUMBER],
     ['completion', NUMBER],
+    ['help', NUMBER],
     ['sandbox', NUMBER],
     ['init', 'made', '--from', NUMBER, '--yes'],
     ['serve', NUMBER],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handbillHere } from '../commands/in-process.ts';
-import { hasColour, onTerminal } from '../commands/on-terminal.ts';
+import { handbillHere } from '../cli/in-process.ts';
+import { hasColour, onTerminal } from '../cli/on-terminal.ts';
 import { CLI, runCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
@@ -65,7 +65,7 @@ const RESULTS: readonly (readonly [args: readonly string[], exact: string | null
 ];
 
 describe('results for scripts', () => {
-  it.each(RESULTS)('S21: a terminal obeys nothing of it, a pipe gets it exactly: %j', async (args, exact) => {
+  it.each(RESULTS)('a terminal obeys nothing of it, a pipe gets it exactly: %j (S21)', async (args, exact) => {
     const onScreen = await handbillHere(project.root, args, { env: KEY, outIsTerminal: true });
     const piped = await handbillHere(project.root, args, { env: KEY });
     expect(onScreen.out).not.toBe('');
@@ -76,7 +76,7 @@ describe('results for scripts', () => {
     if (/json|sarif/.test(args.join(' ')) && args[0] !== 'preview') expect(piped.out).toMatch(PRINTABLE);
   });
 
-  it('S21: on a real terminal, through a real pipe and in a file', async () => {
+  it('on a real terminal, through a real pipe and in a file (S21)', async () => {
     for (const args of [
       ['report', 'proof', '--format', 'csv'],
       ['replies', '--format', 'csv'],

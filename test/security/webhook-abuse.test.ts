@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { openLedger } from '../../src/ledger/open.ts';
 import { type Listening, type ListenOptions, listen } from '../../src/operations/listen.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { handbillHere } from '../commands/in-process.ts';
+import { handbillHere } from '../cli/in-process.ts';
 import { post, SECRET, signed } from '../webhook/sender.ts';
 import { formsOf } from './canary.ts';
 import { CHOSEN, PRINTABLE } from './payloads.ts';
@@ -53,8 +53,8 @@ function inLedger<T>({ ledger: path }: Listening, ask: (ledger: ReturnType<typeo
 const isSuppressed = (one: Listening, address = NUMBER): boolean =>
   inLedger(one, (ledger) => ledger.isSuppressed(address, Date.now()));
 
-describe('S31: what is received only adds, and is never more than data', () => {
-  it('S29: a STOP that nobody signed, or somebody else did, has no effect', async () => {
+describe('what is received only adds, and is never more than data (S31)', () => {
+  it('a STOP without a signature, or with another one, has no effect (S29)', async () => {
     const one = await listening();
     const body = JSON.stringify({ from: NUMBER, text: 'STOP' });
     const forged = signed(body, { secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` });
@@ -87,7 +87,7 @@ describe('S31: what is received only adds, and is never more than data', () => {
   });
 });
 
-it('S32: a text that is one of the words suppresses its sender, however it is written', async () => {
+it('a text that is one of the words suppresses its sender, however it is written (S32)', async () => {
   const expected: readonly (readonly [text: string, suppresses: boolean])[] = [
     ['STOP', true],
     [' stop. ', true],
@@ -118,8 +118,8 @@ it('S32: a text that is one of the words suppresses its sender, however it is wr
   expect(found).toEqual(expected);
 });
 
-describe('S33: the sandbox is for this machine alone', () => {
-  it('S33: another Host is answered 421, nothing carries CORS, and what is bound is shown', async () => {
+describe('the sandbox is only for this machine (S33)', () => {
+  it('another Host is answered 421, nothing carries CORS, and what is bound is shown (S33)', async () => {
     const webhook = { url: 'http://127.0.0.1:9/x', scheme: 'none' } as const;
     const sandbox = await startSandbox({ port: 0, apiKey: 'k', webhook });
     onTestFinished(() => sandbox.close());
@@ -133,7 +133,7 @@ describe('S33: the sandbox is for this machine alone', () => {
   });
 
   it.each(['http://203.0.113.5/x', 'http://evil.example/x', 'https://127.0.0.1/x', 'http://a:b@127.0.0.1/x'])(
-    'S33: it posts events to this machine alone, not to %s',
+    'it posts events only to this machine, not to %s (S33)',
     async (url) => {
       const starting = startSandbox({ port: 0, apiKey: 'k', webhook: { url, scheme: 'none' } });
       await expect(starting).rejects.toMatchObject({ exit: 2 });
@@ -159,7 +159,7 @@ describe('what strangers write, as it is shown', () => {
     { [payload]: payload },
   ];
 
-  it.each(CHOSEN)('S21, S22: no text for eyes obeys it or gets a line of it: %s', async (_label, payload) => {
+  it.each(CHOSEN)('no text for eyes obeys it or gets a line of it: %s (S21, S22)', async (_label, payload) => {
     const lines: string[] = [];
     const one = await listening('', { log: (line) => lines.push(line) });
     for (const event of events(payload)) expect(await say(one.url, event)).toBe(200);
@@ -179,7 +179,7 @@ describe('what strangers write, as it is shown', () => {
     expect(out.trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it('S20: no cell of a list of replies begins like a formula', async () => {
+  it('no cell of a list of replies begins like a formula (S20)', async () => {
     const one = await listening();
     const texts = ['=1+1', '+1', '-1', '@x', '\t=1', '\r=1', '\n=1', '\0=1', '＝1', '＋1', '－1', '＠x'];
     for (const text of texts) expect(await say(one.url, { from: NUMBER, to: text, text, id: text })).toBe(200);
@@ -190,7 +190,7 @@ describe('what strangers write, as it is shown', () => {
   });
 });
 
-it('S29, S7: a secret stands nowhere, whatever goes wrong', async () => {
+it('a secret is written nowhere, whatever goes wrong (S29, S7)', async () => {
   const lines: string[] = [];
   const one = await listening('', { log: (line) => lines.push(line) });
   const body = JSON.stringify({ from: NUMBER, text: 'Hi' });

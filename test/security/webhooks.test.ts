@@ -11,7 +11,7 @@ import {
   silentConnection,
 } from '../webhook/sender.ts';
 
-/* SECURITY S29 and S30: whoever does not know a secret changes nothing, and keeps nobody from being heard. */
+/* SECURITY S29 and S30: a client that does not know a secret changes nothing, and does not keep others from being heard. */
 
 const receivers: Fixture[] = [];
 const sockets: Socket[] = [];
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const BODY = '{"messageId": "m1", "status": "delivered"}';
 
-describe('S29: forgery', () => {
+describe('forgery (S29)', () => {
   const good = signed(BODY, { id: 'msg_1' });
   const signature = good['webhook-signature'];
   test.each<[label: string, headers: Record<string, string>, body: string]>([
@@ -116,7 +116,7 @@ describe('S29: forgery', () => {
   });
 });
 
-describe('S30: more than one can take', () => {
+describe('more than one can take (S30)', () => {
   test('200 connections that say little do not cost a sender one event', async () => {
     const { port, url, events } = await start();
     const head = 'POST /webhooks HTTP/1.1\r\nHost: x\r\n';

@@ -161,7 +161,7 @@ export function drawBehaviour(
   return { ...base, ...DRAW[kind](random, number, asked) };
 }
 
-/** Nobody can receive RCS but some; and of those who share a request some are another matter. */
+/** Only some can receive RCS; and of those who share a request some are another matter. */
 function drawSpecial(random: Random, profile: Profile, { channel, references }: Asked): Kind {
   const several = references.length > 1;
   if (several && random.chance(0.12)) return 'too-large';
@@ -188,7 +188,7 @@ const PROBLEM = { body: '{"error":"not like this"}' };
 
 const UNSUPPORTED = '{"code":"channel-not-supported"}';
 
-/** A 2xx with an entry for each recipient, in any order; none for whom nothing is clear. */
+/** A 2xx with an entry for each recipient, in any order; none for those that are unclear. */
 function inList(random: Random, number: number, { addresses }: Asked, sayOf: (at: number) => Said): Partial<Behaviour> {
   const each = addresses.map((_, at) => {
     const said = sayOf(at);

@@ -1,17 +1,19 @@
 import type { DeliveryReport, DeliveryState } from '../../src/model.ts';
 import type { Told } from './provider.ts';
 
-/** What the ledger holds of what came back, as somebody knows it who looked at each event when it was written. */
+/** What the ledger holds of events, as an observer knows it who looked at each event when it was written. */
 export interface Heard {
   /** Every event that was written, in the order in which that happened first, each once. */
   readonly told: readonly Told[];
-  /** Somebody must not be sent to, by their own word or the provider's. */
+  /** A recipient must not be sent to, by their own word or the provider's. */
   isOptedOut(address: string): boolean;
+  /** The provider said so: it is about every campaign. */
+  hasComplained(address: string): boolean;
   /** They were not to be sent to at some time, whatever they said since. */
   wasOptedOut(address: string): boolean;
   /** They wrote back; with a word of opting out, if it is asked for. */
   hasReplied(address: string, toOptOut: boolean): boolean;
-  /** A report says that the message reached nobody, and none said before `sinceMs` that it did. */
+  /** A report says that the message was not delivered, and none said before `sinceMs` that it did. */
   isUnreached(reference: string, sinceMs: number): boolean;
   /** Some report is about this message. */
   isReported(reference: string): boolean;
@@ -73,6 +75,7 @@ export function createHeard(startLifts: boolean): Hearing {
       if (said.hasComplaint || !startLifts) return said.hasComplaint || said.stops.length > 0;
       return said.stops.length > 0 && Math.max(...said.stops) >= Math.max(...said.starts, Number.NEGATIVE_INFINITY);
     },
+    hasComplained: (address) => words.get(address)?.hasComplaint === true,
     wasOptedOut: (address) => {
       const said = words.get(address);
       return said !== undefined && (said.hasComplaint || said.stops.length > 0);

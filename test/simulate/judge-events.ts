@@ -3,9 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
-import type { Channel, Delivery, DeliveryReport, LegOutcome, Outcome } from '../../src/model.ts';
-import { countDeliveries, openDeliveries } from '../../src/run/deliveries.ts';
-import { settleByReports } from '../../src/run/evidence.ts';
+import type { Channel, Delivery, DeliveryReport, Outcome, StepOutcome } from '../../src/model.ts';
+import { countDeliveries, openDeliveries, resolveByReports } from '../../src/send/deliveries.ts';
 import { type Heard, saysUnreached, stateOf } from './heard.ts';
 import type { Told } from './provider.ts';
 import type { Random } from './random.ts';
@@ -17,7 +16,7 @@ export interface Accounts {
   readonly outcomes: readonly Outcome[];
   readonly heard: Heard;
   readonly referenceOf: (key: string, channel: Channel) => string;
-  /** Somebody is to get the next leg, were this one not to reach them; null: nobody is asked. */
+  /** The recipient is to get the next step, were this one not to reach them; null: not asked. */
   readonly isDue: ((outcome: Outcome) => boolean) | null;
   /** No two processes were at it at the same time: else one may have ended the run while the other had claims. */
   readonly alone: boolean;
@@ -30,13 +29,19 @@ const CLOCKS_MS = 5 * 60_000;
 export function* judgeEvents({ ledger, run, outcomes, heard, referenceOf, isDue, alone }: Accounts): Generator<string> {
   yield* judgeCounts(ledger, heard);
   const index = indexOf(heard.told);
-  const about = (key: string | null, { channel, messageId, claimedAtMs }: LegOutcome): readonly DeliveryReport[] => {
+  const about = (
+    key: string | null,
+    { channel, messageId, claimedAtMs, to }: StepOutcome,
+  ): readonly DeliveryReport[] => {
     const reference = key === null ? '' : referenceOf(key, channel);
-    // The API may give several recipients one id: a report that names the reference of one is about that one alone.
+    // The API may give several recipients one id: a report that names the reference or the address of one is
+    // about that one alone.
     // Nothing is reported before it was sent, by clocks that may have been set.
     const isOlder = ({ atMs }: DeliveryReport): boolean =>
       atMs !== null && claimedAtMs !== undefined && atMs < claimedAtMs - CLOCKS_MS;
-    const byId = (index.get(messageId ?? '') ?? []).filter((report) => [null, reference].includes(report.reference));
+    const isOwn = ({ reference: named, address }: DeliveryReport): boolean =>
+      [null, reference].includes(named) && [null, to].includes(address);
+    const byId = (index.get(messageId ?? '') ?? []).filter(isOwn);
     return [...new Set([...(index.get(reference) ?? []), ...byId])].filter((report) => !isOlder(report));
   };
   const deliveries = openDeliveries(ledger, run);
@@ -49,14 +54,14 @@ export function* judgeEvents({ ledger, run, outcomes, heard, referenceOf, isDue,
       if (shown?.delivery) counts.set(shown.delivery, (counts.get(shown.delivery) ?? 0) + 1);
       continue;
     }
-    for (const [leg, one] of (outcome.legs ?? [outcome]).entries()) {
+    for (const [step, one] of (outcome.steps ?? [outcome]).entries()) {
       const reports = about(key, one);
-      const own = (shown?.legs ?? [shown])[leg]?.delivery ?? null;
+      const own = (shown?.steps ?? [shown])[step]?.delivery ?? null;
       const expected = one.outcome === 'skipped' ? own : stateOf(reports);
       const isAnswer = (own === 'replied' || own === 'opted-out') && one.channel === outcome.channel;
       if (isAnswer) {
         if (!heard.hasReplied(outcome.to ?? '', own === 'opted-out')) yield `row ${row} is ${own}, and said nothing`;
-      } else if (own !== expected) yield `row ${row}, leg ${leg}, is shown as ${own}, and reports say ${expected}`;
+      } else if (own !== expected) yield `row ${row}, step ${step}, is shown as ${own}, and reports say ${expected}`;
       const mayStay = !alone && one.reason === 'crash';
       if (one.outcome === 'in-doubt' && !mayStay && reports.length > 0)
         yield `row ${row} is in doubt, and reports are about it`;
@@ -122,12 +127,12 @@ export function* judgeReplay({ folders, told, random, nowMs, startLifts }: Repla
   const first = replayed(inOrder, nowMs, (ledger) => {
     for (const group of inGroups(told, random)) {
       ledger.events.record(group, facts);
-      settleByReports(ledger, nowMs);
+      resolveByReports(ledger, nowMs);
     }
   });
   const second = replayed(anyhow, nowMs, (ledger) => {
     for (const group of inGroups(shuffled([...told, ...again], random), random)) ledger.events.record(group, facts);
-    settleByReports(ledger, nowMs);
+    resolveByReports(ledger, nowMs);
   });
   for (const [what, one] of Object.entries(first)) {
     const other = second[what] ?? [];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity } from '../../src/ledger/records.ts';
-import type { Channel, Outcome } from '../../src/model.ts';
+import type { Channel, Commit, Outcome } from '../../src/model.ts';
 import { misbooked } from '../oracle/accounts.ts';
 import { endingsOf } from '../oracle/endings.ts';
 import { violations } from '../oracle/oracle.ts';
@@ -12,6 +12,7 @@ import { judgeEvents } from './judge-events.ts';
 import type { Start } from './process.ts';
 import type { Edition } from './scene.ts';
 import type { Server } from './server.ts';
+import { RENAMED } from './surroundings.ts';
 import type { LedgerView } from './watch.ts';
 import type { World } from './world.ts';
 
@@ -33,28 +34,35 @@ export interface Remains {
   readonly server: Server;
   readonly view: LedgerView;
   readonly starts: readonly number[];
-  readonly sealed: readonly Edition[];
+  /** What its starts were made from; default: nothing is known. */
+  readonly commits?: readonly Commit[];
+  readonly planFile: readonly Edition[];
   readonly retryStatuses: readonly number[];
-  /** No two processes were at it at the same time: else an answer may come too late to begin the next leg. */
+  /** No two processes were at it at the same time: else an answer may come too late to begin the next step. */
   readonly alone: boolean;
-  /** Says whether a row may wait for ever; default: none may. */
+  /** Says whether a row may wait without end; default: none may. */
   readonly mayWait?: (row: Pick<Outcome, 'outcome' | 'reason'>) => boolean;
   readonly heard: Heard;
-  /** Somebody may still be sent to; default: whoever is on the last list. */
+  /** Recipients who may still be sent to; default: those on the last list. */
   readonly isOpen?: (outcome: Outcome) => boolean;
 }
 
 /** The oracle's judgement of what is in the ledger at the very end, and of the file itself. */
 export function judgeLedger(remains: Remains): string[] {
-  const { folder, identity, server, view, starts, sealed, retryStatuses, alone, mayWait, heard } = remains;
+  const { folder, identity, server, view, starts, planFile, retryStatuses, alone, mayWait, heard } = remains;
   const path = join(folder, 'ledger.db');
   const found: string[] = [];
-  const last = sealed.at(-1);
+  const last = planFile.at(-1);
   if (last === undefined || !existsSync(path)) return ['nothing was ever sent'];
   const ledger = openLedger(path, { mode: 'read', nowMs: Number.MAX_SAFE_INTEGER });
   try {
     const run = ledger.findRun(identity);
     if (run === null) return ['the run is gone'];
+    if (ledger.runs().some(({ campaign }) => campaign === RENAMED))
+      found.push('the run was begun again under a new name');
+    const commits = [...new Set(remains.commits)];
+    if (JSON.stringify(run.commits) !== JSON.stringify(commits))
+      found.push(`the run names the commits ${JSON.stringify(run.commits)}, not ${JSON.stringify(commits)}`);
     const outcomes = [...ledger.outcomes(run)].flat();
     for (const { row, outcome, reason } of outcomes) {
       const isOpen = outcome === 'pending' || outcome === 'failed' || outcome === 'deferred';
@@ -66,21 +74,21 @@ export function judgeLedger(remains: Remains): string[] {
       outcomes.map((outcome) => ({ ...outcome, line: outcome.row + 2 })),
       referenceOf,
     );
-    const known = new Set(sealed.flatMap(({ keys }) => [...keys]));
+    const known = new Set(planFile.flatMap(({ keys }) => [...keys]));
     const gone = [...known].filter((key) => !last.keys.has(key)).length;
     const lines = Array.from({ length: last.rows + gone }, (_, row) => row + 2);
     const { receipts } = server;
     const evidence = { lines, endings, receipts, starts: [0, ...starts], askedAgain: view.askedAgain };
-    const legs = alone ? { legs: 1 + last.plan.campaign.fallbacks.length } : {};
+    const steps = alone ? { steps: 1 + last.plan.campaign.fallbacks.length } : {};
     const unreached = new Set(
       receipts.flatMap(({ reference }) => reference ?? []).filter((r) => heard.isUnreached(r, 0)),
     );
-    found.push(...violations({ ...evidence, ...legs, retryStatuses, unreached }));
+    found.push(...violations({ ...evidence, ...steps, retryStatuses, unreached }));
     const isOpen = remains.isOpen ?? (() => true);
     const isDue = (outcome: Outcome): boolean =>
       outcome.key !== null && last.keys.has(outcome.key) && hasNext(last, outcome) && isOpen(outcome);
     found.push(...judgeEvents({ ledger, run, outcomes, heard, referenceOf, isDue, alone }));
-    const books = { outcomes, legs: ledger.legs(run), counts: ledger.counts(run), rows: lines.length };
+    const books = { outcomes, steps: ledger.steps(run), counts: ledger.counts(run), rows: lines.length };
     found.push(...misbooked(books));
   } finally {
     ledger.close();
@@ -93,7 +101,7 @@ export function judgeLedger(remains: Remains): string[] {
 }
 
 /** The campaign has a channel that this person was not tried on. */
-function hasNext({ plan }: Edition, { legs, channel }: Outcome): boolean {
-  const used: readonly Channel[] = legs?.map((leg) => leg.channel) ?? [channel];
+function hasNext({ plan }: Edition, { steps, channel }: Outcome): boolean {
+  const used: readonly Channel[] = steps?.map((step) => step.channel) ?? [channel];
   return plan.campaign.fallbacks.some((next) => !used.includes(next.channel));
 }

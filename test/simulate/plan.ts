@@ -17,13 +17,18 @@ export interface StartPlan {
   readonly stopAfterRejected: Threshold | null;
   readonly retryStatuses: readonly number[];
   readonly skipInvalid: boolean;
+  /** The list is shorter than the campaign asks for. */
+  readonly tooShort: boolean;
+  readonly acceptList: boolean;
+  /** The campaign has another name than the one under which the run was begun, and says what it was called before. */
+  readonly renamed: boolean;
   readonly amend: boolean;
   readonly retryRejected: boolean;
   readonly late: boolean;
   readonly unconfirmed: boolean;
   /** The list as it is while this start goes on. */
   readonly edited: boolean;
-  /** `deleted`: taken although another process holds it, because somebody deleted its file. */
+  /** `deleted`: taken although another process holds it, because its file was deleted. */
   readonly lock: 'none' | 'held' | 'deleted';
   readonly onlyOwn: boolean;
   readonly kill: { readonly site: string; readonly nth: number } | null;
@@ -34,9 +39,9 @@ export interface StartPlan {
   readonly clockStepAfter: { readonly ms: number; readonly byMs: number } | null;
   readonly interruptAfterMs: number | null;
   readonly secondSignalAfterMs: number | null;
-  /** The variant that somebody names as the winner. */
+  /** The variant that a person names as the winner. */
   readonly winner: string | null;
-  /** Somebody says STOP: after how long, and which of the rows. */
+  /** A recipient says STOP: after how long, and which of the rows. */
   readonly suppressAfter: { readonly ms: number; readonly share: number } | null;
 }
 
@@ -135,6 +140,7 @@ export function drawStart(random: Random, common: Common): StartPlan {
     stopAfterInDoubt: random.chance(0.5) ? { count: 1000 } : random.chance(0.2) ? { share: 0.1 } : null,
     stopAfterRejected: random.chance(0.15) ? { count: random.whole(1, 8) } : null,
     skipInvalid: !random.chance(0.05),
+    ...UNGUARDED,
     amend: random.chance(0.8),
     retryRejected,
     late: random.chance(0.7),
@@ -151,11 +157,30 @@ export function drawStart(random: Random, common: Common): StartPlan {
   };
 }
 
+const UNGUARDED = { tooShort: false, acceptList: false, renamed: false };
+
+/**
+ * The same history with guards of its list, which some starts fail and some accept, and with new names of its campaign.
+ * Drawn beside all else, so that the histories are those that they were without.
+ */
+export function withGuardsAndNames(history: HistoryPlan, random: Random): HistoryPlan {
+  const guarded = <T extends StartPlan>(start: T): T => {
+    const renamed = random.chance(0.15);
+    if (!random.chance(0.12)) return { ...start, renamed };
+    return { ...start, renamed, tooShort: true, acceptList: random.chance(0.4) };
+  };
+  const starts = history.starts.map((start) => {
+    const { beside } = start;
+    return { ...guarded(start), beside: beside === null ? null : { ...beside, plan: guarded(beside.plan) } };
+  });
+  return { ...history, starts };
+}
+
 function drawKill(random: Random, common: Common, retryRejected: boolean): StartPlan['kill'] {
   if (random.chance(0.35)) {
     const loads = common.first || common.edited ? (['beginLoad', 'load', 'discardLoad'] as const) : [];
     const once: [Operation, ...Operation[]] = ['open', 'start', 'start', 'finish', ...loads];
-    if (common.first) once.push('sealLoad', 'sealLoad');
+    if (common.first) once.push('finishLoad', 'finishLoad');
     else if (common.edited) once.push('amend', 'amend');
     if (retryRejected) once.push('retryRejected');
     if (common.kind === 'tested') once.push('setWinner', 'defer');
@@ -172,7 +197,7 @@ function drawFault(random: Random): Fault {
     finish: 2,
     beginLoad: 1,
     load: 1,
-    sealLoad: 1,
+    finishLoad: 1,
     skip: 1,
     defer: 1,
     setWinner: 1,
@@ -210,11 +235,12 @@ export function goodStart(
     stopAfterInDoubt: null,
     stopAfterRejected: null,
     skipInvalid: true,
+    ...UNGUARDED,
     amend: true,
     retryRejected: false,
     late: true,
     unconfirmed: false,
-    // Only who holds the lock knows that nobody else will record what is still claimed.
+    // Only who holds the lock knows that no other process will record what is still claimed.
     lock: 'held',
     onlyOwn: false,
     kill: null,

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { PriceList } from '../../src/content/price.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Commit } from '../../src/model.ts';
 import type { Suppressions } from '../../src/plan/suppression.ts';
 import type { Asked } from './behaviour.ts';
 import type { StartPlan } from './plan.ts';
@@ -42,6 +44,8 @@ export interface Start {
   interrupt(): void;
   abort(): void;
   suppress(address: string): void;
+  /** Another process pauses everything, or ends that. */
+  pause(isPaused: boolean): void;
   /** The end of a killed process: what it still does means nothing. */
   readonly gone: Promise<void>;
   /** It has ended, but its ledger was not closed: only the end of the process lets go of it. */
@@ -55,7 +59,7 @@ export interface Sabotage {
   readonly endpoint?: (endpoint: SimulatedEndpoint) => SimulatedEndpoint;
 }
 
-/** Who looks at what one start does besides the rules of every start. */
+/** Who looks at what one start does beyond the rules of every start. */
 export interface Guard {
   /** The list is looked at from here on. */
   begins(): void;
@@ -81,12 +85,18 @@ export interface StartOptions {
   readonly mostClaimed: () => number;
   /** Called at the very instant of a kill, before anything else. */
   readonly onKill: () => void;
+  /** The commit that it is made from; default: git does not know. */
+  readonly commit?: Commit | null;
   readonly onStarted: () => void;
-  readonly onSealed: () => void;
+  readonly onLoaded: () => void;
   /** Doubts were settled, of whatever run. */
   readonly onSettled?: (db: DatabaseSync) => void;
-  /** The lists of addresses and hashes as they stand now; default: nobody is on any. */
+  /** The lists of addresses and hashes as they are now; default: all are empty. */
   readonly suppressions?: () => Suppressions;
+  /** What messages cost; default: that is not known. */
+  readonly prices?: PriceList | null;
+  /** Others spend what is left of the budget after the check: only the claims ask. Default: the check asks too. */
+  readonly uncheckedBudget?: boolean;
   /** `send --wait`; default: without. */
   readonly wait?: boolean;
   readonly guard?: Guard;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Channel, DeliveryCause, DeliveryReport, DeliveryState, Reply, WebhookEvent } from '../../src/model.ts';
+import { STOP_ENDS, type StopEnds } from '../../src/model.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
@@ -10,7 +11,7 @@ export interface ProviderPlan {
   readonly reported: number;
   /** By what it says which message it means. */
   readonly naming: Naming;
-  /** Share of those that reach nobody. */
+  /** Share of those that are not delivered. */
   readonly unreached: number;
   /** Share of the requests that are made again although they were answered. */
   readonly repeats: number;
@@ -20,6 +21,8 @@ export interface ProviderPlan {
   readonly kills: number;
   /** `webhook.replies.startLifts`. */
   readonly startLifts: boolean;
+  /** `webhook.replies.stopEnds`. */
+  readonly stopEnds: StopEnds;
 }
 
 const NAMINGS = ['reference', 'id', 'both', 'text'] as const;
@@ -34,10 +37,11 @@ export function drawProvider(random: Random): ProviderPlan {
     delayMs: random.pick([5, 60, 1000, 20_000]),
     kills: random.pick([0, 0.1, 0.3]),
     startLifts: random.chance(0.5),
+    stopEnds: random.pick(STOP_ENDS),
   };
 }
 
-/** An event, and the message that it is about: nobody else knows that for certain. */
+/** An event, and the message that it is about: only the provider knows that for certain. */
 export interface Told {
   readonly event: WebhookEvent;
   /** Reference of the message; null: it is about none. */
@@ -60,7 +64,7 @@ export interface Received {
 export interface Provider {
   /** Returns the id by which it reports the message; null: by none; undefined: it says nothing of it. */
   received(message: Received): string | null | undefined;
-  /** Somebody writes back; the provider itself knows of `complaint`. */
+  /** A recipient writes back; the provider itself knows of `complaint`. */
   says(address: string, word: Word): void;
   /** Nothing is left to tell. */
   readonly isIdle: boolean;
@@ -74,7 +78,7 @@ interface Step {
   readonly cause?: DeliveryCause;
 }
 
-/** What may be seen of a message that reached somebody, and of one that did not. */
+/** What may be seen of a message that was delivered, and of one that was not. */
 const REACHED: readonly [readonly Step[], ...(readonly Step[])[]] = [
   [{ state: 'delivered' }],
   [{ state: 'sent' }, { state: 'delivered' }],

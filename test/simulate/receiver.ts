@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { joinReplies, settleByReports } from '../../src/run/evidence.ts';
+import { joinReplies, resolveByReports } from '../../src/send/deliveries.ts';
 import { createHeard, type Heard } from './heard.ts';
 import { createProvider, drawProvider, type Provider, type ProviderPlan, type Told } from './provider.ts';
 import type { Random } from './random.ts';
@@ -41,7 +41,7 @@ export function createOtherSide({ world, random, folder, views, mostClaimed }: O
   const heard = createHeard(plan.startLifts);
   let open: { readonly ledger: Ledger; readonly db: DatabaseSync; readonly in: string } | null = null;
   let dies: Site | null = null;
-  let operation: 'open' | 'record' | 'settle' = 'open';
+  let operation: 'open' | 'record' | 'resolve' = 'open';
   let cancel: (() => void) | null = null;
 
   const committed = (db: DatabaseSync): void => {
@@ -83,10 +83,11 @@ export function createOtherSide({ world, random, folder, views, mostClaimed }: O
   const settle = (): void => {
     cancel = null;
     const { ledger } = connect();
-    operation = 'settle';
-    const count = settleByReports(ledger, world.wallMs);
-    if (count > 0) world.cover('doubt settled', count);
-    if (random.chance(0.5)) joinReplies(ledger, { startLifts: plan.startLifts, now: () => world.wallMs });
+    operation = 'resolve';
+    const count = resolveByReports(ledger, world.wallMs);
+    if (count > 0) world.cover('doubt resolved', count);
+    if (random.chance(0.5))
+      joinReplies(ledger, { startLifts: plan.startLifts, stopEnds: plan.stopEnds, now: () => world.wallMs });
   };
   const hear = (told: readonly Told[]): boolean => {
     const site = random.chance(plan.kills)
@@ -102,6 +103,7 @@ export function createOtherSide({ world, random, folder, views, mostClaimed }: O
         source: 'webhook',
         environment: 'test',
         startLifts: plan.startLifts,
+        stopEnds: plan.stopEnds,
       });
     } catch (error) {
       if (!(error instanceof Killed)) throw error;

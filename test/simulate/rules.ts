@@ -33,13 +33,13 @@ interface RulesOptions {
 const HALTING = new Set([300, 301, 302, 303, 304, 305, 306, 307, 308, 401, 402, 403, 407, 501, 505, 511]);
 const HALTING_CODES = new Set(['CERT_HAS_EXPIRED', 'UND_ERR_INVALID_ARG']);
 const LONGEST_WAIT_S = 15 * 60;
-/** What a late turn may catch up (run/rate-limiter.ts). */
+/** What a late turn may catch up (send/rate-limiter.ts). */
 const CATCH_UP_MS = 20;
 
 export function createRules({ name, plan, edition, world, view }: RulesOptions): Rules {
   /** Claims that no post has used. */
   const tickets = new Set<string>();
-  /** Requests, by whom they are for. */
+  /** Requests, by their recipients. */
   const inFlight = new Map<string, Asked>();
   const perRequest = edition.plan.recipientsPerRequest;
   const posted = new Map<string, number>();
@@ -76,7 +76,7 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
       again ||= before > 0;
     }
     if (again) world.cover('retry');
-    // Halves are no retries, and nobody can tell them apart from here.
+    // Halves are not retries, and cannot be told apart here.
     if (perRequest > 1) return;
     if (again) retries += 1;
     const tooMany = retries > Math.max(10, posts * 0.1);
@@ -120,7 +120,7 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
       for (const reference of references) {
         if (!tickets.delete(reference)) object(`posts ${reference} without a claim`);
         const row = view.byReference(reference);
-        // J4: without the lock, another start takes a claim that the disk still works on for that of a crash. Nobody is
+        // J4: without the lock, another start takes a claim that the disk still works on for that of a crash. No recipient is
         // sent to out of a doubt.
         const isTakenForCrash = row?.state === 'in-doubt' && row.reason === 'crash';
         if (row?.state !== 'claimed' && !isTakenForCrash) object(`posts ${reference}, which is not claimed`);
@@ -179,7 +179,7 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
       for (const reference of accepted.keys()) {
         const row = view.byReference(reference);
         const found = row?.state;
-        // Another process may have seen meanwhile that it reached nobody.
+        // Another process may have seen meanwhile that it was not delivered.
         if (found !== 'accepted' && row?.reason !== 'fell-back')
           object(`${reference} was accepted by the API and is ${found} in the ledger`);
       }

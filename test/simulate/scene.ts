@@ -36,9 +36,9 @@ export interface Edition {
   readonly plan: Plan;
   readonly rows: number;
   readonly kind: SceneKind;
-  /** Keys of rows that are somebody: not bad, not the second of their kind. */
+  /** Keys of rows that are recipients: not bad, not the second of their kind. */
   readonly keys: ReadonlySet<string>;
-  /** Reference to body of each leg, as preview would show it while this variant is the winner. */
+  /** Reference to body of each step, as preview would show it while this variant is the winner. */
   readonly bodies: (winner: string | null) => ReadonlyMap<string, string>;
   /** Whose a reference is. */
   readonly keyOf: (reference: string) => string;
@@ -137,7 +137,7 @@ async function makeScene(root: string, kind: SceneKind, size: number): Promise<S
     rows.push(random.chance(0.05) ? '12,Nobody' : `${numberOf(number)},Name ${number}`);
   }
   const before = await makeEdition(root, kind, `list-${size}.csv`, rows);
-  // Some are gone, some are new, some have moved, and everybody reads something else.
+  // Some are gone, some are new, some have moved, and every text is another one.
   const kept = rows.filter(() => !random.chance(0.15)).map((row) => row.replace('Name', 'Friend'));
   const added = Array.from({ length: 1 + size / 10 }, (_, i) => `${numberOf(1000 + i)},Late ${i}`);
   const after = await makeEdition(root, kind, `list-${size}-edited.csv`, [
@@ -166,7 +166,7 @@ async function makeEdition(root: string, kind: SceneKind, list: string, rows: re
 /** What the real code makes of a campaign with its list. */
 export async function editionOf(campaign: Campaign, kind: SceneKind, rows: number): Promise<Edition> {
   const { environment, occurrence } = IDENTITY;
-  const plan = await createPlan(campaign, { environment, occurrence });
+  const plan = await createPlan(campaign, { environment, occurrence, nowMs: BEGINNING });
   const people = new Map<string, string>();
   const first = await look(plan, null, people);
   const bodies = new Map([[null, first.bodies] as const]);

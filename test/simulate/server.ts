@@ -59,7 +59,7 @@ interface Waiting {
 }
 
 /**
- * @param provider - tells what becomes of the messages; default: nobody does
+ * @param provider - tells what becomes of the messages; default: nothing does
  * @param firstNumber - no two servers of one history give out one id
  */
 export function createServer(
@@ -134,7 +134,7 @@ interface Behaviours {
 
 /**
  * Connections as src/http opens them: asked for before they are needed, one POST on each at a time, opened one after
- * the other; whoever finds none waits.
+ * the other; one that finds none waits.
  */
 function createEndpoint(
   world: World,
@@ -181,7 +181,7 @@ function createEndpoint(
       else {
         const waiter = waiting.shift();
         world.note(() => `connecting failed: ${code}`);
-        // Beside open connections nobody need be waiting any more, and then nobody is told.
+        // Beside open connections there may be none that wait any more, and then none is told.
         if (waiter !== undefined) {
           watch.connectFailed(code);
           waiter.resolve(failed('P1', waiter.since, code));
@@ -301,7 +301,7 @@ function createEndpoint(
     die() {
       dead = true;
       for (const flight of flights) {
-        // Bytes that have left arrive although nobody waits for the answer any more; the server may still give one.
+        // Bytes that have left arrive although no process waits for the answer any more; the server may still give one.
         const underWay = flight.phase === 'P2' && flight.written === null && flight.behaviour.reach !== 'unreceived';
         if (underWay && random.chance(0.5)) {
           behaviours.write(flight);

@@ -19,7 +19,7 @@ afterAll(() => {
 });
 
 it(
-  `A1, A4, A5, B1, C10, H1, I1, I2, I5, J1, J4, K1, K2, K3: ${SEEDS.count} histories from seeds keep the promise`,
+  `${SEEDS.count} histories from seeds keep the promise (A1, A4, A5, A6, B1, C10, H1, I1, I2, I5, J1, J4, K1, K2, K3)`,
   async () => {
     const coverage = createCoverage();
     expect((await simulateSeeds(SEEDS, historiesOf(stage), coverage)).join('\n')).toBe('');

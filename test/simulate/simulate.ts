@@ -1,9 +1,12 @@
-import type { Outcome } from '../../src/model.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openLedger } from '../../src/ledger/open.ts';
+import type { Commit, Outcome } from '../../src/model.ts';
 import { numberOf } from '../oracle/scene.ts';
 import type { Coverage } from './coverage.ts';
 import { judgeEnding, judgeLedger } from './judge.ts';
 import { judgeReplay } from './judge-events.ts';
-import { drawHistory, goodStart, type HistoryPlan, type StartPlan } from './plan.ts';
+import { drawHistory, goodStart, type HistoryPlan, type StartPlan, withGuardsAndNames } from './plan.ts';
 import type { Sabotage, Start } from './process.ts';
 import { WORDS } from './provider.ts';
 import { createRandom, type Random } from './random.ts';
@@ -35,7 +38,7 @@ export interface SimulateOptions {
 export async function simulate(seed: number, stage: Stage, options: SimulateOptions): Promise<Simulation> {
   const { coverage, recording = false, sabotage = {} } = options;
   const random = createRandom(seed);
-  const plan = drawHistory(random.fork(), stage);
+  const plan = withGuardsAndNames(drawHistory(random.fork(), stage), createRandom(seed + 0x115));
   const world = createWorld({ startMs: BEGINNING, recording, coverage });
   const history = createHistory({ seed, stage, plan, world, random, sabotage });
   await play(history, world);
@@ -57,7 +60,14 @@ export async function play(
   }
 }
 
-/** Whoever is not reached by one leg gets the next, and that is told too. */
+/** What the starts of a history are made from, in turn; null: outside of a repository. */
+const COMMITS: readonly (Commit | null)[] = [
+  { commit: 'a'.repeat(40), branch: 'main', clean: true },
+  { commit: 'a'.repeat(40), branch: 'main', clean: false },
+  null,
+];
+
+/** A recipient who is not reached by one step gets the next, and that is told too. */
 const MOST_LAST_STARTS = 8;
 
 interface HistoryOptions {
@@ -72,8 +82,11 @@ interface HistoryOptions {
 function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOptions) {
   const { scene } = plan;
   const { recipientsPerRequest } = scene.before.plan;
-  /** Draws what comes back, so that what is sent is as it was without. */
+  /** Draws delivery reports and replies, so that what is sent is as it was without. */
   const chance = createRandom(seed + 0x5eed);
+  /** Draws pauses, so that everything else is as it was without. */
+  const pausing = createRandom(seed + 0xba5e);
+  let isLast = false;
   const other: OtherSide = createOtherSide({
     world,
     random: chance.fork(),
@@ -87,7 +100,9 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
   const inFlightOf = (start: StartPlan): number => start.concurrency * recipientsPerRequest;
   /** How many receipts there were when each start began. */
   const starts: number[] = [];
-  const sealed: Edition[] = [];
+  const planFile: Edition[] = [];
+  /** Those of the starts that the ledger holds. */
+  const commits: Commit[] = [];
   let folder = stage.folder();
   let alive: Start[] = [];
   /** Rows that may be claimed by processes that are no more. */
@@ -99,6 +114,7 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
     count += 1;
     const name = `start ${count}`;
     const edition = start.edited ? scene.after : scene.before;
+    const commit = COMMITS[count % COMMITS.length] ?? null;
     world.cover('start');
     world.cover(`server:${start.profile.name}`);
     world.note(() => `${name} begins: ${JSON.stringify({ ...start, profile: start.profile.name })}`);
@@ -114,16 +130,19 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
       sabotage,
       mostClaimed,
       onKill() {
-        // Only when nobody else has the ledger open does the copy show what a kill leaves.
+        // Only when no other process has the ledger open does the copy show what a kill leaves.
         if (alive.every((other) => other.name === name || other.ending !== null || other.killed))
           folder = stage.folder(folder);
       },
+      commit,
       onStarted() {
+        if (commit !== null) commits.push(commit);
+        if (new Set(commits).size > 1) world.cover('several commits');
         abandoned = 0;
         starts.push(server.receipts.length);
       },
-      onSealed() {
-        if (sealed.at(-1) !== edition) sealed.push(edition);
+      onLoaded() {
+        if (planFile.at(-1) !== edition) planFile.push(edition);
       },
     });
     alive.push(begun);
@@ -185,6 +204,9 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
         }),
       );
     }
+    if (!isLast && pausing.chance(0.06)) cancel.push(world.after(pausing.scale(1, 5000), () => start.pause(true)));
+    // Also a pause of an earlier start, which halts this one if it is still there.
+    if (pausing.chance(0.2)) cancel.push(world.after(pausing.scale(1, 5000), () => start.pause(false)));
     if (!chance.chance(0.3)) return;
     const { address } = view.rows[Math.floor(chance.next() * view.rows.length)] ?? {};
     for (let left = chance.whole(1, 3); left > 0; left--) {
@@ -193,21 +215,31 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
     }
   };
 
-  /** Until everybody has told what there is to tell. */
+  /** Until every event has arrived. */
   const quiet = async (): Promise<void> => {
     await world.run(() => other.provider.isIdle);
     other.letGo();
   };
 
-  /** With a good server, until nobody is left to be sent to and nothing more comes back. */
+  /** Between two starts, as a person would. */
+  const resume = (): void => {
+    // With a clock that was set back, the ledger would be refused.
+    if (!existsSync(join(folder, 'ledger.db')) || world.wallMs < world.latestMs) return;
+    const nowMs = world.wallMs;
+    const ledger = openLedger(join(folder, 'ledger.db'), { mode: 'write', nowMs });
+    ledger.resume({ environment: IDENTITY.environment, campaign: null }, { who: 'ann@ops-1', nowMs });
+    ledger.close();
+  };
+
+  /** With a good server, until no recipient is left to be sent to and no more events come. */
   const finish = async (): Promise<Start> => {
     const { edited = false, notAfterMs = null } = plan.starts.at(-1) ?? {};
-    const edition = edited || sealed.at(-1) === scene.after ? scene.after : scene.before;
+    const edition = edited || planFile.at(-1) === scene.after ? scene.after : scene.before;
     const { retryStatuses } = plan;
     let quietRounds = 0;
     for (let round = 1; ; round++) {
       await quiet();
-      // Whoever was named as the winner before is so still.
+      // The variant that was named as the winner before is so still.
       const winner = edition.kind === 'tested' && view.winner === null ? WINNERS[1] : null;
       const common = { retryStatuses, edited: edition === scene.after, notAfterMs, winner };
       const before = server.receipts.length;
@@ -215,7 +247,7 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
       const { ending } = last;
       const finished = ending?.kind === 'nothing-to-do' || (ending?.kind === 'sent' && ending.state === 'finished');
       if (!finished) world.object(`a last start ended with ${JSON.stringify(ending)}`);
-      // Whoever was settled in this start may be due for a fallback in the next.
+      // A recipient who was resolved in this start may be due for a fallback in the next.
       quietRounds = server.receipts.length === before ? quietRounds + 1 : 0;
       const isOver = other.provider.isIdle && quietRounds > (ending?.kind === 'nothing-to-do' ? 0 : 1);
       if (!finished || isOver || round > MOST_LAST_STARTS) return last;
@@ -227,18 +259,33 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
       world.cover(`scene:${scene.before.kind}`);
       for (const start of plan.starts) {
         await live(start);
+        if (pausing.chance(0.5)) resume();
         // Sometimes the next one comes so soon that hardly anything came back.
         if (chance.chance(0.5)) await quiet();
       }
       // The clock is put right, and the server is well.
       world.setClock(world.latestMs - world.wallMs + 1000);
       const former = chance.chance(0.3) ? [stage.folder(folder), stage.folder(folder)] : [];
+      isLast = true;
+      resume();
       const last = await finish();
       const { retryStatuses } = plan;
       const alone = plan.starts.every(({ beside }) => beside === null);
       const expired = last.plan.notAfterMs !== null && world.wallMs > last.plan.notAfterMs;
       const isOpen = ({ to }: Outcome): boolean => !expired && to !== null && !view.isLeftOut(to);
-      const remains = { folder, identity: IDENTITY, server, view, starts, sealed, retryStatuses, alone, heard, isOpen };
+      const remains = {
+        folder,
+        identity: IDENTITY,
+        server,
+        view,
+        starts,
+        commits,
+        planFile,
+        retryStatuses,
+        alone,
+        heard,
+        isOpen,
+      };
       const [one, two] = former;
       if (one !== undefined && two !== undefined) {
         world.cover('replayed in another order');

@@ -4,14 +4,16 @@ import { HandbillError } from '../../src/errors.ts';
 import { compilePointers } from '../../src/http/answer.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
+import { claimBudget } from '../../src/plan/budget.ts';
+import { createPricer } from '../../src/plan/prices.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
-import { identityOf, prepareRun } from '../../src/run/prepare.ts';
-import { sendRounds } from '../../src/run/rounds.ts';
-import { sendRun } from '../../src/run/run.ts';
+import { identityOf, prepareRun } from '../../src/send/prepare.ts';
+import { sendRounds } from '../../src/send/rounds.ts';
+import { sendRun } from '../../src/send/run.ts';
 import type { Ending, Start, StartOptions } from './process.ts';
 import { createRules } from './rules.ts';
 import { openedFor, type SqliteWatch, sqliteError, type Word } from './sqlite.ts';
-import { campaignOf, createSites, createTimers, hold, named } from './surroundings.ts';
+import { campaignOf, createSites, createTimers, lock, named, renamed } from './surroundings.ts';
 import type { Operation, RowView } from './watch.ts';
 
 /** What a kill is: thrown where the process was, so that it goes no further. */
@@ -19,13 +21,13 @@ export class Killed extends Error {}
 
 /** Begins a start; it goes on as the world does. */
 export function beginStart(options: StartOptions): Start {
-  const { name, plan, folder, world, random, server, view, edition, guard, wait = false } = options;
+  const { name, plan, folder, world, random, server, view, edition, guard, wait = false, prices = null } = options;
   const suppressions = options.suppressions ?? (() => NO_SUPPRESSIONS);
   const path = join(folder, 'ledger.db');
   const interrupt = new AbortController();
   const death = new AbortController();
   const timers = createTimers(world, random, death.signal);
-  const campaign = campaignOf(edition.plan, plan, (key) => rules.begins(key));
+  const drawn = campaignOf(edition.plan, plan, (key) => rules.begins(key));
   let ending: Ending | null = null;
   let operation: Operation = 'open';
   let ledger: Ledger | null = null;
@@ -83,7 +85,11 @@ export function beginStart(options: StartOptions): Start {
     world.note(() => `${name} ${operation} is on the disk`);
     world.cover(`commit:${operation}`);
     if (operation === 'start') options.onStarted();
-    if (operation === 'sealLoad' || operation === 'amend') options.onSealed();
+    if (operation === 'finishLoad' || operation === 'amend') {
+      options.onLoaded();
+      if (plan.tooShort && plan.acceptList) world.cover('list accepted');
+      else if (plan.tooShort) world.object(`${name} takes a list that its campaign refuses`);
+    }
     // Who holds the run is written down, and nothing of the run itself.
     if (operation === 'open') return;
     if (synchronous(db) !== SYNCHRONOUS_FULL)
@@ -95,7 +101,7 @@ export function beginStart(options: StartOptions): Start {
     };
     view.committed(db, { name, operation, mostClaimed, claimed, winner: plan.winner, sinceMs });
     guard?.committed(operation);
-    if (operation === 'settle') options.onSettled?.(db);
+    if (operation === 'resolve') options.onSettled?.(db);
   };
   const watch: SqliteWatch = {
     opened(connection) {
@@ -107,7 +113,7 @@ export function beginStart(options: StartOptions): Start {
   const connected = server.connect({
     profile: plan.profile,
     connections: plan.concurrency,
-    timeoutMs: campaign.campaign.send.timeoutMs,
+    timeoutMs: drawn.campaign.send.timeoutMs,
     onlyOwn: plan.onlyOwn,
     watch: {
       ready: () => sites.at('ready'),
@@ -143,18 +149,25 @@ export function beginStart(options: StartOptions): Start {
 
   const pipeline = async (): Promise<Ending> => {
     const nowMs = world.wallMs;
-    using held = openedFor(watch, () => hold(path, plan, identityOf(campaign), nowMs));
+    const isRenamed = plan.renamed && view.rows.length > 0;
+    if (isRenamed) world.cover('renamed');
+    const campaign = isRenamed ? renamed(drawn, path, nowMs) : drawn;
+    using held = openedFor(watch, () => lock(path, plan, identityOf(campaign), nowMs));
     const own = watched(held.ledger);
     ledger = own;
     guard?.begins();
     const now = (): number => world.wallMs;
     const lists = suppressions();
+    const { environment } = campaign;
     const prepared = await prepareRun({
       ledger: own,
-      plan: campaign,
-      prices: null,
+      plan:
+        options.uncheckedBudget === true ? { ...campaign, environment: { ...environment, budget: null } } : campaign,
+      prices,
       suppressions: lists,
       skipInvalid: plan.skipInvalid,
+      acceptList: plan.acceptList,
+      isDue: false,
       amend: plan.amend,
       retryRejected: plan.retryRejected,
       resendChanged: false,
@@ -179,6 +192,7 @@ export function beginStart(options: StartOptions): Start {
         reached: prepared.reached,
         loaded: posted === null ? prepared.loaded : null,
         unreached: prepared.unreached,
+        ...(prices === null ? {} : { costOf: createPricer(prices), budget: claimBudget(campaign, prices) }),
         endpoint,
         wire: compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses }),
         concurrency: plan.concurrency,
@@ -189,10 +203,12 @@ export function beginStart(options: StartOptions): Start {
         now,
         random: () => random.next(),
         timers,
+        commit: options.commit ?? null,
+        pauseLookMs: 60_000,
       });
     };
     const clock = { now, interrupt: interrupt.signal, timers };
-    const end = await sendRounds(prepared.seal(), { ...clock, wait, limit: plan.limit, round });
+    const end = await sendRounds(prepared.finishLoad(), { ...clock, wait, limit: plan.limit, round });
     await endpoint.close(campaign.campaign.send.timeoutMs);
     rules.ended(end.state, end.ledgerError !== null);
     const { state, halt, opensAtMs } = end;
@@ -235,6 +251,20 @@ export function beginStart(options: StartOptions): Start {
       rules.stopped('an interrupt');
       interrupt.abort();
       endpoint.abort();
+    },
+    pause(isPaused) {
+      if (ending !== null || ledger === null || ioFailed) return;
+      const by = { reason: 'wrong prices', who: 'ann@ops-1', nowMs: world.wallMs };
+      const scope = { environment: drawn.environment.name, campaign: null };
+      try {
+        if (isPaused) ledger.pause(scope, by);
+        else ledger.resume(scope, by);
+      } catch (error) {
+        if (error instanceof Killed || error instanceof HandbillError) return;
+        throw error;
+      }
+      world.cover(isPaused ? 'paused' : 'resumed');
+      world.note(() => (isPaused ? 'everything is paused' : 'it is resumed'));
     },
     suppress(address) {
       if (ending !== null || ledger === null || ioFailed) return;

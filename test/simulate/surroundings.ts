@@ -1,18 +1,19 @@
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openLedger } from '../../src/ledger/open.ts';
+import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity } from '../../src/ledger/records.ts';
+import { findRunOf } from '../../src/plan/former-names.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import { holdRun } from '../../src/run/hold.ts';
-import type { Timers } from '../../src/run/timers.ts';
+import { lockRun } from '../../src/send/run-lock.ts';
+import type { Timers } from '../../src/send/timers.ts';
 import type { StartPlan } from './plan.ts';
 import type { Random } from './random.ts';
 import type { Operation } from './watch.ts';
 import type { World } from './world.ts';
 
 /** Opens the ledger as `handbill send` does; with the run's lock, or without it, which costs less. */
-export function hold(
+export function lock(
   path: string,
   plan: StartPlan,
   identity: RunIdentity,
@@ -20,7 +21,7 @@ export function hold(
 ): { ledger: Ledger } & Disposable {
   if (plan.lock !== 'none') {
     if (plan.lock === 'deleted') rmSync(join(path, '..', 'locks'), { recursive: true, force: true });
-    return holdRun({ root: dirname(path), ledger: path }, identity, nowMs);
+    return lockRun({ root: dirname(path), ledger: path }, identity, nowMs);
   }
   const ledger = openLedger(path, { mode: 'write', nowMs });
   return { ledger, [Symbol.dispose]: () => ledger.close() };
@@ -28,12 +29,14 @@ export function hold(
 
 /** The plan as this start has it; `begins` is told whose delivery begins. */
 export function campaignOf(plan: Plan, start: StartPlan, begins: (key: string) => void): Plan {
-  const { attempts, notAfterMs, stopAfterInDoubt, stopAfterRejected } = start;
+  const { attempts, notAfterMs, stopAfterInDoubt, stopAfterRejected, tooShort } = start;
   const send = { ...plan.campaign.send, attempts, notAfterMs };
   const limits = { ...plan.campaign.limits, stopAfterInDoubt, stopAfterRejected };
+  const minRecipients = tooShort ? { count: 1_000_000, text: '1000000', place: {} } : null;
+  const guards = { ...plan.campaign.guards, minRecipients };
   return {
     ...plan,
-    campaign: { ...plan.campaign, send, limits },
+    campaign: { ...plan.campaign, send, limits, guards },
     expander(startMs) {
       const expand = plan.expander(startMs);
       return {
@@ -45,6 +48,22 @@ export function campaignOf(plan: Plan, start: StartPlan, begins: (key: string) =
       };
     },
   };
+}
+
+/** What a campaign is called after it was renamed. */
+export const RENAMED = 'proof-2';
+
+/** The plan after its campaign was renamed, which finds its run by the former name as `send` does. */
+export function renamed(plan: Plan, path: string, nowMs: number): Plan {
+  const { environment, occurrence } = plan;
+  const campaign = { ...plan.campaign, name: RENAMED, formerly: [plan.campaign.name] };
+  const ledger = openExistingLedger(path, { nowMs });
+  try {
+    const run = ledger && findRunOf(ledger, campaign, { environment: environment.name, occurrence });
+    return { ...plan, campaign, name: run?.campaign ?? RENAMED };
+  } finally {
+    ledger?.close();
+  }
 }
 
 /** The same ledger; `enter` is told which call goes on. */
@@ -63,7 +82,7 @@ export function named(ledger: Ledger, enter: (operation: Operation) => () => voi
     ...ledger,
     beginLoad: within('beginLoad', ledger.beginLoad),
     load: within('load', ledger.load),
-    sealLoad: within('sealLoad', ledger.sealLoad),
+    finishLoad: within('finishLoad', ledger.finishLoad),
     discardLoad: within('discardLoad', ledger.discardLoad),
     amend: within('amend', ledger.amend),
     start: within('start', ledger.start),
@@ -73,11 +92,13 @@ export function named(ledger: Ledger, enter: (operation: Operation) => () => voi
     defer: within('defer', ledger.defer),
     setWinner: within('setWinner', ledger.setWinner),
     finish: within('finish', ledger.finish),
-    hold: within('hold', ledger.hold),
+    setLockOwner: within('setLockOwner', ledger.setLockOwner),
     suppress: within('suppress', ledger.suppress),
+    pause: within('pause', ledger.pause),
+    resume: within('resume', ledger.resume),
     events: {
       ...ledger.events,
-      settle: within('settle', ledger.events.settle),
+      resolve: within('resolve', ledger.events.resolve),
     },
   };
 }

@@ -3,10 +3,10 @@ import type { Channel } from '../../src/model.ts';
 import { type Heard, NOTHING_HEARD } from './heard.ts';
 import type { World } from './world.ts';
 
-/** A row as it stands in the database: one for each leg that was begun. */
+/** A row as it is in the database: one for each step that was begun. */
 export interface RowView {
   readonly row: number;
-  readonly leg: number;
+  readonly step: number;
   readonly channel: Channel;
   readonly state: string;
   readonly reason: string | null;
@@ -18,10 +18,10 @@ export interface RowView {
 /** Which call of the ledger made a transaction. */
 export type Operation =
   | 'open'
-  | 'hold'
+  | 'setLockOwner'
   | 'beginLoad'
   | 'load'
-  | 'sealLoad'
+  | 'finishLoad'
   | 'discardLoad'
   | 'amend'
   | 'retryRejected'
@@ -31,9 +31,11 @@ export type Operation =
   | 'defer'
   | 'setWinner'
   | 'suppress'
+  | 'pause'
+  | 'resume'
   | 'finish'
   | 'record'
-  | 'settle';
+  | 'resolve';
 
 /** What may become of a row in one transaction: the rules once more, not taken from the ledger's own. */
 const MOVES: Readonly<Partial<Record<Operation, readonly string[]>>> = {
@@ -41,7 +43,7 @@ const MOVES: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   retryRejected: ['rejected>pending'],
   skip: ['pending>skipped'],
   defer: ['pending>deferred'],
-  settle: ['in-doubt>accepted'],
+  resolve: ['in-doubt>accepted'],
   commit: [
     'pending>claimed',
     'pending>skipped',
@@ -62,7 +64,7 @@ export interface Committer {
   readonly operation: Operation;
   /** Most rows that this one and those before it may hold claimed. */
   readonly mostClaimed: number;
-  /** The variant that somebody named when it was started. */
+  /** The variant that a person named when it was started. */
   readonly winner: string | null;
   /** `--limit`, attempts per start and so on are its business. */
   readonly claimed: (row: RowView) => void;
@@ -78,9 +80,9 @@ export interface LedgerView {
   readonly winner: string | null;
   byReference(reference: string): RowView | undefined;
   suppressed(address: string): void;
-  /** Somebody must not be sent to, or must not have been at some time. */
+  /** A recipient must not be sent to, or must not have been at some time. */
   isLeftOut(address: string): boolean;
-  /** By reference, how often it was asked to try somebody again who had been rejected. */
+  /** By reference, how often it was asked to try a recipient again who had been rejected. */
   readonly askedAgain: ReadonlyMap<string, number>;
 }
 
@@ -127,7 +129,7 @@ export function createLedgerView(
       if (run === undefined) return;
       const [nowList, count, nowWinner, channel] = run;
       const now = (query.rows.all(nowList) as unknown as readonly Stored[]).map((row) => toView(row, channel));
-      const recipients = now.reduce((sum, { leg }) => (leg === 0 ? sum + 1 : sum), 0);
+      const recipients = now.reduce((sum, { step }) => (step === 0 ? sum + 1 : sum), 0);
       if (recipients !== count) world.object(`the run has ${count} rows, but ${recipients} outcomes`);
       if (nowWinner !== winner) {
         world.cover('winner named');
@@ -140,7 +142,7 @@ export function createLedgerView(
       const before = rows;
       rows = now;
       if (by.operation === 'retryRejected') noteAskedAgain(before);
-      const rules = { world, heard, referenceOf, isSuppressed };
+      const rules = { world, heard, referenceOf, isSuppressed, isPaused: query.paused.get() !== undefined };
       if (nowList === list) compare(rules, by, before, now);
       else if (list !== -1) compareAmended(world, before, now);
       if (nowList !== list || now.length !== before.length) index();
@@ -163,6 +165,7 @@ export function createLedgerView(
 interface Queries {
   readonly run: ReturnType<DatabaseSync['prepare']>;
   readonly rows: ReturnType<DatabaseSync['prepare']>;
+  readonly paused: ReturnType<DatabaseSync['prepare']>;
 }
 
 type Stored = readonly [number, number, string, string | null, string | null, string | null, number, Channel | null];
@@ -175,11 +178,12 @@ function prepare(db: DatabaseSync): Queries {
       'SELECT leg, row, state, reason, key, address, attempts, channel FROM recipients WHERE list = ? ORDER BY leg, row',
       asArrays,
     ),
+    paused: db.prepare('SELECT 1 FROM pauses WHERE resumed_at IS NULL'),
   };
 }
 
-function toView([leg, row, state, reason, key, address, attempts, channel]: Stored, usual: Channel): RowView {
-  return { leg, row, state, reason, key, address, attempts, channel: channel ?? usual };
+function toView([step, row, state, reason, key, address, attempts, channel]: Stored, usual: Channel): RowView {
+  return { step, row, state, reason, key, address, attempts, channel: channel ?? usual };
 }
 
 interface ViewRules {
@@ -187,10 +191,11 @@ interface ViewRules {
   readonly heard: Heard;
   readonly referenceOf: (key: string, channel: Channel) => string;
   readonly isSuppressed: (address: string) => boolean;
+  readonly isPaused: boolean;
 }
 
 function compare(
-  { world, heard, referenceOf, isSuppressed }: ViewRules,
+  { world, heard, referenceOf, isSuppressed, isPaused }: ViewRules,
   by: Committer,
   before: readonly RowView[],
   now: readonly RowView[],
@@ -200,17 +205,18 @@ function compare(
   const all = new Map(now.map((row) => [placeOf(row), row]));
   for (const row of before) if (!all.has(placeOf(row))) world.object(`row ${describe(row)} is gone`);
   const claims = (row: RowView): void => {
+    if (isPaused) world.object(`row ${describe(row)} was claimed although everything is paused`);
     if (isSuppressed(row.address ?? '')) world.object(`row ${describe(row)} was claimed although it is suppressed`);
-    if (row.leg > 0) {
-      world.cover('leg claimed');
-      if (!hasFallen(all.get(placeOf(row, row.leg - 1)))) world.object(`row ${describe(row)} was claimed too early`);
+    if (row.step > 0) {
+      world.cover('step claimed');
+      if (!hasFallen(all.get(placeOf(row, row.step - 1)))) world.object(`row ${describe(row)} was claimed too early`);
     }
     by.claimed(row);
   };
   for (const row of now) {
     const was = old.get(placeOf(row));
     if (was === undefined) {
-      begun(world, by, row, { now: all.get(placeOf(row, row.leg - 1)), old: old.get(placeOf(row, row.leg - 1)) });
+      begun(world, by, row, { now: all.get(placeOf(row, row.step - 1)), old: old.get(placeOf(row, row.step - 1)) });
       if (row.state === 'claimed') claims(row);
       continue;
     }
@@ -224,6 +230,7 @@ function compare(
     // Recorded and claimed again in one transaction: another attempt that came at once.
     const again = row.state === 'claimed' && was.state === 'claimed' && row.attempts > was.attempts;
     if (again) by.claimed(row);
+    if (again && isPaused) world.object(`row ${describe(row)} was claimed again although everything is paused`);
     if (was.state === row.state) continue;
     const move = `${was.state}>${row.state}`;
     world.cover(`move:${move}`);
@@ -233,7 +240,7 @@ function compare(
     if (!allowed.includes(move) && !(leftOutThen && by.operation === 'commit')) {
       world.object(`row ${describe(row)} moved ${move} in ${by.operation}`);
     }
-    const isSettled = by.operation === 'settle';
+    const isSettled = by.operation === 'resolve';
     if (isSettled && !heard.isReported(referenceOf(row.key ?? '', row.channel))) {
       world.object(`row ${describe(row)} is settled, and no report is about it`);
     }
@@ -247,7 +254,7 @@ function compare(
     if (hasFallen(row) && move !== 'claimed>rejected' && !byReport) {
       world.object(`row ${describe(row)} fell back by ${move}`);
     }
-    if (hasFallen(row) && !all.has(placeOf(row, row.leg + 1)))
+    if (hasFallen(row) && !all.has(placeOf(row, row.step + 1)))
       world.object(`row ${describe(row)} fell back to nothing`);
     if (row.attempts < was.attempts) world.object(`row ${describe(row)} has fewer attempts than before`);
     if (row.state === 'claimed') claims(row);
@@ -255,7 +262,7 @@ function compare(
 }
 
 /**
- * A leg begins in the very move in which the one before falls back. It is pending, or what a claim in the same transaction
+ * A step begins in the very move in which the one before falls back. It is pending, or what a claim in the same transaction
  * made of it.
  */
 function begun(
@@ -264,13 +271,13 @@ function begun(
   row: RowView,
   former: { readonly now: RowView | undefined; readonly old: RowView | undefined },
 ): void {
-  world.cover('leg begun');
+  world.cover('step begun');
   world.note(() => `${by.name} row ${describe(row)}: begun, ${row.state}`);
   const fell = hasFallen(former.now) && (former.old?.state === 'claimed' || former.old?.state === 'accepted');
   if (former.old?.state === 'accepted' && row.state !== 'claimed') {
     world.object(`row ${describe(row)} began by a report, and is ${row.state}`);
   }
-  if (row.leg === 0 || !fell || by.operation !== 'commit' || former.now?.key !== row.key) {
+  if (row.step === 0 || !fell || by.operation !== 'commit' || former.now?.key !== row.key) {
     world.object(`row ${describe(row)} came out of nothing in ${by.operation}`);
   }
   const isNew = row.state === 'pending' || row.state === 'claimed' || isLeftOut(row);
@@ -287,25 +294,25 @@ function hasFallen(row: RowView | undefined): boolean {
 }
 
 /** Lists are shorter than this. */
-const ROWS_PER_LEG = 10_000;
+const ROWS_PER_STEP = 10_000;
 
-function placeOf({ leg, row }: RowView, on = leg): number {
-  return on * ROWS_PER_LEG + row;
+function placeOf({ step, row }: RowView, on = step): number {
+  return on * ROWS_PER_STEP + row;
 }
 
-function describe({ row, leg }: RowView): string {
-  return leg === 0 ? String(row) : `${row}, leg ${leg},`;
+function describe({ row, step }: RowView): string {
+  return step === 0 ? String(row) : `${row}, step ${step},`;
 }
 
-/** A final outcome of a leg stays with its person, whatever the new list says, and nobody who was known is gone. */
+/** A final outcome of a step stays with its person, whatever the new list says, and no recipient who was known is gone. */
 function compareAmended(world: World, before: readonly RowView[], now: readonly RowView[]): void {
   world.note(() => `the list is another one, of ${now.length} rows`);
   const people = new Map<string, RowView>();
-  for (const row of now) if (row.key !== null && row.reason !== 'duplicate') people.set(`${row.leg} ${row.key}`, row);
+  for (const row of now) if (row.key !== null && row.reason !== 'duplicate') people.set(`${row.step} ${row.key}`, row);
   for (const old of before) {
     if (old.key === null || old.reason === 'duplicate') continue;
-    const row = people.get(`${old.leg} ${old.key}`);
-    if (row === undefined) world.object(`${old.key} is gone from the ledger, with leg ${old.leg}`);
+    const row = people.get(`${old.step} ${old.key}`);
+    if (row === undefined) world.object(`${old.key} is gone from the ledger, with step ${old.step}`);
     const stays = old.state === 'claimed' ? 'in-doubt' : FINAL.has(old.state) ? old.state : null;
     if (stays !== null && row?.state !== stays) world.object(`${old.key} was ${stays} and is ${row?.state}`);
     if (hasFallen(old) !== hasFallen(row)) world.object(`${old.key} fell back, or did not, by being amended`);

@@ -20,7 +20,7 @@ export interface World {
   run(done: () => boolean): Promise<void>;
   /** Waits until nothing happens any more without time passing. */
   settle(): Promise<void>;
-  /** One line of the history; made only when somebody reads it. */
+  /** One line of the history; made only when it is read. */
   note(text: () => string): void;
   /** Something speaks against the promise. */
   object(what: string): void;
@@ -44,7 +44,7 @@ interface Event {
 
 /** More events than any history of an hour has: beyond it something goes round in circles. */
 const MOST_EVENTS = 20_000;
-/** Whoever is wrong is wrong often; nobody reads more. */
+/** Faults repeat; more than this is not read. */
 const MOST_VIOLATIONS = 20;
 
 export function createWorld({ startMs, recording, coverage, mostEvents = MOST_EVENTS }: WorldOptions): World {

@@ -4,7 +4,7 @@ import { createBook } from '../../src/suppression/book.ts';
 
 const hashOf = (n: number) => n.toString(16).padStart(64, 'f');
 
-test('says of everybody what a Map says, at any time, whatever order the entries come in', () => {
+test('says of every recipient what a Map says, at any time, whatever order the entries come in', () => {
   const entry = fc.record({
     person: fc.nat(5),
     hashed: fc.boolean(),

@@ -13,6 +13,7 @@ describe('the columns of a suppression list', () => {
       hash: 4,
       reason: -1,
       until: 0,
+      topic: -1,
     });
   });
 
@@ -22,6 +23,7 @@ describe('the columns of a suppression list', () => {
     ['hash', ['hash', 'HASH']],
     ['until', ['msisdn', 'until', 'Until']],
     ['reason', ['msisdn', 'Reason', 'reason']],
+    ['topic', ['msisdn', 'Topic', 'topic']],
   ])('of two that mean %s, neither is read over: they are refused', (name, columns) => {
     expect(find(...columns)).toMatchObject({
       code: 'csv-duplicate-header',
@@ -34,7 +36,7 @@ describe('the columns of a suppression list', () => {
     expect(find('msisdn', 'note', 'Note')).toMatchObject({ addresses: [{ kind: 'msisdn', at: 0 }] });
   });
 
-  it('where there is no header, the numbers in its place are masked, and long ones cut', () => {
+  it('without a header, the numbers in its place are masked, and long ones cut', () => {
     const found = find('+447400100000', 'ann@example.com', 'x'.repeat(100_000));
     const hint = 'hint' in found ? (found.hint ?? '') : '';
     expect(hint).toContain('it has: +44••••••0000, a•••@example.com, xxx');

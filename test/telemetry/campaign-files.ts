@@ -22,5 +22,5 @@ environments:
   };
 }
 
-/** Every number of the lists, as nobody may find it. */
+/** Every number of the lists, as it must not be found. */
 export const NUMBERS = /7700900001|7700900002|00177777777/;

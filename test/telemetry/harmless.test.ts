@@ -27,7 +27,7 @@ test('what follows a start may fail in every way: requests are made, and nothing
   watch.checking();
   const ledger = {
     path: '/none',
-    legs: () => {
+    steps: () => {
       throw new Error('no ledger');
     },
   };
@@ -48,7 +48,7 @@ test('what follows a start may fail in every way: requests are made, and nothing
     post: async () => attempt,
   });
   expect(await endpoint.post('{}', 'r')).toBe(attempt);
-  const result = { row: 0, leg: 0, from: 'claimed', state: 'accepted', reason: null } as const;
+  const result = { row: 0, step: 0, from: 'claimed', state: 'accepted', reason: null } as const;
   round.onCommitted?.([{ ...result, attempts: 1, httpStatus: 202, messageId: null, error: null }], []);
   round.ended(null);
   // A ledger that cannot be read: this round is not followed.

@@ -7,7 +7,7 @@ import { createProject } from '../helpers/project.ts';
 import { eventsIn, recordsIn } from './log-schema.ts';
 
 describe('the file of a log', () => {
-  it('is made for its owner alone, and appended to', () => {
+  it('is made only for its owner, and appended to', () => {
     using folder = createProject({});
     const path = folder.path('run.log');
     const before = process.umask(0);
@@ -35,7 +35,7 @@ describe('the file of a log', () => {
     ],
     ['a link to nothing', (path, root) => symlinkSync(`${root}/nothing`, path), 'it is a link'],
     ['a folder', (path) => mkdirSync(path), 'it is a folder'],
-    ['a pipe that nobody reads', (path) => void execFileSync('mkfifo', [path]), 'it is not a regular file'],
+    ['a pipe without a reader', (path) => void execFileSync('mkfifo', [path]), 'it is not a regular file'],
     ['a ledger', (path) => writeFileSync(path, 'SQLite format 3\0 ...'), 'it is a database, such as a ledger'],
   ])('is not %s', (_label, make, why) => {
     using folder = createProject({});

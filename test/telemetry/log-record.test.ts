@@ -60,7 +60,7 @@ describe('a record is one line', () => {
   });
 });
 
-describe('what does not stand in a record', () => {
+describe('what is not in a record', () => {
   it.each([
     ['a number in a sentence', 'The row of +447700900123 is bad.', '900123'],
     ['an email address in a sentence', 'The row of ann.other@example.com is bad.', 'ann.other'],

@@ -114,7 +114,7 @@ describe('a log that cannot be had', () => {
     expect(bad.stderr).toContain('its folder does not exist');
   });
 
-  it('on stderr that nobody reads, harms nothing', async () => {
+  it('on stderr without a reader, harms nothing', async () => {
     using project = createProject(filesWith());
     const args = ['send', 'hello', '--log', '-', '--format', 'json'];
     const via = ['bash', '-c', '"$@" 2> >(exit 0); exit $?', 'closed'];
@@ -153,7 +153,7 @@ describe('other commands', () => {
     expect(records.filter(({ event }) => event === 'purged')).toMatchObject([{ runs: 0, dryRun: true }]);
   });
 
-  it('listen tells what was accepted and what was refused, and of nobody who', async () => {
+  it('listen tells what was accepted and what was refused, and never from which person', async () => {
     using project = createProject(filesWith());
     project.write('handbill.yaml', 'webhook: { scheme: bearer, secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }\n');
     const secret = 'a-secret-that-is-long-enough-0123456789';

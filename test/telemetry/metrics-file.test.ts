@@ -56,7 +56,7 @@ describe('the text', () => {
 });
 
 describe('send writes the file', () => {
-  it('whole, for others to read, with what became of everybody', async () => {
+  it('whole, for others to read, with the outcomes of all recipients', async () => {
     using folder = project();
     const sinceMs = Date.now();
     expect((await runHere(['send', 'hello'], { cwd: folder.root, env: ENV })).status).toBe(0);
@@ -137,7 +137,7 @@ describe('send writes the file', () => {
     symlinkSync(folder.path('precious'), folder.path('out/hello.prom'));
     const { status, stderr, stdout } = await runHere(['send', 'hello'], { cwd: folder.root, env: ENV });
     expect(status).toBe(0);
-    expect(stdout).toContain('accepted    2');
+    expect(stdout).toContain('accepted  2');
     expect(stderr).toMatch(/^warning: The metrics file is not written: .*hello\.prom is a link/);
     expect(readFileSync(folder.path('precious'), 'utf8')).toBe('kept');
   });
@@ -164,7 +164,7 @@ describe('due', () => {
   });
 });
 
-test('report writes it again, with what came back since', async () => {
+test('report writes it again, with delivery reports and replies since', async () => {
   using folder = project();
   await runHere(['send', 'hello'], { cwd: folder.root });
   const rows = await runHere(['report', '--format', 'jsonl'], { cwd: folder.root });

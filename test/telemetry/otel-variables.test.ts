@@ -7,7 +7,7 @@ describe('what the variables ask for', () => {
   it.each<[label: string, env: Record<string, string>, signals: string | null]>([
     ['nothing', {}, null],
     ['an empty endpoint', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, null],
-    ['a name alone', { OTEL_SERVICE_NAME: 'campaigns' }, null],
+    ['only a name', { OTEL_SERVICE_NAME: 'campaigns' }, null],
     ['an endpoint', ENDPOINT, 'traces metrics'],
     ['an endpoint, switched off', { ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }, null],
     ['an endpoint for traces', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' }, 'traces'],

@@ -60,7 +60,7 @@ describe('unknown names', () => {
       ['unknown-name 1:23 No column is called "who".'],
     ],
     [
-      'of a helper that is no column',
+      'of a helper that is not a column',
       '{{title}}',
       ['helper-arguments 1:3 "title" is a helper and needs a value. (For example {{title name}}.)'],
     ],
@@ -281,7 +281,7 @@ describe('arguments of helpers', () => {
     ['an unknown time zone', '{{date when tz="London"}}', '1:16 "London" is not a time zone such as "Europe/London".'],
     ['an unknown language', '{{upper name locale="english"}}', '1:21 "english" is not a language such as "en-GB".'],
     [
-      'decimals that are no number',
+      'decimals that are not a number',
       '{{number amount decimals="two"}}',
       '1:26 decimals= is a whole number from 0 to 20.',
     ],

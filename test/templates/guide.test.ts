@@ -3,7 +3,9 @@ import { describe, expect, it, test } from 'vitest';
 import { SIGNATURES } from '../../src/templates/helpers/helpers.ts';
 import { compile, render } from './harness.ts';
 
-const guide = readFileSync(new URL('../../docs/templates.md', import.meta.url), 'utf8');
+const guide = ['templates.md', 'reference/helpers.md', 'reference/html-templates.md']
+  .map((page) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8'))
+  .join('\n');
 
 /** The cells of every table row, code spans without their backticks; rows of `---` left out. */
 const rows = guide
@@ -24,7 +26,7 @@ const row = Object.fromEntries(
     )
     .map(([name = '', value = '']) => [name, value]),
 );
-const examples = rows.slice(Object.keys(row).length + 1).filter(([first]) => first !== 'template');
+const examples = rows.slice(Object.keys(row).length + 1).filter(([first = '']) => first.includes('{{'));
 const partials = { greeting: 'Dear {{title}} {{name}},', footer: 'Yours, {{default from "Riverside"}}' };
 
 describe('the guide', () => {

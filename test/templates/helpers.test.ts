@@ -69,7 +69,7 @@ describe('reading dates', () => {
     ['999999999', 'instant', 999999999000],
     ['1767364200123', 'instant', 1767364200123],
   ] as const)('%s', (value, kind, epochMs) => {
-    expect(readDate(value)).toEqual({ kind, epochMs });
+    expect(readDate(value)).toEqual({ kind, ms: epochMs });
   });
 
   test.each([
@@ -103,7 +103,7 @@ describe('reading dates', () => {
     '+002026-01-02',
     '2026-W01-5',
     '2026-002',
-  ])('%j is no date', (value) => {
+  ])('%j is not a date', (value) => {
     expect(readDate(value)).toBeNull();
   });
 });
@@ -129,8 +129,8 @@ describe('date', () => {
     ['two forms of one part', '{{date a "MMM MM M MMMM yy yyyy"}}', '2026-09-02', 'UTC', 'Sept 09 9 September 26 2026'],
     ['letters of other tools', '{{date a "dddd ddd DD/MM/YYYY D"}}', '2026-09-02', 'UTC', 'Wednesday Wed 02/09/2026 2'],
     ['words', `{{date a "d 'of' MMMM 'at' h 'o''clock'"}}`, '2026-09-02 15:00', 'UTC', "2 of September at 3 o'clock"],
-    ['a quote alone', `{{date a "d''yy"}}`, '2026-09-02', 'UTC', "2'26"],
-    ['minutes alone', '{{date a "mm ss"}}', '2026-09-02 15:04:05', 'UTC', '04 05'],
+    ['only a quote', `{{date a "d''yy"}}`, '2026-09-02', 'UTC', "2'26"],
+    ['only minutes', '{{date a "mm ss"}}', '2026-09-02 15:04:05', 'UTC', '04 05'],
     [
       'parts in the order of the language',
       '{{date a weekday="short" day="numeric" month="short"}}',
@@ -161,7 +161,7 @@ describe('date', () => {
     ],
     ['German', '{{date a "full" locale="de"}}', '2026-03-02', 'UTC', 'Montag, 2. März 2026'],
     ['Russian, in the right case', '{{date a "d MMMM" locale="ru"}}', '2026-01-02', 'UTC', '2 января'],
-    ['Russian, alone', '{{date a "MMMM" locale="ru"}}', '2026-01-02', 'UTC', 'январь'],
+    ['Russian, only one', '{{date a "MMMM" locale="ru"}}', '2026-01-02', 'UTC', 'январь'],
     ['American', '{{date a "time" locale="en-US"}}', '2026-01-02 09:30', 'UTC', '9:30 AM'],
   ])('%s', (_, text, value, timeZone, expected) => {
     expect(render(text, { a: value }, { timeZone })).toBe(expected);
@@ -241,7 +241,7 @@ describe('number and currency', () => {
     '１２',
     '1'.repeat(41),
     'abc',
-  ])('%s is no number', (value) => {
+  ])('%s is not a number', (value) => {
     for (const text of ['{{number a}}', '{{currency a "EUR"}}', '{{plural a "x" "y"}}']) {
       expect(() => render(text, { a: value })).toThrow(RenderError);
       expect(() => render(text, { a: value })).toThrow('in the column "a" cannot be read as a number: write 1234.50.');

@@ -19,7 +19,7 @@ describe('too large, and known at once', () => {
     ['33 nested blocks', '{{#if a}}'.repeat(33) + '{{/if}}'.repeat(33)],
     ['else if', `{{#if a}}${'{{else if a}}'.repeat(4900)}{{/if}}`],
     ['15,000 parentheses', `{{upper ${'(a '.repeat(15_000)}${')'.repeat(15_000)}}}`],
-    ['parentheses alone', `{{upper ${'('.repeat(60_000)}`],
+    ['only parentheses', `{{upper ${'('.repeat(60_000)}`],
     ['tags', '{{a}}'.repeat(10_001)],
     ['values', `{{#if (and ${'a '.repeat(10_001)})}}x{{/if}}`],
     ['partials', '{{> p}}'.repeat(5001), { p: 'x' }],

@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import Handlebars from 'handlebars';
 import { expect, it } from 'vitest';
 import { compileTemplate, createValues, RenderError } from '../../src/templates/compile.ts';
+import { examples } from '../helpers/quick.ts';
 import { compile, compiled, source } from './harness.ts';
 
 const COLUMNS = ['a', 'b', 'first.name', 'if', 'toString', 'title', 'date'];
 
-/** Cells that mean something to somebody, and any other text. */
+/** Cells that mean something to a parser, and any other text. */
 const cell = fc.oneof(
   fc.constantFrom(
     '',
@@ -75,7 +76,7 @@ it('throws nothing but RenderError, whatever the cells hold', () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: examples(200) },
     );
   }
 });
@@ -90,7 +91,7 @@ it('lets a cell change nothing but its own place', () => {
       const middle = b.trim() === '' ? '' : `C${first}D`;
       expect(template?.render(values(row))).toBe(`A${a}B${middle}E<${title}${date}>F${own}G`);
     }),
-    { numRuns: 2000 },
+    { numRuns: examples(2000) },
   );
 });
 
@@ -120,7 +121,7 @@ it('finds every misspelt name at its place, and nothing else', () => {
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-      // A name of its own for each place: `@` stands for it in the pieces.
+      // A name of its own for each place: `@` means it in the pieces.
       let count = 0;
       const text = pieces.map((p) => (p.startsWith('{{') ? p.replace('@', () => `wrong${count++}`) : p)).join('');
       const expected = [...text.matchAll(/wrong\d+/g)].map((m) => {
@@ -130,7 +131,7 @@ it('finds every misspelt name at its place, and nothing else', () => {
       const { diagnostics } = compile(text, ['a'], { partials: { p: 'p' } });
       expect(diagnostics.map((d) => [/"(.*)"/.exec(d.message)?.[1], d.at?.line, d.at?.column])).toEqual(expected);
     }),
-    { numRuns: 1000 },
+    { numRuns: examples(1000) },
   );
 });
 
@@ -231,7 +232,7 @@ it('answers any text with a template or with diagnostics inside the text', () =>
         if (!(error instanceof RenderError)) throw error;
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: examples(1000) },
   );
 });
 
@@ -290,7 +291,7 @@ it('renders what Handlebars renders', () => {
       const values = createValues(columns, columns)(Object.values(row));
       expect(made?.render(values)).toBe(plainHandlebars(`${text}.`, partials, row));
     }),
-    { numRuns: 300 },
+    { numRuns: examples(300) },
   );
 });
 

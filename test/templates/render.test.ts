@@ -288,7 +288,7 @@ describe('what cannot be rendered', () => {
     for (let i = 0; i < 10; i++) expect(template.render(values)).toBe('');
   });
 
-  it('is no reason for the next row to fail', () => {
+  it('does not make the next row fail', () => {
     const template = compiled('{{date a}}', ['a']);
     const values = createValues(['a'], ['a']);
     expect(() => template.render(values(['no date']))).toThrow('"no date" in the column "a" cannot be read as a date');
@@ -296,7 +296,7 @@ describe('what cannot be rendered', () => {
   });
 });
 
-it('compiles text alone', () => {
+it('compiles only text', () => {
   const tree = { type: 'Program', body: [{ type: 'ContentStatement', value: 'x', original: 'x' }] };
   const { template, diagnostics } = compile({ text: tree as never, file: 'f', line: 1, column: 1 }, []);
   expect(template).toBeNull();

@@ -25,7 +25,7 @@ test.each([
   ],
   ['another close', 'x\n{{#if a}}x{{/unless}}', '2:4 {{#if}} is closed by {{/unless}}. (Close it with {{/if}}.)'],
   [
-    'else alone',
+    'only else',
     'a\nb {{else}} c',
     '2:3 {{else}} is outside {{#if}}, or after the last {{else}}. (A column named "else" is written {{[else]}}.)',
   ],

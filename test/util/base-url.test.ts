@@ -81,7 +81,7 @@ describe('base URLs that are taken', () => {
   });
 });
 
-describe('S2, S4: base URLs that are refused', () => {
+describe('base URLs that are refused (S2, S4)', () => {
   test.each(BAD)('%s', (_label, written, says) => {
     const check = checkBaseUrl(written);
     expect(check).toHaveProperty('problem', expect.stringMatching(says));

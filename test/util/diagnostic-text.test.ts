@@ -37,7 +37,7 @@ describe('formatDiagnostics', () => {
     );
   });
 
-  it('shows the place alone without a line of the file', () => {
+  it('shows only the place without a line of the file', () => {
     const { source: _, hint: __, ...rest } = diagnostic;
     expect(formatDiagnostics([rest], plain)).toBe(
       'error[unknown-key]: "chanel" is not a key of a campaign.\n  campaigns/hello/campaign.yaml:3:1\n\n1 error\n',
@@ -77,7 +77,7 @@ describe('formatDiagnostics', () => {
 });
 
 describe('the caret', () => {
-  it('stands below wide characters, tabs and escapes', () => {
+  it('is below wide characters, tabs and escapes', () => {
     expect(excerpt('日本: x', 5)).toEqual(['日本: x', '      ^']);
     expect(excerpt('\tx: y', 2)).toEqual(['    x: y', '    ^']);
     expect(excerpt('a\u001bb: c', 3)).toEqual(['a\\u{1b}b: c', '       ^']);
@@ -85,7 +85,7 @@ describe('the caret', () => {
     expect(excerpt('e\u0301x', 3)).toEqual(['e\u0301x', ' ^']);
   });
 
-  it('may stand behind the line, and marks no more than the line', () => {
+  it('may be behind the line, and marks only the line', () => {
     expect(excerpt('abc', 4)).toEqual(['abc', '   ^']);
     expect(excerpt('abc', 2, 100)).toEqual(['abc', ' ^^']);
     expect(excerpt('', 1)).toEqual(['', '^']);

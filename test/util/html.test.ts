@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { escapeHtml, Html, html } from '../../src/util/html.ts';
+import { escapeHtml, Html, html } from '../../src/util/escape.ts';
 
 describe('html', () => {
   it('escapes text and attributes, and leaves markup', () => {

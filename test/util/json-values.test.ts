@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { type JsonPiece, jsonValues } from '../../src/util/json-values.ts';
+import { type JsonPiece, jsonValues } from '../../src/util/json.ts';
 
 async function read(text: string, pieceLength = 7, max = 1000): Promise<JsonPiece[]> {
   async function* pieces(): AsyncGenerator<string> {
@@ -25,7 +25,7 @@ test.each<[string, string, string[]]>([
   ['an empty array', '[ ]', []],
   ['arrays a line', '[{"a":1}]\n[{"b":2},[3]]', ['1 {"a":1}', '2 {"b":2}', '2 [3]']],
   ['quotes and backslashes', '[{"a":"\\"]}\\\\"},{"b":0}]', ['1 {"a":"\\"]}\\\\"}', '1 {"b":0}']],
-  ['what is no object', '[1, "x, y", null,true]', ['1 1', '1 "x, y"', '1 null', '1 true']],
+  ['a value that is not an object', '[1, "x, y", null,true]', ['1 1', '1 "x, y"', '1 null', '1 true']],
   ['words after each other', 'a\nb "c"d', ['1 a', '2 b', '2 "c"', '2 d']],
   ['an array without an end', '[{"a":1},\n', ['1 {"a":1}', '2 (unfinished)']],
   ['a value without an end', '[{"a":1},\n{"b":', ['1 {"a":1}', '2 (unfinished)']],

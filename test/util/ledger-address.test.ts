@@ -85,7 +85,7 @@ describe('the name of a ledger', () => {
     expect(JSON.stringify(read)).not.toContain(SECRET);
   });
 
-  it('is never a file where somebody left a sign out of an address, or put one in', () => {
+  it('is never a file where a character of an address is missing, or one too many', () => {
     const address = `postgres://me:${SECRET}@db.example.com:5432/handbill`;
     const edit = fc.record({ at: fc.nat(12), cut: fc.nat(2), put: fc.string({ maxLength: 2 }) });
     fc.assert(

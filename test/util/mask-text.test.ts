@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { maskInPlace, maskNumbers, maskText } from '../../src/util/mask.ts';
+import { maskInPlace, maskNumbers, maskText } from '../../src/util/redact.ts';
 
 test.each([
   ['asked for +447911123456 now', 'asked for +44••••••3456 now'],
@@ -31,7 +31,7 @@ test.each([
   expect(maskText(text)).toBe(text);
 });
 
-test('no number of 11 to 14 digits is left, whatever stands around it', () => {
+test('no number of 11 to 14 digits is left, whatever is around it', () => {
   const number = fc
     .tuple(fc.constantFrom('1', '44', '49', '353'), fc.stringMatching(/^[1-9]\d{9,10}$/))
     .map((p) => p.join(''));

@@ -44,7 +44,7 @@ async function codeOf(written: string): Promise<string> {
   return 'fault' in found ? found.fault.code : found.path.slice(root.length);
 }
 
-describe('S24: a path in a campaign', () => {
+describe('a path in a campaign (S24)', () => {
   test.each([
     ['beside the campaign', 'hello.hbs', '/campaigns/hello.hbs'],
     ['with a dot', './hello.hbs', '/campaigns/hello.hbs'],
@@ -106,7 +106,7 @@ describe('S24: a path in a campaign', () => {
     });
   });
 
-  it('of a file that nobody may read', { skip: process.getuid?.() === 0 }, async () => {
+  it('of a file without read permission', { skip: process.getuid?.() === 0 }, async () => {
     await writeFile(join(folder, 'closed'), '');
     await chmod(join(folder, 'closed'), 0);
     expect(await codeOf('closed')).toBe('file-unreadable');

@@ -13,7 +13,7 @@ function netJson(text: string): string {
     .replace(/[+<>&'`]/g, numbered);
 }
 
-describe('S7: a redactor', () => {
+describe('a redactor (S7)', () => {
   test.each([
     ['as it is', KEY],
     ['URL-encoded', encodeURIComponent(KEY)],
@@ -43,7 +43,7 @@ describe('S7: a redactor', () => {
     }
   });
 
-  it('leaves everything else alone', () => {
+  it('changes nothing else', () => {
     expect(redact('nothing here: SEKRET')).toBe('nothing here: SEKRET');
     expect(createRedactor([])('text')).toBe('text');
     expect(createRedactor([''])('text')).toBe('text');

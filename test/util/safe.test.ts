@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { forTerminal, jsonText } from '../../src/util/safe.ts';
+import { forTerminal, jsonText } from '../../src/util/escape.ts';
 import { PRINTABLE } from '../security/payloads.ts';
 
 /** Text of any kind, and of what a terminal would obey more than chance would give. */

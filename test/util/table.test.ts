@@ -69,7 +69,7 @@ describe('table', () => {
     const text = table([['a\u001b[2Jb\nc\r', 'x']], [{}, {}], { width: 80 });
     expect(text).toBe('a\\u{1b}[2Jb\\nc\\u{d}  x\n');
   });
-  it('is no wider than the terminal while a column can shrink', () => {
+  it('is never wider than the terminal while a column can shrink', () => {
     const cells = fc.array(fc.tuple(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.string({ maxLength: 10 })), {
       maxLength: 5,
     });

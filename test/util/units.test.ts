@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { durationMs, instantMs, ratePerSecond, share } from '../../src/util/units.ts';
+import { instantMs } from '../../src/util/time.ts';
+import { durationMs, ratePerSecond, share } from '../../src/util/units.ts';
 
 const HOUR = 3_600_000;
 

@@ -67,7 +67,7 @@ describe('what a report of a failure says', () => {
     expect(causeOf({ code: 404 }, 'failed', { channel: 'SMS' })).toBeNull();
   });
 
-  it('a state that nobody knows can have a cause', () => {
+  it('an unknown state can have a cause', () => {
     expect(readOne({ messageId: 'm', status: 'odd', error: { code: 21610 } })).toMatchObject({
       state: 'unknown',
       cause: 'opted-out',

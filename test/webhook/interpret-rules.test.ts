@@ -21,7 +21,7 @@ describe('which event it is', () => {
       { kind: 'delivery', state: 'failed' },
     ],
     [
-      'both, with a state that nobody knows: a STOP must not be lost',
+      'both, with an unknown state: a STOP must not be lost',
       { messageId: 'm', from: PERSON, text: 'STOP', status: 'new-and-shiny' },
       { kind: 'reply', meaning: 'opt-out' },
     ],
@@ -36,17 +36,17 @@ describe('which event it is', () => {
       { kind: 'reply', meaning: 'opt-out' },
     ],
     [
-      'both, with a state that is known, of no message and to nobody: a STOP must not be lost',
+      'both, with a known state, of no message and no recipient: a STOP must not be lost',
       { from: PERSON, text: 'STOP', status: 'delivered' },
       { kind: 'reply', meaning: 'opt-out' },
     ],
     [
-      'both, with an error, of no message and to nobody',
+      'both, with an error, of no message and no recipient',
       { from: PERSON, text: 'STOP', reason: 'keyword' },
       { kind: 'reply', meaning: 'opt-out' },
     ],
     [
-      'a name of delivery, of no message and to nobody',
+      'a name of delivery, of no message and no recipient',
       { type: 'delivery_report', from: PERSON, text: 'STOP', status: 'delivered' },
       { kind: 'unread' },
     ],
@@ -60,23 +60,19 @@ describe('which event it is', () => {
       { SmsStatus: 'received', From: PERSON, Body: 'STOP' },
       { kind: 'reply', meaning: 'opt-out' },
     ],
-    [
-      'a state that nobody knows',
-      { messageId: 'm', status: 'parked' },
-      { kind: 'delivery', state: 'unknown', word: 'parked' },
-    ],
+    ['an unknown state', { messageId: 'm', status: 'parked' }, { kind: 'delivery', state: 'unknown', word: 'parked' }],
     [
       'a known word beside a raw one',
       { messageId: 'm', status: { name: 'X1', groupName: 'EXPIRED' } },
       { state: 'expired' },
     ],
     ['a group by its number', { messageId: 'm', status: { groupId: 5 } }, { state: 'rejected', word: '5' }],
-    ['a number that is no group is a word', { messageId: 'm', status: 5 }, { state: 'unknown', word: '5' }],
+    ['a number that is not a group is a word', { messageId: 'm', status: 5 }, { state: 'unknown', word: '5' }],
     ['a time whose name is a state', { messageId: 'm', seenAt: TIME }, { kind: 'delivery', state: 'read', atMs: AT }],
-    ['an error alone', { messageId: 'm', error: { code: 7 } }, { kind: 'delivery', state: 'failed', error: '7' }],
+    ['only an error', { messageId: 'm', error: { code: 7 } }, { kind: 'delivery', state: 'failed', error: '7' }],
     ['an error that is none', { messageId: 'm', error: { code: 0 } }, { kind: 'unread' }],
     ['a state of nothing', { status: 'delivered', timestamp: TIME }, { kind: 'unread' }],
-    ['a text of nobody', { text: 'Hi' }, { kind: 'unread' }],
+    ['a text of no recipient', { text: 'Hi' }, { kind: 'unread' }],
     ['a picture', { type: 'inbound', from: PERSON, image: {} }, { kind: 'unread' }],
     ['neither', { hello: 'world' }, { kind: 'unread', body: '{"hello":"world"}' }],
     ['no object', 7, { kind: 'unread', body: '7' }],
@@ -98,7 +94,7 @@ describe('where events are', () => {
     ['data as an object', { data: one }, ['m-1']],
     ['entry', { entry: [one, two] }, ['m-1', 'm-2']],
     ['entries that hold more', { entry: [{ changes: [{ value: { statuses: [one] } }] }, two] }, ['m-1', 'm-2']],
-    ['one key that nobody knows', { whatever: [one, two] }, ['m-1', 'm-2']],
+    ['one unknown key', { whatever: [one, two] }, ['m-1', 'm-2']],
     ['a status of the envelope', { status: 'success', data: [one] }, ['m-1']],
     [
       'what is said once for all',
@@ -121,7 +117,7 @@ describe('where events are', () => {
     ['something', { results: [], other: { said: 1 } }],
     ['somebody', { messages: [], from: PERSON, html: '<p>STOP</p>' }],
     ['an id', { data: [], messageId: 'm-1', phase: 'over' }],
-  ])('what nobody understands is kept where %s stands beside an empty array', (_label, body) => {
+  ])('what is not understood is kept where %s is next to an empty array', (_label, body) => {
     expect(eventsOf(body)).toEqual([{ kind: 'unread', body: JSON.stringify(body) }]);
   });
 
@@ -164,7 +160,7 @@ describe('where events are', () => {
     ]);
   });
 
-  it('the id of an envelope is no message id', () => {
+  it('the id of an envelope is not a message id', () => {
     expect(readOne({ id: 'account', entry: [{ status: 'sent', to: PERSON }] })).not.toHaveProperty('messageId');
     expect(readOne({ id: 'event', data: { id: 'm', status: 'sent' } })).toMatchObject({
       messageId: 'm',
@@ -180,7 +176,7 @@ describe('fields', () => {
     ['00 for +', { messageId: 'm', status: 'sent', to: '00447700900123' }, { address: PERSON }],
     ['a number as a number', { messageId: 'm', status: 'sent', to: 447700900123 }, { address: PERSON }],
     ['an email address', { messageId: 'm', status: 'sent', to: 'Ada@EXAMPLE.com' }, { address: 'Ada@example.com' }],
-    ['what is no address', { from: 'Bank', text: 'Hi' }, { from: 'Bank' }],
+    ['text that is not an address', { from: 'Bank', text: 'Hi' }, { from: 'Bank' }],
     ['a scheme in front', { from: `whatsapp:${PERSON}`, text: 'Hi' }, { from: PERSON, channel: 'messaging-app' }],
     ['msisdn is the person', { messageId: 'm', status: 'sent', msisdn: PERSON, to: 'Bank' }, { address: PERSON }],
     ['an id as a number', { messageId: 7, status: 'sent' }, { messageId: '7' }],
@@ -192,7 +188,7 @@ describe('fields', () => {
     ['a channel with a suffix', { messageId: 'm', status: 'sent', channel: 'VIBER_BM' }, { channel: 'messaging-app' }],
     ['contradicting ids', { messageId: 'm', id: 'e', status: 'sent' }, { messageId: 'm', eventId: 'e' }],
     ['our reference at its place', { reference: 'r', status: 'sent' }, { reference: 'r' }],
-    ['a reference that somebody else chose', { messageId: 'm', client_ref: 'order 7', status: 'sent' }, {}],
+    ['a reference that another sender chose', { messageId: 'm', client_ref: 'order 7', status: 'sent' }, {}],
     [
       'an error that says no',
       { messageId: 'm', status: 'delivered', error: { name: 'NO_ERROR' } },
@@ -219,7 +215,7 @@ describe('fields', () => {
     );
   });
 
-  it('what is too long or holds control characters is no id', () => {
+  it('what is too long or holds control characters is not an id', () => {
     expect(readOne({ messageId: 'x'.repeat(201), id: 'm', status: 'sent' })).toMatchObject({ messageId: 'm' });
     expect(readOne({ messageId: 'a\u0007b', id: 'm', status: 'sent' })).toMatchObject({ messageId: 'm' });
   });
@@ -256,7 +252,7 @@ describe('a mapping', () => {
     });
   });
 
-  it('takes the place of the usual pointers of that field alone', () => {
+  it('takes the place of the usual pointers of only that field', () => {
     const body = { id: 'old', number: 'new', status: 'sent', to: PERSON };
     expect(readOne(body, { fields: { messageId: ['/number'] } })).toMatchObject({ messageId: 'new', address: PERSON });
     expect(

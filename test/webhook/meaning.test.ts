@@ -140,7 +140,7 @@ describe('what a reply means', () => {
       ],
     ],
     [
-      'for somebody to read',
+      'for a person to read',
       'review',
       [
         ...[

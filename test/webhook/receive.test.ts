@@ -98,7 +98,7 @@ describe('requests that are none of ours', () => {
     ['a path below', 'POST', '/webhooks/x', 404, {}],
     ['a path that begins alike', 'POST', '/webhooksx', 404, {}],
     ['a path with dots', 'POST', '/a/../etc/passwd', 404, {}],
-    ['a method nobody knows', 'PROPFIND', '/webhooks', 405, { allow: 'POST' }],
+    ['an unknown method', 'PROPFIND', '/webhooks', 405, { allow: 'POST' }],
   ])('%s', async (_label, method, path, status, headers) => {
     const { url, groups } = await start();
     const reply = await exchange(new URL(path, url).href, { method, path }, (outgoing) => outgoing.end());
@@ -117,7 +117,7 @@ describe('requests that are none of ours', () => {
     expect(reply).toMatchObject({ status: 415, headers: { 'accept-encoding': 'identity' } });
   });
 
-  test.each(['garbage', '{"a":', ''])('a signed body that is no JSON is refused: 400 for %j', async (body) => {
+  test.each(['garbage', '{"a":', ''])('a signed body that is not JSON is refused: 400 for %j', async (body) => {
     const { url, groups } = await start();
     expect((await post(url, body, signed(body))).status).toBe(400);
     expect(groups).toEqual([]);
@@ -169,7 +169,7 @@ describe('groups', () => {
     expect(sizes).toEqual([1, 4]);
   });
 
-  test('one that fails fails alone', async () => {
+  test('one that fails does not make others fail', async () => {
     let calls = 0;
     const { url } = await start(STANDARD, [SECRET], {
       record: () => {

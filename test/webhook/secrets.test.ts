@@ -46,7 +46,7 @@ describe('a secret', () => {
     ['of 23 bytes', 'standard', b64(23), [INVALID]],
     ['of 65 bytes', 'standard', b64(65), [INVALID]],
     ['that is its prefix', 'standard', 'whsec_', [INVALID]],
-    ['that is no base64', 'standard', 'not base64, but long enough to be', [INVALID]],
+    ['that is not base64', 'standard', 'not base64, but long enough to be', [INVALID]],
     ['of another kind of signature', 'standard', `whsk_${b64(32)}`, [INVALID]],
     ['of any text', 'hmac', 'the secret of a provider', []],
     ['with a line break behind it', 'hmac', 'the secret of a provider\n', [INVALID]],

@@ -34,12 +34,12 @@ describe('Standard Webhooks', () => {
     ['several signatures, the good one among them', { 'webhook-signature': `${other} ${good} v2,decoy` }, true],
     ['the good one as another version', { 'webhook-signature': good.replace('v1', 'v2') }, false],
     ['the good one without a version', { 'webhook-signature': good.slice(3) }, false],
-    ['an asymmetric one alone', { 'webhook-signature': good.replace('v1', 'v1a') }, false],
+    ['only an asymmetric one', { 'webhook-signature': good.replace('v1', 'v1a') }, false],
     ['a wrong one', { 'webhook-signature': other }, false],
     ['a part of it', { 'webhook-signature': good.slice(0, 20) }, false],
     ['more than it', { 'webhook-signature': `${good}AAAA` }, false],
     ['an empty one', { 'webhook-signature': 'v1,' }, false],
-    ['a version alone', { 'webhook-signature': 'v1' }, false],
+    ['only a version', { 'webhook-signature': 'v1' }, false],
     ['nothing', { 'webhook-signature': '' }, false],
     ['spaces', { 'webhook-signature': '   ' }, false],
     ['a very long one', { 'webhook-signature': `v1,${'A'.repeat(10_000)}` }, false],
@@ -84,7 +84,7 @@ describe('Standard Webhooks', () => {
     expect(isVerified(signed('', { atMs: AT_MS }), '')).toBe(true);
   });
 
-  test('bytes that are no UTF-8 count as they are', () => {
+  test('bytes that are not UTF-8 count as they are', () => {
     const body = Buffer.from([0x7b, 0xff, 0x7d]);
     const headers = signed(body, { atMs: AT_MS });
     expect(isVerified(headers, body)).toBe(true);
@@ -223,7 +223,7 @@ describe('hmac', () => {
   test.each<[label: string, scheme: Partial<HmacScheme>, headers: IncomingHttpHeaders]>([
     ['no signature', {}, {}],
     ['an empty one', {}, { 'x-signature': '' }],
-    ['the prefix alone', { prefix: 'sha256=' }, { 'x-signature': 'sha256=' }],
+    ['only the prefix', { prefix: 'sha256=' }, { 'x-signature': 'sha256=' }],
     ['no prefix', { prefix: 'sha256=' }, { 'x-signature': mac(BODY) }],
     ['a part of it', {}, { 'x-signature': mac(BODY).slice(0, 32) }],
     ['that of another key', {}, { 'x-signature': mac(BODY, { key: 'x' }) }],

@@ -6,8 +6,8 @@ import { type Passing, passOn } from './pass-on.ts';
 import type { Way } from './proxy.ts';
 
 /*
- * Hosts of their own on this machine: network namespaces with an address each, on one bridge. Whoever is cut off here is
- * cut off as a machine is: nothing that he sends arrives, and nobody tells him. It takes the rights of an administrator.
+ * Hosts of their own on this machine: network namespaces with an address each, on one bridge. A process that is cut off here is
+ * cut off as a machine is: nothing that it sends arrives, and it is not told. It takes the rights of an administrator.
  */
 
 /** The hosts of a test. */
@@ -16,7 +16,7 @@ export interface Network extends AsyncDisposable {
   readonly host: string;
   /** Addresses of the hosts, as a server lets them in. */
   readonly range: string;
-  /** The way of a host that nobody is on; what runs there sees the API on loopback. */
+  /** The way of a free host; what runs there sees the API on loopback. */
   way(database: string): Promise<Way>;
 }
 

@@ -6,7 +6,7 @@ export interface Way extends AsyncDisposable {
   readonly address: string;
   /** What a process is started through, to be where the way begins. */
   readonly via: readonly string[];
-  /** Nothing comes through any more, and nobody is told; new connections are refused. */
+  /** Nothing comes through any more, and no side is told; new connections are refused. */
   cut(): void;
   /** New connections come through; of the old ones, what the way makes of them. */
   mend(): void;

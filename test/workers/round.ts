@@ -25,7 +25,7 @@ const FAULTS_OF_HOSTS: readonly [Fault, ...Fault[]] = [...FAULTS, 'lose', 'cut',
 export interface RoundPlan {
   readonly seed: number;
   readonly fault: Fault;
-  /** Who meets it: 0 is `send`, then the workers. The database is nobody's. */
+  /** Who meets it: 0 is `send`, then the workers. The database is none of them. */
   readonly victim: number;
   /** After so many requests of all. */
   readonly after: number;
@@ -44,7 +44,7 @@ export interface RoundResult {
   readonly plan: RoundPlan;
   readonly violations: readonly string[];
   readonly doubts: number;
-  /** From the fault until nobody was left to be sent to, in ms. */
+  /** From the fault until no recipient was left to be sent to, in ms. */
   readonly tookMs: number;
 }
 
@@ -71,7 +71,7 @@ export function planRound(seed: number, given: Partial<RoundPlan> = {}): RoundPl
   };
 }
 
-/** Requests that may be in doubt: those of everybody, since a fault of the database is everybody's. */
+/** Requests that may be in doubt: those of all, since a fault of the database hits all. */
 function mostCrashes({ workers, concurrency }: RoundPlan): number {
   return (workers + 1) * concurrency;
 }
@@ -126,13 +126,13 @@ export async function playRound(plan: RoundPlan, { api, server, database, networ
     const ends: CliResult[] = [];
     const again = { env: { ...env, HANDBILL_LEDGER: database } };
     if (plan.fault === 'lose' && plan.victim === 0) {
-      // Nobody waits for a machine that is gone: the run is begun again on another one.
+      // No process waits for a machine that is gone: the run is begun again on another one.
       ends.push(await sendWhenFree(() => scene.start(shared, again).done));
       send.mend();
     }
     ends.push(await first.done);
     await isDone;
-    // Whoever `send` was: others go on with what it has cut, and somebody ends the run, or the next start does.
+    // Whichever process `send` was: others go on with what it has cut, and one ends the run, or the next start does.
     const isAlone = !endedWell(ends[0]);
     if (isAlone && plan.again) ends.push(await scene.start(shared, again).done);
     else if (isAlone) await waitFor(async () => !(await isShared(database)), 20_000).catch(() => undefined);
@@ -179,7 +179,7 @@ function startWorker(scene: Scene, { address, via }: Way, env: Readonly<Record<s
   });
 }
 
-/** The server needs a moment to give up whoever held the run: 9 s without a word from him. */
+/** The server needs a moment to give up the process that held the run: 9 s without a word from it. */
 async function sendWhenFree(send: () => Promise<CliResult>): Promise<CliResult> {
   const end = performance.now() + 30_000;
   for (;;) {
@@ -233,7 +233,7 @@ function isExpected({ fault, victim }: RoundPlan, { status, signal }: CliResult)
   return signal === 'SIGKILL' || status === (fault === 'leave' ? 143 : 7);
 }
 
-/** The run is somebody's still. */
+/** The run is still held. */
 async function isShared(database: string): Promise<boolean> {
   const [row] = await ask(
     database,

@@ -62,7 +62,7 @@ async function playAll(plans: readonly RoundPlan[]): Promise<readonly RoundResul
   return played.flat();
 }
 
-it('J5, J6: several workers share a run, and one of them or the database fails: nobody is sent to twice, nobody forgotten', {
+it('several workers share a run, and one of them or the database fails: no recipient is sent to twice or forgotten (J5, J6)', {
   timeout: 15 * 60_000,
 }, async () => {
   // Half of them on hosts of their own, one of which is that of `send` and is lost.
@@ -77,7 +77,7 @@ it('J5, J6: several workers share a run, and one of them or the database fails: 
   expect(found).toEqual([]);
   expect(results.length).toBe(plans.length);
   if (!FULL) return;
-  // Of every kind; and the faults did hit somebody at work.
+  // Of every kind; and the faults did hit a process at work.
   const kinds = new Set<Fault>(results.map(({ plan }) => plan.fault));
   const wanted = ['crash', 'cut', 'kill', 'leave', ...(network === null ? [] : ['lose']), 'restart', 'stop'];
   expect([...kinds].sort()).toEqual(wanted);

@@ -11,7 +11,7 @@ import { CANARY_KEY, createScene } from '../oracle/scene.ts';
 import { type End, passOn } from './pass-on.ts';
 
 /*
- * J6: a replica that had fallen behind takes over from the server of a ledger, under the address that everybody knows. What
+ * J6: a replica that had fallen behind takes over from the server of a ledger, under the known address. What
  * it lacks, only those know who sent.
  */
 
@@ -61,7 +61,7 @@ const FULL = process.env['HANDBILL_FULL'] === '1';
 const SHARED = { who: 'send and two workers', workers: 2 };
 
 test.each(FULL ? [{ who: 'send alone', workers: 0 }, SHARED] : [SHARED])(
-  'J6: a replica takes over that lacks what was claimed last: $who',
+  'a replica takes over that lacks what was claimed last: $who (J6)',
   async ({ workers: count }) => {
     await using pair = await startPair();
     const api = await startSandboxApi(100);
@@ -88,7 +88,7 @@ test.each(FULL ? [{ who: 'send alone', workers: 0 }, SHARED] : [SHARED])(
       await until('more are sent, of which the replica knows nothing', () => sent() >= known + 40);
       await pair.takeOver();
 
-      // Nobody goes on by himself: only people know whether that is all.
+      // No process goes on by itself: only people know whether that is all.
       const { status, stderr } = await start.done;
       expect({ status, stderr }).toMatchObject({
         status: 7,
@@ -104,7 +104,7 @@ test.each(FULL ? [{ who: 'send alone', workers: 0 }, SHARED] : [SHARED])(
       expect(refused).toMatchObject({ status: 7, stderr: expect.stringContaining('Another server has taken over') });
       const next = await scene.send(['--new-ledger']);
       expect(next.status).toBe(4);
-      // Each of them once, whoever had sent: what nobody knows the answer of is in doubt.
+      // Each of them once, whichever process had sent: a request without an answer is in doubt.
       expect(scene.violations({ mostCrashes: all + 4 * (count + 1) })).toEqual([]);
       expect(sent()).toBe(400);
     } finally {

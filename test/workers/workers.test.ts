@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, test } from 'vitest';
 import { openExistingLedger } from '../../src/ledger/open.ts';
 import type { Report } from '../../src/model.ts';
+import { openKeyring } from '../approval/keys.ts';
 import { type RunningCli, startCli, until } from '../helpers/cli.ts';
 import { ask, freshDatabase } from '../helpers/postgres.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
@@ -99,7 +100,7 @@ async function stage(at: Api, rows: number, campaign = ''): Promise<Stage> {
   };
 }
 
-/** Everybody got one request, or none. */
+/** Every recipient got one request, or none. */
 function once({ requests }: Api): boolean {
   return new Set(requests.map(({ reference }) => reference)).size === requests.length;
 }
@@ -156,6 +157,38 @@ it.runIf(FULL)('shares a run with the workers that are there, and with one that 
   expect(said.stdout).toBe('No worker is there. `handbill worker` makes this machine one.\n');
 });
 
+it.runIf(FULL)(
+  'shares a run under an approval until a day, which each worker finds in the run and checks by itself',
+  async () => {
+    const ring = await openKeyring();
+    try {
+      await using here = await stage(await api(undefined, 100), 80, 'send: { concurrency: 2 }');
+      const [ana, ben] = [await ring.make('ana'), await ring.make('ben')];
+      const people = [ana, ben].map(({ text }, i) => `{ name: p${i}, key: "${text}" }`).join(', ');
+      const rule = `    approvers: [${people}]\n    standingApprovals: { longest: 30d }\n`;
+      const { root } = here.scene;
+      writeFileSync(`${root}/handbill.yaml`, `${readFileSync(`${root}/handbill.yaml`, 'utf8').trimEnd()}\n${rule}`);
+      const day = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10);
+      for (const { path } of [ana, ben]) {
+        const args = ['approve', '.', '--env', 'test', '--standing', '--until', day, '--sign', path, '--yes'];
+        expect(await here.scene.run(args)).toMatchObject({ status: 0 });
+      }
+      const worker = await here.worker();
+      expect(await shared(here.send())).toMatchObject({ state: 'finished', totals: { accepted: 80 } });
+      await until('the worker has ended', () => worker.stderr().includes(': ends, with'));
+      expect(worker.stderr()).not.toContain('error');
+      expect(once(here.at)).toBe(true);
+      // A machine whose handbill.yaml does not allow it takes no part.
+      const stranger = await here.worker(here.other());
+      const named = here.send(['--occurrence', 'next']);
+      expect(await shared(named)).toMatchObject({ state: 'finished', totals: { accepted: 80 } });
+      expect(stranger.stderr()).toContain('test takes no standing approvals');
+    } finally {
+      await ring.remove();
+    }
+  },
+);
+
 it('leaves a run to others where the files of this machine are not those that it began with', async () => {
   await using here = await stage(await api(), 60, 'send: { concurrency: 2 }');
   const worker = await here.worker(here.other('send: { concurrency: 3 }'));
@@ -167,7 +200,7 @@ it('leaves a run to others where the files of this machine are not those that it
   expect(once(here.at)).toBe(true);
 });
 
-it('stops everywhere at once, whoever it is that the API refuses', async () => {
+it('stops everywhere at once, whichever worker the API refuses', async () => {
   const at = await api((number) => ({ status: number > 60 ? 401 : 202 }), 60);
   await using here = await stage(at, 600, 'send: { concurrency: 4 }');
   const workers = [await here.worker(), await here.worker()];
@@ -190,7 +223,7 @@ it('stops everywhere at once, whoever it is that the API refuses', async () => {
   for (const one of workers) expect((await one.done).status).toBe(143);
 });
 
-it.runIf(FULL)('holds everybody back while the API asks one to wait', async () => {
+it.runIf(FULL)('holds all workers back while the API asks one to wait', async () => {
   const at = await api((number) =>
     number === 50 ? { status: 429, headers: { 'retry-after': '3' } } : { status: 202 },
   );
@@ -204,7 +237,7 @@ it.runIf(FULL)('holds everybody back while the API asks one to wait', async () =
   expect(meanwhile).toEqual([]);
 });
 
-it.runIf(FULL)('stops at a signal to whoever began it, and goes on with the next start', async () => {
+it.runIf(FULL)('stops at a signal to the process that began it, and goes on with the next start', async () => {
   await using here = await stage(await api(), 400, 'send: { concurrency: 3 }');
   await here.worker();
   const sending = here.send();
@@ -240,13 +273,13 @@ it.runIf(FULL)('is not taken from those who go on with it, but by a start, which
   // Without --workers: it sends alone what is left.
   const report = JSON.parse((await here.scene.send(['--format', 'json'])).stdout) as Report;
   expect(report).toMatchObject({ state: 'finished' });
-  // Whom the killed process had claimed, and nobody of the worker's.
+  // What the killed process had claimed, and nothing of the worker's.
   expect(report.totals.inDoubt).toBeLessThanOrEqual(2);
   expect(report.totals.accepted + report.totals.inDoubt).toBe(160);
   expect(once(here.at)).toBe(true);
 });
 
-it.runIf(FULL)('sends the steps of a canary alone, and shares the rest', async () => {
+it.runIf(FULL)('sends the steps of a canary by itself, and shares the rest', async () => {
   await using here = await stage(
     await api(),
     200,
@@ -303,4 +336,23 @@ it('shows no key and no password in what workers say', async () => {
     }
   }
   expect(readFileSync(here.scene.path('people.csv'), 'utf8')).toContain('Name 39');
+});
+
+it('a pause halts them all within a second, and a later send continues: each recipient once', async () => {
+  await using staged = await stage(await api(), 600, 'send: { rate: 200/s }\n');
+  await staged.worker();
+  const sending = staged.send();
+  await until('both send', () => staged.at.requests.length > 60);
+  const env = { HANDBILL_API_KEY: CANARY_KEY, HANDBILL_LEDGER: staged.ledger };
+  const pausing = startCli(['pause', '--env', 'test', '--reason', 'wrong prices'], { cwd: staged.scene.root, env });
+  expect((await pausing.done).status).toBe(0);
+  const pausedAt = performance.now();
+  const { status, stdout } = await sending.done;
+  expect([status, (JSON.parse(stdout) as Report).halt?.rule]).toEqual([5, 'paused']);
+  expect((staged.at.requests.at(-1)?.atMs ?? 0) - pausedAt).toBeLessThan(1000);
+  const resuming = startCli(['resume', '--env', 'test'], { cwd: staged.scene.root, env });
+  expect((await resuming.done).status).toBe(0);
+  expect((await staged.send().done).status).toBe(0);
+  const references = staged.at.requests.map(({ reference }) => reference);
+  expect([references.length, new Set(references).size]).toEqual([600, 600]);
 });

@@ -1,15 +1,21 @@
 import type { Command } from 'commander';
-import { type ApproveQuestion, approve, checkApproval } from '../../operations/approve.ts';
+import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
+import { present } from '../../operations/options.ts';
+import { type ApproveQuestion, approve, approveStanding, checkApproval } from '../../operations/plan.ts';
+import { ledgerOption } from '../../operations/project.ts';
 import { costText, fallbackText } from '../../plan/estimate.ts';
-import { countOf, number } from '../../report/words.ts';
-import { safe, safeLine } from '../../util/safe.ts';
-import { shellWord } from '../../util/shell.ts';
-import { addExamples, addLedger } from '../shared/options.ts';
+import { isStanding, type PlanFile, type StandingPlan } from '../../plan/plan-file.ts';
+import { commitWords, countOf, number } from '../../report/words.ts';
+import { safe, safeLine, shellWord } from '../../util/escape.ts';
+import { addExamples, addLedger, environmentOption, STANDING, UNTIL, untilMissing } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
 interface ApproveFlags {
+  readonly standing?: boolean;
+  readonly until?: string;
+  readonly env: string;
+  readonly output?: string;
   readonly sign?: string | true;
   readonly check?: boolean;
   readonly recipients?: string;
@@ -19,20 +25,45 @@ interface ApproveFlags {
   readonly quiet?: boolean;
 }
 
-/** `handbill approve FILE`. */
+/** `handbill approve FILE`, or a campaign with `--standing`. */
 export function configure(command: Command, context: CommandContext): void {
   command
-    .argument('<plan>', 'plan file')
+    .argument('<plan>', 'plan file; with --standing: campaign file, its folder, or its name')
     .option('--sign [key]', 'the SSH key to sign with, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
     .option('--check', 'sign nothing; exit 2 unless the plan is approved')
     .option('--recipients <file>', 'take the list from here, if it is not where the planner had it')
     .option('--unchecked', 'sign without comparing the plan with this checkout')
+    .option('--standing', STANDING)
+    .option('--until <day>', UNTIL)
+    .addOption(environmentOption(context, 'with --standing: environment of handbill.yaml'))
+    .option('-o, --output <file>', 'with --standing: write it here (default: where `send` and `due` find it)')
     .option('--yes', 'sign without asking')
     .option('--quiet', 'print nothing when all is well');
   addExamples(addLedger(command), [
     ['handbill approve hello.plan.json --sign ~/.ssh/id_ed25519', 'shows the plan, asks, and signs it'],
     ['handbill approve hello.plan.json --check', 'may it be sent?'],
-  ]).action(async (file: string, flags: ApproveFlags) => run(file, flags, context));
+    [
+      'handbill approve nightly --env production --standing --until 2026-12-31 --sign KEY',
+      'every occurrence, whatever its list holds',
+    ],
+  ]).action(async (file: string, flags: ApproveFlags) => {
+    refuseMixed(command, flags);
+    await run(file, flags, context);
+  });
+}
+
+/** What is only for the one kind, or for the other. */
+function refuseMixed(command: Command, flags: ApproveFlags): void {
+  const given = (names: readonly string[]): string =>
+    command.options
+      .filter((one) => names.includes(one.attributeName()))
+      .filter((one) => command.getOptionValueSource(one.attributeName()) === 'cli')
+      .map(({ long }) => long)
+      .join(', ');
+  const names = given(flags.standing === true ? ['check', 'recipients', 'unchecked'] : ['until', 'env', 'output']);
+  const why = flags.standing === true ? 'is for a plan file, not for --standing.' : 'is for --standing.';
+  if (names !== '') throw refuse(problem('usage', `${names} ${why}`, { hint: 'See `handbill approve --help`.' }));
+  if (flags.standing === true && flags.until === undefined) throw refuse(untilMissing());
 }
 
 async function run(file: string, flags: ApproveFlags, context: CommandContext): Promise<void> {
@@ -57,32 +88,54 @@ async function run(file: string, flags: ApproveFlags, context: CommandContext): 
     if (flags.quiet !== true) context.err(`${standing(question, file)}\n`);
     return;
   }
-  const result = await approve(file, {
-    ...options,
-    confirm: async (question) => {
-      if (flags.yes === true) show(question);
-      // A person who is asked must see the question, even with `--quiet`.
-      else context.err(planFacts(question));
-      return flags.yes === true || askYes('Type "yes" to sign this plan', context);
-    },
-  });
-  if (flags.quiet !== true) context.err(`Signed. ${standing(result, file)}\n`);
+  const confirm = async (question: ApproveQuestion): Promise<boolean> => {
+    if (flags.yes === true) show(question);
+    // A person who is asked must see the question, even with `--quiet`.
+    else context.err(planFacts(question));
+    return flags.yes === true || askYes('Type "yes" to sign this plan', context);
+  };
+  if (flags.standing !== true) {
+    const result = await approve(file, { ...options, confirm });
+    if (flags.quiet !== true) context.err(`Signed. ${standing(result, file)}\n`);
+    return;
+  }
+  const { until = '', env: environment, output } = flags;
+  const result = await approveStanding(file, { ...options, confirm, environment, until, ...present({ output }) });
+  if (flags.quiet !== true) context.err(`Signed: ${safeLine(result.file)}. ${standing(result, result.file)}\n`);
 }
 
-/** The facts of a plan, for the person who signs it: one a line, and each input with its hash. */
-export function planFacts({ plan, environment, compared, judgement }: ApproveQuestion): string {
-  const { estimate } = plan;
-  const list = plan.recipients === null ? '' : ` of ${safeLine(plan.recipients)}`;
-  const bad = plan.skipInvalid ? ', bad rows are skipped' : '';
-  const facts: readonly (readonly [name: string, value: string | null])[] = [
-    ['campaign', plan.campaign.name],
-    ['occurrence', plan.occurrence],
-    ['environment', `${environment.name}, ${environment.url}`],
+type Facts = readonly (readonly [name: string, value: string | null])[];
+
+/** What a plan of one occurrence sends. */
+function onceFacts({ occurrence, estimate, recipients, skipInvalid }: PlanFile): Facts {
+  const list = recipients === null ? '' : ` of ${safeLine(recipients)}`;
+  const bad = skipInvalid ? ', bad rows are skipped' : '';
+  return [
+    ['occurrence', occurrence],
     ['recipients', `${number(estimate.send)}${list} (${countOf(estimate.rows, 'row')}${bad})`],
     ['parts', estimate.parts === 0 ? null : number(estimate.parts)],
     ['cost', costText(estimate)],
     ['fallbacks', fallbackText(estimate)],
-    ['made', plan.sealedAt],
+  ];
+}
+
+/** What a standing plan leaves open, and what bounds each run under it. */
+function standingFacts({ standing: { until }, skipInvalid }: StandingPlan, facts: ApproveQuestion['facts']): Facts {
+  return [
+    ['STANDING', `every occurrence until ${until} (UTC), without another approval`],
+    ['bad rows', skipInvalid ? 'are skipped' : 'refuse the run'],
+    ...(facts.length === 0 ? [['NOT SEALED', 'the list; what bounds each run is not known here'] as const] : facts),
+  ];
+}
+
+/** The facts of a plan, for the person who signs it: one a line, and each input with its hash. */
+function planFacts({ plan, url, compared, facts: guards, judgement }: ApproveQuestion): string {
+  const facts: Facts = [
+    ['campaign', plan.campaign.name],
+    ['environment', `${plan.environment}, ${url}`],
+    ...(isStanding(plan) ? standingFacts(plan, guards) : onceFacts(plan)),
+    ['made', plan.plannedAt],
+    ['commit', plan.commit === undefined || plan.commit === null ? null : commitWords(plan.commit)],
     ...plan.inputs.map(({ role, file, sha256 }) => ['input', `${role} ${file}, sha256 ${sha256}`] as const),
     ...(judgement?.signed ?? []).map(
       ({ name, role, fingerprint }) => ['signed by', `${name}, ${role}, ${fingerprint}`] as const,
@@ -90,17 +143,24 @@ export function planFacts({ plan, environment, compared, judgement }: ApproveQue
     ...(judgement?.refused ?? []).map((sentence) => ['beware', sentence] as const),
   ];
   const lines = facts.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(12)} ${safeLine(value)}`]));
+  const what = isStanding(plan) ? 'Inputs' : 'Inputs and figures';
   const origin = compared
-    ? 'Inputs and figures are those of this checkout.'
-    : 'Inputs and figures were NOT compared with this checkout: they are what the file claims.';
+    ? `${what} are those of this checkout.`
+    : `${what} were NOT compared with this checkout: they are what the file claims.`;
   return safe(`${lines.join('\n')}\n${origin}\n`);
 }
 
 /** What is still missing, or what to do with the plan. */
-export function standing({ plan, environment, judgement }: ApproveQuestion, file: string): string {
-  const { name } = environment;
+function standing({ plan, judgement }: ApproveQuestion, file: string): string {
+  const name = plan.environment;
   if (judgement === null) return safeLine(`${name} asks for no approval.`);
   if (!judgement.approved) return safeLine(`Not approved for ${name} yet. ${judgement.missing}`);
+  if (isStanding(plan)) {
+    const { name: campaign } = plan.campaign;
+    return safeLine(
+      `${campaign} is approved for ${name} until ${plan.standing.until}: commit it for \`handbill due\`.`,
+    );
+  }
   return safeLine(
     `${plan.campaign.name} is approved for ${name}. Send it with: handbill send --plan ${shellWord(file)}`,
   );

@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
-import { quoted } from '../../util/shell.ts';
+import { quoted } from '../../util/escape.ts';
 import { addExamples } from '../shared/options.ts';
 
 /** The words that can follow a command: its options, the values of those with a closed list, and its subcommands. */
-export interface Completed {
+interface Completed {
   /** The command line so far, such as `suppress add`; empty for handbill itself. */
   readonly path: string;
   readonly words: readonly string[];
@@ -26,7 +26,7 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 /** Everything that can be completed, from the definitions of the commands themselves. */
-export function completedOf(command: Command, path: string): readonly Completed[] {
+function completedOf(command: Command, path: string): readonly Completed[] {
   const options = command.options.filter((option) => !option.hidden);
   const names = command.commands.map((one) => one.name());
   const flags = [...options.flatMap(({ long, short }) => long ?? short ?? []), '--help'];
@@ -35,7 +35,7 @@ export function completedOf(command: Command, path: string): readonly Completed[
   );
   const own: Completed = {
     path,
-    words: [...names, ...(path === '' ? ['help'] : []), ...argumentChoices(command), ...flags],
+    words: [...names, ...argumentChoices(command), ...flags],
     choices: Object.fromEntries(chosen),
   };
   const below = command.commands.flatMap((one) => completedOf(one, path === '' ? one.name() : `${path} ${one.name()}`));

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { diff } from '../../diff/diff.ts';
 import type { Diff } from '../../diff/result.ts';
 import { EXIT, HandbillError } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { jsonText } from '../../util/safe.ts';
-import { addExamples, addFormat, addOutput } from '../shared/options.ts';
+import { diff } from '../../operations/diff.ts';
+import { jsonText } from '../../util/escape.ts';
+import { addExamples, addFormat, addOutput, environmentOption } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 import { diffMarkdown } from './markdown.ts';
@@ -32,7 +32,7 @@ export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<rev>', 'what to compare the work tree with: a branch, tag or commit; or REV..REV2, REV...REV2')
     .argument('[campaign]', 'campaign file, its folder, or its name (default: all of the project)')
-    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .addOption(environmentOption(context))
     .option('--recipients <file>', 'read both sides with this list, where it is not in git')
     .option('--skip-invalid', 'count bad rows as skipped instead of as errors');
   addFormat(addOutput(command), FORMATS);
@@ -45,7 +45,8 @@ export function configure(command: Command, context: CommandContext): void {
   command.action(async (revision: string, target: string | undefined, given: Given) => {
     const interrupts = watchInterrupts();
     try {
-      const result = await diff(revision, target ?? null, {
+      const result = await diff(revision, {
+        ...(target === undefined ? {} : { campaign: target }),
         cwd: context.cwd,
         now: context.now,
         env: context.env,

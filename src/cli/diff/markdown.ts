@@ -1,6 +1,6 @@
 import type { CampaignDiff, Diff, Figures, Finding, RuleChange } from '../../diff/result.ts';
 import { countOf, number } from '../../report/words.ts';
-import { safeLine } from '../../util/safe.ts';
+import { safeLine } from '../../util/escape.ts';
 import {
   arrow,
   costWords,

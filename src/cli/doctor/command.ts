@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { type DoctorResult, doctor, totalsOf } from '../../operations/doctor.ts';
-import { type DoctorCheck, exitOf, found } from '../../operations/doctor-check.ts';
+import { type DoctorCheck, exitOf, found } from '../../operations/doctor-environments.ts';
 import { countOf } from '../../report/words.ts';
-import { maskNumbers } from '../../util/mask.ts';
-import { jsonText, safeLine } from '../../util/safe.ts';
+import { jsonText, safeLine } from '../../util/escape.ts';
+import { maskNumbers } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
 import { addExamples, addFormat, addLedger } from '../shared/options.ts';
 

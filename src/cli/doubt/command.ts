@@ -3,23 +3,23 @@ import { type Command, Option } from 'commander';
 import { decodeUtf8 } from '../../campaign/read-text.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { doubtsOf, runsNamed } from '../../operations/doubt-list.ts';
 import {
+  doubtsOf,
   type Named,
   type RecordedVerdict,
   type ResolveDoubtsQuestion,
   recordVerdict,
+  runsNamed,
   userHere,
-} from '../../operations/doubt-resolve.ts';
-import { projectHere, sayLedger, withLedger } from '../../operations/project-ledger.ts';
-import { PLAN_FILE } from '../../operations/runs.ts';
+} from '../../operations/doubt.ts';
+import { projectHere, sayLedger, withLedger } from '../../operations/project.ts';
+import { nameInLedger, PLAN_FILE } from '../../operations/report.ts';
 import { leftToSend, sendCommand } from '../../report/next-steps.ts';
 import { countOf } from '../../report/words.ts';
-import { unguardCell } from '../../util/csv-cell.ts';
+import { unguardCell } from '../../util/csv.ts';
+import { safe, safeLine, shellWord } from '../../util/escape.ts';
 import { isTest } from '../../util/occurrence-name.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../../util/paths.ts';
-import { safe, safeLine } from '../../util/safe.ts';
-import { shellWord } from '../../util/shell.ts';
 import { addExamples, addFormat, addLedger, addOutput, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askYes } from '../shared/prompt.ts';
@@ -59,7 +59,8 @@ function configureList(command: Command, context: CommandContext): void {
     const reading = await projectHere(context, given.ledger);
     await withLedger(reading, context, async (ledger) => {
       const resolved = given.resolved === true;
-      const runs = runsNamed(ledger, named ?? null).map((run) => doubtsOf(ledger, run, resolved));
+      const known = await nameInLedger(named ?? null, ledger, reading);
+      const runs = runsNamed(ledger, known).map((run) => doubtsOf(ledger, run, resolved));
       const text = formatDoubts(given.format, runs, {
         colour: context.colour.out && given.output === undefined,
         width: context.tableWidth ?? context.width,

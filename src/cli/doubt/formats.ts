@@ -1,10 +1,9 @@
 import { styleText } from 'node:util';
-import { DOUBT_FIELDS, type Doubt } from '../../operations/doubt-list.ts';
+import { DOUBT_FIELDS, type Doubt } from '../../operations/doubt.ts';
 import { countOf, instant, number } from '../../report/words.ts';
-import { csvCell } from '../../util/csv-cell.ts';
-import { mask, maskText } from '../../util/mask.ts';
-import { jsonText, safeLine } from '../../util/safe.ts';
-import { shellWord } from '../../util/shell.ts';
+import { csvCell } from '../../util/csv.ts';
+import { jsonText, safeLine, shellWord } from '../../util/escape.ts';
+import { mask, maskText } from '../../util/redact.ts';
 import { type Column, cut, proseWidth, table, wrap } from '../../util/table.ts';
 
 export const DOUBT_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
@@ -149,7 +148,7 @@ const CHANNEL: DoubtColumn = {
   title: 'via',
   shrink: true,
   cell: ({ channel }) => channel,
-  wanted: ({ leg }) => leg > 0,
+  wanted: ({ step }) => step > 0,
 };
 const REASON: DoubtColumn = { title: 'reason', cell: ({ reason }) => reason ?? '' };
 

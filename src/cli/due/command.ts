@@ -1,18 +1,26 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type DueItem, type DueOptions, type DueResult, due } from '../../operations/due.ts';
-import { ledgerPrinter } from '../../operations/ledger-text.ts';
+import { type DueItem, type DueResult, dueWatched, type WatchedDue } from '../../operations/due.ts';
 import type { Telemetry } from '../../operations/observer.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
+import { ledgerOption } from '../../operations/project.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
+import { ledgerPrinter } from '../../operations/warnings.ts';
 import { sendCommand } from '../../report/next-steps.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { jsonText, safeLine } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
-import { jsonText, safeLine } from '../../util/safe.ts';
-import { instantMs } from '../../util/units.ts';
 import { confirm } from '../shared/confirm.ts';
-import { addExamples, addFormat, addLedger, addLog, addMetricsFile } from '../shared/options.ts';
+import {
+  ACCEPT_LIST,
+  addExamples,
+  addFormat,
+  addLedger,
+  addLog,
+  addMetricsFile,
+  environmentOption,
+  instant,
+} from '../shared/options.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { watchSignals } from '../shared/signals.ts';
@@ -22,6 +30,7 @@ interface DueFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
   readonly at?: number;
+  readonly acceptList?: boolean;
   readonly ifLocked: 'fail' | 'skip';
   readonly ledger?: string;
   readonly format: 'text' | 'json';
@@ -36,10 +45,15 @@ export function configure(command: Command, context: CommandContext): void {
       '[path...]',
       'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
     )
-    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .addOption(environmentOption(context))
     .option('--yes', 'send without asking')
     .option('--dry-run', 'say what would be sent, and send nothing')
-    .option('--at <instant>', 'with --dry-run: as if it were then, for example 2026-12-01T09:00:00Z', instant)
+    .option(
+      '--at <instant>',
+      'with --dry-run: as if it were then, for example 2026-12-01T09:00:00Z or +14d',
+      instant(context),
+    )
+    .option('--accept-list', ACCEPT_LIST)
     .addOption(
       new Option('--if-locked <what>', 'when another process holds a run: leave it to that one, or exit 6')
         .choices(['skip', 'fail'])
@@ -70,12 +84,13 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
   const { telemetry } = context;
   telemetry?.metrics?.overall(flags.env);
   try {
-    const result = await due(paths, {
+    const result = await dueWatched(paths, {
       cwd: context.cwd,
       env: context.env,
       now: context.now,
       environment: flags.env,
       dryRun: flags.dryRun === true,
+      acceptList: flags.acceptList === true,
       ...(flags.at === undefined ? {} : { at: flags.at }),
       ifLocked: flags.ifLocked,
       workers: flags.workers === true,
@@ -85,8 +100,8 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
         line.stop();
         return await confirm(question, context, signals.first);
       },
-      interrupt: signals.first,
-      abort: signals.second,
+      signal: signals.first,
+      cutSignal: signals.second,
       onStart: line.start,
       onLedger: ledgerPrinter(context, line, quiet),
       onItem: async (item) => {
@@ -108,7 +123,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
   }
 }
 
-function watching(telemetry: Telemetry, environment: string): Pick<DueOptions, 'onCampaign' | 'watchSend'> {
+function watching(telemetry: Telemetry, environment: string): Pick<WatchedDue, 'onCampaign' | 'watchSend'> {
   return {
     onCampaign: (campaign) => telemetry.metrics?.looked(campaign, environment),
     watchSend: (target) => telemetry.sending(target, environment),
@@ -131,13 +146,7 @@ function tell(item: DueItem, environment: string, telemetry: Telemetry): void {
   if (action !== 'none' && action !== 'leave') telemetry.metrics?.ended(item, environment, exit);
 }
 
-function instant(text: string): number {
-  const ms = instantMs(text);
-  if (ms === null) throw new InvalidArgumentError('Write an instant with its offset, such as 2026-12-01T09:00:00Z.');
-  return ms;
-}
-
-export interface DuePrinting extends CommandContext {
+interface DuePrinting extends CommandContext {
   readonly quiet: boolean;
   readonly format: 'text' | 'json';
   readonly environment: string;
@@ -148,7 +157,7 @@ export interface DuePrinting extends CommandContext {
  * Prints the result of one occurrence as soon as it is known: a line and the report on stdout, diagnostics on stderr.
  * With `quiet`, only results that need attention.
  */
-export async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
+async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
   const { quiet, format, err, out, colour } = printing;
   if (item.action === 'none') return;
   if (quiet && item.exit === EXIT.done) {
@@ -160,7 +169,9 @@ export async function printItem(item: DueItem, printing: DuePrinting): Promise<v
   if (format === 'text') {
     await out(`${safeLine(said(item, printing))}\n`);
     if (item.result !== null) {
-      await printSend(item.result, { ...printing, format: 'text', quiet: false, campaign: item.file });
+      const { standingPlan: planPath } = item.result;
+      const shown = { ...printing, format: 'text', quiet: false, campaign: item.file } as const;
+      await printSend(item.result, planPath === undefined ? shown : { ...shown, planPath });
       await out('\n');
     }
   }
@@ -191,7 +202,12 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   if (item.why === 'running') return `${name}: left to another process that is sending it.`;
   if (item.why === 'late') return `${name}: left unfinished, because it is too old by now.`;
   if (item.why === 'waiting') {
-    return `${name}: left for now. The remaining recipients wait for a window to open, for the canary to go on, or for the winner of a test.`;
+    return `${name}: left for now. The remaining recipients wait for a window to open, for the time of a follow-up, for the canary to go on, or for the winner of a test.`;
+  }
+  if (item.why === 'paused')
+    return `${name}: not sent, because it is paused. It is due again once the pause has ended.`;
+  if (item.why === 'over-budget') {
+    return `${name}: not sent, because it costs more than is left of the budget. It is due again when the next period begins.`;
   }
   if (item.why === 'superseded') return `${name}: left unfinished, because a later instant is due.`;
   return `${name}: left halted. When its cause is gone, continue with: ${command}`;
@@ -204,7 +220,7 @@ function missedWords({ missed }: DueItem): string {
 }
 
 /** The last lines: that nothing was due, and what is next; or that some campaigns were not checked. */
-export function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
+function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
   if (result.stopped) err('Stopped: not every campaign was looked at. The next call does the rest.\n');
   if (quiet || result.items.some(({ action }) => action !== 'none')) return;
   const next = result.items.flatMap((item) => (item.next === null ? [] : [{ name: item.campaign, at: item.next }]));
@@ -214,7 +230,7 @@ export function printLast(result: DueResult, { quiet, err }: DuePrinting): void 
 }
 
 /** One document, described by schemas/due.schema.json. */
-export async function printResult(result: DueResult, { quiet, out }: DuePrinting): Promise<void> {
+async function printResult(result: DueResult, { quiet, out }: DuePrinting): Promise<void> {
   if (quiet && result.exit === EXIT.done) return;
   const { environment, at, dryRun, stopped, exit, items } = result;
   const campaigns = items.map(({ result: sent, diagnostics, ...item }) => ({

@@ -12,8 +12,8 @@ import {
   normalCountry,
   senderFault,
 } from '../../operations/init.ts';
+import { safeLine } from '../../util/escape.ts';
 import { displayPath } from '../../util/paths.ts';
-import { safeLine } from '../../util/safe.ts';
 import { addExamples } from '../shared/options.ts';
 import { askSelect, askText } from '../shared/prompt.ts';
 

@@ -1,20 +1,21 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
-import { type Listening, listen } from '../../operations/listen.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
+import { type Listening, listenWatched } from '../../operations/listen.ts';
+import { ledgerOption } from '../../operations/project.ts';
 import { createListenLog } from '../../telemetry/receiving.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
-import { safe } from '../../util/safe.ts';
+import { isoSeconds } from '../../util/time.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../webhook/receive.ts';
-import { addExamples, addFormat, addLedger, addLog, wholeNumber } from '../shared/options.ts';
+import { addExamples, addFormat, addLedger, addLog, onlyEnvironmentOption, wholeNumber } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   command
     .option('--port <port>', 'TCP port; 0 takes a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on; a proxy with TLS belongs before it', hostName, DEFAULT_HOST)
-    .option('--env <name>', 'environment of what comes to the path itself (default: the only one of handbill.yaml)')
+    .addOption(onlyEnvironmentOption(context, 'environment of what comes to the path itself'))
     .option('--explain <file>', 'show how a captured payload is read, and receive nothing; - is standard input')
     .option('-q, --quiet', 'say only what is wrong with the ledger');
   addExamples(addLog(addLedger(addFormat(command, ['text', 'json']))), [
@@ -44,15 +45,16 @@ interface Given {
 async function serve(given: Given, context: CommandContext): Promise<void> {
   const quiet = given.quiet === true;
   const interrupts = watchInterrupts();
-  const say = (line: string): void => context.err(`${timeOf(context.now())} ${safe(line)}\n`);
+  const say = (line: string): void => context.err(`${isoSeconds(context.now())} ${safe(line)}\n`);
   // Without a terminal no person watches: a line for each group would fill the log of the machine.
   const log = quiet || !isWatched(context) ? null : createListenLog(say);
   const { telemetry } = context;
   try {
-    const listening = await listen({
+    const listening = await listenWatched({
       cwd: context.cwd,
       env: context.env,
       now: context.now,
+      signal: interrupts.signal,
       port: given.port,
       host: given.host,
       ...(given.env === undefined ? {} : { environment: given.env }),
@@ -68,7 +70,6 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
       },
     });
     telemetry?.note('info', 'webhook-listening', 'Webhooks are received.', { port: listening.port });
-    let failure: Error | null = null;
     try {
       if (!quiet) {
         telemetry?.said(listening.warnings);
@@ -77,13 +78,12 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
         }
         await context.out(welcome(listening, context.cwd));
       }
-      failure = await Promise.race([listening.failed, untilStopped(interrupts.signal)]);
+      await listening.closed;
     } finally {
       // Also if the address could not be printed: an open server keeps the process alive.
       await listening.close();
+      log?.flush();
     }
-    log?.flush();
-    if (failure !== null) throw failure;
     const status = interrupts.status();
     if (status !== null) context.exit(status);
   } finally {
@@ -93,13 +93,6 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
 
 function isWatched({ interactive, colour }: CommandContext): boolean {
   return interactive || colour.err;
-}
-
-function untilStopped(signal: AbortSignal): Promise<null> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(null);
-    else signal.addEventListener('abort', () => resolve(null), { once: true });
-  });
 }
 
 function welcome({ url, environment, environments, ledger }: Listening, cwd: string): string {
@@ -113,9 +106,4 @@ function welcome({ url, environment, environments, ledger }: Listening, cwd: str
 function hostName(text: string): string {
   if (/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) return text;
   throw new InvalidArgumentError('Give an address of this machine, such as 127.0.0.1.');
-}
-
-/** `2026-11-21T09:00:00Z`. */
-function timeOf(nowMs: number): string {
-  return `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
 }

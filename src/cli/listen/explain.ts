@@ -4,17 +4,14 @@ import type { ProjectReading } from '../../campaign/project.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { DeliveryState, EventField, WebhookEvent } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { interpreterOf } from '../../operations/event-interpreter.ts';
-import { projectHere } from '../../operations/project-ledger.ts';
-import { countryOf } from '../../operations/suppress-addresses.ts';
+import { countryOf, interpreterOf, projectHere } from '../../operations/project.ts';
 import { createReportedAddressReader } from '../../recipients/address.ts';
-import { pointerTo } from '../../util/json.ts';
+import { jsonText, safe, safeLine } from '../../util/escape.ts';
+import { follow, type Pointer, pointerTo } from '../../util/json.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../../util/paths.ts';
-import { follow, type Pointer } from '../../util/pointer.ts';
-import { jsonText, safe, safeLine } from '../../util/safe.ts';
 import { cut, table } from '../../util/table.ts';
-import type { Level } from '../../webhook/fields.ts';
-import { spelled } from '../../webhook/fields.ts';
+import { iso } from '../../util/time.ts';
+import { type Level, spelled } from '../../webhook/fields.ts';
 import type { Found, Interpretation } from '../../webhook/interpret.ts';
 import { stateOf } from '../../webhook/states.ts';
 import { readTime } from '../../webhook/times.ts';
@@ -388,7 +385,7 @@ function partsOf(event: WebhookEvent): readonly (readonly [part: string, value: 
       : { ...rest, meaning: null };
   return Object.entries(shown).flatMap(([part, value]) => {
     if (value === null) return [];
-    const said = part === 'atMs' ? new Date(Number(value)).toISOString() : cut(String(value), MOST_COLUMNS);
+    const said = part === 'atMs' ? iso(Number(value)) : cut(String(value), MOST_COLUMNS);
     return [[part, said] as const];
   });
 }

@@ -1,27 +1,39 @@
 import type { Command } from 'commander';
+import { checkApprovers } from '../../approval/approver-faults.ts';
+import { problem, refuse } from '../../errors.ts';
 import type { Environment } from '../../model.ts';
-import { checkApprovers } from '../../operations/approver-faults.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { makePlan, signPlan, toText } from '../../operations/plan.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
+import { makePlan, makeStanding, signPlan, toText } from '../../operations/plan.ts';
+import { ledgerOption } from '../../operations/project.ts';
 import { costText, partsText } from '../../plan/estimate.ts';
-import type { Plan } from '../../plan/plan.ts';
-import type { SealedPlan } from '../../plan/seal.ts';
+import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { countOf } from '../../report/words.ts';
-import { judgePlan } from '../../run/approved.ts';
+import { judgePlan } from '../../send/approved.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
-import { safeLine } from '../../util/safe.ts';
-import { shellWord } from '../../util/shell.ts';
-import { addExamples, addLedger } from '../shared/options.ts';
+import { safeLine, shellWord } from '../../util/escape.ts';
+import {
+  ACCEPT_LIST,
+  addExamples,
+  addLedger,
+  environmentOption,
+  STANDING,
+  UNTIL,
+  untilMissing,
+} from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
+import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
 
 interface PlanFlags {
+  readonly standing?: boolean;
+  readonly until?: string;
   readonly env: string;
   readonly occurrence?: string;
   readonly recipients?: string;
+  readonly pipedList?: string;
   readonly ledger?: string;
   readonly skipInvalid?: boolean;
+  readonly acceptList?: boolean;
   readonly sign?: string | true;
   readonly output?: string;
   readonly quiet?: boolean;
@@ -31,10 +43,13 @@ interface PlanFlags {
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<campaign>', 'campaign file, its folder, or its name')
-    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .addOption(environmentOption(context))
     .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
-    .option('--recipients <file>', 'take the list from here, inside or outside the project')
+    .option('--recipients <file>', 'take the list from here, inside or outside the project; - is standard input')
     .option('--skip-invalid', 'skip bad rows instead of refusing the plan')
+    .option('--accept-list', ACCEPT_LIST)
+    .option('--standing', STANDING)
+    .option('--until <day>', UNTIL)
     .option('--sign [key]', 'sign it with this SSH key, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
     .option('-o, --output <file>', 'write the plan here; without it, to stdout')
     .option('--quiet', 'print nothing when all is well');
@@ -42,7 +57,9 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill plan hello --env production -o hello.plan.json', 'counts, parts, cost'],
     ['handbill send --plan hello.plan.json --yes', 'sends exactly that'],
     ['handbill plan hello --env production -o hello.plan.json --sign ~/.ssh/id_ed25519', 'for an approver'],
-  ]).action(async (target: string, flags: PlanFlags) => run(target, flags, context));
+  ]).action(async (target: string, flags: PlanFlags) =>
+    withPipedList(flags.recipients, (piped) => run(target, { ...flags, ...piped }, context)),
+  );
 }
 
 async function run(target: string, flags: PlanFlags, context: CommandContext): Promise<void> {
@@ -61,15 +78,16 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
     environment: flags.env,
     ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
     skipInvalid: flags.skipInvalid === true,
+    acceptList: flags.acceptList === true,
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
+    ...(flags.pipedList === undefined ? {} : { pipedList: flags.pipedList }),
   };
-  const { sealed, made, warnings } = await withProgress(context, work, (meter) =>
-    makePlan(target, { ...asked, meter }),
-  );
-  const key = flags.sign === true ? undefined : flags.sign;
-  const signing = { cwd, env, interactive, onSaid: context.err };
-  const unknown = flags.sign === undefined ? [] : await checkApprovers(made.campaign.project, made.environment);
-  const plan = flags.sign === undefined ? sealed : (await signPlan(sealed, key, signing)).plan;
+  const { planFile, project, environment, warnings } = isOfEach(flags)
+    ? await ofEach(target, { ...asked, until: flags.until })
+    : await withProgress(context, work, (meter) => makePlan(target, { ...asked, meter }));
+  const signing = { interactive, onSaid: context.err, ...(typeof flags.sign === 'string' ? { key: flags.sign } : {}) };
+  const unknown = flags.sign === undefined ? [] : await checkApprovers(project, environment);
+  const plan = flags.sign === undefined ? planFile : (await signPlan(planFile, signing, { cwd, env, now })).plan;
   await writeResult([toText(plan)], flags, context);
   if (warnings.length > 0 && flags.quiet !== true) {
     context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
@@ -77,26 +95,64 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   // Said also by --quiet: the plan would be refused.
   if (unknown.length > 0) context.err(formatDiagnostics(unknown, { colour: context.colour.err }));
   else if (plan.signatures !== undefined) {
-    for (const one of await uncounted(plan, made, context)) context.err(`${one}\n`);
+    for (const one of await uncounted(plan, environment, context)) context.err(`${one}\n`);
   }
   if (flags.output === undefined || flags.quiet === true) return;
-  context.err(`${summary(plan, made.environment, flags.output)}\n`);
+  context.err(`${summary(plan, environment, flags.output)}\n`);
+}
+
+type StandingFlags = PlanFlags & { readonly standing: true; readonly until: string };
+
+/** A standing plan is of no list and no occurrence: what says something about them is refused. */
+function isOfEach(flags: PlanFlags): flags is StandingFlags {
+  if (flags.standing !== true) {
+    if (flags.until === undefined) return false;
+    throw refuse(problem('usage', '--until is for --standing.', { hint: 'Add --standing, or leave it out.' }));
+  }
+  const others = [
+    ...(flags.occurrence === undefined ? [] : ['--occurrence']),
+    ...(flags.recipients === undefined ? [] : ['--recipients']),
+    ...(flags.acceptList === true ? ['--accept-list'] : []),
+  ];
+  if (others.length > 0) {
+    const hint = 'A standing plan is of every occurrence, and of whatever the list holds then.';
+    throw refuse(problem('usage', `${others.join(', ')} cannot be used with --standing.`, { hint }));
+  }
+  if (flags.until === undefined) throw refuse(untilMissing());
+  return true;
+}
+
+async function ofEach(target: string, asked: Parameters<typeof makeStanding>[1]) {
+  const { planFile, campaign, environment, warnings } = await makeStanding(target, asked);
+  return { planFile, project: campaign.project, environment, warnings };
 }
 
 /** Signatures that will not count where the plan is sent to. */
-async function uncounted(plan: SealedPlan, { environment }: Plan, context: CommandContext): Promise<readonly string[]> {
+async function uncounted(
+  plan: AnyPlanFile,
+  environment: Environment,
+  context: CommandContext,
+): Promise<readonly string[]> {
   const judgement = await judgePlan(environment, plan, { env: context.env, nowMs: context.now() });
   return (judgement?.refused ?? []).map((sentence) => safeLine(`Beware: ${sentence}`));
 }
 
-function summary(sealed: SealedPlan, environment: Environment, file: string): string {
-  const { estimate } = sealed;
+function summary(planFile: AnyPlanFile, environment: Environment, file: string): string {
+  if (isStanding(planFile)) {
+    const { until } = planFile.standing;
+    return safeLine(`Planned: every occurrence until ${until} (UTC). ${nextStep(planFile, environment, file)}`);
+  }
+  const { estimate } = planFile;
   const facts = [countOf(estimate.send, 'recipient'), partsText(estimate.parts), costText(estimate)];
   const said = facts.filter((fact) => fact !== null).join(', ');
-  return safeLine(`Planned: ${said}. ${nextStep(sealed, environment, file)}`);
+  // What a pipe held is not there any more when the plan is sent.
+  const next = planFile.recipients === '-' ? FROM_A_PIPE : nextStep(planFile, environment, file);
+  return safeLine(`Planned: ${said}. ${next}`);
 }
 
-function nextStep({ signatures }: SealedPlan, { approval }: Environment, file: string): string {
+const FROM_A_PIPE = 'It is to look at: to send it, save the list to a file, and make the plan with --recipients FILE.';
+
+function nextStep({ signatures }: AnyPlanFile, { approval }: Environment, file: string): string {
   if (approval === null) return `Send it with: handbill send --plan ${shellWord(file)}`;
   const command = `handbill approve ${shellWord(file)} --sign KEY`;
   return signatures === undefined

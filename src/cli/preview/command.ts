@@ -1,24 +1,33 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { EXIT, type ExitStatus } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import type { PreviewedStart } from '../../operations/preview.ts';
-import { preview } from '../../operations/preview.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
+import { previewRows } from '../../operations/preview.ts';
+import { ledgerOption } from '../../operations/project.ts';
 import { changedInPreview } from '../../operations/warnings.ts';
+import type { PreviewedStart } from '../../plan/previewed.ts';
 import { countOf, number } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
-import type { Meter } from '../../util/meter.ts';
-import { instantMs } from '../../util/units.ts';
-import { addExamples, addFormat, addLedger, wholeNumber } from '../shared/options.ts';
+import type { Meter } from '../../util/long-work.ts';
+import {
+  ACCEPT_LIST,
+  addExamples,
+  addFormat,
+  addLedger,
+  environmentOption,
+  instant,
+  wholeNumber,
+} from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
+import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
 import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './formats.ts';
 
 /** The options of `preview`, and of `send --dry-run`. */
-export interface PreviewFlags {
+interface PreviewFlags {
   readonly env: string;
   readonly occurrence?: string;
   readonly skipInvalid?: boolean;
+  readonly acceptList?: boolean;
   readonly winner?: string;
   readonly limit?: number;
   readonly key?: string;
@@ -30,21 +39,23 @@ export interface PreviewFlags {
   readonly output?: string;
   readonly quiet?: boolean;
   readonly start?: PreviewedStart;
+  readonly pipedList?: string;
 }
 
 /** `handbill preview CAMPAIGN`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<campaign>', 'campaign file, its folder, or its name')
-    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .addOption(environmentOption(context))
     .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
     .option('--skip-invalid', 'skip bad rows instead of refusing them')
+    .option('--accept-list', ACCEPT_LIST)
     .option('--winner <variant>', 'as if this variant had won its test')
     .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber(0, 1e9))
     .option('--key <key>', 'show only this recipient')
     .option('--line <n>', 'show only the row that begins at this line', wholeNumber(1, 1e9))
-    .option('--at <instant>', 'as if the run started then, for example 2026-12-01T09:00:00Z', instant)
-    .option('--recipients <file>', 'take the list from here, inside or outside the project')
+    .option('--at <instant>', 'as if the run started then, for example 2026-12-01T09:00:00Z or +14d', instant(context))
+    .option('--recipients <file>', 'take the list from here, inside or outside the project; - is standard input')
     .option('-o, --output <file>', 'write to a file')
     .option('--quiet', 'print nothing when all is well');
   addFormat(addLedger(command), PREVIEW_FORMATS);
@@ -54,7 +65,10 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill preview hello --format jsonl', 'every decision, with the exact request'],
     ['handbill preview hello --format html -o hello.html', 'a page with every message, to look at and search'],
   ]).action(async (target: string, flags: PreviewFlags) => {
-    context.exit(await printPreview(target, flags, context));
+    const exit = await withPipedList(flags.recipients, (piped) =>
+      printPreview(target, { ...flags, ...piped }, context),
+    );
+    context.exit(exit);
   });
 }
 
@@ -70,16 +84,18 @@ export async function printPreview(target: string, flags: PreviewFlags, context:
 }
 
 async function print(target: string, flags: PreviewFlags, context: CommandContext, meter: Meter): Promise<ExitStatus> {
-  const shown = await preview(target, {
+  const shown = await previewRows(target, {
     cwd: context.cwd,
     now: context.now,
     env: context.env,
     environment: flags.env,
     ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
     skipInvalid: flags.skipInvalid === true,
+    acceptList: flags.acceptList === true,
     ...(flags.at === undefined ? {} : { at: flags.at }),
     ...(flags.winner === undefined ? {} : { winner: flags.winner }),
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
+    ...(flags.pipedList === undefined ? {} : { pipedList: flags.pipedList }),
     ...(flags.start === undefined ? {} : { start: flags.start }),
     ...ledgerOption(flags.ledger, context),
     meter,
@@ -110,10 +126,4 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
   } finally {
     shown.close();
   }
-}
-
-function instant(text: string): number {
-  const ms = instantMs(text);
-  if (ms === null) throw new InvalidArgumentError('Write an instant with its offset, such as 2026-12-01T09:00:00Z.');
-  return ms;
 }

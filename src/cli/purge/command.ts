@@ -3,8 +3,7 @@ import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type LeftRun, type PurgedRun, type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
 import { countOf, instant, number } from '../../report/words.ts';
-import { jsonText, safe } from '../../util/safe.ts';
-import { shellWord } from '../../util/shell.ts';
+import { jsonText, safe, shellWord } from '../../util/escape.ts';
 import { type Column, table } from '../../util/table.ts';
 import { durationMs } from '../../util/units.ts';
 import { addExamples, addFormat, addLedger, addLog } from '../shared/options.ts';
@@ -83,7 +82,7 @@ async function run(given: Given, context: CommandContext): Promise<void> {
 }
 
 /** The personal data that is about to be deleted, for the question. */
-export function purgeQuestion(question: PurgeResult, width: number): string {
+function purgeQuestion(question: PurgeResult, width: number): string {
   return [
     `Takes personal data out of the ledger for good: what was last touched before ${instant(question.before)}.\n`,
     runsTable(question.purged, width),
@@ -93,7 +92,7 @@ export function purgeQuestion(question: PurgeResult, width: number): string {
 }
 
 /** What was done, what was left, and what to do next. */
-export function purgeText(result: PurgeResult, width: number): string {
+function purgeText(result: PurgeResult, width: number): string {
   const { dryRun, purged, left, rewritten } = result;
   const lines = changes(result, dryRun ? WOULD_BE : WERE);
   const recipients = purged.reduce((sum, one) => sum + one.recipients, 0);

@@ -2,20 +2,20 @@ import process from 'node:process';
 import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { sayLedger } from '../../operations/project-ledger.ts';
+import { sayLedger } from '../../operations/project.ts';
 import { type ReconciledFile, type ReconcileResult, type TakenFiles, takeFiles } from '../../operations/reconcile.ts';
 import { placelessOptOut } from '../../operations/warnings.ts';
 import { countOf, number } from '../../report/words.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
-import { mask } from '../../util/mask.ts';
-import { jsonText, safe } from '../../util/safe.ts';
-import { addExamples, addFormat, addLedger, addLog } from '../shared/options.ts';
+import { jsonText, safe } from '../../util/escape.ts';
+import { mask } from '../../util/redact.ts';
+import { addExamples, addFormat, addLedger, addLog, onlyEnvironmentOption } from '../shared/options.ts';
 import { withProgress } from '../shared/progress.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<files...>', 'exported reports as JSON, JSON lines or CSV; - for standard input')
-    .option('--env <name>', 'environment that the reports are of (default: the only one of handbill.yaml)')
+    .addOption(onlyEnvironmentOption(context, 'environment that the reports are of'))
     .option('--dry-run', 'show what would be done, on a copy of the ledger; changes nothing')
     .option('-q, --quiet', 'print nothing when all is well');
   addLog(addLedger(addFormat(command, ['text', 'json'])));
@@ -64,7 +64,7 @@ async function run(files: readonly string[], given: Given, context: CommandConte
 }
 
 function tell(
-  { dryRun, doubtsSettled, suppressed, lifted, files, diagnostics }: ReconcileResult,
+  { dryRun, doubtsResolved, suppressed, lifted, files, diagnostics }: ReconcileResult,
   context: CommandContext,
 ): void {
   const { telemetry } = context;
@@ -72,7 +72,7 @@ function tell(
   const sum = (name: 'reports' | 'replies' | 'unread' | 'known'): number =>
     files.reduce((total, file) => total + file[name], 0);
   const counts = { reports: sum('reports'), replies: sum('replies'), unread: sum('unread'), known: sum('known') };
-  const fields = { ...counts, suppressed: suppressed.length, lifted: lifted.length, dryRun, doubtsSettled };
+  const fields = { ...counts, suppressed: suppressed.length, lifted: lifted.length, dryRun, doubtsResolved };
   telemetry.note('info', 'reconciled', `${files.length} files were read.`, fields);
   telemetry.said(diagnostics);
 }
@@ -87,12 +87,12 @@ const NAMED = 20;
 
 /** What was taken over, what followed from it, and what to do next. */
 export function reconcileText(result: TakenFiles): string {
-  const { dryRun, files, doubtsSettled, repliesJoined, suppressed, lifted, fallbacksDue } = result;
+  const { dryRun, files, doubtsResolved, repliesJoined, suppressed, lifted, fallbacksDue } = result;
   const lines = [
     ...(dryRun ? ['Nothing was changed. Without --dry-run:'] : []),
     ...files.map(fileLine),
-    ...(doubtsSettled > 0
-      ? [`${countOf(doubtsSettled, 'doubt')} settled: reports say that the messages were received.`]
+    ...(doubtsResolved > 0
+      ? [`${countOf(doubtsResolved, 'doubt')} resolved: reports say that the messages were received.`]
       : []),
     ...(repliesJoined > 0
       ? [`${countOf(repliesJoined, 'reply', 'replies')} joined to the message that was answered.`]

@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander';
 import { problem, refuse } from '../../errors.ts';
 import { REPLY_MEANINGS, type ReplyMeaning } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { userHere } from '../../operations/doubt-resolve.ts';
-import { sayLedger } from '../../operations/project-ledger.ts';
+import { userHere } from '../../operations/doubt.ts';
+import { sayLedger } from '../../operations/project.ts';
 import {
   exportCsv,
   exportJsonl,
@@ -18,8 +18,8 @@ import {
 } from '../../operations/replies.ts';
 import { countOf, instant } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
-import { mask } from '../../util/mask.ts';
-import { safeLine } from '../../util/safe.ts';
+import { safeLine } from '../../util/escape.ts';
+import { mask } from '../../util/redact.ts';
 import { addExamples, addFormat, addLedger, addOutput, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askLine } from '../shared/prompt.ts';

@@ -1,8 +1,8 @@
 import { REPLY_FIELDS, type ReceivedReply } from '../../operations/replies.ts';
 import { countOf, instant, number } from '../../report/words.ts';
-import { csvCell } from '../../util/csv-cell.ts';
-import { mask, maskText } from '../../util/mask.ts';
-import { jsonText, safeLine } from '../../util/safe.ts';
+import { csvCell } from '../../util/csv.ts';
+import { jsonText, safeLine } from '../../util/escape.ts';
+import { mask, maskText } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
 
 export const REPLY_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
@@ -80,11 +80,16 @@ function replyTable(replies: readonly ReceivedReply[], { full, width }: RepliesS
     String(reply.id),
     instant(reply.at ?? reply.receivedAt).slice(0, MINUTES),
     full ? reply.from : mask(reply.from),
-    reply.meaning,
+    meaningOf(reply),
     reply.campaign ?? '',
     textOf(reply, full),
   ]);
   return table(rows, COLUMNS, { width: full ? Number.POSITIVE_INFINITY : width });
+}
+
+/** An opt-out says what it is about, where that is a topic. */
+function meaningOf({ meaning, optsOutOf }: ReceivedReply): string {
+  return optsOutOf === null || optsOutOf === 'everything' ? meaning : `${meaning} of ${optsOutOf}`;
 }
 
 /** On one line, without control characters of a terminal. */

@@ -5,8 +5,8 @@ import type { Campaign, InputFile, ListSpec, Outcome, Project, Row } from '../..
 import type { CommandContext } from '../../operations/context.ts';
 import { hashList, type ListDigest, ONLY_CELLS, openList } from '../../recipients/read.ts';
 import type { ListColumns } from '../../report/record.ts';
+import { safeLine } from '../../util/escape.ts';
 import { displayPath } from '../../util/paths.ts';
-import { safeLine } from '../../util/safe.ts';
 
 /** Where to look for the list of a run. */
 interface ListPlace {

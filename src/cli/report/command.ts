@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DELIVERIES, OUTCOMES, type OutcomeState } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { projectHere, withLedger } from '../../operations/project-ledger.ts';
-import type { OutcomesOptions } from '../../operations/report.ts';
-import { findRun } from '../../operations/runs.ts';
+import { projectHere, withLedger } from '../../operations/project.ts';
+import { findRun, nameInLedger, type OutcomesOptions } from '../../operations/report.ts';
 import { addExamples, addFormat, addLedger, addMetricsFile, addOutput } from '../shared/options.ts';
 import { PRINT_FORMATS } from './formats.ts';
 import type { PrintOptions } from './print.ts';
@@ -44,10 +43,10 @@ export function configure(command: Command, context: CommandContext): void {
     const { checkOptions, printReport } = await import('./print.ts');
     checkOptions(options);
     const reading = await projectHere(context, given.ledger);
-    const { joinRepliesOf } = await import('../../operations/join-replies.ts');
+    const { joinRepliesOf } = await import('../../operations/project.ts');
     await joinRepliesOf(reading, context);
     await withLedger(reading, context, async (ledger) => {
-      const run = findRun(ledger, named ?? null);
+      const run = findRun(ledger, await nameInLedger(named ?? null, ledger, reading));
       context.telemetry?.metrics?.run(ledger, run);
       if (options.follow !== true) return await printReport(ledger, run, options, context, reading.project);
       const { followReport } = await import('./follow.ts');

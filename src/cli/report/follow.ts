@@ -10,9 +10,10 @@ import { formatReport } from '../../report/format.ts';
 import { recordOf } from '../../report/record.ts';
 import { totalsKey } from '../../report/tally.ts';
 import { countOf, deliveryLines, number, period, STATE_WORDS } from '../../report/words.ts';
-import { isFinal } from '../../run/deliveries.ts';
-import { stateOf } from '../../run/summary.ts';
-import { jsonText, safeLine } from '../../util/safe.ts';
+import { isFinal } from '../../send/deliveries.ts';
+import { stateOf } from '../../send/summary.ts';
+import { jsonText, safeLine } from '../../util/escape.ts';
+import { isoSeconds } from '../../util/time.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 import type { PrintOptions } from './print.ts';
 
@@ -180,7 +181,7 @@ function listed({ out, now }: CommandContext): View {
       const line = `${report.state}: ${[outcomesOf(report), returnedOf(report)].join('; ')}`;
       if (line === last) return;
       last = line;
-      return out(`${new Date(now()).toISOString().slice(0, 19)}Z ${safeLine(line)}\n`);
+      return out(`${isoSeconds(now())} ${safeLine(line)}\n`);
     },
     end: () => [],
   };

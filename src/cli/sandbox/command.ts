@@ -4,27 +4,23 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { KeySource } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import type { KnownFields } from '../../sandbox/check-message.ts';
+import { startSandbox } from '../../operations/sandbox.ts';
+import type { KnownFields } from '../../sandbox/message.ts';
 import { DIALECT_NAMES, type DialectName } from '../../sandbox/openapi.ts';
 import type { ScriptedNumbers } from '../../sandbox/scenarios.ts';
-import { startSandbox } from '../../sandbox/server.ts';
 import {
   type Delays,
   ECHOES,
   type Echo,
+  SANDBOX_KEY,
   type Shares,
   WEBHOOK_SCHEMES,
   type WebhookOptions,
   type WebhookScheme,
-} from '../../sandbox/webhook-options.ts';
+} from '../../sandbox/webhook.ts';
 import { readSecret, type SecretWords } from '../../util/secret.ts';
 import { share } from '../../util/units.ts';
 import { addExamples, wholeNumber } from '../shared/options.ts';
-
-/**
- * The key that the sandbox accepts when HANDBILL_API_KEY is not set. It is valid nowhere else, so it is not a secret.
- */
-export const SANDBOX_KEY = 'sandbox';
 
 export function configure(command: Command, context: CommandContext): void {
   command
@@ -80,7 +76,7 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
   const webhook = await webhookOptions(given, context);
   const sandbox = await startSandbox({
     port: given.port,
-    apiKey: own === '' ? SANDBOX_KEY : own,
+    ...(own === '' ? {} : { apiKey: own }),
     latencyMs: given.latency,
     scripts: given.scripts,
     maxRecipients: given.maxRecipients,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import {
@@ -11,11 +11,10 @@ import {
   scheduleCallers,
 } from '../../operations/schedule.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { safeLine } from '../../util/escape.ts';
 import { isPostgres } from '../../util/ledger-address.ts';
-import { safeLine } from '../../util/safe.ts';
 import { table } from '../../util/table.ts';
-import { instantMs } from '../../util/units.ts';
-import { addExamples, addFormat, addLedger, wholeNumber } from '../shared/options.ts';
+import { addExamples, addFormat, addLedger, instant, onlyEnvironmentOption, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 
 interface ScheduleFlags {
@@ -40,8 +39,8 @@ export function configure(command: Command, context: CommandContext): void {
       'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
     )
     .option('--next <n>', 'text: how many occurrences of each campaign', wholeNumber(1, 1000), 5)
-    .option('--at <instant>', 'text: from then on, for example 2026-12-01T09:00:00Z', instant)
-    .option('--env <name>', 'environment to send to (default: the only one of handbill.yaml)')
+    .option('--at <instant>', 'text: from then on, for example 2026-12-01T09:00:00Z or +14d', instant(context))
+    .addOption(onlyEnvironmentOption(context, 'environment to send to'))
     // Not `--env-file`: node would take that for its own, and fail where the file is not on this machine.
     .option('--environment-file <file>', 'crontab, systemd: file of lines NAME=value with the key')
     .option('--image <image>', 'kubernetes: container image with the project and handbill')
@@ -66,7 +65,7 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 async function showTimes(paths: readonly string[], flags: ScheduleFlags, context: CommandContext): Promise<ExitStatus> {
-  const { campaigns, refused } = await schedule(paths, {
+  const { campaigns, followUps, refused } = await schedule(paths, {
     cwd: context.cwd,
     now: context.now,
     next: flags.next,
@@ -75,14 +74,16 @@ async function showTimes(paths: readonly string[], flags: ScheduleFlags, context
   for (const [i, campaign] of campaigns.entries()) {
     await context.out(`${i === 0 ? '' : '\n'}${timesText(campaign, context.tableWidth ?? context.width)}`);
   }
+  for (const { campaign, after, wait } of followUps)
+    await context.out(`${safeLine(`${campaign}  ${wait} after ${after}`)}\n`);
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
   if (problems.length > 0) context.err(formatDiagnostics(problems, { colour: context.colour.err, limit: 20 }));
-  else if (campaigns.length === 0) context.err(`${NOTHING_SCHEDULED}\n`);
+  else if (campaigns.length + followUps.length === 0) context.err(`${NOTHING_SCHEDULED}\n`);
   return problems.length > 0 ? EXIT.refused : EXIT.done;
 }
 
-function timesText({ campaign, cron, timeZone, missed, next }: ScheduledCampaign, width: number): string {
-  const title = safeLine(`${campaign}  ${cron}  ${timeZone}, ${missed}`);
+function timesText({ campaign, cron, at, timeZone, missed, next }: ScheduledCampaign, width: number): string {
+  const title = safeLine(`${campaign}  ${at ?? cron}  ${timeZone}, ${missed}`);
   const rows = next.map(({ local, occurrence }) => [local, occurrence]);
   return `${title}\n${rows.length === 0 ? '  Not any more.\n' : table(rows, [{}, {}], { width, indent: 2 })}`;
 }
@@ -117,13 +118,7 @@ async function printCallers(
   return EXIT.done;
 }
 
-function instant(text: string): number {
-  const ms = instantMs(text);
-  if (ms === null) throw new InvalidArgumentError('Write an instant with its offset, such as 2026-12-01T09:00:00Z.');
-  return ms;
-}
-
-export type ScheduleFormat = 'text' | CallerKind;
+type ScheduleFormat = 'text' | CallerKind;
 
 /** For which formats an option is, where it is not for all. */
 const FORMATS_OF: Readonly<Record<string, readonly ScheduleFormat[]>> = {
@@ -141,7 +136,7 @@ const FORMATS_OF: Readonly<Record<string, readonly ScheduleFormat[]>> = {
  *
  * @throws HandbillError exit 2 with all of them
  */
-export function refuseIdle(
+function refuseIdle(
   format: ScheduleFormat,
   flags: Readonly<Record<string, unknown>> & { readonly ledger?: string },
 ): void {

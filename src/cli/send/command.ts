@@ -1,19 +1,29 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { ledgerPrinter } from '../../operations/ledger-text.ts';
-import { readPlanFile } from '../../operations/plan.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
-import { send } from '../../operations/send.ts';
-import type { ListenWhileSending } from '../../operations/send-options.ts';
-import { changedWarning, zonelessWarning } from '../../operations/warnings.ts';
-import type { SealedPlan } from '../../plan/seal.ts';
+import type { WatchedListening } from '../../operations/observer.ts';
+import { readPlan } from '../../operations/plan.ts';
+import { ledgerOption } from '../../operations/project.ts';
+import { sendWatched } from '../../operations/send.ts';
+import { exitOf } from '../../operations/send-options.ts';
+import { changedWarning, ledgerPrinter, zonelessWarning } from '../../operations/warnings.ts';
+import { type AnyPlanFile, acceptsList, isStanding } from '../../plan/plan-file.ts';
 import { zonelessOf } from '../../report/next-steps.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
-import { safe } from '../../util/safe.ts';
+import { safe } from '../../util/escape.ts';
 import { ratePerSecond } from '../../util/units.ts';
 import { confirm } from '../shared/confirm.ts';
-import { addExamples, addFormat, addLedger, addLog, addMetricsFile, time, wholeNumber } from '../shared/options.ts';
+import {
+  ACCEPT_LIST,
+  addExamples,
+  addFormat,
+  addLedger,
+  addLog,
+  addMetricsFile,
+  environmentOption,
+  time,
+  wholeNumber,
+} from '../shared/options.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { askYes } from '../shared/prompt.ts';
@@ -34,6 +44,7 @@ interface SendFlags {
   readonly rate?: number;
   readonly ifLocked: 'fail' | 'skip';
   readonly skipInvalid?: boolean;
+  readonly acceptList?: boolean;
   readonly amend?: boolean;
   readonly late?: boolean;
   readonly wait?: boolean;
@@ -62,13 +73,17 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--line <n>', 'with --test-to: the data of the row that begins at this line', wholeNumber(1, 1e9))
     .option('--key <key>', 'with --test-to: the data of this recipient (default: of the first one)')
     .option('--variant <name>', 'with --test-to: the message of this variant (default: of each, and each fallback)')
-    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .addOption(environmentOption(context))
     .option('--yes', 'send without asking')
     .option('--dry-run', 'show what this start would do, as `handbill preview` does: nothing is posted or recorded')
     .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
     .option('--limit <n>', 'post to at most N recipients in this start', wholeNumber(1, 1e9))
     .option('--concurrency <n>', 'requests in flight at most', wholeNumber(1, 1024))
-    .option('--rate <rate>', 'requests over the whole run: 50/s, 600/min, 1000/h', rate)
+    .option(
+      '--rate <rate>',
+      'requests over the whole run, where campaign and environment allow as many: 50/s, 600/min, 1000/h',
+      rate,
+    )
     .addOption(
       new Option(
         '--if-locked <what>',
@@ -78,6 +93,7 @@ export function configure(command: Command, context: CommandContext): void {
         .default('fail', 'fail'),
     )
     .option('--skip-invalid', 'skip bad rows instead of refusing the run')
+    .option('--accept-list', ACCEPT_LIST)
     .option('--amend', 'continue a run although its inputs changed')
     .option('--late', 'continue a run that is older than 24 hours')
     .option('--wait', 'stay until windows have opened and pauses of a canary are over')
@@ -118,76 +134,82 @@ async function run(
 ): Promise<void> {
   refuseMixed(command, flags);
   if (flags.testTo !== undefined) return await runTest(target, flags, context);
-  const sealed = flags.plan === undefined ? undefined : await readPlanFile(flags.plan, context.cwd);
-  if ((target === undefined) === (sealed === undefined)) {
+  const planFile = flags.plan === undefined ? undefined : await readPlan(flags.plan, context);
+  const standing = planFile !== undefined && isStanding(planFile) ? planFile : undefined;
+  // A standing plan may be named beside its campaign.
+  if (standing === undefined && (target === undefined) === (planFile === undefined)) {
     throw refuse(problem('usage', 'Name either a campaign or --plan FILE.', { hint: 'See `handbill send --help`.' }));
   }
-  if (sealed !== undefined) refuseConflicts(command, sealed, flags);
+  if (planFile !== undefined) refuseConflicts(command, planFile, flags);
   if (flags.listenFor !== undefined && flags.listen === undefined) {
     throw refuse(problem('usage', '--listen-for says how long --listen stays.', { hint: 'Add --listen.' }));
   }
   if (flags.dryRun === true)
-    return await dryRun(target ?? sealed?.campaign.file ?? '', { flags, sealed, command }, context);
+    return await dryRun(target ?? planFile?.campaign.file ?? '', { flags, planFile, command }, context);
   const format = formatOfRun(flags);
   const signals = watchSignals(context.err);
   const line = startProgressLine(context, flags.quiet === true);
   const { telemetry } = context;
-  const watch = telemetry?.sending(target ?? sealed?.campaign.file ?? '', sealed?.environment ?? flags.env);
+  const watch = telemetry?.sending(target ?? planFile?.campaign.file ?? '', planFile?.environment ?? flags.env);
   const notices: Diagnostic[] = [];
   try {
-    const result = await send(target ?? sealed?.campaign.file ?? '', {
-      cwd: context.cwd,
-      env: context.env,
-      now: context.now,
-      environment: sealed?.environment ?? flags.env,
-      ...optional('occurrence', flags.occurrence ?? sealed?.occurrence),
-      ...ledgerOption(flags.ledger, context),
-      ...optional('recipients', flags.recipients ?? sealed?.recipients ?? undefined),
-      ...optional('sealed', sealed),
-      ...optional('limit', flags.limit),
-      ...optional('concurrency', flags.concurrency),
-      ...optional('ratePerSecond', flags.rate),
-      newLedger: flags.newLedger === true,
-      skipInvalid: flags.skipInvalid ?? sealed?.skipInvalid ?? false,
-      amend: flags.amend === true,
-      late: flags.late === true,
-      wait: flags.wait === true,
-      workers: flags.workers === true,
-      retryRejected: flags.retryRejected === true,
-      resendChanged: flags.resendChanged === true,
-      ...optional('winner', flags.winner),
-      confirm: async (question) => {
-        if (flags.yes === true) return true;
-        line.stop();
-        return await confirm(question, context, signals.first);
+    const result = await sendWatched(
+      standing === undefined || target === undefined ? (planFile ?? target ?? '') : target,
+      {
+        cwd: context.cwd,
+        env: context.env,
+        now: context.now,
+        ...(planFile === undefined ? { environment: flags.env } : {}),
+        ...optional('plan', standing),
+        ...optional('occurrence', flags.occurrence),
+        ...ledgerOption(flags.ledger, context),
+        ...optional('recipients', flags.recipients),
+        ...optional('limit', flags.limit),
+        ...optional('concurrency', flags.concurrency),
+        ...optional('ratePerSecond', flags.rate),
+        newLedger: flags.newLedger === true,
+        ...optional('skipInvalid', flags.skipInvalid),
+        ...optional('acceptList', flags.acceptList),
+        amend: flags.amend === true,
+        late: flags.late === true,
+        wait: flags.wait === true,
+        workers: flags.workers === true,
+        retryRejected: flags.retryRejected === true,
+        resendChanged: flags.resendChanged === true,
+        ...optional('winner', flags.winner),
+        confirm: async (question) => {
+          if (flags.yes === true) return true;
+          line.stop();
+          return await confirm(question, context, signals.first);
+        },
+        meter: line.meter,
+        signal: signals.first,
+        cutSignal: signals.second,
+        ...optional('listen', listenOptions(flags, context)),
+        onStart: line.start,
+        onWarnings: (found) => {
+          if (found.length > 0 && flags.quiet !== true) {
+            context.err(formatDiagnostics(found, { colour: context.colour.err }));
+          }
+        },
+        onLedger: ledgerPrinter(context, line, flags.quiet === true),
+        onNotice: (notice) => notices.push(notice),
+        onWait: (untilMs, why) => {
+          line.wait(untilMs, why);
+          watch?.waits(untilMs, why);
+        },
+        ...optional('watch', watch),
       },
-      meter: line.meter,
-      interrupt: signals.first,
-      abort: signals.second,
-      ...optional('listen', listenOptions(flags, context)),
-      onStart: line.start,
-      onWarnings: (found) => {
-        if (found.length > 0 && flags.quiet !== true) {
-          context.err(formatDiagnostics(found, { colour: context.colour.err }));
-        }
-      },
-      onLedger: ledgerPrinter(context, line, flags.quiet === true),
-      onNotice: (notice) => notices.push(notice),
-      onWait: (untilMs, why) => {
-        line.wait(untilMs, why);
-        watch?.waits(untilMs, why);
-      },
-      ...optional('watch', watch),
-    });
+    );
     watch?.ended(result);
     line.stop();
-    const campaign = target ?? sealed?.campaign.file ?? '';
+    const campaign = target ?? planFile?.campaign.file ?? '';
     const shown = {
       ...context,
       format,
       quiet: flags.quiet === true,
       campaign,
-      ...optional('planFile', sealed?.signatures === undefined ? undefined : flags.plan),
+      ...optional('planPath', planFile?.signatures === undefined ? result.standingPlan : flags.plan),
     };
     await printSend(result, shown).catch((error: unknown) => notPrinted(error, context));
     const said = [
@@ -197,10 +219,11 @@ async function run(
     ];
     telemetry?.said(said, { campaign: result.report.campaign, environment: result.report.environment });
     // With `--quiet`, nothing is printed if the exit status is 0.
-    if (said.length > 0 && !(flags.quiet === true && result.exit === EXIT.done)) {
+    const exit = result.exit === EXIT.ledger ? result.exit : exitOf(result.report);
+    if (said.length > 0 && !(flags.quiet === true && exit === EXIT.done)) {
       context.err(formatDiagnostics(said, { colour: context.colour.err }));
     }
-    context.exit(result.ledgerError !== null ? EXIT.ledger : (signals.status() ?? result.exit));
+    context.exit(exit === EXIT.ledger ? exit : (signals.status() ?? exit));
   } catch (error) {
     line.stop();
     if (error instanceof HandbillError && error.exit === EXIT.interrupted) {
@@ -218,24 +241,26 @@ const HOW_IT_SENDS: readonly string[] = ['concurrency', 'rate', 'ifLocked', 'wai
 
 interface DryRun {
   readonly flags: SendFlags;
-  readonly sealed: SealedPlan | undefined;
+  readonly planFile: AnyPlanFile | undefined;
   readonly command: Command;
 }
 
 /** Shows the start as `preview` shows a campaign, with the options of this start. */
-async function dryRun(target: string, { flags, sealed, command }: DryRun, context: CommandContext): Promise<void> {
+async function dryRun(target: string, { flags, planFile, command }: DryRun, context: CommandContext): Promise<void> {
   const { format, limit, winner, ledger, quiet } = flags;
   if (format === 'brief') {
     const hint = 'Use --format text, json or jsonl.';
     throw refuse(problem('usage', '--format brief prints what a run came to; a dry run sends nothing.', { hint }));
   }
   const { printPreview } = await import('../preview/command.ts');
+  const ofOne = planFile === undefined || isStanding(planFile) ? undefined : planFile;
   const previewed = {
-    env: sealed?.environment ?? flags.env,
+    env: planFile?.environment ?? flags.env,
     format,
-    skipInvalid: flags.skipInvalid ?? sealed?.skipInvalid ?? false,
-    ...optional('occurrence', flags.occurrence ?? sealed?.occurrence),
-    ...optional('recipients', flags.recipients ?? sealed?.recipients ?? undefined),
+    skipInvalid: flags.skipInvalid ?? ofOne?.skipInvalid ?? false,
+    acceptList: flags.acceptList ?? (ofOne !== undefined && acceptsList(ofOne)),
+    ...optional('occurrence', flags.occurrence ?? ofOne?.occurrence),
+    ...optional('recipients', flags.recipients ?? ofOne?.recipients ?? undefined),
     ...optional('winner', winner),
     ...optional('ledger', ledger),
     ...optional('quiet', quiet),
@@ -246,7 +271,8 @@ async function dryRun(target: string, { flags, sealed, command }: DryRun, contex
       resendChanged: flags.resendChanged === true,
       newLedger: flags.newLedger === true,
       ...optional('limit', limit),
-      ...optional('sealed', sealed),
+      ...optional('planFile', planFile),
+      ...optional('recipients', flags.recipients),
     },
   };
   const status = await printPreview(target, previewed, context);
@@ -265,7 +291,19 @@ function formatOfRun({ format }: SendFlags): 'text' | 'brief' | 'json' {
 /** What a test has of its own, and what is about the list, which it leaves as it is. */
 const TEST_FLAGS: readonly string[] = ['line', 'key', 'variant'];
 const LIST_FLAGS: readonly string[] = [
-  ...['plan', 'occurrence', 'limit', 'skipInvalid', 'amend', 'late', 'wait', 'workers', 'listen', 'listenFor'],
+  ...[
+    'plan',
+    'occurrence',
+    'limit',
+    'skipInvalid',
+    'acceptList',
+    'amend',
+    'late',
+    'wait',
+    'workers',
+    'listen',
+    'listenFor',
+  ],
   ...['retryRejected', 'resendChanged', 'winner', 'dryRun'],
 ];
 
@@ -311,8 +349,8 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
       ...optional('concurrency', flags.concurrency),
       ...optional('ratePerSecond', flags.rate),
       newLedger: flags.newLedger === true,
-      interrupt: signals.first,
-      abort: signals.second,
+      signal: signals.first,
+      cutSignal: signals.second,
       confirm: async (asked) => {
         if (flags.yes === true) return true;
         context.err(`${stateTest(asked)}\n`);
@@ -345,7 +383,7 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
 }
 
 /** What is received is in the report; what is wrong with it is said at once, above the line of the progress. */
-function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandContext): ListenWhileSending | undefined {
+function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandContext): WatchedListening | undefined {
   if (flags.listen === undefined) return undefined;
   const quiet = flags.quiet === true;
   return {
@@ -372,11 +410,11 @@ function notPrinted(error: unknown, context: CommandContext): void {
   context.err(`${error.message} The run is in the ledger: \`handbill report\` shows it.\n`);
 }
 
-/** A plan says for which environment it was sealed; nothing else may be said beside it. */
-function refuseConflicts(command: Command, sealed: SealedPlan, flags: SendFlags): void {
+/** A plan says for which environment it was made; nothing else may be said beside it. */
+function refuseConflicts(command: Command, planFile: AnyPlanFile, flags: SendFlags): void {
   const found: Diagnostic[] = [];
-  if (command.getOptionValueSource('env') === 'cli' && flags.env !== sealed.environment) {
-    found.push(problem('usage', `The plan was made for env "${sealed.environment}", not "${flags.env}".`));
+  if (command.getOptionValueSource('env') === 'cli' && flags.env !== planFile.environment) {
+    found.push(problem('usage', `The plan was made for env "${planFile.environment}", not "${flags.env}".`));
   }
   if (flags.amend === true)
     found.push(problem('usage', 'A plan file cannot be amended.', { hint: 'Make a new plan.' }));

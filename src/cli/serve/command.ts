@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
+import { ledgerOption } from '../../operations/project.ts';
+import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
-import { safe } from '../../util/safe.ts';
-import { DEFAULT_HOST, DEFAULT_PORT, type Serving, serve } from '../../web/serve.ts';
+import { serve } from '../../web/serve.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, type Serving } from '../../web/start.ts';
 import { addExamples, addLedger, wholeNumber } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
@@ -13,7 +14,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--host <address>', 'address to listen on', hostName, DEFAULT_HOST)
     .option(
       '--allow-actions',
-      'a person who opens the printed address may resolve doubts, review replies, change suppressions',
+      'a person who opens the printed address may pause, resolve doubts, review replies, change suppressions',
     )
     .option(
       '--allow-remote <name...>',
@@ -55,10 +56,11 @@ async function run(given: Given, context: CommandContext): Promise<void> {
       ...(campaigns === undefined ? {} : { campaigns }),
       ...ledgerOption(given.ledger, context),
       log: (line) => context.err(safe(`${line}\n`)),
+      signal: interrupts.signal,
     });
     try {
       await context.out(welcome(serving, given, context.cwd));
-      await untilStopped(interrupts.signal);
+      await serving.closed;
     } finally {
       // Also if the address could not be printed: an open server keeps the process alive.
       await serving.close();
@@ -68,13 +70,6 @@ async function run(given: Given, context: CommandContext): Promise<void> {
   } finally {
     interrupts.stop();
   }
-}
-
-function untilStopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function welcome({ url, signInUrl, ledger }: Serving, { quiet, allowActions }: Given, cwd: string): string {

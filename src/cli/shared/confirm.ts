@@ -1,17 +1,16 @@
 import type { CommandContext } from '../../operations/context.ts';
-import type { Confirmation } from '../../operations/send-options.ts';
+import type { SendQuestion } from '../../operations/send-options.ts';
 import { changedLines } from '../../operations/warnings.ts';
-import type { Estimate } from '../../plan/estimate.ts';
-import { canaryText, costText, fallbackText, partsText } from '../../plan/estimate.ts';
+import { canaryText, costText, type Estimate, fallbackText, partsText } from '../../plan/estimate.ts';
 import { countOf } from '../../report/words.ts';
-import { safeLine } from '../../util/safe.ts';
+import { safeLine } from '../../util/escape.ts';
 import { askYes } from './prompt.ts';
 
 /**
  * Asks on the terminal, after saying what will happen; without a terminal, or when `stopped` comes first, the answer is
  * no.
  */
-export async function confirm(question: Confirmation, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
+export async function confirm(question: SendQuestion, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
   context.err(`${stating(question)}\n`);
   const { resends } = question;
   if (resends.length > 0) {
@@ -25,7 +24,7 @@ export async function confirm(question: Confirmation, context: CommandContext, s
 const MOST_SHOWN = 50;
 
 /** One line: campaign, environment, recipients, parts, cost. */
-function stating(question: Confirmation): string {
+function stating(question: SendQuestion): string {
   const { campaign, occurrence, environment, url, recipients, estimate, canary } = question;
   const facts = estimate === null ? [] : [partsText(estimate.parts), costText(estimate), fallbackWords(estimate)];
   const said = [countOf(recipients, 'recipient'), ...facts.filter((fact) => fact !== null)].join(', ');

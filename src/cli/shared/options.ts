@@ -1,4 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Diagnostic, problem } from '../../errors.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { instantMs } from '../../util/time.ts';
 import { durationMs } from '../../util/units.ts';
 
 /** `--format`, one of a closed list whose first is the default. */
@@ -15,6 +18,24 @@ export function addOutput(command: Command): Command {
   return command
     .option('-o, --output <file>', 'write to this file, whole or not at all')
     .option('-q, --quiet', 'print nothing about a file that was written');
+}
+
+/** `--env` of a command that sends or shows what would be sent; HANDBILL_ENV is its default. */
+export function environmentOption({ env }: Pick<CommandContext, 'env'>, what = 'environment of handbill.yaml'): Option {
+  return new Option('--env <name>', what).default(namedIn(env) ?? 'sandbox', 'HANDBILL_ENV, else sandbox');
+}
+
+/** `--env` of a command that takes the only environment where none is named. */
+export function onlyEnvironmentOption({ env }: Pick<CommandContext, 'env'>, what: string): Option {
+  return new Option('--env <name>', `${what} (default: HANDBILL_ENV, else the only one of handbill.yaml)`).default(
+    namedIn(env),
+    '',
+  );
+}
+
+function namedIn(env: CommandContext['env']): string | undefined {
+  const named = env['HANDBILL_ENV'];
+  return named === '' ? undefined : named;
 }
 
 /** `--ledger`; HANDBILL_LEDGER is its default. */
@@ -39,6 +60,18 @@ export function time(text: string): number {
   const ms = durationMs(text);
   if (ms === null) throw new InvalidArgumentError('Write it as 30s, 5m or 1h.');
   return ms;
+}
+
+/** Parses an instant, or a time from now such as `+14d`, for `--at`; in ms since 1970. */
+export function instant({ now }: Pick<CommandContext, 'now'>): (text: string) => number {
+  return (text) => {
+    const fromNow = text.startsWith('+') ? durationMs(text.slice(1)) : null;
+    const ms = fromNow === null ? instantMs(text) : now() + fromNow;
+    if (ms !== null) return ms;
+    throw new InvalidArgumentError(
+      'Write an instant with its offset, such as 2026-12-01T09:00:00Z, or a time from now: +14d.',
+    );
+  };
 }
 
 /** Adds the examples at the end of a command's help. */
@@ -66,3 +99,14 @@ export function addMetricsFile(command: Command): Command {
     'write figures for Prometheus at the end (default: HANDBILL_METRICS_FILE, else none)',
   );
 }
+
+/** What `--accept-list` does, for every command that has it. */
+export const STANDING = 'for every occurrence until a day, whatever its list holds: needs no list';
+export const UNTIL = 'with --standing: the last day, in UTC, such as 2026-12-31';
+
+export function untilMissing(): Diagnostic {
+  return problem('usage', 'A standing approval has a last day.', { hint: 'Add it: --until 2026-12-31' });
+}
+
+export const ACCEPT_LIST =
+  'take the list this once, although it is too old, too short or of another size than the last';

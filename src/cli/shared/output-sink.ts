@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { CommandContext } from '../../operations/context.ts';
 import { countOf } from '../../report/words.ts';
-import { writeOutput } from '../../util/output-file.ts';
-import { safeLine } from '../../util/safe.ts';
+import { safeLine } from '../../util/escape.ts';
+import { writeOutput } from '../../util/files.ts';
 import { createWriter } from './writer.ts';
 
 /** Where a result goes, as the options of a command say. */

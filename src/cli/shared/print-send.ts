@@ -1,6 +1,8 @@
+import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import type { SendResult } from '../../operations/send-result.ts';
+import { exitOf, type SendResult } from '../../operations/send-options.ts';
 import { formatReport } from '../../report/format.ts';
+import { createFormats } from '../../report/formats.ts';
 import { undecidedOf } from '../../report/next-steps.ts';
 
 interface PrintOptions extends CommandContext {
@@ -9,19 +11,20 @@ interface PrintOptions extends CommandContext {
   /** The campaign as the user named it. */
   readonly campaign: string;
   /** The file of a signed plan that was sent, as the user named it. */
-  readonly planFile?: string;
+  readonly planPath?: string;
 }
 
 /** Prints the result of a start: the report on stdout, diagnostics on stderr. */
 export async function printSend(result: SendResult, options: PrintOptions): Promise<void> {
-  if (options.quiet && result.exit === 0) return;
+  const isWell = result.exit !== EXIT.ledger && exitOf(result.report) === EXIT.done;
+  if (options.quiet && isWell) return;
   const waits = undecidedOf(result.report) > 0;
   const { state, totals, run, changed } = result.report;
   // The report says what to do about recipients whose address was corrected.
   const hasCorrected = changed !== undefined;
   const isOver =
     !result.started && state === 'finished' && totals.deferred === 0 && totals.recipients > 0 && !hasCorrected;
-  if (isOver && result.exit === 0 && options.format !== 'json') {
+  if (isOver && isWell && options.format !== 'json') {
     // For an earlier result one line is enough; it names the run, because another may be newer.
     options.err(`This occurrence is finished: nothing was posted. handbill report ${run} shows it.\n`);
     return;
@@ -32,14 +35,18 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
     const were = result.recovered === 1 ? '1 recipient was' : `${result.recovered} recipients were`;
     options.err(`${were} in flight when an earlier start was killed, which leaves them in doubt.\n`);
   }
-  if (result.ledgerError !== null) options.err(`${result.ledgerError.message}\n`);
+  const failure =
+    result.exit === EXIT.ledger ? result.diagnostics.find(({ severity }) => severity === 'error') : undefined;
+  if (failure !== undefined) options.err(`${failure.message}\n`);
   const shown = {
     colour: options.colour.out,
+    short: true,
     width: options.tableWidth ?? options.width,
     referenceOf: () => null,
     currency: result.currency,
+    formats: createFormats(result.locale, result.timeZone),
     campaignFile: options.campaign,
-    ...(options.planFile === undefined ? {} : { planFile: options.planFile }),
+    ...(options.planPath === undefined ? {} : { planPath: options.planPath }),
   };
   for await (const text of formatReport(options.format, result.report, [], shown)) await options.out(text);
 }

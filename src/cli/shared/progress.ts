@@ -1,12 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import type { CommandContext, Terminal } from '../../operations/context.ts';
 import { duration, number } from '../../report/words.ts';
-import type { OnWait } from '../../run/canary.ts';
-import type { Figures } from '../../run/progress.ts';
-import type { Meter } from '../../util/meter.ts';
+import type { OnWait } from '../../send/canary.ts';
+import type { Figures } from '../../send/progress.ts';
+import type { Meter } from '../../util/long-work.ts';
 import { cut, displayWidth } from '../../util/table.ts';
-import { charsFor, type TerminalChars } from '../../util/terminal-chars.ts';
+import { iso } from '../../util/time.ts';
 import { createScreen, type Screen } from './screen.ts';
+import { charsFor, type TerminalChars } from './terminal-chars.ts';
 
 interface Progress {
   stop(): void;
@@ -162,7 +163,7 @@ export function startProgressLine(
     },
     wait(untilMs, why) {
       if (quiet || isShown) return;
-      const until = new Date(untilMs).toISOString();
+      const until = iso(untilMs);
       if (why === 'reports') context.err(`Waiting for delivery reports, until ${until} at most.\n`);
       else context.err(`Waiting: nothing is sent before ${until}.\n`);
     },
@@ -175,8 +176,8 @@ export function startProgressLine(
 
 /** `1,200 of 5,000  (24 %)  350/s  11 s left  accepted 1,190  rejected 10` */
 export function shownOf(figures: Readonly<Figures>): Shown {
-  const { settled, toDo, waits } = figures;
-  const counts = Object.entries(settled).filter(([, count]) => count > 0);
+  const { finished, toDo, waits } = figures;
+  const counts = Object.entries(finished).filter(([, count]) => count > 0);
   const done = counts.reduce((sum, [, count]) => sum + count, 0);
   return {
     done,

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
 import type { CommandContext, Terminal } from '../../operations/context.ts';
-import { safe, safeLine } from '../../util/safe.ts';
+import { safe, safeLine } from '../../util/escape.ts';
 import { createScreen, type Screen } from './screen.ts';
 
 /** The context of a question; without a terminal, or if stdin is not one, nothing is asked and the answer is null. */

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { CommandContext, Terminal } from '../../operations/context.ts';
-import { charsFor } from '../../util/terminal-chars.ts';
+import { charsFor } from './terminal-chars.ts';
 
 /** A screen that libraries draw on; it ends with `close`. */
 export interface Screen extends Writable {

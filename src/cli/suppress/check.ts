@@ -1,10 +1,10 @@
 import { EXIT } from '../../errors.ts';
 import type { SuppressionAnswer, SuppressionEntry } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { lookAtSuppressions, type SuppressionCheck } from '../../operations/suppress-check.ts';
+import { lookAtSuppressions, type SuppressionCheck } from '../../operations/suppress-list.ts';
 import { instant, number } from '../../report/words.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
-import { jsonText, safeLine } from '../../util/safe.ts';
+import { jsonText, safeLine } from '../../util/escape.ts';
 
 interface CheckFlags {
   readonly ledger?: string;
@@ -35,18 +35,25 @@ export async function checkAll(
 /** The address is shown as it was given: who asks has it. */
 function answerText({ given, address, suppressed, entries }: SuppressionAnswer): string {
   const also = address === null || address === given ? '' : ` (${safeLine(address)})`;
-  const only = new Set(entries.flatMap(({ active, campaigns }) => (active ? (campaigns ?? []) : [])));
+  const only = new Set(entries.flatMap(({ active, ...entry }) => (active ? onlyIn(entry) : [])));
   const verdict =
     suppressed === true ? 'suppressed' : suppressed === null ? 'unknown, see the problems' : 'not suppressed';
   const said = suppressed !== true && only.size > 0 ? `suppressed in ${[...only].join(', ')} only` : verdict;
   return [`${safeLine(given)}${also}: ${said}`, ...entries.map((one) => `  ${entryText(one)}`), ''].join('\n');
 }
 
-function entryText({ list, line, hashed, reason, since, until, source, active }: SuppressionEntry): string {
+/** The campaigns for which an entry counts, where it does not for all. */
+function onlyIn({ campaigns, topic }: Pick<SuppressionEntry, 'campaigns' | 'topic'>): readonly string[] {
+  if (topic === null) return campaigns ?? [];
+  return [campaigns === null ? `the topic ${topic}` : `${campaigns.join(', ')} (the topic ${topic})`];
+}
+
+function entryText({ list, line, topic, hashed, reason, since, until, source, active }: SuppressionEntry): string {
   const end = until === null ? 'no end' : `${active ? 'until' : 'ended'} ${instant(until)}`;
   const facts = [
     ...(since === null ? [] : [`since ${instant(since)}`]),
     end,
+    ...(topic === null ? [] : [`only for the topic ${topic}`]),
     ...(hashed ? ['as a hash'] : []),
     ...(reason === null ? [] : [`reason: ${safeLine(reason)}`]),
     ...(source === null ? [] : [`added by: ${safeLine(source)}`]),

@@ -2,14 +2,17 @@ import type { Command } from 'commander';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { openExistingLedger } from '../../ledger/open.ts';
 import type { SuppressedHash, Suppression } from '../../ledger/records.ts';
+import { shownTopic } from '../../ledger/suppressions.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { projectHere, sayLedger } from '../../operations/project-ledger.ts';
+import { projectHere, sayLedger } from '../../operations/project.ts';
 import { addSuppressions, importSuppressions, removeSuppressions } from '../../operations/suppress-change.ts';
-import { asCsv, exportSuppressions } from '../../operations/suppress-export.ts';
+import { asCsv, exportSuppressions } from '../../operations/suppress-list.ts';
 import { writeHash } from '../../suppression/hash.ts';
-import { mask } from '../../util/mask.ts';
-import { jsonText, safeLine } from '../../util/safe.ts';
+import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { jsonText, safeLine } from '../../util/escape.ts';
+import { mask } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
+import { iso } from '../../util/time.ts';
 import { addExamples, addFormat, addLedger, addOutput } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { checkAll } from './check.ts';
@@ -18,6 +21,7 @@ export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
     ['handbill suppress add +447700900123 --reason "asked by phone"', ''],
     ['handbill suppress add jane@example.com --until 2027-01-31', 'until the end of that day'],
+    ['handbill suppress add +447700900123 --topic offers', 'only in campaigns with this topic'],
     ['handbill suppress remove +447700900123', ''],
     ['handbill suppress list --format csv', ''],
     ['handbill suppress import optouts.csv', 'a column msisdn, email, contact or hash'],
@@ -27,14 +31,18 @@ export function configure(command: Command, context: CommandContext): void {
   ]);
   const add = command
     .command('add <address...>')
-    .description('Never sends to these numbers, email addresses, contact:IDs or hashes again, in any campaign.')
+    .description(
+      'Never sends to these numbers, email addresses, contact:IDs or hashes again, in any campaign or those of a topic.',
+    )
     .option('--reason <text>', 'why, for people who read the list')
     .option('--until <date>', 'until the end of a day (2027-01-31) or an instant (default: without end)')
+    .option('--topic <topic>', 'only in campaigns with this topic (default: in all)')
     .option('-q, --quiet', 'print nothing when all is well');
   addLedger(add).action((addresses: readonly string[], given) => addAll(addresses, given, context));
   const remove = command
     .command('remove <address...>')
     .description('Takes them off the list, and the hashes of them too.')
+    .option('--topic <topic>', 'only the entry for this topic (default: every entry)')
     .option('-q, --quiet', 'print nothing when all is well');
   addLedger(remove).action((addresses: readonly string[], given) => removeAll(addresses, given, context));
   const list = command
@@ -70,6 +78,7 @@ export function configure(command: Command, context: CommandContext): void {
 
 interface ChangeFlags {
   readonly ledger?: string;
+  readonly topic?: string;
   readonly quiet?: true;
 }
 
@@ -78,8 +87,9 @@ interface AddFlags extends ChangeFlags {
   readonly until?: string;
 }
 
-function optionsOf({ ledger }: { readonly ledger?: string }, { cwd, env, now }: CommandContext) {
-  return { cwd, env, now, ...(ledger === undefined ? {} : { ledger }) };
+function optionsOf(given: Pick<ChangeFlags, 'ledger' | 'topic'>, { cwd, env, now }: CommandContext) {
+  const { ledger, topic } = given;
+  return { cwd, env, now, ...(ledger === undefined ? {} : { ledger }), ...(topic === undefined ? {} : { topic }) };
 }
 
 /** `handbill suppress add` */
@@ -96,7 +106,8 @@ async function addAll(raw: readonly string[], given: AddFlags, context: CommandC
 
 /** `handbill suppress remove` */
 async function removeAll(raw: readonly string[], given: ChangeFlags, context: CommandContext): Promise<void> {
-  const { removed, absent } = await removeSuppressions(raw, optionsOf(given, context));
+  const { removed, absent, warnings = [] } = await removeSuppressions(raw, optionsOf(given, context));
+  if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
   const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
   if (given.quiet === true) return;
   await context.out(`${plural(removed)} removed.${rest}\n`);
@@ -116,7 +127,7 @@ function plural(count: number): string {
   return `${count} ${count === 1 ? 'address' : 'addresses'}`;
 }
 
-export interface ListOptions {
+interface ListOptions {
   readonly ledger?: string;
   readonly format: 'text' | 'json' | 'csv';
   readonly full?: true;
@@ -127,7 +138,7 @@ type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
 const EMPTY: Lists = { suppressions: () => [], suppressedHashes: () => [] };
 
 /** `handbill suppress list` */
-export async function listAll(given: ListOptions, context: CommandContext): Promise<void> {
+async function listAll(given: ListOptions, context: CommandContext): Promise<void> {
   const reading = await projectHere(context, given.ledger);
   const ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   try {
@@ -149,6 +160,7 @@ const ALIGNED_ROWS = 1000;
 function* asTables(lists: Lists, full: boolean, width: number): Generator<string> {
   let columns: readonly Column[] = [
     { title: 'address' },
+    { title: 'topic' },
     { title: 'until' },
     { title: 'from' },
     { title: 'reason', shrink: true },
@@ -167,8 +179,9 @@ function* asTables(lists: Lists, full: boolean, width: number): Generator<string
 }
 
 function* rowsOf(lists: Lists, full: boolean): Generator<readonly string[]> {
-  const row = (shown: string, { untilMs, source, reason }: Omit<Suppression, 'address'>): string[] => [
+  const row = (shown: string, { topic, untilMs, source, reason }: Omit<Suppression, 'address'>): string[] => [
     shown,
+    shownTopic(topic) ?? '',
     untilMs === null ? 'without end' : iso(untilMs),
     safeLine(source),
     reason ?? '',
@@ -202,15 +215,11 @@ function* items<T>(all: Iterable<T>, show: (one: T) => object): Generator<string
   if (between !== '\n  ') yield '\n';
 }
 
-function facts({ reason, untilMs, source, createdAtMs }: Omit<Suppression, 'address'>): object {
-  return { reason, until: untilMs === null ? null : iso(untilMs), source, createdAt: iso(createdAtMs) };
+function facts({ topic, reason, untilMs, source, createdAtMs }: Omit<Suppression, 'address'>): object {
+  return { topic: shownTopic(topic), reason, until: iso(untilMs), source, createdAt: iso(createdAtMs) };
 }
 
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-export interface ExportOptions {
+interface ExportOptions {
   readonly ledger?: string;
   readonly hashed?: true;
   readonly output?: string;
@@ -218,7 +227,7 @@ export interface ExportOptions {
 }
 
 /** `handbill suppress export` */
-export async function exportAll(given: ExportOptions, context: CommandContext): Promise<void> {
+async function exportAll(given: ExportOptions, context: CommandContext): Promise<void> {
   await writeResult(
     exportSuppressions({ ...optionsOf(given, context), hashed: given.hashed === true }),
     given,

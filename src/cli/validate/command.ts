@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
+import { ledgerOption } from '../../operations/project.ts';
 import { checkCampaigns, type Metered, type ValidateOptions } from '../../operations/validate.ts';
-import { addExamples, addFormat, addLedger } from '../shared/options.ts';
+import { addExamples, addFormat, addLedger, instant } from '../shared/options.ts';
+import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
 import { printValidation, VALIDATION_FORMATS, type ValidationFormat } from './print.ts';
 import type { WatchOptions } from './watch.ts';
@@ -14,8 +15,12 @@ export function configure(command: Command, context: CommandContext): void {
       '[path...]',
       'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
     )
-    .option('--recipients <file>', 'check this list instead of that of the campaign')
+    .option(
+      '--recipients <file>',
+      'check this list instead of that of the campaign; name one campaign with it; - is standard input',
+    )
     .option('--skip-invalid', 'count bad rows as skipped instead of refusing them')
+    .option('--at <instant>', 'as if it were then, for example 2026-12-01T09:00:00Z or +1d', instant(context))
     .option('-o, --output <file>', 'write to this file, whole or not at all; what is wrong is shown on stderr too')
     .option('-q, --quiet', 'print nothing when all is well')
     .option('-w, --watch', 'check again whenever a file of the campaigns changes, until Ctrl-C (exit status 130)');
@@ -24,6 +29,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill validate', 'every campaign below this folder'],
     ['handbill validate hello', 'campaigns/hello/campaign.yaml'],
     ['handbill validate hello --recipients /secure/people.csv', ''],
+    ['handbill validate --at +1d', 'where `$on: today` and the like mean another day'],
     ['handbill validate --watch', 'while campaigns are written'],
     ['handbill validate --format json', 'one document for scripts'],
     ['handbill validate --format github', 'annotations of GitHub Actions'],
@@ -31,20 +37,23 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill validate --format junit -o handbill.xml', 'for GitLab, Jenkins and others'],
   ]);
   command.action(async (paths: readonly string[], given: Given) => {
-    const { recipients, skipInvalid, quiet = false, format, output } = given;
+    const { recipients, skipInvalid, at, quiet = false, format, output } = given;
     const options = {
       cwd: context.cwd,
       env: context.env,
       ...(recipients === undefined ? {} : { recipients }),
       ...(skipInvalid === undefined ? {} : { skipInvalid }),
+      ...(at === undefined ? {} : { at }),
       ...ledgerOption(given.ledger, context),
     };
     if (given.watch === true) return await watch(paths, { ...options, now: context.now }, given, context);
     const now = context.now();
     const run = (more: ValidateOptions & Metered) => checkCampaigns(paths, { ...options, now: () => now, ...more });
     const work = { label: 'Checking', unit: 'bytes', quiet, toFile: output !== undefined } as const;
-    const { errors } = await withProgress(context, work, (meter) =>
-      printValidation(format, (more) => run({ ...more, meter }), context, { quiet, output }),
+    const { errors } = await withPipedList(recipients, (piped) =>
+      withProgress(context, work, (meter) =>
+        printValidation(format, (more) => run({ ...more, ...piped, meter }), context, { quiet, output }),
+      ),
     );
     context.exit(errors > 0 ? EXIT.refused : EXIT.done);
   });
@@ -67,6 +76,7 @@ async function watch(
 interface Given {
   readonly recipients?: string;
   readonly skipInvalid?: true;
+  readonly at?: number;
   readonly quiet?: true;
   readonly watch?: true;
   readonly format: ValidationFormat;

@@ -3,8 +3,8 @@ import { repositoryOf } from '../../campaign/place.ts';
 import type { Code, Diagnostic } from '../../errors.ts';
 import type { Validation } from '../../operations/validate.ts';
 import { countOf } from '../../report/words.ts';
+import { safeLine } from '../../util/escape.ts';
 import { isInside } from '../../util/paths.ts';
-import { safeLine } from '../../util/safe.ts';
 
 /** What a format for CI makes its text of. */
 export interface ValidationDocument {

@@ -1,7 +1,6 @@
 import { countOf, number } from '../../report/words.ts';
-import { safe } from '../../util/safe.ts';
-import type { ValidationDocument } from './findings.ts';
-import { type Finding, findingsOf, MOST_FINDINGS, type Place, placeOf } from './findings.ts';
+import { safe } from '../../util/escape.ts';
+import { type Finding, findingsOf, MOST_FINDINGS, type Place, placeOf, type ValidationDocument } from './findings.ts';
 
 /** Of errors and of warnings: GitHub shows 10 each per step and 50 per job; more only make the log longer. */
 const MOST_ANNOTATIONS = 50;

@@ -1,11 +1,9 @@
 import { dirname } from 'node:path/posix';
-import type { ValidatedFile } from '../../operations/validate.ts';
-import { figuresOf } from '../../operations/validate.ts';
+import { figuresOf, type ValidatedFile } from '../../operations/validate.ts';
+import { type JunitCase, type JunitSuite, junitText } from '../../report/format-junit.ts';
 import { countOf, number } from '../../report/words.ts';
-import { type JunitCase, type JunitSuite, junitText } from '../../util/junit.ts';
-import { safeLine } from '../../util/safe.ts';
-import type { ValidationDocument } from './findings.ts';
-import { findingsOf, type Kind, MOST_FINDINGS, placeOf } from './findings.ts';
+import { safeLine } from '../../util/escape.ts';
+import { findingsOf, type Kind, MOST_FINDINGS, placeOf, type ValidationDocument } from './findings.ts';
 
 /** Places of one kind that are named; the rest is counted. */
 const NAMED = 20;

@@ -1,15 +1,21 @@
 import { realpath } from 'node:fs/promises';
 import type { Code, Diagnostic } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import type { ValidatedFile, ValidateOptions, Validation } from '../../operations/validate.ts';
-import { countKey, figuresOf } from '../../operations/validate.ts';
-import { version } from '../../operations/version.ts';
-import { countOf } from '../../report/words.ts';
+import {
+  countKey,
+  figuresOf,
+  type ValidatedFile,
+  type ValidateOptions,
+  type Validation,
+} from '../../operations/validate.ts';
+import type { Estimate } from '../../plan/estimate.ts';
+import { countOf, number } from '../../report/words.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
-import { jsonText, safeLine } from '../../util/safe.ts';
+import { jsonText, safeLine } from '../../util/escape.ts';
+import { table } from '../../util/table.ts';
+import { version } from '../../util/version.ts';
 import { withOutput } from '../shared/output-sink.ts';
-import type { ValidationDocument } from './findings.ts';
-import { createGatherer, PER_ROW, repositoryPaths, sumUp } from './findings.ts';
+import { createGatherer, PER_ROW, repositoryPaths, sumUp, type ValidationDocument } from './findings.ts';
 import { withoutCommands } from './github.ts';
 
 export const VALIDATION_FORMATS = ['text', 'json', 'sarif', 'github', 'junit'] as const;
@@ -61,18 +67,67 @@ const printText: Print = async (run, { context, out, quiet, toFile }) => {
   const validation = await run({});
   const silent = isSilent(quiet, validation);
   if (!silent) complain(validation, context);
-  if (!silent || toFile) await out(validation.files.map(fileLine).join(''));
+  if (!silent || toFile) await out(filesText(validation.files, context));
+  if (!silent) context.err(validation.notes.map((note) => `Note: ${safeLine(note)}\n`).join(''));
   return validation;
 };
 
-/** The first errors, and each kind of warning, on stderr. */
+/** The first errors of each cause, and each kind of warning, on stderr. */
 function complain(validation: Validation, context: CommandContext): void {
-  const errors = validation.diagnostics.filter((one) => one.severity === 'error').slice(0, SHOWN);
+  const { shown, below } = byCause(validation);
   const warnings = summedUp(validation);
-  const all = [...errors, ...warnings];
-  const text = formatDiagnostics(all, { colour: context.colour.err, total: validation.errors + warnings.length });
+  const text = formatDiagnostics([...shown, ...warnings], {
+    colour: context.colour.err,
+    total: validation.errors + warnings.length,
+    below: (diagnostic) => below.get(diagnostic) ?? '',
+    explain: context.terminal !== undefined,
+  });
   context.err(context.env['GITHUB_ACTIONS'] === 'true' ? withoutCommands(text) : text);
 }
+
+/**
+ * The errors to show. Where there are too many for a screen, they are grouped by code: first what is wrong with files,
+ * of which one may be the cause of a thousand faults in rows, then the most frequent, each with a few examples.
+ *
+ * @returns what is said below the last example of each code: how many more there are, and where
+ */
+function byCause({ diagnostics, errors, counts }: Validation): {
+  readonly shown: readonly Diagnostic[];
+  readonly below: ReadonlyMap<Diagnostic, string>;
+} {
+  const all = diagnostics.filter((one) => one.severity === 'error');
+  if (errors <= SHOWN) return { shown: all, below: new Map() };
+  const groups = [...Map.groupBy(all, ({ code }) => code).values()].map((group) => ({
+    group,
+    count: counts.get(countKey(group[0] as Diagnostic)) ?? group.length,
+  }));
+  const isOfRows = ({ count }: { readonly count: number }): number => (count > EXAMPLES ? 1 : 0);
+  const sorted = groups.toSorted((a, b) => isOfRows(a) - isOfRows(b) || b.count - a.count);
+  const below = new Map<Diagnostic, string>();
+  const shown = sorted.flatMap(({ group, count }) => {
+    const examples = group.slice(0, count > EXAMPLES ? EXAMPLES - 1 : EXAMPLES);
+    const last = examples.at(-1);
+    if (last !== undefined && count > examples.length) below.set(last, moreOf(group, examples.length, count));
+    return examples;
+  });
+  return { shown, below };
+}
+
+/** `1,232 more like it: lines 4, 5, 6, 7, 8 and others` */
+function moreOf(group: readonly Diagnostic[], shown: number, count: number): string {
+  const file = group[0]?.at?.file;
+  const rest = group.slice(shown).filter(({ at }) => at?.line !== undefined && at.file === file);
+  const lines = rest.slice(0, NAMED).map(({ at }) => String(at?.line));
+  const where = lines.length === 0 ? '' : `: ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`;
+  const others = lines.length > 0 && count - shown > lines.length ? ' and others' : '';
+  return `${number(count - shown)} more like it${where}${others}`;
+}
+
+/** Errors of one code that are shown where there are many. */
+const EXAMPLES = 3;
+
+/** Lines that are named of the others. */
+const NAMED = 8;
 
 /** One document, written while the lists are read, so that a million faults need no memory. */
 const printJson: Print = async (run, { out, quiet, toFile }) => {
@@ -148,7 +203,40 @@ function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {
     });
 }
 
-function fileLine({ file, errors, estimate }: ValidatedFile): string {
+/** A sentence for one campaign, a table for several. */
+function filesText(files: readonly ValidatedFile[], { tableWidth, width }: CommandContext): string {
+  if (files.length < 2) return files.map(fileLine).join('');
+  const rows = files.map(({ file, errors, estimate, sample }) => [
+    sample === null ? file : `$file(sample $sample)`,
+    estimate === null ? '' : number(estimate.rows),
+    estimate === null ? '' : number(estimate.send),
+    estimate === null || Object.keys(estimate.encodings).length === 0 ? '' : number(estimate.parts),
+    errors === 0 ? 'ok' : countOf(errors, 'error'),
+    estimate === null ? '' : leftOut(estimate),
+  ]);
+  const right = { align: 'right' as const };
+  return table(
+    rows,
+    [
+      { title: 'campaign' },
+      { title: 'recipients', ...right },
+      { title: 'to send', ...right },
+      { title: 'parts', ...right },
+      { title: '' },
+      { title: 'left out', shrink: true },
+    ],
+    { width: tableWidth ?? width },
+  );
+}
+
+/** `6 condition, 1 duplicate, 2 invalid` */
+function leftOut({ skipped, deferred, invalid }: Estimate): string {
+  const all = [...Object.entries(skipped), ...Object.entries(deferred), ['invalid', invalid] as const];
+  return all.flatMap(([reason, count]) => (count > 0 ? [`${number(count)} ${reason}`] : [])).join(', ');
+}
+
+function fileLine({ file, errors, estimate, sample }: ValidatedFile): string {
   const verdict = errors === 0 ? 'ok' : countOf(errors, 'error');
-  return `${safeLine(file)}: ${estimate === null ? '' : `${figuresOf(estimate)}: `}${verdict}\n`;
+  const read = sample === null ? '' : ` (sample ${safeLine(sample)})`;
+  return `${safeLine(file)}${read}: ${estimate === null ? '' : `${figuresOf(estimate)}: `}${verdict}\n`;
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { CODES, type Code } from '../../errors.ts';
 import { countOf, number } from '../../report/words.ts';
-import { jsonText, safe } from '../../util/safe.ts';
-import type { ValidationDocument } from './findings.ts';
-import { type Finding, findingsOf, MOST_FINDINGS, placeOf } from './findings.ts';
+import { jsonText, safe } from '../../util/escape.ts';
+import { type Finding, findingsOf, MOST_FINDINGS, placeOf, type ValidationDocument } from './findings.ts';
 
 /**
  * One run of SARIF 2.1.0 (OASIS, 2020). It is a whole document also where nothing was found: that is what closes the
@@ -95,7 +94,7 @@ function fingerprint(code: Code, file: string, message: string): string {
 }
 
 /** A relative reference of RFC 3986: everything in a name that could be read as something else is encoded. */
-export function uriOf(path: string): string {
+function uriOf(path: string): string {
   return path
     .split('/')
     .map((part) => encodeURIComponent(part.toWellFormed()))

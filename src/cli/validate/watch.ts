@@ -6,17 +6,17 @@ import { readCampaign } from '../../campaign/load.ts';
 import { kindOf, projectOf } from '../../campaign/place.ts';
 import { HandbillError, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import type { Settled } from '../../operations/options.ts';
+import type { ResolvedOptions } from '../../operations/options.ts';
 import { checkCampaigns, type ValidateOptions, type Validation } from '../../operations/validate.ts';
 import { countOf } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { safeLine } from '../../util/escape.ts';
 import { displayPath, isInside } from '../../util/paths.ts';
-import { safeLine } from '../../util/safe.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 import { printValidation } from './print.ts';
 
 /** Time is asked for at each round. */
-export type WatchOptions = Omit<ValidateOptions, 'keep' | 'onDiagnostic'> & Pick<Settled, 'cwd' | 'now'>;
+export type WatchOptions = Omit<ValidateOptions, 'keep' | 'onDiagnostic'> & Pick<ResolvedOptions, 'cwd' | 'now'>;
 
 /** One check of the campaigns. */
 interface Round {
@@ -149,13 +149,15 @@ async function inputsOf(file: string, options: WatchOptions): Promise<ReadonlySe
     const { campaign } = await readCampaign(file, {
       cwd,
       now: options.now(),
+      withSample: true,
       ...(ledger === undefined ? {} : { ledger }),
       ...(recipients === undefined ? {} : { recipients }),
     });
     if (campaign === null) return null;
     const { project, inputs, recipients: list, suppressions } = campaign;
     const small = inputs.map((input) => resolve(project.root, input.file));
-    return new Set([await realpath(file), ...small, list.path, ...suppressions.map(({ path }) => path)]);
+    const lists = [list.path, ...(list.sample === undefined ? [] : [list.sample.path])];
+    return new Set([await realpath(file), ...small, ...lists, ...suppressions.map(({ path }) => path)]);
   } catch {
     return null;
   }

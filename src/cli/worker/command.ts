@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { RunRecord } from '../../ledger/records.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { workerText } from '../../operations/ledger-text.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
-import { type WorkerEvent, work } from '../../operations/worker.ts';
+import { ledgerOption } from '../../operations/project.ts';
+import { runWatched, type WorkerEvent, workerText } from '../../operations/worker.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
-import { addExamples, addLedger, addLog, time, wholeNumber } from '../shared/options.ts';
+import { isoSeconds } from '../../util/time.ts';
+import { addExamples, addLedger, addLog, environmentOption, time, wholeNumber } from '../shared/options.ts';
 import { watchSignals } from '../shared/signals.ts';
 
 interface WorkerFlags {
@@ -19,7 +19,7 @@ interface WorkerFlags {
 /** `handbill worker` */
 export function configure(command: Command, context: CommandContext): void {
   command
-    .option('--env <name>', 'environment of handbill.yaml whose runs it works on', 'sandbox')
+    .addOption(environmentOption(context, 'environment of handbill.yaml whose runs it works on'))
     .option('--concurrency <n>', 'requests in flight at most (default: as the campaign says)', wholeNumber(1, 1024))
     .option('--idle <time>', 'end when there was nothing to do for so long (default: it stays)', time)
     .option('--quiet', 'say nothing but what is wrong');
@@ -35,7 +35,7 @@ async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
   const { concurrency, idle } = flags;
   const { telemetry } = context;
   try {
-    await work({
+    await runWatched({
       cwd: context.cwd,
       env: context.env,
       now: context.now,
@@ -43,8 +43,8 @@ async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
       ...ledgerOption(flags.ledger, context),
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(idle === undefined ? {} : { idleMs: idle }),
-      interrupt: signals.first,
-      abort: signals.second,
+      signal: signals.first,
+      cutSignal: signals.second,
       onEvent: (event) => tell(event, flags.quiet === true, context),
       ...(telemetry === undefined ? {} : { watchSend: (target) => telemetry.sending(target, flags.env) }),
     });
@@ -62,7 +62,7 @@ function tell(event: WorkerEvent, quiet: boolean, { now, err, colour, telemetry 
     telemetry?.said(diagnostics, event.kind === 'lost' ? {} : aboutOf(event.run));
     err(formatDiagnostics(diagnostics, { colour: colour.err }));
   }
-  const at = `${new Date(now()).toISOString().slice(0, 19)}Z`;
+  const at = `${isoSeconds(now())}`;
   if (!quiet) err(`${at} ${workerText(event)}\n`);
 }
 

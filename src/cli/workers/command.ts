@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
-import { projectHere, withLedger } from '../../operations/project-ledger.ts';
+import { projectHere, withLedger } from '../../operations/project.ts';
 import { duration, number } from '../../report/words.ts';
-import { listWorkers, type WorkerShown } from '../../run/list-workers.ts';
-import { jsonText } from '../../util/safe.ts';
+import { listWorkers, type WorkerShown } from '../../send/list-workers.ts';
+import { jsonText } from '../../util/escape.ts';
 import { type Column, table } from '../../util/table.ts';
 import { addExamples, addFormat, addLedger } from '../shared/options.ts';
 

@@ -3,7 +3,17 @@ import type { Param, Value } from '../connection.ts';
 import { LedgerError, unusable } from '../ledger-error.ts';
 import { EVENTS_OF_ENVIRONMENTS } from '../schema.ts';
 import type { Bridge } from './bridge.ts';
-import { COMMIT_ROWS, CORRECTED, SCHEDULES, SHARED_RUNS } from './schema.ts';
+import {
+  BUDGETS,
+  COMMIT_ROWS,
+  CORRECTED,
+  PAUSES,
+  RECIPIENTS_IDENTITY,
+  RESOLUTIONS_FIXED,
+  SCHEDULES,
+  SHARED_RUNS,
+  TOPICS,
+} from './schema.ts';
 
 /** Longest that a server may take to be reached, and to answer the first questions. */
 const CONNECT_MS = 15_000;
@@ -48,10 +58,28 @@ export const MIGRATIONS: readonly Migration[] = [
   // First sighting of a campaign's schedule; addresses corrected after the message had gone out; the environment of
   // delivery reports and replies.
   { version: 3, statements: [SCHEDULES, ...CORRECTED, ...EVENTS_OF_ENVIRONMENTS] },
+  // Pauses, which every claim asks about; the commits and the topic of a run.
+  {
+    version: 4,
+    statements: [
+      PAUSES,
+      'DROP FUNCTION handbill.commit_rows',
+      COMMIT_ROWS,
+      'ALTER TABLE handbill.runs ADD COLUMN git TEXT',
+      'ALTER TABLE handbill.runs ADD COLUMN topic TEXT',
+    ],
+  },
+  // The topics of suppressions, which a claim asks for.
+  { version: 5, statements: [...TOPICS, 'DROP FUNCTION handbill.commit_rows', COMMIT_ROWS] },
+  // Budgets; a person may be erased from finished runs; the former names of a run's campaign.
+  {
+    version: 6,
+    statements: [BUDGETS, RECIPIENTS_IDENTITY, RESOLUTIONS_FIXED, 'ALTER TABLE handbill.runs ADD COLUMN formerly TEXT'],
+  },
 ];
 
 /** Of the newest schema; older ones are brought up to date, newer ones refused. */
-export const VERSION = 3;
+export const VERSION = 6;
 
 /** Longest that a step may take: large tables may be written anew. */
 const MIGRATE_MS = 15 * 60_000;

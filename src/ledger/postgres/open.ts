@@ -1,9 +1,8 @@
 import { problem } from '../../errors.ts';
 import { shownLedger } from '../../util/ledger-address.ts';
-import { checkClock } from '../clock.ts';
 import type { Connection } from '../connection.ts';
 import type { Ledger, LedgerOptions, PlaceFacts } from '../ledger.ts';
-import { LedgerError, unusable } from '../ledger-error.ts';
+import { checkClock, LedgerError, unusable } from '../ledger-error.ts';
 import { ledgerMissing } from '../place.ts';
 import { BUSY_TIMEOUT_MS } from '../sqlite-connection.ts';
 import { ledgerOver } from '../stores.ts';

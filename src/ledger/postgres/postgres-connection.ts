@@ -4,8 +4,7 @@ import type { Connection, ConnectionPurge, ManyRows, Param, Query, SharedTurns, 
 import { LedgerError, type LedgerErrorKind } from '../ledger-error.ts';
 import { ownChannel } from '../lists.ts';
 import type { RunLock } from '../lock.ts';
-import type { LoadRow, RunIdentity, RunRecord } from '../records.ts';
-import type { WorkerStore } from '../worker-store.ts';
+import type { LoadRow, RunIdentity, RunRecord, WorkerStore } from '../records.ts';
 import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
 import { workerStore } from './workers.ts';
 
@@ -270,7 +269,8 @@ export class PostgresConnection implements Connection {
 const SET_LOCK_TIMEOUT = `SELECT set_config('lock_timeout', ?, false)`;
 
 /** The tables that a purge takes something out of: copies of it stay in their pages. */
-const VACUUM = 'VACUUM (FULL) recipients, resolutions, suppressions, delivery_reports, replies, unread_events';
+const VACUUM =
+  'VACUUM (FULL) recipients, resolutions, suppressions, suppressed_hashes, delivery_reports, replies, unread_events';
 
 /**
  * Each writer updates this row first and holds it to the end of its transaction, so later writers see what it wrote.
@@ -410,7 +410,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\0': '\u2400',
 };
 
-/** As in a run of its own (run/rate-limiter.ts). */
+/** As in a run of its own (send/rate-limiter.ts). */
 const CATCH_UP_MS = 20;
 
 /** When the next tokens of this name are valid, in ms from now, and how long no token is given out. */

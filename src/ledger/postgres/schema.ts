@@ -1,20 +1,24 @@
 /**
  * Writes a group commit in one round trip and one transaction: outcomes, then claims, each as a compare-and-set. Arrays
  * hold a column each; `form_rows`, `forms` and `hashes` are the spellings under which a claim may be suppressed. A
- * worker in a shared run claims only in shards that it holds at this moment (`worker_shards`).
+ * worker in a shared run claims only in shards that it holds at this moment (`worker_shards`). Nothing is claimed while a
+ * person has paused the environment or the campaign (failures.md, A6).
  */
 export const COMMIT_ROWS = `CREATE FUNCTION handbill.commit_rows(run_number bigint, list_number bigint, now_ms bigint,
     rows bigint[], states text[], reasons text[], counts bigint[], statuses bigint[], ids text[], errors text[], froms text[],
     claim_rows bigint[], claim_keys text[], claim_addresses text[], claim_counts bigint[],
     form_rows bigint[], forms text[], hashes text[], hash_key text, worker_id text, worker_shards bigint[],
     OUT recorded bigint[], OUT claimed bigint[]) LANGUAGE plpgsql AS $$
-DECLARE at bigint; list bigint; state text; kept bigint[];
+DECLARE at bigint; kept bigint[]; sending record;
 BEGIN
   recorded := '{}';
   claimed := '{}';
   UPDATE handbill.ledger SET changes = changes + 1, newest_at = greatest(newest_at, now_ms) RETURNING newest_at INTO at;
-  SELECT runs.list, runs.state INTO list, state FROM handbill.runs WHERE number = run_number;
-  IF list IS DISTINCT FROM list_number OR (cardinality(claim_rows) > 0 AND (state <> 'running'
+  SELECT runs.list, runs.state, runs.environment, runs.campaign, coalesce(runs.topic, '') AS topic INTO sending
+    FROM handbill.runs WHERE number = run_number;
+  IF sending.list IS DISTINCT FROM list_number OR (cardinality(claim_rows) > 0 AND (sending.state <> 'running'
+      OR EXISTS (SELECT 1 FROM handbill.pauses AS p WHERE p.resumed_at IS NULL AND p.environment = sending.environment
+        AND (p.campaign IS NULL OR p.campaign = sending.campaign))
       OR EXISTS (SELECT 1 FROM (SELECT key_id FROM handbill.suppressed_hashes LIMIT 1) AS one
         WHERE one.key_id IS DISTINCT FROM hash_key)
       OR EXISTS (SELECT 1 FROM unnest(worker_shards) AS given (number) LEFT JOIN handbill.shards AS s
@@ -37,9 +41,11 @@ BEGIN
   IF cardinality(claim_rows) = 0 THEN RETURN; END IF;
   SELECT coalesce(array_agg(given.row), '{}') INTO kept FROM unnest(form_rows, forms, hashes) AS given (row, form, hash)
     WHERE EXISTS (SELECT 1 FROM handbill.suppressions AS s
-      WHERE s.address = given.form AND (s.until_at IS NULL OR s.until_at > at))
+      WHERE s.address = given.form AND (s.until_at IS NULL OR s.until_at > at)
+        AND s.topic IN ('', '?', sending.topic) AND (sending.topic <> 'essential' OR s.source <> 'reply'))
     OR EXISTS (SELECT 1 FROM handbill.suppressed_hashes AS s
-      WHERE s.hash = given.hash AND (s.until_at IS NULL OR s.until_at > at));
+      WHERE s.hash = given.hash AND (s.until_at IS NULL OR s.until_at > at)
+        AND s.topic IN ('', '?', sending.topic) AND (sending.topic <> 'essential' OR s.source <> 'reply'));
   WITH done AS (
     UPDATE handbill.recipients AS r SET state = 'claimed', claimed_at = at, resolved_by = NULL
     FROM (SELECT here.place FROM unnest(claim_rows, claim_keys, claim_addresses, claim_counts)
@@ -104,6 +110,55 @@ export const SHARED_RUNS: readonly string[] = [
   PRIMARY KEY (list, worker)
 )`,
 ];
+
+/** From an older ledger: an entry of the suppression list is for all topics, or for one; see src/ledger/schema.ts. */
+export const TOPICS: readonly string[] = [
+  `ALTER TABLE handbill.suppressions ADD COLUMN topic TEXT COLLATE "C" NOT NULL DEFAULT ''`,
+  'ALTER TABLE handbill.suppressions DROP CONSTRAINT suppressions_pkey',
+  'ALTER TABLE handbill.suppressions ADD PRIMARY KEY (address, topic)',
+  `ALTER TABLE handbill.suppressed_hashes ADD COLUMN topic TEXT COLLATE "C" NOT NULL DEFAULT ''`,
+  'ALTER TABLE handbill.suppressed_hashes DROP CONSTRAINT suppressed_hashes_pkey',
+  'ALTER TABLE handbill.suppressed_hashes ADD PRIMARY KEY (hash, topic)',
+];
+
+/** Who paused an environment, or one campaign in it; see src/ledger/schema.ts. */
+/** What all runs of an environment have spent in a period, such as 2026-11, in millionths. */
+export const BUDGETS = `CREATE TABLE handbill.budgets (
+  environment TEXT NOT NULL,
+  period TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  spent_micros BIGINT NOT NULL,
+  PRIMARY KEY (environment, period, currency)
+)`;
+
+/** A recipient loses its key only in a run that was purged, or is finished. */
+export const RECIPIENTS_IDENTITY = `CREATE OR REPLACE FUNCTION handbill.recipients_identity() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM handbill.runs WHERE runs.list = OLD.list AND (runs.state = 'loading'
+    OR ((runs.purged_at IS NOT NULL OR runs.state = 'finished')
+      AND NEW.list = OLD.list AND NEW.leg = OLD.leg AND NEW.row = OLD.row AND NEW.key IS NULL)))
+  THEN RETURN NULL; END IF;
+  RAISE EXCEPTION 'a recipient may not become another one';
+END $$`;
+
+/** What resolved a doubt loses its key only in such a run. */
+export const RESOLUTIONS_FIXED = `CREATE OR REPLACE FUNCTION handbill.resolutions_fixed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM handbill.runs WHERE runs.number = OLD.run AND (runs.purged_at IS NOT NULL OR runs.state = 'finished')
+    AND NEW.run = OLD.run AND NEW.key = '' AND NEW.verdict = OLD.verdict) THEN RETURN NULL; END IF;
+  RAISE EXCEPTION 'what resolved a doubt may not be changed';
+END $$`;
+
+export const PAUSES = `CREATE TABLE handbill.pauses (
+  number BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  environment TEXT NOT NULL,
+  campaign TEXT,
+  reason TEXT NOT NULL,
+  who TEXT NOT NULL,
+  paused_at BIGINT NOT NULL,
+  resumed_by TEXT,
+  resumed_at BIGINT
+)`;
 
 /** When the schedule of a campaign was first seen. Another schedule of the same campaign takes its place. */
 export const SCHEDULES = `CREATE TABLE handbill.schedules (
@@ -225,7 +280,10 @@ export const SCHEMA: readonly string[] = [
   finished_at BIGINT,
   winner TEXT,
   counted BIGINT NOT NULL DEFAULT 1,
-  purged_at BIGINT
+  purged_at BIGINT,
+  git TEXT,
+  topic TEXT,
+  formerly TEXT
 )`,
   `CREATE UNIQUE INDEX runs_identity ON handbill.runs (environment, campaign, occurrence) WHERE state <> 'loading'`,
   `CREATE TABLE handbill.holders (
@@ -272,13 +330,7 @@ export const SCHEMA: readonly string[] = [
   MOVES,
   // Most moves are legal in any case and skip the function, which takes 50 us.
   GUARDED_MOVES,
-  `CREATE FUNCTION handbill.recipients_identity() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF EXISTS (SELECT 1 FROM handbill.runs WHERE runs.list = OLD.list AND (runs.state = 'loading'
-    OR (runs.purged_at IS NOT NULL AND NEW.list = OLD.list AND NEW.leg = OLD.leg AND NEW.row = OLD.row AND NEW.key IS NULL)))
-  THEN RETURN NULL; END IF;
-  RAISE EXCEPTION 'a recipient may not become another one';
-END $$`,
+  RECIPIENTS_IDENTITY,
   `CREATE TRIGGER recipients_identity AFTER UPDATE OF list, leg, row, key ON handbill.recipients
   FOR EACH ROW EXECUTE FUNCTION handbill.recipients_identity()`,
   `CREATE FUNCTION handbill.recipients_kept() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -289,19 +341,23 @@ END $$`,
   `CREATE TRIGGER recipients_kept AFTER DELETE ON handbill.recipients
   FOR EACH ROW EXECUTE FUNCTION handbill.recipients_kept()`,
   `CREATE TABLE handbill.suppressions (
-  address TEXT COLLATE "C" PRIMARY KEY,
+  address TEXT COLLATE "C" NOT NULL,
+  topic TEXT COLLATE "C" NOT NULL DEFAULT '',
   reason TEXT,
   until_at BIGINT,
   source TEXT NOT NULL,
-  created_at BIGINT NOT NULL
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (address, topic)
 )`,
   `CREATE TABLE handbill.suppressed_hashes (
-  hash TEXT COLLATE "C" PRIMARY KEY,
+  hash TEXT COLLATE "C" NOT NULL,
+  topic TEXT COLLATE "C" NOT NULL DEFAULT '',
   key_id TEXT NOT NULL,
   reason TEXT,
   until_at BIGINT,
   source TEXT NOT NULL,
-  created_at BIGINT NOT NULL
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (hash, topic)
 )`,
   `CREATE TABLE handbill.resolutions (
   number BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -324,12 +380,7 @@ END $$`,
   channel TEXT
 )`,
   'CREATE INDEX resolutions_doubt ON handbill.resolutions (run, key, leg, attempts)',
-  `CREATE FUNCTION handbill.resolutions_fixed() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF EXISTS (SELECT 1 FROM handbill.runs WHERE runs.number = OLD.run AND runs.purged_at IS NOT NULL
-    AND NEW.run = OLD.run AND NEW.key = '' AND NEW.verdict = OLD.verdict) THEN RETURN NULL; END IF;
-  RAISE EXCEPTION 'what resolved a doubt may not be changed';
-END $$`,
+  RESOLUTIONS_FIXED,
   `CREATE TRIGGER resolutions_fixed AFTER UPDATE ON handbill.resolutions
   FOR EACH ROW EXECUTE FUNCTION handbill.resolutions_fixed()`,
   `CREATE FUNCTION handbill.resolutions_kept() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -416,6 +467,8 @@ END $$`,
 )`,
   ...SHARED_RUNS,
   SCHEDULES,
+  PAUSES,
+  BUDGETS,
   `CREATE FUNCTION handbill.now_ms() RETURNS double precision LANGUAGE sql VOLATILE
   AS 'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000'`,
   COMMIT_ROWS,

@@ -1,7 +1,6 @@
 import type { Halt, Json } from '../../model.ts';
 import type { Connection, Value } from '../connection.ts';
-import type { RunRecord } from '../records.ts';
-import type { Pulse, Shard, Share, WorkerFacts, WorkerRecord, WorkerStore } from '../worker-store.ts';
+import type { Pulse, RunRecord, Shard, Share, WorkerFacts, WorkerRecord, WorkerStore } from '../records.ts';
 
 type RecordOf = (number: number) => RunRecord;
 
@@ -137,12 +136,12 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
 // In the order of the columns of `shares`.
 function valuesOf(share: Share): readonly (number | null)[] {
   const { posted, retried, accepted, rejected, failed, inDoubt } = share;
-  const { skipped, deferred, firstLegs, fellBack, opensAtMs } = share;
-  return [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstLegs, fellBack, opensAtMs];
+  const { skipped, deferred, firstSteps, fellBack, opensAtMs } = share;
+  return [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstSteps, fellBack, opensAtMs];
 }
 
 function shareOf(row: readonly Value[]): Share {
-  const [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstLegs, fellBack] =
+  const [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstSteps, fellBack] =
     row.map(Number);
   return {
     posted: posted ?? 0,
@@ -153,7 +152,7 @@ function shareOf(row: readonly Value[]): Share {
     inDoubt: inDoubt ?? 0,
     skipped: skipped ?? 0,
     deferred: deferred ?? 0,
-    firstLegs: firstLegs ?? 0,
+    firstSteps: firstSteps ?? 0,
     fellBack: fellBack ?? 0,
     opensAtMs: row[10] === null || row[10] === undefined ? null : Number(row[10]),
   };

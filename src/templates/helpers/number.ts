@@ -7,6 +7,7 @@ import {
   localeName,
   localeOr,
   named,
+  type Settings,
   type Signature,
   text,
 } from './signature.ts';
@@ -22,12 +23,7 @@ export const NUMBER_SIGNATURES: Readonly<Record<string, Signature>> = {
     positional: [text('value')],
     atLeast: 1,
     named: named(DECIMALS, localeName()),
-    arrange: (call, settings) => [
-      ...call.positional,
-      decimalsOf(call),
-      localeOf(call, settings),
-      textLiteral(call.label),
-    ],
+    arrange,
   },
   currency: {
     example: '{{currency amount "EUR"}}',
@@ -35,14 +31,13 @@ export const NUMBER_SIGNATURES: Readonly<Record<string, Signature>> = {
     positional: [text('value'), text('code', checkCurrency)],
     atLeast: 2,
     named: named(DECIMALS, localeName()),
-    arrange: (call, settings) => [
-      ...call.positional,
-      decimalsOf(call),
-      localeOf(call, settings),
-      textLiteral(call.label),
-    ],
+    arrange,
   },
 };
+
+function arrange(call: CheckedCall, settings: Settings): readonly OutExpression[] {
+  return [...call.positional, decimalsOf(call), localeOf(call, settings), textLiteral(call.label)];
+}
 
 function decimalsOf({ named: names }: CheckedCall): OutExpression {
   const written = names.get('decimals');

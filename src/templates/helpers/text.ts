@@ -77,7 +77,7 @@ export function title(value: string, locale: string): string {
     const small = lower(word, locale);
     if (word !== small && word !== upper(word, locale)) return word;
     const before = value.slice(Math.max(0, index - 4), index);
-    if (/['’]$/.test(before) && !SINGLE_LETTER.test(before)) return small;
+    if (/['\u2019]$/.test(before) && !SINGLE_LETTER.test(before)) return small;
     const first = String.fromCodePoint(small.codePointAt(0) ?? 0);
     return upper(first, locale) + small.slice(first.length);
   });

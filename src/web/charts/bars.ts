@@ -1,7 +1,6 @@
 import { scaleLinear } from 'd3-scale';
-import { number, percent } from '../../report/words.ts';
-import { type Html, html } from '../../util/html.ts';
-import { safeLine } from '../../util/safe.ts';
+import { type Formats, PLAIN } from '../../report/formats.ts';
+import { type Html, html, safeLine } from '../../util/escape.ts';
 import {
   type ChartWords,
   chart,
@@ -36,12 +35,14 @@ interface BarChart extends ChartWords {
 }
 
 /** Horizontal bars for categories. Names are above their bars and values beside them, so no axis is needed. */
-export function barChart({ bars, unit, format = number, most = 10, order = 'largest', ...words }: BarChart): Html {
+export function barChart({ bars, unit, most = 10, order = 'largest', ...words }: BarChart): Html {
+  const { formats = PLAIN } = words;
+  const { format = formats.number } = words;
   const all = bars.map((bar) => ({ ...bar, value: Math.max(0, Number.isFinite(bar.value) ? bar.value : 0) }));
   if (order === 'largest') all.sort((a, b) => b.value - a.value);
   if (all.length === 0) return emptyChart(words);
   const total = all.reduce((sum, { value }) => sum + value, 0);
-  const shown = folded(all, most);
+  const shown = folded(all, most, formats);
   const scale = scaleLinear()
     .domain([0, Math.max(...shown.map(({ value }) => value), Number.MIN_VALUE)])
     .range([0, 100]);
@@ -49,7 +50,7 @@ export function barChart({ bars, unit, format = number, most = 10, order = 'larg
   const values = unit === undefined ? 'Value' : `${unit.charAt(0).toUpperCase()}${unit.slice(1)}s`;
   const table = {
     columns: ['', values, 'Share'],
-    rows: all.map(({ label, value }) => [label, format(value), percent(value, total)]),
+    rows: all.map(({ label, value }) => [label, format(value), formats.percent(value, total)]),
   };
   return chart(words, { height: shown.length * ROW_PX, drawing, table });
 }
@@ -66,7 +67,7 @@ function row({ label, tone = 'plain' }: Bar, top: number, width: number, value: 
 `;
 }
 
-function folded(bars: readonly Bar[], most: number): readonly Bar[] {
+function folded(bars: readonly Bar[], most: number, { number }: Formats): readonly Bar[] {
   if (bars.length <= most + 1) return bars;
   const rest = bars.slice(most);
   const value = rest.reduce((sum, bar) => sum + bar.value, 0);
@@ -89,6 +90,8 @@ interface StackedBar extends ChartWords {
 
 /** One bar with the parts of a whole. Parts differ by pattern too; names and figures are in lines above. */
 export function stackedBar({ parts, unit = 'Count', ...words }: StackedBar): Html {
+  const { formats = PLAIN } = words;
+  const { number, percent } = formats;
   const shown = parts
     .map((part, i) => ({ ...part, tone: part.tone ?? toneAt(i) }))
     .filter(({ value }) => Number.isFinite(value) && value > 0);
@@ -99,7 +102,7 @@ export function stackedBar({ parts, unit = 'Count', ...words }: StackedBar): Htm
   const drawing = shown.map((part) => {
     const [from, to] = [scale(before), scale(before + part.value)];
     before += part.value;
-    return segment(part, from, to, total);
+    return segment(part, from, to, `${number(part.value)} (${percent(part.value, total)})`);
   });
   const legend = html`<ul class="legend">${shown.map(({ label, value, tone }) => html`<li>${inlineMark(tone)}${safeLine(label)} <b>${percent(value, total)}</b></li>`)}</ul>
 `;
@@ -114,15 +117,10 @@ const HEIGHT_PX = 30;
 /** A mark and some air around it. */
 const MARK_ROOM_PX = 16;
 
-function segment(
-  { label, value, tone }: Part & { readonly tone: Tone },
-  from: number,
-  to: number,
-  total: number,
-): Html {
+function segment({ label, tone }: Part & { readonly tone: Tone }, from: number, to: number, figures: string): Html {
   const marked = ((to - from) / 100) * NARROWEST >= MARK_ROOM_PX;
   const width = Math.max(to - from, 0.3);
   const drawn = html`<svg x="${round((from + to) / 2)}%" y="${HEIGHT_PX / 2}" overflow="visible">${mark(tone)}</svg>`;
-  return html`<g class="${toneClass(tone)} segment"><title>${safeLine(label)}: ${number(value)} (${percent(value, total)})</title><rect class="fill" x="${round(Math.min(from, 100 - width))}%" y="0" width="${round(width)}%" height="${HEIGHT_PX}"/>${marked ? drawn : null}</g>
+  return html`<g class="${toneClass(tone)} segment"><title>${safeLine(label)}: ${figures}</title><rect class="fill" x="${round(Math.min(from, 100 - width))}%" y="0" width="${round(width)}%" height="${HEIGHT_PX}"/>${marked ? drawn : null}</g>
 `;
 }

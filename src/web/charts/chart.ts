@@ -11,8 +11,8 @@ import {
   symbolWye,
 } from 'd3-shape';
 import { OUTCOMES } from '../../model.ts';
-import { type Html, html } from '../../util/html.ts';
-import { safeLine } from '../../util/safe.ts';
+import type { Formats } from '../../report/formats.ts';
+import { type Html, html, safeLine } from '../../util/escape.ts';
 
 /** What every chart says about itself. */
 export interface ChartWords {
@@ -22,6 +22,8 @@ export interface ChartWords {
   readonly description: string;
   /** Where the page has the figures in a table of its own beside the chart: `elsewhere`. Folded below it by default. */
   readonly figures?: 'folded' | 'elsewhere';
+  /** How figures are written; `PLAIN` by default. */
+  readonly formats?: Formats;
 }
 
 /** The figures of a chart as rows, the first cell of each being its name. */

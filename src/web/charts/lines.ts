@@ -1,8 +1,8 @@
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { area as areaOf, curveMonotoneX, line as lineOf } from 'd3-shape';
-import { instant, number } from '../../report/words.ts';
-import { type Html, html } from '../../util/html.ts';
-import { safeLine } from '../../util/safe.ts';
+import { type Formats, PLAIN } from '../../report/formats.ts';
+import { instant } from '../../report/words.ts';
+import { type Html, html, safeLine } from '../../util/escape.ts';
 import {
   bottomAxis,
   type ChartTable,
@@ -56,6 +56,7 @@ interface LineChart extends ChartWords {
 
 /** Lines over time or over a number, from 0 up. Each has a mark and a dash of its own beside its colour. */
 export function lineChart({ series, xKind, yUnit, area = false, height = 220, ...words }: LineChart): Html {
+  const { formats = PLAIN } = words;
   const lines = series.map((one, i) => ({ ...one, tone: one.tone ?? toneAt(i), points: one.points.filter(isKnown) }));
   const xs = lines.flatMap(({ points }) => points.map(({ x }) => x));
   if (xs.length === 0) return emptyChart(words);
@@ -75,11 +76,11 @@ export function lineChart({ series, xKind, yUnit, area = false, height = 220, ..
     leftAxis(yTicks),
     bottomAxis(fittingTicks(x.ticks, PLOT_NARROWEST), bottom),
     html`<svg x="0" y="0" width="100%" height="${height}" viewBox="0 0 1000 ${height}" preserveAspectRatio="none" overflow="visible">${lines.map((one, i) => path(one, i, shape))}</svg>`,
-    ...marked.map((one) => marks(one, shape)),
+    ...marked.map((one) => marks(one, shape, formats)),
   ];
   const legend = html`<ul class="legend">${lines.map(({ name, tone }) => html`<li>${inlineMark(tone)}${safeLine(name)}</li>`)}</ul>
 `;
-  const table = tableOf(lines, xKind);
+  const table = tableOf(lines, xKind, formats);
   return chart(words, { height, drawing, table, kind: 'plot', ...(lines.length > 1 ? { legend } : {}) });
 }
 
@@ -120,7 +121,7 @@ const MOST_MARKS = 8;
 /** A single line need not be distinguished: with more points than this, marks would look like events. */
 const FEW_POINTS = 12;
 
-function marks({ points, tone, name }: Line, { x, y }: Shape): Html {
+function marks({ points, tone, name }: Line, { x, y }: Shape, { number }: Formats): Html {
   const there = points.filter((point) => point.y !== null);
   const every = Math.max(1, Math.ceil(there.length / MOST_MARKS));
   const chosen = there.length === 1 ? there : there.filter((_, i) => (there.length - 1 - i) % every === 0);
@@ -132,7 +133,7 @@ function marks({ points, tone, name }: Line, { x, y }: Shape): Html {
 `;
 }
 
-function tableOf(lines: readonly Line[], kind: LineChart['xKind']): ChartTable {
+function tableOf(lines: readonly Line[], kind: LineChart['xKind'], { number }: Formats): ChartTable {
   const rows = new Map<number, (string | undefined)[]>();
   for (const [i, { points }] of lines.entries()) {
     for (const { x, y } of points) {
@@ -247,6 +248,7 @@ interface Histogram extends ChartWords {
 
 /** Counts over a logarithmic axis, as latencies want it. */
 export function histogram({ buckets, marks = [], format, yUnit, height = 220, ...words }: Histogram): Html {
+  const { number } = words.formats ?? PLAIN;
   const known = buckets.filter(({ from, to, count }) => from > 0 && to > from && Number.isFinite(to) && count > 0);
   const [first] = known;
   if (first === undefined) return emptyChart(words);
@@ -267,7 +269,7 @@ export function histogram({ buckets, marks = [], format, yUnit, height = 220, ..
     html`<text class="figure" x="-44" y="11">${safeLine(yUnit)}</text>`,
     leftAxis(numberTicks(y, 4).filter(({ at }) => Number.isInteger(round(y.invert(at))))),
     bottomAxis(xTicks, bottom),
-    html`<g class="tone-plain">${known.map((bucket) => bar(bucket, x, y, bottom, format))}</g>
+    html`<g class="tone-plain">${known.map((bucket) => bar(bucket, x, y, bottom, (one) => `${format(one.from)} to ${format(one.to)}: ${number(one.count)}`))}</g>
 `,
     ...pointed.map(({ at, y }) => pointer(at, y, bottom)),
     ...pointed.map(pointerWords),
@@ -301,10 +303,10 @@ function bar(
   x: (value: number) => number,
   y: (value: number) => number,
   bottom: number,
-  format: (value: number) => string,
+  wordsOf: (bucket: Bucket) => string,
 ): Html {
   const [left, top] = [round(x(from)), round(Math.min(y(count), bottom - 1))];
-  return html`<rect class="fill bucket" x="${left}%" y="${top}" width="${round(x(to) - left)}%" height="${round(bottom - top)}"><title>${format(from)} to ${format(to)}: ${number(count)}</title></rect>`;
+  return html`<rect class="fill bucket" x="${left}%" y="${top}" width="${round(x(to) - left)}%" height="${round(bottom - top)}"><title>${wordsOf({ from, to, count })}</title></rect>`;
 }
 
 interface Pointer {

@@ -1,4 +1,4 @@
-import { safeLine } from '../../util/safe.ts';
+import { safeLine } from '../../util/escape.ts';
 import type { Facets } from '../preview/about.ts';
 import type { Rows } from './preview-data.ts';
 import { parseQuery, search } from './preview-search.ts';

@@ -6,7 +6,7 @@ import {
   Virtualizer,
 } from '@tanstack/virtual-core';
 import DOMPurify from 'dompurify';
-import { safe, safeLine } from '../../util/safe.ts';
+import { safe, safeLine } from '../../util/escape.ts';
 import { KINDS, type PreviewNode } from '../preview/nodes.ts';
 import type { Rows } from './preview-data.ts';
 
@@ -120,12 +120,16 @@ function hitElement(rows: Rows, row: number, place: number, count: number): HTML
   element.setAttribute('aria-posinset', String(place + 1));
   element.setAttribute('aria-setsize', String(count));
   const names = naming.map((column) => cells[column] ?? '').filter((cell) => cell !== '');
-  const badge = span('badge', of?.decision ?? '');
-  badge.dataset['word'] = of?.decision ?? '';
   const parts = of?.parts ? `${of.parts} ${of.parts === 1 ? 'part' : 'parts'}` : '';
-  const said = span('', [of?.reason ?? '', parts].filter((fact) => fact !== '').join(' · '));
+  const said = span('', [of?.reason ?? '', of?.variant ?? '', parts].filter((fact) => fact !== '').join(' · '));
   if (of !== undefined && of.warnings.length > 0) said.append(warned());
-  const top = div('hit-top', span('hit-to', to || key || cells[address] || 'no address'), badge);
+  const top = div('hit-top', span('hit-to', to || key || cells[address] || 'no address'));
+  // Nearly all are sent to: only the others are marked.
+  if (of !== undefined && of.decision !== 'send') {
+    const badge = span('badge', of.decision);
+    badge.dataset['word'] = of.decision;
+    top.append(badge);
+  }
   const sub = div('hit-sub', named(names.slice(0, 4), `line ${rows.line(row)}`), said);
   element.append(top, sub);
   return element;

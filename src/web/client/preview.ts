@@ -1,4 +1,4 @@
-import { columnsNode, type PreviewNode, requestNode } from '../preview/nodes.ts';
+import { columnsNode, type PreviewNode, requestNode, shownOf, withMore } from '../preview/nodes.ts';
 import { type Rows, readRows } from './preview-data.ts';
 import { createFilters, FILTER_NAMES, findAll } from './preview-find.ts';
 import { createList, elementOf } from './preview-list.ts';
@@ -7,15 +7,27 @@ import { createList, elementOf } from './preview-list.ts';
 async function browse(): Promise<void> {
   const parts = partsOf();
   if (parts === null) return;
-  const { browser, first, query, filterBox, count, box, detail } = parts;
+  const {
+    browse: browser,
+    first,
+    query,
+    filters: filterBox,
+    narrow,
+    count,
+    list: box,
+    detail,
+    place: placeText,
+  } = parts;
   first.hidden = true;
   browser.hidden = false;
   count.textContent = 'Reading …';
   const rows = await readRows(document);
   let hits = new Uint32Array();
   let searches = 0;
+  let compares = false;
   const list = createList(rows, box, (place) => choose(place));
   const filters = createFilters(rows, filterBox, () => void search());
+  narrow.hidden = filterBox.childElementCount === 0;
 
   async function search(line: number | null = chosenLine()): Promise<void> {
     searches += 1;
@@ -26,33 +38,47 @@ async function browse(): Promise<void> {
     hits = found;
     count.textContent = countText(found.length, rows.count, list.most);
     list.show(hits);
-    const place = line === null ? 0 : Math.max(0, placeOf(rows, hits, line));
-    choose(place);
+    choose(line === null ? firstSent(rows, hits) : Math.max(0, placeOf(rows, hits, line)));
     box.setAttribute('aria-busy', 'false');
   }
   function choose(place: number): void {
+    const last = Math.min(hits.length, list.most) - 1;
+    const at = Math.max(0, Math.min(place, last));
+    parts?.previous.toggleAttribute('disabled', last < 0 || at === 0);
+    parts?.next.toggleAttribute('disabled', at >= last);
+    placeText.textContent =
+      last < 0 ? '' : `${(at + 1).toLocaleString('en-GB')} of ${hits.length.toLocaleString('en-GB')}`;
     if (hits.length === 0) {
       detail.replaceChildren(elementOf(['soft', rows.count === 0 ? 'No row.' : 'No match.']));
       remember();
       return;
     }
-    list.choose(Math.max(0, Math.min(place, hits.length - 1, list.most - 1)));
+    list.choose(at);
     void show();
     remember();
   }
   async function show(): Promise<void> {
     const row = hits[list.chosen()];
     if (row === undefined) return;
+    const isWanted = () => hits[list.chosen()] === row;
     const view = await rows.view(row);
+    const node = compares ? await compared(rows, row, view.node) : view.node;
     // The user may have chosen another recipient meanwhile.
-    if (hits[list.chosen()] === row) fill(detail, rows, row, view);
+    if (isWanted()) fill(detail, rows, row, { ...view, node });
+  }
+  /** A row that the search leaves out is shown all the same: the search is emptied. */
+  async function goTo(line: number): Promise<void> {
+    if (placeOf(rows, hits, line) !== -1) return choose(placeOf(rows, hits, line));
+    query.value = '';
+    filters.choose({});
+    await search(line);
   }
   function chosenLine(): number | null {
     const row = hits[list.chosen()];
     return row === undefined ? null : rows.line(row);
   }
   const remember = later(() => {
-    const state = { query: query.value, filters: filters.chosen(), line: chosenLine() };
+    const state = { query: query.value, filters: filters.chosen(), line: chosenLine(), compares };
     // Without a mark in the history: going back leaves the page.
     history.replaceState(null, '', `${location.pathname}${location.search}${writeState(state)}`);
   });
@@ -60,57 +86,173 @@ async function browse(): Promise<void> {
     const state = readState(location.hash, FILTER_NAMES);
     query.value = state.query;
     filters.choose(state.filters);
+    if (Object.keys(filters.chosen()).length > 0) narrow.open = true;
+    setCompares(state.compares && !parts?.compare.hidden);
     await search(state.line);
+  }
+  function setCompares(on: boolean): void {
+    compares = on;
+    parts?.compare.setAttribute('aria-pressed', String(on));
   }
 
   query.addEventListener('input', () => void search());
   globalThis.addEventListener('hashchange', () => void restore());
+  const move = (step: number) => choose(list.chosen() + step);
+  parts.previous.addEventListener('click', () => move(-1));
+  parts.next.addEventListener('click', () => move(1));
+  for (const [button, line] of [
+    [parts.longest, lineIn(rows, rows.about.longest)],
+    [parts['most-expensive'], lineIn(rows, rows.about.mostExpensive)],
+    [parts['first-warning'], firstWarning(rows)],
+  ] as const) {
+    button.hidden = line === null;
+    if (line !== null) button.addEventListener('click', () => void goTo(line));
+  }
+  parts.compare.hidden = variantsIn(rows).length < 2;
+  parts.compare.addEventListener('click', () => {
+    setCompares(!compares);
+    void show();
+    remember();
+  });
+  listenToSwipes(detail, move);
   listenToKeys(
-    { query, box, detail },
+    { query, box, detail, help: parts.help },
     { choose, clear: () => void search(), chosen: list.chosen, page: list.page, count: () => hits.length },
   );
   await restore();
   await foldAhead(rows);
 }
 
-interface PageParts {
-  readonly browser: HTMLElement;
-  readonly first: HTMLElement;
-  readonly query: HTMLInputElement;
-  readonly filterBox: HTMLElement;
-  readonly count: HTMLElement;
-  readonly box: HTMLElement;
-  readonly detail: HTMLElement;
-}
+/** The elements of the page that the script needs, by their ids. */
+const PARTS = {
+  browse: HTMLElement,
+  first: HTMLElement,
+  query: HTMLInputElement,
+  filters: HTMLElement,
+  narrow: HTMLDetailsElement,
+  count: HTMLElement,
+  list: HTMLElement,
+  detail: HTMLElement,
+  place: HTMLElement,
+  previous: HTMLElement,
+  next: HTMLElement,
+  longest: HTMLElement,
+  'most-expensive': HTMLElement,
+  'first-warning': HTMLElement,
+  compare: HTMLElement,
+  help: HTMLDetailsElement,
+} as const;
 
-/** The parts of the page that the script needs; null if the page shows no rows. */
+type PageParts = { readonly [Name in keyof typeof PARTS]: InstanceType<(typeof PARTS)[Name]> };
+
+/** Null if the page shows no rows. */
 function partsOf(): PageParts | null {
-  const [browser, first, query, filterBox, count, box, detail] = PARTS.map((id) => document.getElementById(id));
-  if (!browser || !first || !(query instanceof HTMLInputElement) || !filterBox || !count || !box || !detail)
-    return null;
-  return { browser, first, query, filterBox, count, box, detail };
+  const found = Object.entries(PARTS).map(([id, kind]) => {
+    const element = document.getElementById(id);
+    return element instanceof kind ? ([id, element] as const) : null;
+  });
+  return found.includes(null)
+    ? null
+    : (Object.fromEntries(found.filter((one) => one !== null)) as unknown as PageParts);
 }
-
-const PARTS = ['browse', 'first', 'query', 'filters', 'count', 'list', 'detail'];
 
 function fill(detail: HTMLElement, rows: Rows, row: number, view: Awaited<ReturnType<Rows['view']>>): void {
   const [, , , ...cells] = rows.fields(row);
   const { columns, url } = rows.about;
   const requests = view.requests.map((name, i) => requestNode(name, url, view.bodies[i] ?? ''));
-  const more: readonly PreviewNode[] = [...columnsNode(columns, cells), ...requests];
   const open = [...detail.querySelectorAll('details')].map((fold) => fold.open);
-  const element = elementOf(view.node);
-  if (element instanceof Element) element.append(...more.map(elementOf));
-  detail.replaceChildren(element);
+  detail.replaceChildren(elementOf(withMore(view.node, [...columnsNode(columns, cells), ...requests])));
   detail.scrollTop = 0;
   // A reader who has opened the requests keeps them open for the next recipient.
   for (const [i, fold] of [...detail.querySelectorAll('details')].entries()) fold.open = open[i] ?? false;
+}
+
+/** The row with the nearest recipient of each variant beside it. */
+async function compared(rows: Rows, row: number, node: PreviewNode): Promise<PreviewNode> {
+  const own = rows.about.facets[rows.facets(row)]?.variant ?? '';
+  const columns = await Promise.all(
+    variantsIn(rows).map(async (variant): Promise<PreviewNode> => {
+      const at = variant === own ? row : nearest(rows, row, variant);
+      const shown = variant === own ? node : (await rows.view(at)).node;
+      const [to = '', key = ''] = rows.fields(at);
+      const who = variant === own ? 'this recipient' : `line ${rows.line(at)}, ${to || key}`;
+      return ['column', ['name', variant], ['soft', who], ...shownOf(shown)];
+    }),
+  );
+  if (typeof node === 'string') return node;
+  const [kind, ...children] = node;
+  const rest = children.filter((child) => typeof child === 'string' || child[0] !== 'shown');
+  return [kind, ...rest.slice(0, 1), ['compare', ...columns], ...rest.slice(1)];
+}
+
+/** Names of the variants that recipients get. */
+function variantsIn({ about }: Rows): readonly string[] {
+  return about.variants.filter((name) => about.facets.some(({ variant }) => variant === name));
+}
+
+/** The row of this variant that is closest to another one. */
+function nearest(rows: Rows, from: number, variant: string): number {
+  const is = rows.about.facets.map((one) => one.variant === variant);
+  const fits = (row: number) => row >= 0 && row < rows.count && is[rows.facets(row)] === true;
+  for (let far = 1; far < rows.count; far++) {
+    if (fits(from + far)) return from + far;
+    if (fits(from - far)) return from - far;
+  }
+  return from;
+}
+
+/** The place of the first row with a message: what a reader came for. */
+function firstSent(rows: Rows, hits: Uint32Array): number {
+  const is = rows.about.facets.map(({ decision }) => decision === 'send' || decision === 'defer');
+  return Math.max(
+    0,
+    hits.findIndex((row) => is[rows.facets(row)] === true),
+  );
+}
+
+/** The line of the first row that has a warning; null if none has. */
+function firstWarning(rows: Rows): number | null {
+  const has = rows.about.facets.map(({ warnings }) => warnings.length > 0);
+  if (!has.includes(true)) return null;
+  for (let row = 0; row < rows.count; row++) if (has[rows.facets(row)] === true) return rows.line(row);
+  return null;
+}
+
+/** The line, where the page has its row. */
+function lineIn(rows: Rows, line: number | null): number | null {
+  if (line === null) return null;
+  const all = Uint32Array.from({ length: rows.count }, (_, row) => row);
+  return placeOf(rows, all, line) === -1 ? null : line;
 }
 
 function countText(found: number, all: number, most: number): string {
   const [hits, of] = [found.toLocaleString('en-GB'), all.toLocaleString('en-GB')];
   const cut = found > most ? `; the list shows the first ${most.toLocaleString('en-GB')}` : '';
   return found === all ? `${of} ${all === 1 ? 'row' : 'rows'}${cut}` : `${hits} of ${of} rows${cut}`;
+}
+
+/** A finger has to go further than this across, and more across than down, in pixels. */
+const SWIPE_PX = 56;
+
+/** A swipe to the left brings the next message, as in a book. */
+function listenToSwipes(detail: HTMLElement, move: (step: number) => void): void {
+  let from: Touch | null = null;
+  detail.addEventListener(
+    'touchstart',
+    ({ touches, target }) => {
+      // What scrolls sideways by itself is left alone.
+      const isFree = target instanceof Element && target.closest('.scroll, iframe') === null;
+      from = touches.length === 1 && isFree ? (touches[0] ?? null) : null;
+    },
+    { passive: true },
+  );
+  detail.addEventListener('touchend', ({ changedTouches }) => {
+    const to = changedTouches[0];
+    if (from === null || to === undefined) return;
+    const [across, down] = [to.clientX - from.clientX, to.clientY - from.clientY];
+    from = null;
+    if (Math.abs(across) >= SWIPE_PX && Math.abs(across) > 2 * Math.abs(down)) move(across < 0 ? 1 : -1);
+  });
 }
 
 /** Rows and their lines both rise; -1 where the line is not among them. */
@@ -149,6 +291,7 @@ interface Places {
   readonly query: HTMLInputElement;
   readonly box: HTMLElement;
   readonly detail: HTMLElement;
+  readonly help: HTMLDetailsElement;
 }
 
 interface Moves {
@@ -161,20 +304,21 @@ interface Moves {
 }
 
 /** Steps through the list. A key with a modifier is the browser's or a screen reader's. */
-function listenToKeys({ query, box, detail }: Places, moves: Moves): void {
+function listenToKeys(places: Places, moves: Moves): void {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (act(event, { query, box, detail }, moves)) event.preventDefault();
+    if (act(event, places, moves)) event.preventDefault();
   });
-  query.form?.addEventListener('submit', (event) => event.preventDefault());
+  places.query.form?.addEventListener('submit', (event) => event.preventDefault());
 }
 
 /** Whether the key had an action. */
-function act(event: KeyboardEvent, { query, box, detail }: Places, moves: Moves): boolean {
+function act(event: KeyboardEvent, places: Places, moves: Moves): boolean {
+  const { query, box, detail, help } = places;
   const { key } = event;
   const { activeElement } = document;
   const isTyping = activeElement instanceof HTMLInputElement || activeElement instanceof HTMLSelectElement;
-  if (key === 'Escape') return stepBack({ query, box, detail }, moves);
+  if (key === 'Escape') return stepBack(places, moves);
   if (activeElement === query) {
     if (key !== 'ArrowDown' && key !== 'Enter') return false;
     box.focus();
@@ -186,8 +330,15 @@ function act(event: KeyboardEvent, { query, box, detail }: Places, moves: Moves)
     query.select();
     return true;
   }
+  if (key === '?') {
+    help.open = !help.open;
+    help.querySelector('summary')?.focus();
+    return true;
+  }
   const step = STEPS[key];
-  if (step !== undefined && (activeElement === box || key === 'j' || key === 'k')) {
+  // What scrolls sideways needs its arrows.
+  const isAnywhere = /^[jk]$/.test(key) || (/^Arrow(?:Left|Right)$/.test(key) && !activeElement?.closest('.scroll'));
+  if (step !== undefined && (activeElement === box || isAnywhere)) {
     moves.choose(step(moves));
     return true;
   }
@@ -201,13 +352,15 @@ const STEPS: Readonly<Record<string, (moves: Moves) => number>> = {
   ArrowUp: ({ chosen }) => chosen() - 1,
   j: ({ chosen }) => chosen() + 1,
   k: ({ chosen }) => chosen() - 1,
+  ArrowRight: ({ chosen }) => chosen() + 1,
+  ArrowLeft: ({ chosen }) => chosen() - 1,
   PageDown: ({ chosen, page }) => chosen() + page(),
   PageUp: ({ chosen, page }) => chosen() - page(),
   Home: () => 0,
   End: ({ count }) => count() - 1,
 };
 
-function stepBack({ query, box }: Places, { clear }: Moves): boolean {
+function stepBack({ query, box }: Pick<Places, 'query' | 'box'>, { clear }: Moves): boolean {
   if (document.activeElement === query && query.value === '') {
     box.focus();
     return true;
@@ -228,6 +381,8 @@ interface State {
   readonly filters: Readonly<Record<string, string>>;
   /** Line of the chosen row; null: the first one. */
   readonly line: number | null;
+  /** The variants are shown side by side. */
+  readonly compares: boolean;
 }
 
 function readState(hash: string, names: readonly string[]): State {
@@ -241,14 +396,16 @@ function readState(hash: string, names: readonly string[]): State {
     query: given.get('q') ?? '',
     filters: Object.fromEntries(filters),
     line: Number.isSafeInteger(line) && line > 0 ? line : null,
+    compares: given.has('compare'),
   };
 }
 
-function writeState({ query, filters, line }: State): string {
+function writeState({ query, filters, line, compares }: State): string {
   const given = new URLSearchParams();
   if (query !== '') given.set('q', query);
   for (const [name, value] of Object.entries(filters)) if (value !== '') given.set(name, value);
   if (line !== null) given.set('line', String(line));
+  if (compares) given.set('compare', '1');
   return given.size === 0 ? '' : `#${given.toString()}`;
 }
 

@@ -140,3 +140,43 @@ function nameOf(node: Node): string {
 const main = document.querySelector<HTMLElement>('main[data-events]');
 const address = main?.dataset['events'];
 if (address !== undefined && 'EventSource' in globalThis) follow(address);
+
+/** Keys for the page: nothing is taken from a person who types, or from the browser. */
+function listenToKeys(): void {
+  const dialog = document.querySelector<HTMLDialogElement>('#keys');
+  const hint = document.querySelector<HTMLElement>('.keys-hint');
+  const toggle = (): void => (dialog?.open ? dialog.close() : dialog?.showModal());
+  if (hint !== null && dialog !== null) hint.hidden = false;
+  document.getElementById('show-keys')?.addEventListener('click', toggle);
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const { activeElement } = document;
+    const isTyping = activeElement instanceof HTMLElement && activeElement.matches('input, select, textarea');
+    if (isTyping && event.key === 'Escape') activeElement.blur();
+    if (isTyping) return;
+    if (event.key === '?') toggle();
+    else if (dialog?.open) return;
+    else if (event.key === '/') search();
+    else if (event.key === 'j' || event.key === 'k') step(event.key === 'j' ? 1 : -1);
+    else return;
+    event.preventDefault();
+  });
+}
+
+function search(): void {
+  const field = document.querySelector<HTMLInputElement>('main input[type=search]');
+  field?.focus();
+  field?.select();
+}
+
+/** To the link of the next row of a table, or of the one before. */
+function step(by: number): void {
+  const rows = [...document.querySelectorAll('main tbody tr')].filter((row) => row.querySelector('a') !== null);
+  const now = rows.findIndex((row) => row.contains(document.activeElement));
+  const next = rows[now === -1 ? (by > 0 ? 0 : rows.length - 1) : now + by];
+  const link = next?.querySelector('a');
+  link?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+}
+
+listenToKeys();

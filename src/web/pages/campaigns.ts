@@ -1,12 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import { findCampaigns } from '../../campaign/find.ts';
 import { readCampaign } from '../../campaign/load.ts';
-import { newestFirst, withoutTests } from '../../operations/runs.ts';
-import { type Html, html } from '../../util/html.ts';
+import { HandbillError } from '../../errors.ts';
+import type { Campaign, ListSpec } from '../../model.ts';
+import { newestFirst, withoutTests } from '../../operations/report.ts';
+import { type ListFacts, openListGuard } from '../../plan/list-guard.ts';
+import { readListFacts } from '../../recipients/read.ts';
+import { followUpText, whenText } from '../../schedule/occurrence.ts';
+import { type Html, html } from '../../util/escape.ts';
+import { fileStamp } from '../../util/files.ts';
 import { displayPath } from '../../util/paths.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Made, type Site, whole } from '../site.ts';
-import { address, type Content, table, type View } from './layout.ts';
+import { address, type Content, fixed, table, type View } from './layout.ts';
 
 /** `/campaigns`: those of the project, as their files are at this moment. A ledger need not be there. */
 export async function makeCampaigns(site: Site, open: OpenLedger | null, view: View): Promise<Made> {
@@ -15,7 +21,8 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
   for (const { path, file } of await campaignFiles(site)) {
     const { cwd, now } = site.context;
     const { campaign, diagnostics } = await readCampaign(path, { cwd, now: now() });
-    const last = campaign === null ? undefined : runs.find((run) => run.campaign === campaign.name);
+    const last =
+      campaign === null ? undefined : runs.find((run) => [campaign.name, ...campaign.formerly].includes(run.campaign));
     lines.push({
       file,
       campaign:
@@ -25,7 +32,11 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
               name: campaign.name,
               channel: campaign.channel,
               recipients: campaign.recipients.file,
-              schedule: campaign.schedule === null ? null : `${campaign.schedule.cron} (${campaign.schedule.timeZone})`,
+              refused: await listRefusal(site, open, campaign, last?.environment ?? ''),
+              schedule:
+                campaign.schedule === null
+                  ? followUpText(campaign.after)
+                  : `${whenText(campaign.schedule)} (${campaign.schedule.timeZone})`,
             },
       errors: diagnostics.filter(({ severity }) => severity === 'error').length,
       warnings: diagnostics.filter(({ severity }) => severity === 'warning').length,
@@ -33,6 +44,46 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
     });
   }
   return whole(campaignsPage(view, lines));
+}
+
+/**
+ * Why a start at this moment would refuse the list, as `due` or `send` would. A campaign without a schedule and without
+ * guards has nothing to fail.
+ *
+ * @param environment - that of the newest run: earlier lists are compared with
+ */
+async function listRefusal(
+  site: Site,
+  open: OpenLedger | null,
+  campaign: Campaign,
+  environment: string,
+): Promise<string | null> {
+  const { name, guards, schedule, recipients } = campaign;
+  const isDue = schedule !== null;
+  if (!isDue && Object.values(guards).every((guard) => guard === null)) return null;
+  // The occurrence to come: no run has it yet.
+  const guard = openListGuard(
+    campaign,
+    open?.ledger ?? null,
+    { environment, campaign: name, occurrence: '' },
+    { nowMs: site.context.now(), isDue },
+  );
+  try {
+    const found = guard.judge(await factsOf(site, recipients));
+    return found.length === 0 ? null : found.map(({ message }) => message).join(' ');
+  } catch (error) {
+    if (error instanceof HandbillError) return error.message;
+    throw error;
+  }
+}
+
+async function factsOf({ lists }: Site, recipients: ListSpec): Promise<ListFacts> {
+  const stamp = await fileStamp([recipients.path]);
+  const seen = lists.get(recipients.path);
+  if (seen?.stamp === stamp) return seen.facts;
+  const facts = await readListFacts(recipients);
+  lists.set(recipients.path, { stamp, facts });
+  return facts;
 }
 
 /** Campaign files, and how their owner would name them: nothing else can be asked for. */
@@ -52,6 +103,8 @@ interface CampaignLine {
     readonly recipients: string;
     /** Cron expression and zone; null: it goes out when it is sent. */
     readonly schedule: string | null;
+    /** Why a start at this moment would refuse the list; null: it would not. */
+    readonly refused: string | null;
   } | null;
   readonly errors: number;
   readonly warnings: number;
@@ -64,13 +117,12 @@ function campaignsPage(view: View, campaigns: readonly CampaignLine[]): Content 
   return {
     title: 'Campaigns',
     parts: [
-      {
-        id: 'campaigns',
-        isLive: false,
-        content: html`<h1>Campaigns</h1>
+      fixed(
+        'campaigns',
+        html`<h1>Campaigns</h1>
 <p>A preview reads the campaign and its list at that moment, and sends nothing.</p>
 ${list(view, campaigns)}`,
-      },
+      ),
     ],
   };
 }
@@ -104,7 +156,9 @@ function cells(
     html`<span><span class="name">${campaign?.name ?? file}</span><br><span class="soft">${file}</span></span>`,
     campaign?.channel ?? '',
     campaign?.recipients ?? '',
-    campaign?.schedule ?? '',
+    campaign?.refused == null
+      ? (campaign?.schedule ?? '')
+      : html`<span>${campaign.schedule ?? ''}<br><strong>The list would be refused:</strong> ${campaign.refused}</span>`,
     lastRun === null ? '' : html`<a href="${address(['runs', lastRun.id])}">${formats.time(lastRun.atMs)}</a>`,
     campaign === null
       ? html`<span>${faults}: <code>handbill validate</code> says which</span>`

@@ -1,12 +1,23 @@
-import type { RunRecord } from '../../ledger/records.ts';
+import type { DoubtRow, RunRecord } from '../../ledger/records.ts';
 import type { Channel } from '../../model.ts';
-import { newestFirst, withoutTests } from '../../operations/runs.ts';
+import { newestFirst, withoutTests } from '../../operations/report.ts';
 import { createReferences } from '../../plan/reference.ts';
 import { reasonWords } from '../../report/reason-words.ts';
-import { type Html, html } from '../../util/html.ts';
+import { type Html, html } from '../../util/escape.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, type MakePage, noRun, runOf, type Site, textOf, whole } from '../site.ts';
-import { address, type Content, csrfField, pager, table, type View } from './layout.ts';
+import {
+  address,
+  type Content,
+  csrfField,
+  empty,
+  fixed,
+  live,
+  pager,
+  questionPage,
+  table,
+  type View,
+} from './layout.ts';
 
 /** Of each run, where all are shown. */
 const SHOWN_OF_EACH = 20;
@@ -20,7 +31,7 @@ export const makeDoubt: MakePage = (site, open, asked) => {
   const run = runOf(open, only);
   if (run === null) return noRun(only);
   const after = /^(\d{1,3})\.(\d{1,15})$/.exec(asked.query.get('after') ?? '');
-  const cursor = after === null ? null : { leg: Number(after[1]), row: Number(after[2]) };
+  const cursor = after === null ? null : { step: Number(after[1]), row: Number(after[2]) };
   const runs = [doubtsOf(site, open, run, cursor, ROWS_ON_A_PAGE)];
   return whole(doubtPage(asked.view, { runs, only: run.id, isFirst: cursor === null }));
 };
@@ -42,7 +53,7 @@ function allRuns(site: Site, open: OpenLedger, { view }: Asked): Made {
 }
 
 interface Place {
-  readonly leg: number;
+  readonly step: number;
   readonly row: number;
 }
 
@@ -50,8 +61,8 @@ function doubtsOf(site: Site, open: OpenLedger, run: RunRecord, after: Place | n
   const isHeld = site.looks.isHeld(run);
   const isKilled = run.state === 'running' && !isHeld;
   const [rows, count] = isKilled ? ROWS_OF_KILLED : ROWS_BY_INDEX;
-  const { leg, row } = after ?? { leg: 0, row: -1 };
-  const found = open.query(rows).all(run.list, leg, row, limit + 1);
+  const { step, row } = after ?? { step: 0, row: -1 };
+  const found = open.query(rows).all(run.list, step, row, limit + 1);
   const shown = found.slice(0, limit);
   const last = shown.at(-1);
   const total = Number(open.query(count).get(run.list)?.[0] ?? 0);
@@ -109,17 +120,9 @@ const ROWS_OF_KILLED = [
 ] as const;
 
 /** A recipient in doubt, as the page shows it. */
-interface DoubtLine {
-  readonly line: number;
-  readonly row: number;
+interface DoubtLine extends Pick<DoubtRow, 'line' | 'row' | 'channel' | 'reason' | 'httpStatus' | 'error' | 'sinceMs'> {
   readonly who: string;
-  readonly channel: Channel;
   readonly reference: string | null;
-  readonly reason: string | null;
-  readonly httpStatus: number | null;
-  readonly error: string | null;
-  /** Milliseconds since 1970. */
-  readonly sinceMs: number | null;
 }
 
 interface DoubtRun {
@@ -148,10 +151,7 @@ export function doubtPage(view: View, data: DoubtData): Content {
   return {
     title: 'In doubt',
     said: total === 0 ? 'No recipients are in doubt.' : `${view.formats.count(total, 'recipient')} in doubt.`,
-    parts: [
-      { id: 'head', content: head(data), isLive: false },
-      { id: 'doubts', content: list(view, data), isLive: true },
-    ],
+    parts: [fixed('head', head(data)), live('doubts', list(view, data))],
   };
 }
 
@@ -163,7 +163,11 @@ function head({ only }: DoubtData): Html {
 
 function list(view: View, { runs, only, isFirst }: DoubtData): Html {
   const shown = runs.filter(({ count }) => count > 0);
-  if (shown.length === 0) return html`<p class="empty">No recipients are in doubt.</p>`;
+  if (shown.length === 0)
+    return empty(
+      'No recipients are in doubt.',
+      html`<code>handbill doubt list --resolved</code> shows doubts that ended.`,
+    );
   return html`${shown.map((run) => runSection(view, run, only, isFirst))}`;
 }
 
@@ -239,18 +243,11 @@ export function doubtQuestionPage(view: View, { run, as, lines, messageId, note 
     .map((line) => view.formats.number(line))
     .join(', ');
   const title = `Record ${view.formats.count(lines.length, 'recipient')} as ${as}?`;
-  return {
+  return questionPage(
     title,
-    parts: [
-      {
-        id: 'question',
-        isLive: false,
-        content: html`<h1>${title}</h1>
-<p>Run ${run}, ${lines.length === 1 ? 'line' : 'lines'} ${shown}${lines.length > 50 ? ' and more' : ''}.</p>
+    html`<p>Run ${run}, ${lines.length === 1 ? 'line' : 'lines'} ${shown}${lines.length > 50 ? ' and more' : ''}.</p>
 <p>${meaning} This is kept permanently, with the name of the user.</p>
 ${note === '' ? null : html`<p>Note: ${note}</p>`}${messageId === '' ? null : html`<p>Message id: <code>${messageId}</code></p>`}
 <form method="post" action="/doubt" class="actions">${csrfField(view)}<input type="hidden" name="run" value="${run}"><input type="hidden" name="as" value="${as}"><input type="hidden" name="messageId" value="${messageId}"><input type="hidden" name="note" value="${note}">${lines.map((line) => html`<input type="hidden" name="line" value="${line}">`)}<button class="main" name="sure" value="yes">Record as ${as}</button><a class="button" href="/doubt">Back</a></form>`,
-      },
-    ],
-  };
+  );
 }

@@ -1,36 +1,35 @@
 import { parseAccept } from 'hono/utils/accept';
-import { type Html, html } from '../../util/html.ts';
+import { createFormats as formatsIn } from '../../report/formats.ts';
+import { type Html, html } from '../../util/escape.ts';
 
 /** Numbers and times as the reader's locale writes them; the words of pages are English. */
 export interface Formats {
   /** A BCP 47 tag that `Intl` knows. */
   readonly locale: string;
-  /** IANA name: that of the machine that serves. */
+  /** IANA name: that of the project. */
   readonly timeZone: string;
   number(value: number): string;
   /** With the noun in English: `1,234 recipients`. */
   count(value: number, noun: string, several?: string): string;
   /** A share with at most one decimal; only 0 is shown as 0 %, and only the whole as 100 %. */
   percent(part: number, whole: number): string;
+  /** An amount in a currency of ISO 4217; with another word, or none, the number and the word. */
+  money(value: number, currency: string | null): string;
   /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for a time that no calendar has. */
   time(value: number | string | null): Html;
 }
 
 function createFormats(locale: string, timeZone: string): Formats {
-  const numbers = new Intl.NumberFormat(locale);
-  const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
+  const { number, count, percent, money } = formatsIn(locale, timeZone);
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
   const isEnglish = /^en\b/.test(locale);
   return {
     locale,
     timeZone,
-    number: (value) => numbers.format(value),
-    count: (value, noun, several = `${noun}s`) => `${numbers.format(value)} ${value === 1 ? noun : several}`,
-    percent(part, whole) {
-      if (whole === 0 || part === 0) return shares.format(0);
-      if (part === whole) return shares.format(1);
-      return shares.format(Math.min(Math.max(Math.round((part / whole) * 1000), 1), 999) / 1000);
-    },
+    number,
+    count,
+    percent,
+    money,
     time(value) {
       const ms = typeof value === 'string' ? Date.parse(value) : value;
       if (ms === null || Number.isNaN(ms) || Math.abs(ms) > 8.64e15) return html`<span class="soft">-</span>`;
@@ -66,11 +65,15 @@ function supported(tag: string): string | undefined {
   }
 }
 
-/** Makes the formats of each locale once; of the zone of this machine. */
-export function formatsByLocale(timeZone: string): (acceptLanguage: string | undefined) => Formats {
+/**
+ * Makes the formats of each locale once.
+ *
+ * @param own - the locale of the project; null: that of the reader
+ */
+export function formatsByLocale(timeZone: string, own: string | null): (acceptLanguage: string | undefined) => Formats {
   const known = new Map<string, Formats>();
   return (acceptLanguage) => {
-    const locale = localeOf(acceptLanguage);
+    const locale = own ?? localeOf(acceptLanguage);
     const formats = known.get(locale) ?? createFormats(locale, timeZone);
     if (known.size < MOST_LOCALES) known.set(locale, formats);
     return formats;

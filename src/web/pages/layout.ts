@@ -1,8 +1,10 @@
 import { OUTCOMES, type OutcomeState, type RunState, type Totals } from '../../model.ts';
 import { totalsKey } from '../../report/tally.ts';
-import { Html, html } from '../../util/html.ts';
+import { Html, html } from '../../util/escape.ts';
+import { FUNNEL_STYLE } from '../charts/funnel.ts';
 import type { ClientScript } from '../client-script.ts';
 import { contentPolicy, documentFrame } from '../document.ts';
+import { MESSAGE_COLOURS, MESSAGE_STYLE } from '../preview/message-html.ts';
 import type { Formats } from './format.ts';
 
 /** What every page knows about its reader. */
@@ -72,11 +74,35 @@ ${content.parts.map(partElement)}
 <p id="said" class="hidden" role="status" aria-live="polite">${content.said ?? ''}</p>
 </main>
 <footer>
-${view.ledger === null ? null : html`<p>Times are those of this server: ${view.formats.timeZone}. Ledger: ${view.ledger}</p>`}
+${view.ledger === null ? null : html`<p>Times are in ${view.formats.timeZone}. Ledger: ${view.ledger}</p>`}
+<p class="keys-hint" hidden><button type="button" class="quiet" id="show-keys">Keys <kbd>?</kbd></button></p>
 ${isLive ? html`<noscript><p>Without JavaScript this page shows one moment: reload it to see what is new.</p></noscript>` : null}
 </footer>
+${KEYS}
 `;
   return { text: head + body.markup + foot, policy: contentPolicy(script, HEADER_POLICY) };
+}
+
+const KEYS: Html = html`<dialog id="keys" aria-labelledby="keys-title"><form method="dialog"><h2 id="keys-title">Keys</h2>
+<dl><dt><kbd>/</kbd></dt><dd>to the search</dd>
+<dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous row of the table</dd>
+<dt><kbd>Enter</kbd></dt><dd>opens the row</dd>
+<dt><kbd>?</kbd></dt><dd>this list</dd></dl>
+<p class="actions"><button>Close</button></p></form></dialog>`;
+
+/** A part that stays as it is while the page is open. */
+export function fixed(id: string, content: Html): Part {
+  return { id, content, isLive: false };
+}
+
+/** A part that is updated while the page is open. */
+export function live(id: string, content: Html): Part {
+  return { id, content, isLive: true };
+}
+
+/** Asks before something is changed. */
+export function questionPage(title: string, content: Html): Content {
+  return { title, parts: [fixed('question', html`<h1>${title}</h1>\n${content}`)] };
 }
 
 export function partElement({ id, content }: Part): Html {
@@ -133,6 +159,16 @@ export function tone(outcome: OutcomeState): Html {
   return new Html(`tone-${outcome}`);
 }
 
+/** The way to a page: links to those above it, and its own name. */
+export function crumbs(links: readonly (readonly [text: string, href: string])[], here: string): Html {
+  return html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${links.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}<li aria-current="page">${here}</li></ol></nav>`;
+}
+
+/** Shown where there is nothing yet: what that means, and the command that changes it. */
+export function empty(text: string, next: Html | null = null): Html {
+  return html`<div class="empty"><p>${text}</p>${next === null ? null : html`<p class="soft">${next}</p>`}</div>`;
+}
+
 /** A bar of the outcomes of a run; its text has the same figures as the colours. */
 export function totalsBar(totals: Totals, formats: Formats): Html {
   const parts = OUTCOMES.flatMap((outcome) => {
@@ -168,6 +204,8 @@ export function facts(pairs: readonly (readonly [name: string, value: Html | str
 
 interface Column {
   readonly title: string;
+  /** Where the table can be sorted by the column: the address that does so, and how it is sorted now. */
+  readonly sort?: { readonly href: string; readonly now: 'ascending' | 'descending' | null };
   readonly isFigure?: boolean;
   /** Said to those who do not see the column; its heading is empty for the others. */
   readonly isHidden?: boolean;
@@ -177,6 +215,8 @@ interface Column {
 
 interface TableRow {
   readonly id?: string;
+  /** Belongs to the row above it. */
+  readonly isPart?: boolean;
   readonly cells: readonly (Html | string | number | null)[];
 }
 
@@ -192,16 +232,16 @@ export function table(caption: Html | string, allColumns: readonly Column[], all
   const columns = allColumns.filter((_, i) => isShown[i]);
   const rows = allRows.map((row) => ({ ...row, cells: row.cells.filter((_, i) => isShown[i]) }));
   const head = columns.map(
-    ({ title, isFigure, isHidden }) =>
-      html`<th scope="col"${isFigure ? FIGURE : null}>${isHidden ? html`<span class="hidden">${title}</span>` : title}</th>`,
+    ({ title, isFigure, isHidden, sort }) =>
+      html`<th scope="col"${isFigure ? FIGURE : null}${sort?.now == null ? null : html` aria-sort="${sort.now}"`}>${isHidden ? html`<span class="hidden">${title}</span>` : sort === undefined ? title : html`<a href="${sort.href}">${title}</a>`}</th>`,
   );
-  const body = rows.map(({ id, cells }) => {
+  const body = rows.map(({ id, isPart, cells }) => {
     const shown = cells.map((cell, index) => {
       const { title = '', isFigure } = columns[index] ?? {};
       if (index === 0) return html`<th scope="row">${cell ?? ''}</th>`;
       return html`<td${isFigure ? FIGURE : null} data-label="${title}">${cell ?? ''}</td>`;
     });
-    return html`<tr${id === undefined ? null : html` id="${id}"`}>${shown}</tr>
+    return html`<tr${id === undefined ? null : html` id="${id}"`}${isPart ? PART : null}>${shown}</tr>
 `;
   });
   return html`<div class="scroll"><table class="stack">
@@ -213,6 +253,7 @@ ${body}</tbody>
 }
 
 const FIGURE = new Html(' class="n"');
+const PART = new Html(' class="part"');
 
 /** A choice of one, or of all. */
 export function select(
@@ -237,75 +278,119 @@ export function pager(label: string, links: readonly (readonly [text: string, hr
 
 /** What the pages of `handbill serve` have beside the style that all pages share. */
 const SERVE_STYLE: Html = new Html(`
-body{max-width:72rem;padding:0 1.25rem 3rem}
-a{color:var(--link);text-underline-offset:.15em}
+body{max-width:76rem;padding:0 1.25rem 2rem;font-size:.875rem;line-height:1.45}
 :root{--link:#1d5fae;--focus:#1d5fae;--field:#7b8694;--good:#e3f3ea;--bad:#fbe6e4}
 @media (prefers-color-scheme:dark){:root{--link:#8ab8f2;--focus:#8ab8f2;--field:#6b7786;--good:#17321f;--bad:#3b1d1d}}
+a{color:var(--link);text-decoration:none;text-underline-offset:.15em}
+a:hover,p a,dd a,h2 a{text-decoration:underline}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px;border-radius:.2rem}
 .skip{position:absolute;left:-100vw;top:.5rem;padding:.5rem 1rem;background:var(--paper);z-index:2}
 .skip:focus{left:.5rem}
 .hidden{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 [hidden]{display:none!important}
-.site{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem 1.5rem;margin:0 -1.25rem 1.75rem;padding:.6rem 1.25rem;border-bottom:1px solid var(--line)}
-.brand{font-weight:700;letter-spacing:-.01em;color:var(--ink);text-decoration:none}
+h1{font-size:1.375rem}
+h1+dl{margin-top:.6rem}
+h2{margin:1.5rem 0 .4rem;font-size:1rem}
+p{margin:.25rem 0}
+.site{display:flex;flex-wrap:wrap;align-items:center;gap:.15rem 1.25rem;margin:0 -1.25rem 1rem;padding:.4rem 1.25rem;border-bottom:1px solid var(--line)}
+.brand,.site nav a,a.button,.skip{text-decoration:none}
+.brand{font-weight:700;letter-spacing:-.01em;color:var(--ink)}
 .site nav{flex:1 1 auto}
-.site nav ul{display:flex;flex-wrap:wrap;gap:.1rem .25rem;margin:0;padding:0;list-style:none}
-.site nav a{display:block;padding:.3rem .7rem;border-radius:.4rem;color:var(--ink);text-decoration:none}
-.site nav a:hover{background:var(--panel)}
-.site nav a[aria-current]{background:var(--panel);font-weight:600;box-shadow:inset 0 -2px var(--link)}
+.site nav ul{display:flex;flex-wrap:wrap;gap:.1rem .15rem;margin:0;padding:0;list-style:none}
+.site nav a{display:block;padding:.3rem .6rem;border-radius:.4rem;color:var(--soft)}
+.site nav a:hover{background:var(--panel);color:var(--ink)}
+.site nav a[aria-current]{background:var(--panel);color:var(--ink);font-weight:600}
 .live{margin:0;font-size:.8125rem;color:var(--soft);white-space:nowrap}
 .live::before{content:"";display:inline-block;width:.55rem;height:.55rem;margin-right:.4rem;border-radius:50%;background:var(--skipped)}
 .live[data-state=live]::before{background:var(--accepted)}
 .live[data-state=lost]::before{background:var(--in-doubt)}
 .site form{margin:0}
-.head{display:flex;flex-wrap:wrap;align-items:baseline;gap:.3rem .9rem}
-.crumbs{margin:0 0 .4rem;font-size:.9rem;color:var(--soft)}
-.notice{margin:0 0 1.25rem;padding:.7rem 1rem;border-radius:.4rem;border-left:4px solid var(--accepted);background:var(--good)}
+.head{display:flex;flex-wrap:wrap;align-items:center;gap:.2rem .75rem}
+.head>.actions{margin:0}.head>form.actions{margin-left:auto}
+.crumbs{margin:0 0 .25rem;font-size:.8125rem;color:var(--soft)}
+.crumbs ol{display:flex;flex-wrap:wrap;margin:0;padding:0;list-style:none}
+.crumbs li{overflow-wrap:anywhere}
+.crumbs li+li::before{content:"/";margin:0 .4rem;color:var(--soft)}
+.notice{margin:0 0 1rem;padding:.5rem .9rem;border-radius:.4rem;border-left:4px solid var(--accepted);background:var(--good)}
 .notice.bad{border-color:var(--rejected);background:var(--bad)}
-.state{white-space:nowrap}
-.bar.small{height:.7rem;margin:.15rem 0 .25rem;gap:1px;min-width:9rem}
+.state{white-space:nowrap;font-size:.8125rem;padding:0 .6rem}
+.bar.small{height:.5rem;margin:.2rem 0 .15rem;gap:1px;min-width:8rem}
 .bar.small span{min-width:2px}
 .filters p{margin:0}
-h1+dl{margin-top:1rem}
-.filters{display:flex;flex-wrap:wrap;align-items:end;gap:.75rem 1rem;margin:1rem 0;padding:1rem;background:var(--panel);border-radius:.5rem}
-.field{display:flex;flex-direction:column;gap:.2rem;min-width:0}
-.field.wide{flex:1 1 18rem}
+.filters{display:flex;flex-wrap:wrap;align-items:end;gap:.5rem .75rem;margin:.6rem 0}
+.field{display:flex;flex-direction:column;gap:.1rem;min-width:0}
+.field.wide{flex:1 1 16rem}
 .field>label,legend{font-size:.8125rem;color:var(--soft)}
 .hint{margin:0;font-size:.8125rem;color:var(--soft)}
-input,select,button,.button{font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--field);border-radius:.35rem;padding:.35rem .65rem;min-height:2.25rem;max-width:100%}
+input,select,button,.button{font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--field);border-radius:.35rem;padding:.25rem .6rem;min-height:2rem;max-width:100%}
 input[type=checkbox]{min-height:0;width:1.15rem;height:1.15rem;margin:0;vertical-align:-.2rem;accent-color:var(--link)}
-button,.button{cursor:pointer;font-weight:600;text-decoration:none;display:inline-block}
-button:hover,.button:hover{border-color:var(--link)}
+button,.button{cursor:pointer;font-weight:600;display:inline-block}
+button:hover,.button:hover{border-color:var(--link);text-decoration:none}
 button.main,.button.main{background:var(--link);border-color:var(--link);color:var(--paper)}
-button.quiet{font-weight:400;padding:.1rem .5rem;min-height:1.75rem;font-size:.875rem}
-.actions{display:flex;flex-wrap:wrap;gap:.5rem;align-items:end;margin:.75rem 0 0}
+button.quiet{font-weight:400;padding:.05rem .5rem;min-height:1.75rem;font-size:.8125rem}
+.actions{display:flex;flex-wrap:wrap;gap:.4rem;align-items:end;margin:.5rem 0 0}
 td .actions{margin:0}
-.pager{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;margin:1rem 0}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.6rem;margin:1rem 0;padding:0;list-style:none}
-.cards li{padding:.6rem .8rem;background:var(--panel);border-radius:.5rem;border-top:3px solid var(--tone,var(--line))}
-.cards b{display:block;font-size:1.3rem;line-height:1.3;font-variant-numeric:tabular-nums}
-.cards a{color:inherit}
-.two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:0 2.5rem}
+.pausing .actions{margin:.1rem 0}
+.pager{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;margin:.75rem 0}
+progress{width:100%;height:.6rem;accent-color:var(--link)}
+.two{display:grid;grid-template-columns:minmax(0,7fr) minmax(0,5fr);gap:0 2rem}
+.two th[scope=row]{white-space:nowrap}
 .two>*{min-width:0}
-.empty{padding:1.5rem;background:var(--panel);border-radius:.5rem}
+.empty{padding:1rem 1.25rem;background:var(--panel);border-radius:.5rem}
 .quote{white-space:pre-wrap;unicode-bidi:plaintext;margin:0;max-height:12rem;overflow:auto}
 td.pick,th.pick{width:2rem}
-footer{margin-top:3rem;padding-top:.75rem;border-top:1px solid var(--line);font-size:.8125rem;color:var(--soft)}
+footer{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;align-items:center;margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--line);font-size:.8125rem;color:var(--soft)}
+.keys-hint{margin-left:auto}
+kbd{padding:0 .35rem;border:1px solid var(--line);border-bottom-width:2px;border-radius:.25rem;background:var(--paper);font:.8125rem/1.4 inherit}
+dialog{min-width:min(22rem,90vw);border:1px solid var(--line);border-radius:.6rem;background:var(--paper);color:var(--ink);padding:1rem 1.25rem}
+dialog h2{margin-top:0}
+dialog::backdrop{background:#0006}
+table{font-size:inherit}
+caption{padding:.1rem 0 .3rem}
+th,td{padding:.3rem .75rem .3rem 0}
 th[scope=row]{font-weight:500}
+tbody tr:hover{background:var(--panel)}
+tbody tr:focus-within{background:var(--panel)}
 th .soft,h2 .soft{font-weight:400;font-size:.8125rem}
-fieldset .filters{margin:0;padding:.25rem 0;background:none}
+thead th a{color:inherit}
+th[aria-sort=ascending] a::after{content:" ↑"}th[aria-sort=descending] a::after{content:" ↓"}
+tr.part th[scope=row]{padding-left:1.35rem}
 tr:target{background:var(--panel)}
-fieldset{margin:.75rem 0;padding:.75rem 1rem;border:1px solid var(--line);border-radius:.5rem;min-width:0}
+fieldset{margin:.75rem 0;padding:.5rem .9rem;border:1px solid var(--line);border-radius:.5rem;min-width:0}
+fieldset .filters{margin:0}
 .name{font-weight:600}
-td .soft,.cards .soft{font-size:.8125rem}
+.name,td time{white-space:nowrap}
+td .soft{font-size:.8125rem}
+.spark{display:block;width:6rem;height:1.25rem}
+.spark rect{fill:var(--accepted)}
+.step{margin:.35rem 0;padding:.4rem .8rem}
+.step p{margin:0}
+.step pre{margin:0}
 .scroll:focus-visible{outline-offset:-2px}
+.story{display:grid;grid-template-columns:minmax(0,23rem) minmax(0,1fr);gap:1rem 2rem;align-items:start;margin-top:1rem}
+.story:not(:has(.said-text)){grid-template-columns:minmax(0,1fr)}
+.story h2{margin-top:0}
+.timeline{margin:0;padding:0;list-style:none}
+.timeline li{position:relative;padding:0 0 .8rem 1.4rem;border-left:2px solid var(--line)}
+.timeline li:last-child{border-color:transparent}
+.timeline li::before{content:"";position:absolute;left:-.4rem;top:.35rem;width:.65rem;height:.65rem;border-radius:50%;background:var(--tone,var(--skipped));box-shadow:0 0 0 3px var(--paper)}
+.timeline b{font-weight:600}
+.timeline time,.timeline .when{display:block;font-size:.8125rem;color:var(--soft)}
+.timeline .quote{padding:.4rem .7rem;background:var(--panel);border-radius:.5rem;margin-top:.2rem}
+${FUNNEL_STYLE}
+${MESSAGE_COLOURS}
+.said-text{${MESSAGE_STYLE}}
+.said-text .step:first-of-type{margin-top:0}
 @media (max-width:46rem){
+.two,.story{grid-template-columns:minmax(0,1fr)}
+.head>form.actions{margin-left:0;flex:1 1 100%}.head input{width:100%}
 .stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.stack tr{display:block;padding:.6rem 0;border-bottom:1px solid var(--line)}
-.stack td,.stack th[scope=row]{display:flex;gap:.75rem;border:0;padding:.15rem 0;text-align:left;white-space:normal}
+.stack tr{display:block;padding:.45rem 0;border-bottom:1px solid var(--line)}
+.stack td,.stack th[scope=row]{display:flex;gap:.75rem;border:0;padding:.1rem 0;text-align:left;white-space:normal}
 .stack td::before{content:attr(data-label);flex:0 0 7rem;color:var(--soft);font-size:.8125rem}
 .stack td:empty{display:none}
 .stack td>*{min-width:0}
+.funnel{grid-template-columns:repeat(3,1fr)}.funnel dd{font-size:1.0625rem}.funnel .level{height:1.5rem}
 }
-@media print{.site nav,.filters,.actions,.pager,.live{display:none}}
+@media print{.site nav,.filters,.actions,.pager,.live,dialog{display:none}}
 `);

@@ -1,5 +1,5 @@
-import { html } from '../../util/html.ts';
-import type { Content } from './layout.ts';
+import { html } from '../../util/escape.ts';
+import { type Content, fixed } from './layout.ts';
 
 /** A page that says one thing: that something is not there, or why it could not be done. */
 export function messagePage(status: number, title: string, sentences: readonly string[]): Content {
@@ -7,15 +7,14 @@ export function messagePage(status: number, title: string, sentences: readonly s
     title,
     status,
     parts: [
-      {
-        id: 'message',
-        isLive: false,
-        content: html`<h1>${title}</h1>
+      fixed(
+        'message',
+        html`<h1>${title}</h1>
 ${sentences.map(
   (text) => html`<p>${text}</p>
 `,
 )}<p><a href="/">All runs</a></p>`,
-      },
+      ),
     ],
   };
 }

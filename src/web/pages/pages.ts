@@ -1,10 +1,14 @@
 import { EXIT, HandbillError } from '../../errors.ts';
-import { safe } from '../../util/safe.ts';
+import { budgetsNow } from '../../plan/budget.ts';
+import { type Html, safe } from '../../util/escape.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, notFound, type Site, whole } from '../site.ts';
+import { budgetLines } from './budgets.ts';
 import { makeCampaigns } from './campaigns.ts';
 import { doubtPage, makeDoubt } from './doubt.ts';
+import type { View } from './layout.ts';
 import { messagePage } from './message.ts';
+import { pauseButtons, pausesBanner } from './pauses.ts';
 import { makeRecipient, makeRecipients } from './recipients.ts';
 import { makeReplies, repliesPage } from './replies.ts';
 import { makeRun, makeRuns, runsPage } from './runs.ts';
@@ -20,13 +24,59 @@ export async function makePage(site: Site, path: string, asked: Asked): Promise<
   if (steps === null) return whole(messagePage(400, 'Not an address', ['The address cannot be read.']));
   try {
     const open = site.keeper.current();
-    if (steps.length === 1 && steps[0] === 'campaigns') return await makeCampaigns(site, open, asked.view);
-    return open === null ? withoutLedger(site, steps, asked) : await withLedger(site, open, steps, asked);
+    const made = await madeAt(site, open, steps, asked);
+    return withPauses(site, open, steps, asked.view, made);
   } catch (error) {
     site.keeper.failed(error);
     if (!(error instanceof HandbillError)) throw error;
     return troublePage(error);
   }
+}
+
+async function madeAt(site: Site, open: OpenLedger | null, steps: readonly string[], asked: Asked): Promise<Made> {
+  if (steps.length === 1 && steps[0] === 'campaigns') return await makeCampaigns(site, open, asked.view);
+  return open === null ? withoutLedger(site, steps, asked) : await withLedger(site, open, steps, asked);
+}
+
+/**
+ * Every page says above all else what is paused; the pages of runs have the buttons that pause. A page has the same parts
+ * with a ledger and without, so that it need not be loaded anew when the first run begins.
+ */
+function withPauses(site: Site, open: OpenLedger | null, steps: readonly string[], view: View, made: Made): Made {
+  const { content } = made;
+  const isLive = content.parts.some((part) => part.isLive);
+  const pauses = open?.ledger.pauses() ?? [];
+  const banner = { id: 'pauses', content: pausesBanner(view, pauses), isLive };
+  const offered = scopesOf(site, open, steps);
+  const scopes = offered.filter(
+    (scope) => !pauses.some((one) => one.environment === scope.environment && one.campaign === scope.campaign),
+  );
+  const spent = steps.length > 0 ? [] : budgetPart(site, open).map((content) => ({ id: 'budgets', content, isLive }));
+  const buttons = offered.length === 0 ? [] : [{ id: 'pausing', content: pauseButtons(view, scopes), isLive }];
+  const [head, ...rest] = content.parts;
+  const first = head === undefined ? [] : [head];
+  return { ...made, content: { ...content, parts: [banner, ...first, ...buttons, ...spent, ...rest] } };
+}
+
+/** On the first page, beside the runs that spend it; none without a budget. */
+function budgetPart({ reading, context }: Site, open: OpenLedger | null): readonly Html[] {
+  const { project } = reading;
+  if ([...project.environments.values()].every(({ budget }) => budget === null)) return [];
+  return [budgetLines(open === null ? [] : budgetsNow(project, open.ledger, context.now()))];
+}
+
+/** What a page offers to pause: the environments of the project, or what a run is part of. */
+function scopesOf(site: Site, open: OpenLedger | null, [first, id, more]: readonly string[]) {
+  if (first === undefined) {
+    return [...site.reading.project.environments.keys()].map((environment) => ({ environment, campaign: null }));
+  }
+  const run = first === 'runs' && id !== undefined && more === undefined ? open?.ledger.runById(id)[0] : undefined;
+  if (run === undefined) return [];
+  const { environment, campaign } = run;
+  return [
+    { environment, campaign },
+    { environment, campaign: null },
+  ];
 }
 
 /** What is wrong with the ledger or the project; the page comes back by itself when it is over. */

@@ -5,25 +5,38 @@ import {
   DELIVERIES,
   type Delivery,
   type EarlierMessage,
-  type LegOutcome,
   OUTCOMES,
   type Outcome,
   type OutcomeState,
+  type StepOutcome,
   type UnmatchedReason,
 } from '../../model.ts';
 import { earlierJoiner } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/prices.ts';
 import { createReferences } from '../../plan/reference.ts';
 import { reasonWords } from '../../report/reason-words.ts';
-import { DELIVERY_WORDS, money, OUTCOME_WORDS, UNMATCHED_WORDS } from '../../report/words.ts';
-import { messageOf } from '../../run/deliveries.ts';
-import { type Html, html } from '../../util/html.ts';
+import { DELIVERY_WORDS, OUTCOME_WORDS, UNMATCHED_WORDS } from '../../report/words.ts';
+import { messageOf } from '../../send/deliveries.ts';
+import { type Html, html } from '../../util/escape.ts';
 import type { RunCounts } from '../counts.ts';
 import type { OpenLedger } from '../ledger.ts';
-import { type Cursor, type RowFilter, readRow, readRows } from '../rows.ts';
+import { nodeHtml } from '../preview/message-html.ts';
+import { type Cursor, type RowFilter, readRow, readRows, readSorted, SORTED_ROWS, SORTS, type Sort } from '../rows.ts';
 import { readSearch } from '../search.ts';
-import { type Asked, type Made, noRun, notFound, runOf, type Site, textOf, whole, wholeOf } from '../site.ts';
-import { address, type Content, facts, pager, select, table, tone, type View } from './layout.ts';
+import { sentMessages } from '../sent.ts';
+import {
+  type Asked,
+  type Made,
+  noRun,
+  notFound,
+  runOf,
+  type SentMessages,
+  type Site,
+  textOf,
+  whole,
+  wholeOf,
+} from '../site.ts';
+import { address, type Content, crumbs, facts, fixed, live, pager, select, table, tone, type View } from './layout.ts';
 
 const ROWS_ON_A_PAGE = 50;
 
@@ -34,7 +47,22 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   const query = queryOf(asked.query);
   const filter = filterOf(site, query);
   const cursor = cursorOf(asked.query);
-  const page = await readRows(open, run, site.looks.isHeld(run), filter, cursor, ROWS_ON_A_PAGE);
+  const isHeld = site.looks.isHeld(run);
+  const canSort = run.rows <= SORTED_ROWS;
+  const sort = canSort ? sortOf(asked.query) : null;
+  const sorted =
+    sort === null
+      ? null
+      : await readSorted(open, run, isHeld, filter, { ...sort, from: sort.page * ROWS_ON_A_PAGE }, ROWS_ON_A_PAGE);
+  const page =
+    sorted === null || sort === null
+      ? await readRows(open, run, isHeld, filter, cursor, ROWS_ON_A_PAGE)
+      : {
+          rows: sorted.rows,
+          hasBefore: sort.page > 0,
+          hasAfter: (sort.page + 1) * ROWS_ON_A_PAGE < sorted.total,
+          stoppedAt: null,
+        };
   // Needed only for the form and a figure, so the wait for them is short.
   const counts = await site.looks.counts(run, Math.min(asked.patienceMs, 300));
   const detail = await site.looks.detail(run, 0);
@@ -45,8 +73,10 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
     reasons: reasonsOf(counts.value),
     variants: detail.value?.variants.map(({ name }) => name) ?? [],
     rows: page.rows,
-    total: totalOf(run, filter, counts.value),
-    isFirst: 'after' in cursor && cursor.after < 0,
+    total: sorted?.total ?? totalOf(run, filter, counts.value),
+    canSort,
+    sort,
+    isFirst: sort === null ? 'after' in cursor && cursor.after < 0 : sort.page === 0,
     hasBefore: page.hasBefore,
     hasAfter: page.hasAfter,
     stoppedAt: page.stoppedAt,
@@ -77,8 +107,22 @@ function cursorOf(query: URLSearchParams): Cursor {
   return before === null ? { after: wholeOf(query, 'after') ?? -1 } : { before };
 }
 
+interface Sorting {
+  readonly by: Sort;
+  readonly isDown: boolean;
+  /** From 0. */
+  readonly page: number;
+}
+
+/** `?sort=-changed&page=2`; null where the list is asked for in its own order. */
+function sortOf(query: URLSearchParams): Sorting | null {
+  const text = textOf(query, 'sort');
+  const by = SORTS.find((one) => one === text.replace(/^-/, ''));
+  return by === undefined ? null : { by, isDown: text.startsWith('-'), page: wholeOf(query, 'page') ?? 0 };
+}
+
 function reasonsOf(counts: RunCounts | null): readonly string[] {
-  const reasons = counts?.legs.flatMap(({ reason, fellBack }) => (reason === null || fellBack ? [] : [reason])) ?? [];
+  const reasons = counts?.steps.flatMap(({ reason, fellBack }) => (reason === null || fellBack ? [] : [reason])) ?? [];
   return [...new Set(reasons)].sort();
 }
 
@@ -87,9 +131,9 @@ function totalOf(run: RunRecord, filter: RowFilter, counts: RunCounts | null): n
   if (filter.delivery !== null || filter.variant !== null || filter.search !== null) return null;
   if (filter.outcome === null && filter.reason === null) return run.rows;
   if (counts === null) return null;
-  const isMeant = ({ outcome, reason, fellBack }: RunCounts['legs'][number]): boolean =>
+  const isMeant = ({ outcome, reason, fellBack }: RunCounts['steps'][number]): boolean =>
     !fellBack && (filter.outcome ?? outcome) === outcome && (filter.reason ?? reason) === reason;
-  return counts.legs.reduce((sum, leg) => (isMeant(leg) ? sum + leg.count : sum), 0);
+  return counts.steps.reduce((sum, step) => (isMeant(step) ? sum + step.count : sum), 0);
 }
 
 /** `/runs/ID/recipients/ROW`: one recipient. */
@@ -106,24 +150,25 @@ export async function makeRecipient(
   if (outcome === null) return notFound(`Run ${run.id} has no such recipient.`);
   const { ledger } = open;
   const referenceOf = createReferences(run);
-  const legs = (outcome.legs ?? [outcome]).map((leg) => {
-    if (outcome.key === null) return { leg, reference: null, reports: [] };
-    const message = messageOf(run, referenceOf, outcome.key, leg);
+  const steps = (outcome.steps ?? [outcome]).map((step) => {
+    if (outcome.key === null) return { step, reference: null, reports: [] };
+    const message = messageOf(run, referenceOf, outcome.key, step);
     const reports = ledger.events
       .reportsNaming(message)
       .map((report) => ({ ...report, unmatched: mismatchOfRecord(report, message) }));
-    return { leg, reference: message.reference, reports };
+    return { step, reference: message.reference, reports };
   });
-  const addresses = [outcome.key, ...legs.map(({ leg }) => leg.to)].filter((one) => one !== null);
+  const addresses = [outcome.key, ...steps.map(({ step }) => step.to)].filter((one) => one !== null);
   const content = recipientPage(asked.view, {
     run: run.id,
     campaign: run.campaign,
     currency: (await readPriceList(site.reading.project)).prices?.currency ?? null,
     outcome: earlierJoiner(ledger, run)([outcome])[0] ?? outcome,
-    legs,
+    steps,
     replies: repliesOf(open, run, row),
     doubts: doubtsOf(open, run, outcome),
-    isSuppressed: addresses.some((one) => ledger.isSuppressed(one, asked.view.nowMs)),
+    sent: outcome.key === null || !outcome.attempts ? null : await sentMessages(site, run, outcome),
+    isSuppressed: addresses.some((one) => ledger.isSuppressed(one, asked.view.nowMs, run.topic)),
   });
   return whole(content);
 }
@@ -177,6 +222,10 @@ interface RecipientsData {
   readonly rows: readonly Outcome[];
   /** The number of rows that match, if that is known without scanning all recipients. */
   readonly total: number | null;
+  /** The list is short enough to be sorted. */
+  readonly canSort: boolean;
+  /** Null: in the order of the list. */
+  readonly sort: Sorting | null;
   readonly isFirst: boolean;
   readonly hasBefore: boolean;
   readonly hasAfter: boolean;
@@ -190,20 +239,22 @@ interface RecipientsData {
 function recipientsPage(view: View, data: RecipientsData): Content {
   return {
     title: `Recipients of ${data.campaign}`,
-    parts: [
-      { id: 'head', content: head(data), isLive: false },
-      { id: 'filter', content: form(data), isLive: false },
-      { id: 'rows', content: list(view, data), isLive: true },
-    ],
+    parts: [fixed('head', head(data)), fixed('filter', form(data)), live('rows', list(view, data))],
   };
 }
 
 function head({ run, campaign }: RecipientsData): Html {
-  return html`<p class="crumbs"><a href="/">Runs</a> / <a href="${address(['runs', run])}">${run}</a> / recipients</p>
+  return html`${crumbs(
+    [
+      ['Runs', '/'],
+      [run, address(['runs', run])],
+    ],
+    'recipients',
+  )}
 <h1>Recipients of ${campaign}</h1>`;
 }
 
-function form({ run, query, reasons, variants }: RecipientsData): Html {
+function form({ run, query, reasons, variants, sort }: RecipientsData): Html {
   const words = (list: readonly string[], chosen: string): (readonly [string, string])[] =>
     [...new Set([...list, ...(chosen === '' ? [] : [chosen])])].map((word) => [word, word] as const);
   return html`<form class="filters" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients">
@@ -212,36 +263,45 @@ ${select('outcome', 'Outcome', words(OUTCOMES, ''), query.outcome)}
 ${select('reason', 'Reason', words(reasons, query.reason), query.reason)}
 ${select('delivery', 'Delivery', words([...DELIVERIES, 'none'], ''), query.delivery)}
 ${variants.length === 0 && query.variant === '' ? null : select('variant', 'Variant', words(variants, query.variant), query.variant)}
-<p class="actions"><button class="main">Show</button><a class="button" href="${address(['runs', run, 'recipients'])}">Clear filters</a></p>
+${sort === null ? null : html`<input type="hidden" name="sort" value="${sortText(sort)}">`}<p class="actions"><button class="main">Show</button><a class="button" href="${address(['runs', run, 'recipients'])}">Clear filters</a></p>
 </form>`;
 }
 
 function list({ formats }: View, data: RecipientsData): Html {
-  const { run, rows, query, total, stoppedAt } = data;
+  const { run, rows, query, total, stoppedAt, sort } = data;
+  const sorted = sort === null ? {} : { sort: sortText(sort) };
   const to = (cursor: Readonly<Record<string, number>>): string =>
-    address(['runs', run, 'recipients'], { ...query, ...cursor });
+    address(['runs', run, 'recipients'], { ...query, ...sorted, ...cursor });
   const far =
     stoppedAt === null
       ? null
       : html`<p>Looked at ${formats.number(stoppedAt + 1)} of ${formats.count(data.recipients, 'recipient')} so far. <a href="${to({ after: stoppedAt })}">Look further</a></p>`;
   if (rows.length === 0) {
     const none = stoppedAt === null ? 'No recipients match' : 'No recipients match yet';
-    return html`<div class="empty"><p>${data.isFirst ? none : 'No more recipients match'}.</p>${far}</div>
+    return html`<div class="empty"><p>${data.isFirst ? none : 'No more recipients match'}.</p>${far ?? html`<p class="soft">A number may be in any spelling; fewer filters find more.</p>`}</div>
 ${pager('Pages of the list', [['First page', data.isFirst ? null : to({})]])}`;
   }
   const [first, last] = [rows[0], rows.at(-1)];
   const count = total === null ? '' : `${formats.count(total, 'recipient')}. `;
-  const caption = `${count}Lines ${formats.number(first?.line ?? 0)} to ${formats.number(last?.line ?? 0)} of the list.`;
+  const caption =
+    sort !== null
+      ? `${count}Sorted by ${SORT_WORDS[sort.by]}.`
+      : `${count}Lines ${formats.number(first?.line ?? 0)} to ${formats.number(last?.line ?? 0)} of the list.`;
   return html`${table(
     caption,
-    COLUMNS,
+    columnsOf(data, (next) => address(['runs', run, 'recipients'], { ...query, sort: next })),
     rows.map((row) => ({ cells: cells(formats, run, row) })),
   )}
 ${far}
 ${pager('Pages of the list', [
   ['First page', data.isFirst ? null : to({})],
-  ['Previous page', data.hasBefore ? to({ before: first?.row ?? 0 }) : null],
-  ['Next page', data.hasAfter && stoppedAt === null ? to({ after: last?.row ?? 0 }) : null],
+  ['Previous page', data.hasBefore ? to(sort === null ? { before: first?.row ?? 0 } : { page: sort.page - 1 }) : null],
+  [
+    'Next page',
+    data.hasAfter && stoppedAt === null
+      ? to(sort === null ? { after: last?.row ?? 0 } : { page: sort.page + 1 })
+      : null,
+  ],
 ])}`;
 }
 
@@ -262,16 +322,48 @@ function cells(formats: View['formats'], run: string, row: Outcome): readonly (H
   ];
 }
 
-const COLUMNS = [
-  { title: 'Recipient' },
-  { title: 'Line', isFigure: true },
-  { title: 'Key', isOptional: true },
-  { title: 'Outcome' },
-  { title: 'Delivery', isOptional: true },
-  { title: 'Variant', isOptional: true },
-  { title: 'Attempts', isFigure: true, isOptional: true },
-  { title: 'Last change', isOptional: true },
+const COLUMNS: readonly (readonly [
+  sort: Sort | null,
+  column: { title: string; isFigure?: true; isOptional?: true },
+])[] = [
+  ['recipient', { title: 'Recipient' }],
+  ['line', { title: 'Line', isFigure: true }],
+  [null, { title: 'Key', isOptional: true }],
+  ['outcome', { title: 'Outcome' }],
+  ['delivery', { title: 'Delivery', isOptional: true }],
+  ['variant', { title: 'Variant', isOptional: true }],
+  ['attempts', { title: 'Attempts', isFigure: true, isOptional: true }],
+  ['changed', { title: 'Last change', isOptional: true }],
 ];
+
+const SORT_WORDS: Readonly<Record<Sort, string>> = {
+  line: 'line',
+  recipient: 'address',
+  outcome: 'outcome, those that need attention first',
+  delivery: 'delivery',
+  variant: 'variant',
+  attempts: 'attempts',
+  changed: 'last change',
+};
+
+/** The newest change and the most attempts are what is looked for. */
+const DOWN_FIRST: ReadonlySet<Sort> = new Set(['attempts', 'changed']);
+
+function sortText({ by, isDown }: Pick<Sorting, 'by' | 'isDown'>): string {
+  return `${isDown ? '-' : ''}${by}`;
+}
+
+/** Headings that sort; a second time, the other way round. */
+function columnsOf({ canSort, sort }: RecipientsData, to: (sort: string) => string) {
+  return COLUMNS.map(([by, column]) => {
+    if (by === null || !canSort) return column;
+    const isNow = sort === null ? by === 'line' : sort.by === by;
+    const isDown = isNow && sort?.isDown === true;
+    const next = isNow ? !isDown : DOWN_FIRST.has(by);
+    const now = isNow ? (isDown ? ('descending' as const) : ('ascending' as const)) : null;
+    return { ...column, sort: { href: to(sortText({ by, isDown: next })), now } };
+  });
+}
 
 /** A reply of the recipient, as far as the page shows it. */
 interface RecipientReply {
@@ -296,8 +388,8 @@ interface NamingReport extends DeliveryRecord {
   readonly unmatched: UnmatchedReason | null;
 }
 
-interface RecipientLeg {
-  readonly leg: LegOutcome;
+interface RecipientStep {
+  readonly step: StepOutcome;
   /** handbill's own id of the message; null if the recipient is not known any more. */
   readonly reference: string | null;
   /** Every report that names the message, also those that are not about it. */
@@ -309,9 +401,11 @@ interface RecipientData {
   readonly campaign: string;
   readonly currency: string | null;
   readonly outcome: Outcome;
-  readonly legs: readonly RecipientLeg[];
+  readonly steps: readonly RecipientStep[];
   readonly replies: readonly RecipientReply[];
   readonly doubts: readonly EndedDoubt[];
+  /** What was sent; null where nothing was, or personal data was taken out. */
+  readonly sent: SentMessages | null;
   /** On the list of suppressions now, as an address. */
   readonly isSuppressed: boolean;
 }
@@ -322,16 +416,21 @@ function recipientPage(view: View, data: RecipientData): Content {
   return {
     title: `${who} · ${data.campaign}`,
     parts: [
-      { id: 'head', content: recipientHead(view, data, who), isLive: true },
-      { id: 'legs', content: html`${data.legs.map((leg, index) => legSection(view, data, leg, index))}`, isLive: true },
-      { id: 'history', content: html`${repliesSection(view, data)}${doubtsSection(view, data)}`, isLive: true },
+      live('head', recipientHead(view, data, who)),
+      live('steps', html`<div class="story">${sentText(data)}${timeline(view, data)}</div>`),
+      live('history', html`${data.steps.map((step, index) => stepSection(view, data, step, index))}`),
     ],
   };
 }
 
 function recipientHead({ formats }: View, { run, outcome, isSuppressed }: RecipientData, who: string): Html {
   const { reason, delivery = null } = outcome;
-  return html`<p class="crumbs"><a href="/">Runs</a> / <a href="${address(['runs', run])}">${run}</a> / <a href="${address(['runs', run, 'recipients'])}">recipients</a></p>
+  const above = [
+    ['Runs', '/'],
+    [run, address(['runs', run])],
+    ['recipients', address(['runs', run, 'recipients'])],
+  ] as const;
+  return html`${crumbs(above, `line ${formats.number(outcome.line)}`)}
 <h1>${who}</h1>
 ${facts([
   [
@@ -367,77 +466,136 @@ function earlierText(formats: View['formats'], { to, messageId, delivery, sentAt
   return html`${facts.join(', ')}${sentAt === null ? null : html`, ${formats.time(sentAt)}`}`;
 }
 
-function legSection(view: View, data: RecipientData, { leg, reference, reports }: RecipientLeg, index: number): Html {
+function stepSection(view: View, data: RecipientData, { step, reference }: RecipientStep, index: number): Html {
   const { formats } = view;
-  const several = data.legs.length > 1;
-  const title = several ? `${index + 1}. ${leg.channel}` : `Message by ${leg.channel}`;
+  const several = data.steps.length > 1;
+  const title = several ? `${index + 1}. ${step.channel}` : `Message by ${step.channel}`;
   return html`<section><h2>${title}</h2>
 ${facts([
-  ['To', leg.to],
-  ['Outcome', several ? `${leg.outcome}${leg.reason === null ? '' : ` (${leg.reason})`}` : null],
-  ['Attempts', leg.attempts === 0 ? 'none' : formats.number(leg.attempts)],
-  ['HTTP status', leg.httpStatus],
-  ['Message id', leg.messageId === null ? null : html`<code>${leg.messageId}</code>`],
-  ['Reference', reference === null || leg.attempts === 0 ? null : html`<code>${reference}</code>`],
-  ['What the API said', leg.error],
+  ['To', step.to],
+  ['Outcome', several ? `${step.outcome}${step.reason === null ? '' : ` (${step.reason})`}` : null],
+  ['Attempts', step.attempts === 0 ? 'none' : formats.number(step.attempts)],
+  ['HTTP status', step.httpStatus],
+  ['Message id', step.messageId === null ? null : html`<code>${step.messageId}</code>`],
+  ['Reference', reference === null || step.attempts === 0 ? null : html`<code>${reference}</code>`],
+  ['What the API said', step.error],
   [
     'Parts',
-    leg.parts === null ? null : `${formats.number(leg.parts)}${leg.encoding === null ? '' : ` in ${leg.encoding}`}`,
+    step.parts === null ? null : `${formats.number(step.parts)}${step.encoding === null ? '' : ` in ${step.encoding}`}`,
   ],
-  ['Cost', leg.cost === null ? null : money(leg.cost, data.currency)],
-  ['Last change', leg.updatedAt === null ? null : formats.time(leg.updatedAt)],
-])}
-${reports.length === 0 ? null : reportsTable(view, reports)}</section>`;
+  ['Cost', step.cost === null ? null : formats.money(step.cost, data.currency)],
+  ['Last change', step.updatedAt === null ? null : formats.time(step.updatedAt)],
+])}</section>`;
 }
 
-function reportsTable({ formats }: View, reports: readonly NamingReport[]): Html {
-  const rows = reports.map(({ state, word, cause, error, atMs, receivedAtMs, source, channel, unmatched }) => ({
-    cells: [
-      html`<span>${state}${word === null || word === state ? null : html` <span class="soft">${word}</span>`}</span>`,
-      atMs === null ? '' : html`<span>${formats.time(atMs)}</span>`,
-      html`<span>${formats.time(receivedAtMs)}</span>`,
-      [unmatched === null ? null : `unmatched: ${UNMATCHED_WORDS[unmatched]}`, cause, error]
-        .filter((text) => text !== null)
-        .join(' · '),
-      [source, channel].filter((text) => text !== null).join(' · '),
-    ],
-  }));
-  return table('Delivery reports, in the order in which they came in.', REPORT_COLUMNS, rows);
+/** The messages as their recipient sees them, or why they cannot be shown. */
+function sentText({ sent, steps, run, campaign, outcome }: RecipientData): Html | null {
+  if (sent === null) return null;
+  if ('why' in sent) {
+    const command = html`<code>handbill preview ${campaign} --line ${outcome.line}</code>`;
+    return html`<section class="said-text"><h2>What was sent</h2><p class="soft">${WHY[sent.why]}</p><p class="soft">${command} shows what would be sent now.</p></section>`;
+  }
+  const shown = steps.flatMap(({ step }) => {
+    const node = step.attempts === 0 ? undefined : sent.messages.get(step.channel);
+    return node === undefined ? [] : [node];
+  });
+  if (shown.length === 0) return null;
+  return html`<section class="said-text" aria-label="What was sent"><h2>What was sent</h2>
+<h3 class="hidden">Messages</h3>
+${shown.map((node) => nodeHtml(node, 'Its HTML is on the page of the preview.'))}
+<p class="soft">Made again from the files of run ${run}, which have not changed since.</p></section>`;
 }
 
-const REPORT_COLUMNS = [
-  { title: 'State' },
-  { title: 'Happened' },
-  { title: 'Received' },
-  { title: 'Why' },
-  { title: 'From' },
-];
+const WHY: Readonly<Record<Extract<SentMessages, { why: string }>['why'], string>> = {
+  changed: 'The text cannot be shown: the campaign or its list is not as it was when this was sent.',
+  long: 'The text is shown for the first 50,000 rows of a list only.',
+  unknown: 'The text cannot be made again from the files of the campaign.',
+};
 
-function repliesSection({ formats }: View, { replies }: RecipientData): Html | null {
-  if (replies.length === 0) return null;
-  const rows = replies.map(({ id, text, meaning, atMs }) => ({
-    cells: [
-      html`<span>${formats.time(atMs)}</span>`,
-      html`<p class="quote">${text}</p>`,
-      html`<span>${meaning} <span class="soft">no. ${id}</span></span>`,
-    ],
-  }));
-  return html`<section><h2>Replies</h2>
-${table('What this person wrote back to this message.', [{ title: 'When' }, { title: 'Text' }, { title: 'Meaning' }], rows)}</section>`;
+interface Moment {
+  /** Milliseconds since 1970; null where it is not known. */
+  readonly atMs: number | null;
+  readonly tone: OutcomeState;
+  readonly content: Html;
 }
 
-function doubtsSection({ formats }: View, { doubts }: RecipientData): Html | null {
-  if (doubts.length === 0) return null;
-  const rows = doubts.map(({ verdict, by, note, reason, atMs }) => ({
-    cells: [html`<span>${formats.time(atMs)}</span>`, verdict, by, reason ?? '', note ?? ''],
-  }));
-  const columns = [
-    { title: 'When' },
-    { title: 'Recorded as' },
-    { title: 'By' },
-    { title: 'Was in doubt for' },
-    { title: 'Note' },
+/** What happened to this recipient, in the order in which it happened. */
+function timeline({ formats }: View, data: RecipientData): Html {
+  const moments = [
+    ...data.steps.flatMap((step) => stepMoments(formats, data, step)),
+    ...data.replies.map(
+      ({ id, text, meaning, atMs }): Moment => ({
+        atMs,
+        tone: meaning === 'opt-out' ? 'rejected' : 'deferred',
+        content: html`<b>Replied: ${meaning}</b> <span class="soft">no. ${id}</span><p class="quote">${text}</p>`,
+      }),
+    ),
+    ...data.doubts.map(
+      ({ verdict, by, note, reason, atMs }): Moment => ({
+        atMs,
+        tone: 'in-doubt',
+        content: html`<b>Recorded as ${verdict}</b> by ${by}${reason === null ? null : html` <span class="soft">was in doubt for ${reason}</span>`}${note === null ? null : html`<p class="quote">${note}</p>`}`,
+      }),
+    ),
   ];
-  return html`<section><h2>Doubts that ended</h2>
-${table('Who said what became of this recipient.', columns, rows)}</section>`;
+  if (moments.length === 0)
+    return html`<section><h2>What happened</h2><p class="soft">Nothing was sent to this recipient.</p></section>`;
+  const sorted = moments.toSorted(
+    (a, b) => (a.atMs ?? Number.POSITIVE_INFINITY) - (b.atMs ?? Number.POSITIVE_INFINITY),
+  );
+  return html`<section><h2>What happened</h2>
+<ol class="timeline">${sorted.map(
+    ({
+      atMs,
+      tone: of,
+      content,
+    }) => html`<li class="${tone(of)}">${content}${atMs === null ? null : formats.time(atMs)}</li>
+`,
+  )}</ol></section>`;
 }
+
+/** The attempts of a message, and every delivery report that names it. */
+function stepMoments(
+  formats: View['formats'],
+  { steps }: RecipientData,
+  { step, reports }: RecipientStep,
+): readonly Moment[] {
+  const { channel, outcome, reason, attempts, httpStatus, error, updatedAt } = step;
+  const by = steps.length > 1 ? ` by ${channel}` : '';
+  const said = [
+    attempts > 1 ? `after ${formats.count(attempts, 'attempt')}` : '',
+    httpStatus === null ? '' : `HTTP ${httpStatus}`,
+    reason ?? '',
+    error ?? '',
+  ].filter((text) => text !== '');
+  const sent: readonly Moment[] =
+    attempts === 0 && updatedAt === null
+      ? []
+      : [
+          {
+            atMs: updatedAt === null ? null : Date.parse(updatedAt),
+            tone: outcome,
+            content: html`<b>${outcome}${by}</b> <span class="soft">${said.join(' · ')}</span>`,
+          },
+        ];
+  return [
+    ...sent,
+    ...reports.map(({ state, word, cause, error: why, atMs, receivedAtMs, source, unmatched }): Moment => {
+      const more = [
+        unmatched === null ? null : `unmatched: ${UNMATCHED_WORDS[unmatched]}`,
+        word === state ? null : word,
+        cause,
+        why,
+        `by ${source}`,
+      ].filter((text) => text !== null);
+      const late = atMs === null ? null : html`<span class="when">received ${formats.time(receivedAtMs)}</span>`;
+      return {
+        atMs: atMs ?? receivedAtMs,
+        tone: unmatched !== null ? 'skipped' : LOST.has(state) ? 'rejected' : 'accepted',
+        content: html`<b>${state}</b> <span class="soft">${more.join(' · ')}</span>${Math.abs((atMs ?? 0) - receivedAtMs) < 60_000 ? null : late}`,
+      };
+    }),
+  ];
+}
+
+const LOST: ReadonlySet<string> = new Set(['expired', 'undeliverable', 'failed', 'rejected']);

@@ -1,27 +1,33 @@
-import { REPLY_MEANINGS, type ReplyMeaning } from '../../model.ts';
-import { type Html, html } from '../../util/html.ts';
-import { createTurns } from '../../util/turns.ts';
+import { REPLY_MEANINGS, type ReplyMeaning, type ReplyRules } from '../../model.ts';
+import { stoppedBy } from '../../operations/replies.ts';
+import { type Html, html } from '../../util/escape.ts';
+import { createTurns } from '../../util/long-work.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type MakePage, textOf, whole, wholeOf } from '../site.ts';
-import { address, type Content, csrfField, pager, select, table, type View } from './layout.ts';
+import { address, type Content, csrfField, fixed, live, pager, select, table, type View } from './layout.ts';
 
 const REPLIES_ON_A_PAGE = 50;
 const STEP_REPLIES = 20_000;
 const LONGEST_MS = 1_500;
 
 /** `/replies`: newest first; `?meaning=review` those that a person has to read. */
-export const makeReplies: MakePage = async (_site, open, { view, query }) => {
+export const makeReplies: MakePage = async (site, open, { view, query }) => {
   const wanted = textOf(query, 'meaning');
   const meaning = REPLY_MEANINGS.find((one) => one === wanted) ?? null;
   const before = wholeOf(query, 'before');
-  const { found, stoppedAt } = await readReplies(open, meaning, before);
+  const { found, stoppedAt } = await readReplies(open, meaning, before, site.reading.project.webhook.replies);
   const replies = found.slice(0, REPLIES_ON_A_PAGE);
   const next = found.length > REPLIES_ON_A_PAGE ? (replies.at(-1)?.id ?? null) : null;
   return whole(repliesPage(view, { meaning: meaning ?? '', replies, isFirst: before === null, next, stoppedAt }));
 };
 
 /** In steps, because few of many may have the meaning that is asked for. */
-async function readReplies(open: OpenLedger, meaning: ReplyMeaning | null, before: number | null) {
+async function readReplies(
+  open: OpenLedger,
+  meaning: ReplyMeaning | null,
+  before: number | null,
+  { stopEnds }: Pick<ReplyRules, 'stopEnds'>,
+) {
   const turn = createTurns();
   const until = performance.now() + LONGEST_MS;
   const newest = Number(open.query('SELECT max(number) FROM replies').get()?.[0] ?? 0);
@@ -39,6 +45,7 @@ async function readReplies(open: OpenLedger, meaning: ReplyMeaning | null, befor
           from: String(sender),
           text: String(text),
           meaning: means as ReplyMeaning,
+          optsOutOf: means === 'opt-out' ? stoppedBy(own?.topic ?? null, stopEnds) : null,
           atMs: Number(at),
           answers: own === undefined ? null : { run: own.id, campaign: own.campaign, row: Number(row) },
           reviewedBy: by as string | null,
@@ -61,6 +68,8 @@ interface ReplyLine {
   readonly from: string;
   readonly text: string;
   readonly meaning: ReplyMeaning;
+  /** `everything`, or a topic; null: it is no opt-out. */
+  readonly optsOutOf: string | null;
   /** Milliseconds since 1970: when it was written, else when it came. */
   readonly atMs: number;
   /** The message that it answers; null: not known. */
@@ -82,17 +91,14 @@ interface RepliesData {
 export function repliesPage(view: View, data: RepliesData): Content {
   return {
     title: data.meaning === 'review' ? 'Replies to review' : 'Replies',
-    parts: [
-      { id: 'head', content: head(data), isLive: false },
-      { id: 'replies', content: list(view, data), isLive: true },
-    ],
+    parts: [fixed('head', head(data)), live('replies', list(view, data))],
   };
 }
 
 function head({ meaning }: RepliesData): Html {
   const options = REPLY_MEANINGS.map((word) => [word, MEANING_WORDS[word]] as const);
   return html`<h1>Replies</h1>
-<p>Replies that may mean to opt out wait for review. An opt-out suppresses the address at once, in every campaign.</p>
+<p>Replies that may mean to opt out wait for review. An opt-out suppresses the address at once.</p>
 <form class="filters" method="get" action="/replies" aria-label="Replies">${select('meaning', 'Meaning', options, meaning)}<p class="actions"><button class="main">Show</button><a class="button" href="${address(['replies'], { meaning: 'review' })}">To review</a></p></form>`;
 }
 
@@ -111,7 +117,7 @@ function list(view: View, { meaning, replies, isFirst, next, stoppedAt }: Replie
       : html`<p><a href="${address(['replies'], { meaning, before: stoppedAt })}">Look further back</a></p>`;
   if (replies.length === 0) {
     const none = meaning === 'review' ? 'No reply waits to be read.' : 'No replies.';
-    return html`<div class="empty"><p>${none}</p>${far}</div>
+    return html`<div class="empty"><p>${none}</p><p class="soft"><code>handbill listen</code> receives replies; <code>handbill reconcile FILE</code> reads them from an export.</p>${far}</div>
 ${pager('Pages of the list', [['Newest', first]])}`;
   }
   const rows = replies.map((reply) => ({ id: `reply-${reply.id}`, cells: cells(view, reply, meaning) }));
@@ -127,11 +133,11 @@ ${pager('Pages of the list', [
 const COLUMNS = [{ title: 'From' }, { title: 'Text' }, { title: 'Meaning' }, { title: 'To' }, { title: 'When' }];
 
 function cells(view: View, reply: ReplyLine, meaning: string): readonly (Html | string)[] {
-  const { id, from, text, answers, atMs, reviewedBy } = reply;
+  const { id, from, text, answers, atMs, reviewedBy, optsOutOf } = reply;
   return [
     html`<span data-key="${id}">${from}</span>`,
     html`<p class="quote">${text}</p>`,
-    html`<span>${MEANING_WORDS[reply.meaning] ?? reply.meaning}${reviewedBy === null ? null : html`<br><span class="soft">read by ${reviewedBy}</span>`}</span>`,
+    html`<span>${MEANING_WORDS[reply.meaning] ?? reply.meaning}${optsOutOf === null ? null : ` of ${optsOutOf}`}${reviewedBy === null ? null : html`<br><span class="soft">read by ${reviewedBy}</span>`}</span>`,
     answers === null
       ? ''
       : html`<a href="${address(['runs', answers.run, 'recipients', answers.row])}">${answers.campaign}</a>`,

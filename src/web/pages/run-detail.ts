@@ -1,7 +1,7 @@
 import { OUTCOMES, type OutcomeState } from '../../model.ts';
 import type { DeliveryCount } from '../../report/deliveries.ts';
-import { type Html, html } from '../../util/html.ts';
-import type { Tone } from '../charts/chart.ts';
+import { type Html, html } from '../../util/escape.ts';
+import { round, type Tone } from '../charts/chart.ts';
 import { lineChart } from '../charts/lines.ts';
 import type { Slot } from '../time-counts.ts';
 import { address, table, type View } from './layout.ts';
@@ -40,6 +40,26 @@ export function runCharts({ times }: RunDetail): Html {
   const description = `Messages that came to an outcome, from the first start to the last outcome; at most ${most} a second.`;
   return html`<h2>Over time</h2>
 ${lineChart({ title: 'Outcomes a second (times in UTC)', description, series, xKind: 'time', yUnit: 'a second', area: true })}`;
+}
+
+/** Bars of a sparkline at most. */
+const MOST_BARS = 32;
+const SPARK_PX = 20;
+
+/** When messages were accepted, from the first to the last, as small bars. */
+export function sparkline(times: RunDetail['times']): Html {
+  const each = Math.ceil(times.length / MOST_BARS);
+  const sums = Array.from({ length: Math.ceil(times.length / each) }, (_, i) =>
+    times.slice(i * each, (i + 1) * each).reduce((sum, { counts }) => sum + counts.accepted, 0),
+  );
+  const most = Math.max(1, ...sums);
+  const width = 100 / sums.length;
+  const bars = sums.map((sum, i) => {
+    const height = sum === 0 ? 0 : Math.max(1, Math.round((sum / most) * SPARK_PX));
+    return html`<rect x="${round(i * width)}%" y="${SPARK_PX - height}" width="${round(width * 0.8)}%" height="${height}"/>`;
+  });
+  const fastest = Math.max(...times.map((slot) => perSecond(slot, slot.counts.accepted)));
+  return html`<svg class="spark" role="img" width="96" height="${SPARK_PX}"><title>Accepted over time, at most ${fastest} a second</title>${bars}</svg>`;
 }
 
 function perSecond({ widthMs }: Slot<string>, count: number): number {

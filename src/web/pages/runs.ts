@@ -1,26 +1,45 @@
-import type { LegCount, RunRecord } from '../../ledger/records.ts';
-import { OUTCOMES, type OutcomeState, type Report, type RunState, type Totals } from '../../model.ts';
-import { newestFirst, PLAN_FILE, sentCampaign, takesPlans } from '../../operations/runs.ts';
+import type { RunRecord } from '../../ledger/records.ts';
+import type { Report, RunState, StepCount, Totals } from '../../model.ts';
+import { newestFirst, PLAN_FILE, sentCampaign, takesPlans } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/prices.ts';
 import { nextSteps } from '../../report/next-steps.ts';
 import { reasonWords } from '../../report/reason-words.ts';
-import { totalsKey, totalsOf } from '../../report/tally.ts';
+import { totalsKey } from '../../report/tally.ts';
+import { totalsOf } from '../../report/variants.ts';
 import {
+  acceptedWords,
+  commitFacts,
   DELIVERY_WORDS,
   duration,
+  inputFacts,
   milliseconds,
   OUTCOME_WORDS,
   repliesText,
   unmatchedLines,
+  WORST_FIRST,
 } from '../../report/words.ts';
-import { cameBack } from '../../run/deliveries.ts';
-import { stateOf, summarise } from '../../run/summary.ts';
-import { type Html, html } from '../../util/html.ts';
-import { stackedBar } from '../charts/bars.ts';
+import { cameBack } from '../../send/deliveries.ts';
+import { stateOf, summarise } from '../../send/summary.ts';
+import { type Html, html } from '../../util/escape.ts';
+import { funnelFigures, funnelOf } from '../charts/funnel.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, type MakePage, noRun, runOf, type Site, wholeOf } from '../site.ts';
-import { address, type Content, facts, pager, stateMark, table, tone, totalsBar, type View } from './layout.ts';
-import { type RunDetail, runCharts, variantsTable } from './run-detail.ts';
+import {
+  address,
+  type Content,
+  crumbs,
+  empty,
+  facts,
+  fixed,
+  live,
+  pager,
+  stateMark,
+  table,
+  tone,
+  totalsBar,
+  type View,
+} from './layout.ts';
+import { type RunDetail, runCharts, sparkline, variantsTable } from './run-detail.ts';
 
 const RUNS_ON_A_PAGE = 25;
 
@@ -38,8 +57,13 @@ export const makeRuns: MakePage = async (site, { ledger }, { view, query, patien
     // Deliveries need a pass of their own: shown when they are known.
     const detail = await site.looks.detail(run, Math.max(0, until - performance.now()));
     isOld ||= counts.isOld || detail.isOld;
-    const totals = counts.value === null ? null : totalsOf(own(counts.value.legs));
-    lines.push({ ...lineOf(site, run), totals, delivered: deliveredOf(detail.value) });
+    const totals = counts.value === null ? null : totalsOf(own(counts.value.steps));
+    lines.push({
+      ...lineOf(site, run),
+      totals,
+      delivered: deliveredOf(detail.value),
+      times: detail.value?.times ?? null,
+    });
   }
   const at = (place: number) => address([], place <= 0 ? {} : { from: place });
   const data = {
@@ -51,7 +75,7 @@ export const makeRuns: MakePage = async (site, { ledger }, { view, query, patien
   return { content: runsPage(view, data), isOld };
 };
 
-function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'delivered'> {
+function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'delivered' | 'times'> {
   const { id, campaign, environment, occurrence, rows, createdAtMs, startedAtMs, lastStartAtMs, finishedAtMs } = run;
   const held = { isHeld: () => site.looks.isHeld(run) };
   const state = stateOf(held, run);
@@ -71,8 +95,8 @@ function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'delivered
 }
 
 /** Recipients: a step that fell back is followed by another one. */
-function own(legs: readonly LegCount[]): readonly LegCount[] {
-  return legs.filter(({ fellBack }) => !fellBack);
+function own(steps: readonly StepCount[]): readonly StepCount[] {
+  return steps.filter(({ fellBack }) => !fellBack);
 }
 
 function deliveredOf(detail: RunDetail | null): number | null {
@@ -92,14 +116,15 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
   const counts = await site.looks.counts(run, asked.patienceMs);
   const detail = await site.looks.detail(run, Math.max(0, until - performance.now()));
   const { file, campaign } = await sentCampaign(run, project, site.context);
-  const legs = counts.value?.legs ?? [];
+  const steps = counts.value?.steps ?? [];
   const back = detail.value === null ? null : cameBack(open.ledger, run, detail.value.deliveries, campaign);
   const summary = summarise(
     {
       path: site.keeper.path,
       isHeld: () => site.looks.isHeld(run),
-      legs: () => [...legs],
+      steps: () => [...steps],
       changed: (of) => open.ledger.changed(of),
+      pauseOf: (of) => open.ledger.pauseOf(of),
     },
     run,
     null,
@@ -115,7 +140,7 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
     perSecond,
     detail: detail.value,
     campaignFile: file ?? run.campaign,
-    planFile: takesPlans(run, project) ? PLAN_FILE : null,
+    planPath: takesPlans(run, project) ? PLAN_FILE : null,
     currency: (await readPriceList(project)).prices?.currency ?? null,
   });
   // The time left of a run in progress changes with the clock only.
@@ -144,6 +169,8 @@ interface RunLine {
   readonly totals: Totals | null;
   /** Recipients with a report that the message was delivered; null if there are no reports, or it is not known yet. */
   readonly delivered: number | null;
+  /** Outcomes over time; null while they are being counted. */
+  readonly times: RunDetail['times'] | null;
 }
 
 interface RunsData {
@@ -163,29 +190,29 @@ export function runsPage(view: View, data: RunsData): Content {
   return {
     title,
     said,
-    parts: [
-      { id: 'head', content: html`<h1>${title}</h1>`, isLive: false },
-      { id: 'runs', content: runsTable(view, data), isLive: true },
-    ],
+    parts: [fixed('head', html`<h1>${title}</h1>`), live('runs', runsTable(view, data))],
   };
 }
 
 function runsTable({ formats }: View, { runs, total, newer, older }: RunsData): Html {
   if (runs.length === 0) {
-    return html`<div class="empty"><p>No run yet.</p>
-<p class="soft">This page shows runs as soon as something is sent: <code>handbill send CAMPAIGN</code></p></div>`;
+    return empty(
+      'No run yet.',
+      html`This page shows runs as soon as something is sent: <code>handbill send CAMPAIGN</code>`,
+    );
   }
   const rows = runs.map((run) => ({
     cells: [
       html`<span><a class="name" href="${address(['runs', run.id])}">${run.campaign}</a><br><span class="soft">${run.environment} · ${run.occurrence}</span></span>`,
       stateMark(run.state),
-      html`<span>${formats.time(run.startedMs)}</span>`,
-      run.finishedMs === null ? '' : html`<span>${formats.time(run.finishedMs)}</span>`,
+      html`<span>${formats.time(run.startedMs)}${run.finishedMs === null ? null : html`<br><span class="soft">took ${duration(Math.max(0, run.finishedMs - run.startedMs))}</span>`}</span>`,
       formats.number(run.recipients),
       outcomes(run, formats),
+      run.totals === null || run.totals.skipped === 0 ? '' : formats.number(run.totals.skipped),
       run.delivered === null || run.totals === null
         ? ''
         : html`<span>${formats.number(run.delivered)} <span class="soft">(${formats.percent(run.delivered, Math.max(run.delivered, run.totals.accepted + run.totals.inDoubt))})</span></span>`,
+      run.times === null || run.times.length < 2 ? '' : sparkline(run.times),
     ],
   }));
   return html`${table(`${formats.count(total, 'run')}, newest first.`, COLUMNS, rows)}
@@ -211,10 +238,11 @@ const COLUMNS = [
   { title: 'Run' },
   { title: 'State' },
   { title: 'Started' },
-  { title: 'Ended', isOptional: true },
   { title: 'Recipients', isFigure: true },
   { title: 'Outcomes' },
+  { title: 'Skipped', isFigure: true, isOptional: true },
   { title: 'Delivered', isFigure: true, isOptional: true },
+  { title: 'Pace', isOptional: true },
 ];
 
 interface RunData {
@@ -225,7 +253,7 @@ interface RunData {
   readonly detail: RunDetail | null;
   /** The campaign as its owner would name it on the command line. */
   readonly campaignFile: string;
-  readonly planFile: string | null;
+  readonly planPath: string | null;
   readonly currency: string | null;
 }
 
@@ -237,21 +265,13 @@ function runPage(view: View, data: RunData): Content {
     title,
     said: saidOf(view, report),
     parts: [
-      { id: 'head', content: head(view, data), isLive: true },
-      { id: 'totals', content: totals(view, report), isLive: true },
-      { id: 'steps', content: steps(data), isLive: true },
-      {
-        id: 'why',
-        content: html`<div class="two">${reasons(view, report)}${deliveries(view, report)}</div>`,
-        isLive: true,
-      },
-      { id: 'charts', content: data.detail === null ? counting() : runCharts(data.detail), isLive: true },
-      {
-        id: 'variants',
-        content: data.detail === null ? html`` : (variantsTable(view, report.run, data.detail) ?? html``),
-        isLive: true,
-      },
-      { id: 'figures', content: figures(view, data), isLive: true },
+      live('head', head(view, data)),
+      live('totals', totals(view, data)),
+      live('steps', steps(data)),
+      live('why', html`<div class="two">${reasons(view, report)}${deliveries(view, report)}</div>`),
+      live('charts', data.detail === null ? counting() : runCharts(data.detail)),
+      live('variants', data.detail === null ? html`` : (variantsTable(view, report.run, data.detail) ?? html``)),
+      live('figures', figures(view, data)),
     ],
   };
 }
@@ -267,12 +287,12 @@ function saidOf({ formats }: View, report: Report): string {
 
 function head({ formats }: View, { report, perSecond }: RunData): Html {
   const { run, environment, state, startedAt, finishedAt, purgedAt, totals: of } = report;
-  return html`<p class="crumbs"><a href="/">Runs</a> / ${run}</p>
-<div class="head"><h1>${report.campaign}</h1>${stateMark(state)}</div>
+  return html`${crumbs([['Runs', '/']], run)}
+<div class="head"><h1>${report.campaign}</h1>${stateMark(state)}<form class="actions" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p></div>
 <p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${took(startedAt, finishedAt)})`}</p>
 ${state === 'running' ? progress(formats, of, perSecond) : null}
 ${purgedAt === undefined ? null : html`<p>Personal data was taken out of this run on ${formats.time(purgedAt)}.</p>`}
-<p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p>`;
+${acceptedWords(report.acceptedList).map((words) => html`<p>${words}</p>`)}`;
 }
 
 function took(startedAt: string, finishedAt: string): string {
@@ -287,29 +307,24 @@ function progress(formats: View['formats'], of: Report['totals'], perSecond: num
     rate > 0
       ? `${formats.number(Math.round(rate * 10) / 10)} a second over the last minute${left}`
       : 'nothing in the last minute';
-  return html`<p><progress max="${of.recipients}" value="${done}" aria-label="Recipients done"></progress> <strong>${formats.number(done)} of ${formats.number(of.recipients)}</strong> (${formats.percent(done, of.recipients)}), ${pace}.</p>`;
+  return html`<p><progress max="${of.recipients}" value="${done}" aria-label="Recipients done"></progress><strong>${formats.number(done)} of ${formats.number(of.recipients)}</strong> (${formats.percent(done, of.recipients)}), ${pace}.</p>`;
 }
 
-function totals({ formats }: View, { run, totals: of }: Report): Html {
-  const cards = OUTCOMES.flatMap((outcome) => {
-    const count = of[totalsKey(outcome)];
-    if (count === 0) return [];
-    const to = address(['runs', run, 'recipients'], { outcome });
-    return [
-      html`<li class="${tone(outcome)}"><a href="${to}">${outcome}</a><b>${formats.number(count)}</b><span class="soft">${formats.percent(count, of.recipients)} · ${OUTCOME_WORDS[outcome]}</span></li>`,
-    ];
-  });
-  const parts = OUTCOMES.map((outcome) => ({ label: outcome, value: of[totalsKey(outcome)], tone: outcome }));
-  const description = `What became of ${formats.count(of.recipients, 'recipient')}.`;
-  return html`<h2>${formats.count(of.recipients, 'recipient')}</h2>
-${of.recipients === 0 ? null : stackedBar({ title: 'Outcomes', description, parts, unit: 'Recipients' })}
-<ul class="cards">${cards}</ul>`;
+/** How far the messages came, and what they cost. */
+function totals({ formats }: View, { report, currency }: RunData): Html {
+  if (report.totals.recipients === 0) return html`<p>The list has no recipients.</p>`;
+  const { cost, parts } = report.sms;
+  const priced =
+    cost === null
+      ? null
+      : html`<div><dt>Cost</dt><dd>${formats.money(cost >= 1 ? Math.round(cost * 100) / 100 : cost, currency)}</dd><dd class="soft">${parts === 0 ? html`&nbsp;` : formats.count(parts, 'part')}</dd></div>`;
+  return html`<dl class="funnel" aria-label="How far the messages came">${funnelFigures(funnelOf(report), formats)}${priced}</dl>`;
 }
 
-function steps({ report, campaignFile, planFile }: RunData): Html {
+function steps({ report, campaignFile, planPath }: RunData): Html {
   // A run in progress needs no command: its progress is shown above.
   const isShown = (command: string | null) => report.state !== 'running' || !command?.startsWith('handbill report ');
-  const left = nextSteps(report, campaignFile, planFile).filter(({ command }) => isShown(command));
+  const left = nextSteps(report, campaignFile, planPath).filter(({ command }) => isShown(command));
   if (left.length === 0) return html``;
   return html`<h2>What to do</h2>
 ${left.map(
@@ -321,27 +336,42 @@ ${left.map(
 )}`;
 }
 
-function reasons({ formats }: View, { run, reasons: by }: Report): Html {
-  const rows = OUTCOMES.flatMap((outcome: OutcomeState) =>
-    Object.entries(by[totalsKey(outcome)] ?? {}).map(([reason, count]) => ({
+/** Every outcome with its reasons, those that need attention first. */
+function reasons({ formats }: View, { run, reasons: by, totals: of }: Report): Html {
+  const rows = WORST_FIRST.flatMap((outcome) => {
+    const count = of[totalsKey(outcome)];
+    if (count === 0) return [];
+    const head = html`<span><span class="key ${tone(outcome)}" aria-hidden="true"></span><a class="name" href="${address(['runs', run, 'recipients'], { outcome })}">${outcome}</a></span>`;
+    const parts = Object.entries(by[totalsKey(outcome)] ?? {}).map(([reason, some]) => ({
+      isPart: true,
       cells: [
-        html`<span><a href="${address(['runs', run, 'recipients'], { outcome, reason })}">${reason}</a><br><span class="soft">${reasonWords(reason)}</span></span>`,
-        outcome,
-        formats.number(count),
+        html`<a href="${address(['runs', run, 'recipients'], { outcome, reason })}">${reason}</a>`,
+        formats.number(some),
+        formats.percent(some, of.recipients),
+        reasonWords(reason),
       ],
-    })),
-  );
-  if (rows.length === 0) return html`<section><h2>Reasons</h2><p class="soft">No outcome needs one.</p></section>`;
-  const columns = [{ title: 'Reason' }, { title: 'Outcome' }, { title: 'Recipients', isFigure: true }];
-  return html`<section><h2>Reasons</h2>
-${table('Why recipients were not simply accepted.', columns, rows)}</section>`;
+    }));
+    return [
+      { cells: [head, formats.number(count), formats.percent(count, of.recipients), OUTCOME_WORDS[outcome]] },
+      ...parts,
+    ];
+  });
+  const columns = [
+    { title: 'Outcome' },
+    { title: 'Recipients', isFigure: true },
+    { title: 'Share', isFigure: true },
+    { title: 'Meaning' },
+  ];
+  return html`<section><h2>Outcomes</h2>
+${totalsBar(of, formats)}
+${table(`${formats.count(of.recipients, 'recipient')}, by outcome and reason.`, columns, rows)}</section>`;
 }
 
 function deliveries(view: View, report: Report): Html {
   const { formats } = view;
   const entries = Object.entries(report.deliveries);
   if (entries.length === 0)
-    return html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet.</p>${unmatched(view, report)}</section>`;
+    return html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet. <code>handbill listen</code> receives delivery reports.</p>${unmatched(view, report)}</section>`;
   const all = Math.max(
     entries.reduce((sum, [, count]) => sum + count, 0),
     report.totals.accepted + report.totals.inDoubt,
@@ -349,12 +379,18 @@ function deliveries(view: View, report: Report): Html {
   const words: Readonly<Record<string, string>> = DELIVERY_WORDS;
   const rows = entries.map(([delivery, count]) => ({
     cells: [
-      html`<span><a href="${address(['runs', report.run, 'recipients'], { delivery })}">${delivery}</a><br><span class="soft">${words[delivery] ?? ''}</span></span>`,
+      html`<a href="${address(['runs', report.run, 'recipients'], { delivery })}">${delivery}</a>`,
       formats.number(count),
       formats.percent(count, all),
+      words[delivery] ?? '',
     ],
   }));
-  const columns = [{ title: 'Came back' }, { title: 'Recipients', isFigure: true }, { title: 'Share', isFigure: true }];
+  const columns = [
+    { title: 'State' },
+    { title: 'Recipients', isFigure: true },
+    { title: 'Share', isFigure: true },
+    { title: 'Meaning' },
+  ];
   return html`<section><h2>Deliveries</h2>
 ${table('What delivery reports and replies say.', columns, rows)}${unmatched(view, report)}</section>`;
 }
@@ -373,8 +409,8 @@ function counting(): Html {
   return html`<h2>Over time</h2><p class="soft">Being looked at: this scans all recipients.</p>`;
 }
 
-function figures({ formats }: View, { report, currency }: RunData): Html {
-  const { requests, sms, legs, replies, winner, opensAt } = report;
+function figures({ formats }: View, { report }: RunData): Html {
+  const { requests, sms, steps, replies, winner, opensAt } = report;
   const { latencyMs } = requests;
   return html`<h2>Figures</h2>
 ${facts([
@@ -391,18 +427,19 @@ ${facts([
       : `p50 ${milliseconds(latencyMs.p50)}, p95 ${milliseconds(latencyMs.p95)}, p99 ${milliseconds(latencyMs.p99)}`,
   ],
   ['SMS parts', sms.parts === 0 ? null : formats.number(sms.parts)],
-  ['Cost', sms.cost === null ? null : `${formats.number(sms.cost)}${currency === null ? '' : ` ${currency}`}`],
   ['Replies', replies === undefined ? null : repliesText(replies)],
   ['Opens again', opensAt === undefined ? null : formats.time(opensAt)],
   ['Winner of the test', winner?.variant ?? null],
+  ...commitFacts(report),
+  ...inputFacts(report),
   ['Run', report.run],
 ])}
-${legs === undefined ? null : channels(formats, legs)}`;
+${steps === undefined ? null : channels(formats, steps)}`;
 }
 
-function channels(formats: View['formats'], legs: NonNullable<Report['legs']>): Html {
-  const rows = legs.map((leg) => ({
-    cells: [leg.channel, ...CHANNEL_COLUMNS.map(([, key]) => formats.number(leg[key]))],
+function channels(formats: View['formats'], steps: NonNullable<Report['steps']>): Html {
+  const rows = steps.map((step) => ({
+    cells: [step.channel, ...CHANNEL_COLUMNS.map(([, key]) => formats.number(step[key]))],
   }));
   const columns = [{ title: 'Channel' }, ...CHANNEL_COLUMNS.map(([title]) => ({ title, isFigure: true }))];
   return html`<h2>Channels</h2>

@@ -1,12 +1,13 @@
 import { findSuppressions } from '../../campaign/read-suppressions.ts';
+import { shownTopic } from '../../ledger/suppressions.ts';
 import { listedForm } from '../../suppression/form.ts';
 import { readHasher } from '../../suppression/hash.ts';
-import { type Html, html } from '../../util/html.ts';
-import { createTurns } from '../../util/turns.ts';
+import { type Html, html } from '../../util/escape.ts';
+import { createTurns } from '../../util/long-work.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { readSearch, type Search } from '../search.ts';
 import { type MakePage, type Site, textOf, whole } from '../site.ts';
-import { address, type Content, csrfField, pager, table, type View } from './layout.ts';
+import { address, type Content, csrfField, fixed, live, pager, questionPage, table, type View } from './layout.ts';
 
 const ENTRIES_ON_A_PAGE = 50;
 const STEP_ENTRIES = 20_000;
@@ -16,8 +17,9 @@ const LONGEST_MS = 1_500;
 export const makeSuppressions: MakePage = async (site, open, { view, query }) => {
   const search = readSearch(textOf(query, 'q'), site.phone);
   const after = query.get('after')?.slice(0, 400) ?? null;
+  const afterTopic = query.get('topic')?.slice(0, 100) ?? '';
   const { addresses, hashes } = open.ledger.suppressionCounts();
-  const { found, stoppedAt } = await readEntries(open, search, after);
+  const { found, stoppedAt } = await readEntries(open, search, after === null ? ['', ''] : [after, afterTopic]);
   const entries = found.slice(0, ENTRIES_ON_A_PAGE);
   const data = {
     q: search?.text ?? '',
@@ -26,7 +28,7 @@ export const makeSuppressions: MakePage = async (site, open, { view, query }) =>
     hashes,
     isHashed: hashes === 0 || search === null ? null : await isHashed(site, open, search, view.nowMs),
     isFirst: after === null,
-    next: found.length > ENTRIES_ON_A_PAGE ? (entries.at(-1)?.address ?? null) : null,
+    next: found.length > ENTRIES_ON_A_PAGE ? placeOf(entries.at(-1)) : null,
     stoppedAt,
     files: await filesOf(site),
     timeZone: site.reading.project.timeZone,
@@ -34,21 +36,29 @@ export const makeSuppressions: MakePage = async (site, open, { view, query }) =>
   return whole(suppressionsPage(view, data));
 };
 
+/** Where a page ends: by address, then by topic. */
+type Place = readonly [address: string, topic: string];
+
+function placeOf(entry: SuppressionLine | undefined): Place | null {
+  return entry === undefined ? null : [entry.address, entry.topic];
+}
+
 /** By their place in the index of addresses: the last page takes no longer than the first. */
-async function readEntries(open: OpenLedger, search: Search | null, cursor: string | null) {
+async function readEntries(open: OpenLedger, search: Search | null, cursor: Place) {
   const turn = createTurns();
   const until = performance.now() + LONGEST_MS;
   const names = search === null ? null : JSON.stringify(search.names.map(listedForm));
   const found: SuppressionLine[] = [];
-  for (let after = cursor ?? ''; ; ) {
-    const end = open.query(END_OF_STEP).get(after, STEP_ENTRIES)?.[0] ?? null;
+  for (let after = cursor; ; ) {
+    const [endAddress = null, endTopic = null] = open.query(END_OF_STEP).get(...after, STEP_ENTRIES) ?? [];
     const limit = ENTRIES_ON_A_PAGE + 1 - found.length;
     const part = search?.part == null ? null : listedForm(search.part);
-    const rows = open.query(ENTRIES).all(after, end as string | null, names, part, limit);
+    const rows = open.query(ENTRIES).all(...after, endAddress, endTopic, names, part, limit);
     found.push(
       ...rows.map(
-        ([address, reason, until, source, created]): SuppressionLine => ({
+        ([address, topic, reason, until, source, created]): SuppressionLine => ({
           address: String(address),
+          topic: String(topic),
           reason: reason as string | null,
           untilMs: until as number | null,
           source: String(source),
@@ -56,19 +66,20 @@ async function readEntries(open: OpenLedger, search: Search | null, cursor: stri
         }),
       ),
     );
-    if (end === null || found.length > ENTRIES_ON_A_PAGE) return { found, stoppedAt: null };
-    after = String(end);
+    if (endAddress === null || found.length > ENTRIES_ON_A_PAGE) return { found, stoppedAt: null };
+    after = [String(endAddress), String(endTopic)];
     if (performance.now() > until) return { found, stoppedAt: after };
     await turn();
   }
 }
 
-const END_OF_STEP = 'SELECT address FROM suppressions WHERE address > ? ORDER BY address LIMIT 1 OFFSET ?';
+const END_OF_STEP = `SELECT address, topic FROM suppressions WHERE (address, topic) > (?, ?)
+  ORDER BY address, topic LIMIT 1 OFFSET ?`;
 
-const ENTRIES = `SELECT address, reason, until_at, source, created_at FROM suppressions
-  WHERE address > ?1 AND (?2 IS NULL OR address <= ?2)
-    AND (?3 IS NULL OR address IN (SELECT value FROM json_each(?3)) OR instr(address, ?4) > 0)
-  ORDER BY address LIMIT ?5`;
+const ENTRIES = `SELECT address, topic, reason, until_at, source, created_at FROM suppressions
+  WHERE (address, topic) > (?1, ?2) AND (?3 IS NULL OR (address, topic) <= (?3, ?4))
+    AND (?5 IS NULL OR address IN (SELECT value FROM json_each(?5)) OR instr(address, ?6) > 0)
+  ORDER BY address, topic LIMIT ?7`;
 
 /** Null if the key of the hashes is missing: then it is unknown. */
 async function isHashed(site: Site, { ledger }: OpenLedger, search: Search, nowMs: number): Promise<boolean | null> {
@@ -86,6 +97,8 @@ async function filesOf({ reading, context }: Site): Promise<readonly string[]> {
 
 interface SuppressionLine {
   readonly address: string;
+  /** As the ledger has it. */
+  readonly topic: string;
   readonly reason: string | null;
   /** Milliseconds since 1970; null: without an end. */
   readonly untilMs: number | null;
@@ -101,8 +114,8 @@ interface SuppressionsData {
   /** Whether the address that is searched for is on the list as a hash; null: unknown, or not asked. */
   readonly isHashed: boolean | null;
   readonly isFirst: boolean;
-  readonly next: string | null;
-  readonly stoppedAt: string | null;
+  readonly next: Place | null;
+  readonly stoppedAt: Place | null;
   /** Lists in files that the project names: they count too, and are not shown. */
   readonly files: readonly string[];
   readonly timeZone: string;
@@ -112,10 +125,7 @@ interface SuppressionsData {
 export function suppressionsPage(view: View, data: SuppressionsData): Content {
   return {
     title: 'Suppressions',
-    parts: [
-      { id: 'head', content: head(view, data), isLive: false },
-      { id: 'list', content: list(view, data), isLive: true },
-    ],
+    parts: [fixed('head', head(view, data)), live('list', list(view, data))],
   };
 }
 
@@ -125,19 +135,29 @@ function head(view: View, { q, files, timeZone }: SuppressionsData): Html {
       ? null
       : html`<p class="soft">Files of the project that count too, and are not shown here: ${files.join(', ')}</p>`;
   return html`<h1>Suppressions</h1>
-<p>No address on this list is sent to, in any campaign.</p>
+<p>No address on this list is sent to: in any campaign, or in those of a topic.</p>
 ${others}
 <form class="filters" method="get" action="/suppressions" role="search" aria-label="Suppressions">
 <p class="field wide"><label for="q">Number, email address or contact:ID, or a part of it</label><input id="q" name="q" type="search" value="${q}" maxlength="300" autocomplete="off" spellcheck="false"></p>
 <p class="actions"><button class="main">Search</button><a class="button" href="/suppressions">All</a></p>
 </form>
-${view.actions === 'on' ? adding(view, timeZone) : null}`;
+${view.actions === 'on' ? adding(view, timeZone) : howToChange(view)}`;
+}
+
+/** Where nothing can be changed here: how it can. */
+function howToChange({ actions }: View): Html {
+  const here =
+    actions === 'off'
+      ? html`To change the list here, start <code>handbill serve --allow-actions</code> and open the address that it prints.`
+      : html`To change the list here, open the address that the start printed.`;
+  return html`<p class="soft">${here} In a terminal: <code>handbill suppress add ADDRESS</code>, <code>handbill suppress remove ADDRESS</code></p>`;
 }
 
 function adding(view: View, timeZone: string): Html {
   return html`<form method="post" action="/suppressions"><fieldset><legend>Add an address</legend><div class="filters">${csrfField(view)}
 <p class="field wide"><label for="address">Number, email address, contact:ID or hash</label><input id="address" name="address" required maxlength="300" autocomplete="off" spellcheck="false"></p>
 <p class="field wide"><label for="reason">Reason</label><input id="reason" name="reason" maxlength="300"></p>
+<p class="field"><label for="topic">Topic; empty means all</label><input id="topic" name="topic" maxlength="64" autocomplete="off" spellcheck="false"></p>
 <p class="field"><label for="until">Until the end of the day (${timeZone}); empty means without end</label><input id="until" name="until" type="date"></p>
 <p class="actions"><button name="do" value="add">Suppress</button></p>
 </div></fieldset></form>`;
@@ -148,13 +168,10 @@ function list(view: View, data: SuppressionsData): Html {
   const { q, entries, addresses, hashes, isHashed, next, stoppedAt } = data;
   const first = data.isFirst ? null : address(['suppressions'], { q });
   const hashed = isHashed === true ? html`<p class="step">${q} is on the list as a keyed hash.</p>` : null;
-  const far =
-    stoppedAt === null
-      ? null
-      : html`<p><a href="${address(['suppressions'], { q, after: stoppedAt })}">Look further</a></p>`;
+  const far = stoppedAt === null ? null : html`<p><a href="${pageFrom(q, stoppedAt)}">Look further</a></p>`;
   const counts = `${formats.count(addresses, 'address', 'addresses')} and ${formats.count(hashes, 'keyed hash', 'keyed hashes')} on the list${q === '' ? '' : `; those that match ${q}`}.`;
   if (entries.length === 0) {
-    return html`${hashed}<div class="empty"><p>${q === '' ? 'No addresses are suppressed.' : 'No address on the list is like that.'}</p><p class="soft">${counts}</p>${far}</div>
+    return html`${hashed}<div class="empty"><p>${q === '' ? 'No addresses are suppressed.' : 'No address on the list is like that.'}</p><p class="soft">${counts}</p>${q === '' ? html`<p class="soft">A STOP that <code>handbill listen</code> receives is entered by itself; <code>handbill suppress add ADDRESS</code> enters one by hand.</p>` : null}${far}</div>
 ${pager('Pages of the list', [['First page', first]])}`;
   }
   const columns = view.actions === 'on' ? [...COLUMNS, { title: 'Change', isHidden: true }] : COLUMNS;
@@ -163,12 +180,17 @@ ${pager('Pages of the list', [['First page', first]])}`;
 ${far}
 ${pager('Pages of the list', [
   ['First page', first],
-  ['Next page', next === null ? null : address(['suppressions'], { q, after: next })],
+  ['Next page', next === null ? null : pageFrom(q, next)],
 ])}`;
+}
+
+function pageFrom(q: string, [after, topic]: Place): string {
+  return address(['suppressions'], { q, after, ...(topic === '' ? {} : { topic }) });
 }
 
 const COLUMNS = [
   { title: 'Address' },
+  { title: 'Topic' },
   { title: 'Until' },
   { title: 'From' },
   { title: 'Reason', isOptional: true },
@@ -183,32 +205,34 @@ function cells(view: View, entry: SuppressionLine): readonly (Html | string)[] {
       ? 'without end'
       : html`<span>${formats.time(untilMs)}${untilMs <= nowMs ? html` <span class="soft">(over)</span>` : null}</span>`;
   return [
-    html`<span data-key="${entry.address}">${entry.address}</span>`,
+    html`<span data-key="${entry.topic === '' ? entry.address : `${entry.address} ${entry.topic}`}">${entry.address}</span>`,
+    shownTopic(entry.topic) ?? 'all',
     until,
     source,
     reason ?? '',
     html`<span>${formats.time(createdMs)}</span>`,
-    ...(view.actions === 'on' ? [removal(view, entry.address)] : []),
+    ...(view.actions === 'on' ? [removal(view, entry.address, shownTopic(entry.topic))] : []),
   ];
 }
 
-function removal(view: View, who: string): Html {
-  return html`<form method="post" action="/suppressions">${csrfField(view)}<input type="hidden" name="address" value="${who}"><button class="quiet" name="do" value="ask">Remove<span class="hidden"> ${who}</span></button></form>`;
+function removal(view: View, who: string, topic: string | null): Html {
+  return html`<form method="post" action="/suppressions">${csrfField(view)}<input type="hidden" name="address" value="${who}">${topicField(topic)}<button class="quiet" name="do" value="ask">Remove<span class="hidden"> ${who}</span></button></form>`;
 }
 
-/** Asks whether an address is really to be removed from the suppressions. */
-export function removalQuestionPage(view: View, who: string): Content {
-  const title = `Take ${who} off the list?`;
-  return {
+function topicField(topic: string | null): Html | null {
+  return topic === null ? null : html`<input type="hidden" name="topic" value="${topic}">`;
+}
+
+/**
+ * Asks whether an address is really to be removed from the suppressions.
+ *
+ * @param topic - only the entry for this topic; null: every entry of the address
+ */
+export function removalQuestionPage(view: View, who: string, topic: string | null): Content {
+  const title = `Take ${who} off the list${topic === null ? '' : ` for ${topic}`}?`;
+  return questionPage(
     title,
-    parts: [
-      {
-        id: 'question',
-        isLive: false,
-        content: html`<h1>${title}</h1>
-<p>Campaigns may send to this address again, also where its owner asked not to be written to. The entry is not kept.</p>
-<form method="post" action="/suppressions" class="actions">${csrfField(view)}<input type="hidden" name="address" value="${who}"><button class="main" name="do" value="remove">Take it off</button><a class="button" href="/suppressions">Back</a></form>`,
-      },
-    ],
-  };
+    html`<p>Campaigns may send to this address again, also where its owner asked not to be written to. The entry is not kept.</p>
+<form method="post" action="/suppressions" class="actions">${csrfField(view)}<input type="hidden" name="address" value="${who}">${topicField(topic)}<button class="main" name="do" value="remove">Take it off</button><a class="button" href="/suppressions">Back</a></form>`,
+  );
 }

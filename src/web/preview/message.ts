@@ -7,26 +7,26 @@ import type {
   TextElement,
 } from '../../content/channel.ts';
 import { CHANNEL_TABLE } from '../../content/channels.ts';
-import type { JsonObject, Leg, LegMessage, Variables } from '../../model.ts';
+import type { JsonObject, Step, StepMessage, Variables } from '../../model.ts';
 import { countOf } from '../../report/words.ts';
 import type { PreviewNode } from './nodes.ts';
 
 /** One message as its recipient will see or hear it. */
-export function messageNode(message: LegMessage, leg: Leg): PreviewNode {
+export function messageNode(message: StepMessage, step: Step): PreviewNode {
   const { channel, text, rendered, sms } = message;
-  const facts = sms === null ? null : { ...sms, characterSet: leg.characterSet };
+  const facts = sms === null ? null : { ...sms, characterSet: step.characterSet };
   const described = CHANNEL_TABLE[channel].describe({ text, content: rendered ?? EMPTY, sms: facts });
-  return ['leg', ['name', nameOf(message)], ...providerNodes(message, leg), ...FRAMES[described.on](described, leg)];
+  return ['step', ['name', nameOf(message)], ...providerNodes(message, step), ...FRAMES[described.on](described, step)];
 }
 
 const EMPTY: JsonObject = Object.freeze({});
 
-function nameOf({ channel, sms }: LegMessage): string {
+function nameOf({ channel, sms }: StepMessage): string {
   const facts = sms === null ? [] : [sms.encoding, countOf(sms.parts, 'part'), countOf(sms.units, 'unit')];
   return [CHANNEL_TABLE[channel].label, ...facts].join(' · ');
 }
 
-type Frame = (described: Description, leg: Leg) => readonly PreviewNode[];
+type Frame = (described: Description, step: Step) => readonly PreviewNode[];
 
 /** Where a message is seen or heard. */
 const FRAMES: Readonly<Record<Description['on'], Frame>> = {
@@ -132,7 +132,7 @@ function marked(part: string, odd: RegExp): readonly PreviewNode[] {
 }
 
 /** Of a template that the provider has, what goes into it. */
-function providerNodes({ variables }: LegMessage, { template }: Leg): readonly PreviewNode[] {
+function providerNodes({ variables }: StepMessage, { template }: Step): readonly PreviewNode[] {
   if (template?.kind !== 'provider') return [];
   const values = named(variables ?? {}).flatMap(([name, value]): readonly PreviewNode[] => [
     ['term', name],

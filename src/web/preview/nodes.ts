@@ -7,13 +7,18 @@ export const KINDS = {
   head: { tag: 'header', style: 'row-head' },
   to: { tag: 'h3', style: 'row-to' },
   badge: { tag: 'span', style: 'badge' },
+  /** What the recipient sees or hears, and beside it what is known about the row. */
+  shown: { tag: 'div', style: 'shown' },
+  more: { tag: 'div', style: 'more' },
+  compare: { tag: 'div', style: 'compare' },
+  column: { tag: 'section', style: 'column' },
   p: { tag: 'p', style: '' },
   soft: { tag: 'p', style: 'soft' },
   warnings: { tag: 'ul', style: 'warnings' },
   item: { tag: 'li', style: '' },
   word: { tag: 'code', style: '' },
-  leg: { tag: 'section', style: 'leg' },
-  name: { tag: 'h4', style: 'leg-name' },
+  step: { tag: 'section', style: 'step' },
+  name: { tag: 'h4', style: 'step-name' },
   phone: { tag: 'div', style: 'phone' },
   sender: { tag: 'p', style: 'sender' },
   bubble: { tag: 'div', style: 'bubble' },
@@ -61,6 +66,24 @@ export interface RowView {
   readonly node: PreviewNode;
   /** What each request is, in order. */
   readonly requests: readonly string[];
+}
+
+/** A row with more of what is known about it. */
+export function withMore(node: PreviewNode, more: readonly PreviewNode[]): PreviewNode {
+  if (typeof node === 'string') return node;
+  const [kind, ...children] = node;
+  return [kind, ...children.map((child) => (isKind(child, 'more') ? ([...child, ...more] as PreviewNode) : child))];
+}
+
+/** The messages of a row; empty where it has none. */
+export function shownOf(node: PreviewNode): readonly PreviewNode[] {
+  if (typeof node === 'string') return [];
+  const shown = node.find((child) => isKind(child, 'shown'));
+  return shown === undefined || typeof shown === 'string' ? [] : (shown.slice(1) as readonly PreviewNode[]);
+}
+
+function isKind(node: PreviewNode, kind: Kind): node is readonly [Kind, ...PreviewNode[]] {
+  return typeof node === 'object' && node[0] === kind;
 }
 
 /** The columns of a row; nothing where the row could not be read. */

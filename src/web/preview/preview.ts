@@ -1,18 +1,17 @@
 import type { Diagnostic } from '../../errors.ts';
 import type { SendDecision } from '../../model.ts';
-import { type Preview, previewFacts } from '../../operations/preview.ts';
+import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
 import { countOf, number } from '../../report/words.ts';
-import { Html, html } from '../../util/html.ts';
+import { Html, html } from '../../util/escape.ts';
 import { clientScript } from '../client-script.ts';
 import { documentFrame } from '../document.ts';
 import type { About, Facets } from './about.ts';
 import { createPacker, openValues, type PackedRow, type Values } from './block.ts';
-import { columnsNode, KINDS, type PreviewNode, requestNode } from './nodes.ts';
+import { previewFacts } from './facts.ts';
+import { MESSAGE_COLOURS, MESSAGE_STYLE, nodeHtml } from './message-html.ts';
+import { columnsNode, requestNode, withMore } from './nodes.ts';
 import { createFacetTable, type FacetTable, rowView } from './row.ts';
-import type { PreviewedRow, PreviewSource } from './source.ts';
 import { summarySection } from './summary.ts';
-
-export type { PreviewedRow, PreviewSource } from './source.ts';
 
 interface PreviewPageOptions {
   /** Figures of the whole list with their names, in order; asked for once all rows were read. */
@@ -29,7 +28,7 @@ interface PreviewPageOptions {
  *
  * @throws whatever reading the rows throws; HandbillError if the list changes its form meanwhile
  */
-async function* previewPage(source: PreviewSource, options: PreviewPageOptions): AsyncGenerator<string> {
+async function* previewPage(source: PreviewRows, options: PreviewPageOptions): AsyncGenerator<string> {
   const { campaign, occurrence } = source.plan;
   const title = `Preview of ${campaign.name} (${occurrence})`;
   const script = clientScript('preview');
@@ -37,10 +36,10 @@ async function* previewPage(source: PreviewSource, options: PreviewPageOptions):
   yield head;
   const facets = createFacetTable(source);
   const first: Html[] = [];
-  const rows = yield* rowElements(source, facets, first);
+  const { rows, warned } = yield* rowElements(source, facets, first);
   const { estimate } = source.result();
   yield html`<main>
-${summarySection(source, options.facts())}
+${summarySection(source, options.facts(), rows < estimate.rows ? null : warned)}
 ${messagesSection({ first, rows, of: estimate.rows })}
 </main>
 ${aboutElement(source, facets.all())}
@@ -48,19 +47,26 @@ ${aboutElement(source, facets.all())}
   yield foot;
 }
 
-/** The rows as elements; keeps the first ones as markup, and returns how many there are. */
-async function* rowElements(source: PreviewSource, facets: FacetTable, first: Html[]): AsyncGenerator<string, number> {
+/** The rows as elements; keeps the first ones as markup, and returns how many there are, and have warnings. */
+async function* rowElements(
+  source: PreviewRows,
+  facets: FacetTable,
+  first: Html[],
+): AsyncGenerator<string, { readonly rows: number; readonly warned: number }> {
   const packer = createPacker();
   const values = await openValues(source.plan.campaign.recipients);
   let count = 0;
+  let warned = 0;
   try {
     for await (const batch of source.batches) {
       const [from, to] = [batch[0], batch.at(-1)];
       if (from !== undefined && to !== undefined) await values.between(from.decision.row, to.decision.row);
       for (const row of batch) {
-        const packed = packedRow(row, values, facets, source, count < STATIC_ROWS ? first : null);
-        packer.add(packed);
+        const { decision } = row;
+        const warnings = decision.decision === 'send' ? source.warn(decision) : NO_WARNINGS;
+        packer.add(packedRow(row, { values, warnings }, facets, source, count < STATIC_ROWS ? first : null));
         count += 1;
+        if (warnings.length > 0) warned += 1;
       }
       const ready = packer.ready();
       if (ready !== '') yield ready;
@@ -69,21 +75,20 @@ async function* rowElements(source: PreviewSource, facets: FacetTable, first: Ht
   } finally {
     await values.close();
   }
-  return count;
+  return { rows: count, warned };
 }
 
 const NO_WARNINGS: readonly Diagnostic[] = [];
 
 function packedRow(
-  row: PreviewedRow,
-  values: Values,
+  row: Previewed,
+  { values, warnings }: { readonly values: Values; readonly warnings: readonly Diagnostic[] },
   facets: FacetTable,
-  source: PreviewSource,
+  source: PreviewRows,
   first: Html[] | null,
 ): PackedRow {
   const { decision } = row;
   const send = decision.decision === 'send' ? decision : null;
-  const warnings = send === null ? NO_WARNINGS : source.warn(send);
   const cells = send?.recipient.values ?? values.of(decision.row, decision.line);
   const view = rowView(row, warnings, source);
   const bodies = row.body === null ? row.fallbacks : [row.body, ...row.fallbacks];
@@ -91,7 +96,7 @@ function packedRow(
   if (first !== null) {
     const { columns, environment } = source.plan;
     const requests = view.requests.map((name, i) => requestNode(name, environment.url, bodies[i] ?? ''));
-    first.push(nodeHtml(withNodes(view.node, [...columnsNode(columns, cells), ...requests])));
+    first.push(nodeHtml(withMore(view.node, [...columnsNode(columns, cells), ...requests]), 'Shown with JavaScript.'));
   }
   return {
     line,
@@ -101,10 +106,6 @@ function packedRow(
     view: [JSON.stringify(view), ...bodies].join('\n'),
     like: send?.variant ?? '',
   };
-}
-
-function withNodes(node: PreviewNode, more: readonly PreviewNode[]): PreviewNode {
-  return typeof node === 'string' ? node : [...node, ...more];
 }
 
 /** Addresses of fallbacks; if a number could not be read, its digits, with any spaces. */
@@ -123,7 +124,8 @@ function searchedToo(to: string | null, cells: readonly string[], send: SendDeci
 const STATIC_ROWS = 20;
 
 /** What the script needs, as JSON in an element that shows nothing. */
-function aboutElement({ plan }: PreviewSource, facets: readonly Facets[]): Html {
+function aboutElement({ plan, result }: PreviewRows, facets: readonly Facets[]): Html {
+  const { estimate, mostExpensive } = result();
   const { columns, environment, campaign } = plan;
   const { to, key, timeZone } = campaign.recipients;
   const others: readonly (string | null)[] = [
@@ -133,7 +135,16 @@ function aboutElement({ plan }: PreviewSource, facets: readonly Facets[]): Html 
     ...campaign.fallbacks.map((fallback) => fallback.to),
   ];
   const naming = columns.flatMap((name, i) => (others.includes(name) ? [] : [i]));
-  const about: About = { columns, naming, address: columns.indexOf(to), url: environment.url, facets };
+  const about: About = {
+    columns,
+    naming,
+    address: columns.indexOf(to),
+    url: environment.url,
+    variants: campaign.variants.map(({ name }) => name),
+    longest: estimate.longest?.line ?? null,
+    mostExpensive,
+    facets,
+  };
   // Nothing in JSON needs to be `<`, with which an end tag begins, but in strings, where it can be written otherwise.
   const json = JSON.stringify(about).replaceAll('<', '\\u003c');
   return html`<script type="application/json" id="about">${new Html(json)}</script>`;
@@ -153,15 +164,25 @@ function messagesSection({ first, rows, of }: Shown): Html {
     rows < of ? html`<p class="soft">This page holds ${number(rows)} of the ${countOf(of, 'row')}.</p>` : null;
   const note = `The first ${number(first.length)} of ${countOf(rows, 'row')}. With JavaScript, in a browser of 2023 or later, all of them are shown here, with search and filters.`;
   return html`<section id="messages" aria-labelledby="messages-title">
-<h2 id="messages-title">Messages</h2>
+<h2 class="unseen" id="messages-title">Messages</h2>
 ${part}<div id="browse" hidden>
+<div class="finder">
 <form id="search" role="search" autocomplete="off">
-<label class="field wide" for="query"><span>Search</span><input id="query" type="search" spellcheck="false" maxlength="200" aria-describedby="count" aria-controls="list"></label>
-<div id="filters"></div>
+<label class="unseen" for="query">Search</label><input id="query" type="search" spellcheck="false" maxlength="200" placeholder="Search name, number or line" aria-describedby="count" aria-controls="list">
+<details id="narrow"><summary>Filters</summary><div id="filters"></div></details>
 </form>
 <div class="status"><p id="count" role="status" aria-live="polite"></p>${HELP}</div>
-<div class="panes">
 <div id="list" role="listbox" tabindex="0" aria-label="Recipients"></div>
+</div>
+<div class="reader">
+<div class="steer" role="toolbar" aria-label="Which message">
+<button type="button" id="previous" aria-label="Previous recipient">←</button><button type="button" id="next" aria-label="Next recipient">→</button>
+<span id="place" class="soft"></span>
+${JUMPS.map(
+  ([id, name]) => html`<button type="button" id="${id}" hidden>${name}</button>
+`,
+)}<button type="button" id="compare" aria-pressed="false" hidden>Compare<span class="wide-only"> variants</span></button>
+</div>
 <div id="detail" role="region" aria-label="The chosen recipient" tabindex="-1"></div>
 </div>
 </div>
@@ -172,71 +193,80 @@ ${first}
 </section>`;
 }
 
-const HELP: Html = html`<details class="help"><summary>How to search, and keys</summary>
+/** Buttons that go to a row worth looking at: the script shows those that have one. */
+const JUMPS = [
+  ['longest', 'Longest'],
+  ['most-expensive', 'Most expensive'],
+  ['first-warning', 'First warning'],
+] as const;
+
+const HELP: Html = html`<details class="help" id="help"><summary>Keys</summary>
 <dl>
 <dt>a name or a word</dt><dd>any column, the address or the key; with or without accents; all words must be there</dd>
 <dt>a number</dt><dd>in any spelling: 07700 900123, +44 7700 900123, 0044..., or a part of it</dd>
 <dt>line 42</dt><dd>the row that begins at line 42 of the list; 42 alone finds it too</dd>
 <dt><kbd>/</kbd></dt><dd>to the search</dd>
 <dt><kbd>Esc</kbd></dt><dd>empties the search, then goes to the list</dd>
-<dt><kbd>↓</kbd> <kbd>↑</kbd>, <kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous recipient; the arrows also from the search</dd>
+<dt><kbd>j</kbd> <kbd>k</kbd>, <kbd>→</kbd> <kbd>←</kbd></dt><dd>next and previous recipient; on a phone, swipe the message</dd>
+<dt><kbd>↓</kbd> <kbd>↑</kbd></dt><dd>the same in the list, and from the search</dd>
 <dt><kbd>Page Down</kbd> <kbd>Page Up</kbd></dt><dd>a page further and back</dd>
 <dt><kbd>Home</kbd> <kbd>End</kbd></dt><dd>first and last</dd>
 <dt><kbd>Enter</kbd></dt><dd>to the message of the chosen one</dd>
+<dt><kbd>?</kbd></dt><dd>this list</dd>
 </dl>
 </details>`;
 
-/**
- * A message as markup, for pages without scripts. The HTML of an email is left out, because only a browser can sanitize
- * it; its text is shown.
- */
-function nodeHtml(node: PreviewNode): Html {
-  if (typeof node === 'string') return html`${node}`;
-  const [kind, ...children] = node;
-  if (kind === 'frame') return html`<p class="soft">Shown with JavaScript.</p>`;
-  const { tag, style } = KINDS[kind];
-  const start = style === '' ? `<${tag}>` : `<${tag} class="${style}">`;
-  return new Html(`${start}${children.map((child) => nodeHtml(child).markup).join('')}</${tag}>`);
-}
-
 /** What a preview looks like, beside what all pages share. */
 const PREVIEW_STYLE: Html = new Html(`
-:root{--chosen:#dfeafa;--chosen-line:#2f6fb5;--bubble:#e9eef5;--phone:#f5f7fa;--odd:#ffe08a;--odd-ink:#3d2c00;--warn:#8a5a00;--stop:#c9302c}
-@media (prefers-color-scheme:dark){:root{--chosen:#1f3350;--chosen-line:#6fa8e8;--bubble:#26313e;--phone:#1a212a;--odd:#6b5310;--odd-ink:#fff3cf;--warn:#e0b040;--stop:#ef6b67}}
-body{max-width:80rem}
+:root{--chosen:#dfeafa;--warn:#8a5a00;--stop:#c9302c}
+@media (prefers-color-scheme:dark){:root{--chosen:#1f3350;--warn:#e0b040;--stop:#ef6b67}}
+body{max-width:90rem;padding:1rem 1.25rem 3rem;font-size:.9375rem}
 h3{margin:1.5rem 0 .4rem;font-size:1rem}
 [hidden]{display:none!important}
 :focus-visible{outline:3px solid var(--chosen-line);outline-offset:2px}
-.kicker{margin:0 0 .35rem}
-.tiles{display:flex;flex-wrap:wrap;gap:.75rem;margin:0 0 1rem}
-.tiles div{display:flex;flex-direction:column;flex:1 1 9rem;padding:.7rem 1rem;border:1px solid var(--line);border-radius:.6rem;background:var(--panel)}
-.tiles dd{font-size:1.35rem;font-weight:600;line-height:1.25;font-variant-numeric:tabular-nums}
-.small{display:grid;grid-template-columns:1fr;gap:.2rem;margin:0 0 1.75rem}
+.top{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:baseline}
+.top h1{font-size:1.375rem}
+.top p{margin:.2rem 0}
+.figures{margin:.5rem 0 .9rem;border:1px solid var(--line);border-radius:.6rem;background:var(--panel)}
+.figures>summary{display:flex;flex-wrap:wrap;gap:.15rem 1.5rem;align-items:baseline;padding:.5rem .9rem;list-style:none;color:var(--soft)}
+.figures>summary::-webkit-details-marker{display:none}
+.figures>summary b{color:var(--ink);font-size:1.0625rem;font-variant-numeric:tabular-nums}
+.figures .bad,.figures .bad b{color:var(--stop)}.figures .odd-one,.figures .odd-one b{color:var(--warn)}
+.figures .opens{margin-left:auto;color:var(--chosen-line)}
+.figures .opens::after{content:" ▾"}.figures[open] .opens::after{content:" ▴"}
+.figures[open]>summary{border-bottom:1px solid var(--line)}
+.figures>div{padding:.9rem;background:var(--paper);border-radius:0 0 .6rem .6rem}
+.small{display:grid;grid-template-columns:1fr;gap:.2rem;margin:0 0 1.5rem}
 .small div{display:grid;grid-template-columns:6.5rem 1fr;gap:1rem}
-.stop{margin:1.5rem 0;padding:.25rem 1.1rem 1rem;border:1px solid var(--stop);border-left-width:6px;border-radius:.4rem}
-.stop h2{margin-top:1rem;color:var(--stop)}
-.stop ul,.notes{margin:.5rem 0 0;padding-left:1.2rem}
-.stop li,.notes li{margin:.35rem 0;overflow-wrap:anywhere}
-.charts{margin-top:1.5rem}
-.fold{margin-top:.9rem}
-.fold>summary,.help>summary{cursor:pointer;color:var(--soft);width:fit-content}
-.field{display:flex;flex-direction:column;gap:.2rem;min-width:0;flex:1 1 9rem}
-.field span{font-size:.8125rem;color:var(--soft)}
-input,select{font:inherit;color:inherit;background:var(--paper);border:1px solid var(--soft);border-radius:.4rem;padding:.45rem .6rem;width:100%;min-width:0}
-#search>.field{max-width:40rem}
-#filters .field{max-width:18rem}
+.stop{margin:.75rem 0;padding:.5rem 1.1rem .75rem;border:1px solid var(--stop);border-left-width:6px;border-radius:.4rem}
+.stop h2{margin:0;font-size:1rem;color:var(--stop)}
+.stop ul,.notes{margin:.35rem 0 0;padding-left:1.2rem}
+.stop li,.notes li{margin:.25rem 0;overflow-wrap:anywhere}
+.fold{margin-top:.75rem}
+.fold>summary,.help>summary,#narrow>summary{cursor:pointer;color:var(--soft);width:fit-content}
+input,select,button{font:inherit;color:inherit;background:var(--paper);border:1px solid var(--soft);border-radius:.4rem;padding:.4rem .6rem;min-width:0}
+button{cursor:pointer;min-height:2.1rem;border-color:var(--line);font-size:.875rem}
+button:hover{border-color:var(--chosen-line)}
+button[aria-pressed=true]{background:var(--chosen);border-color:var(--chosen-line)}
+button:disabled{color:var(--soft);cursor:default;border-color:var(--line)}
+#query{width:100%}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-#filters{display:flex;flex-wrap:wrap;gap:.6rem;margin-top:.6rem}
-.status{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;align-items:baseline;margin:.6rem 0}
+.field{display:flex;flex-direction:column;gap:.1rem;min-width:0}
+.field span{font-size:.8125rem;color:var(--soft)}
+#narrow{margin-top:.4rem;font-size:.875rem}
+#filters{display:grid;grid-template-columns:1fr 1fr;gap:.4rem .6rem;margin-top:.4rem}
+.status{display:flex;flex-wrap:wrap;gap:.1rem 1rem;align-items:baseline;justify-content:space-between;margin:.35rem 0;font-size:.875rem}
 .status p{margin:0;font-variant-numeric:tabular-nums;font-weight:600}
 .help[open]{flex-basis:100%}
-.help dl{margin-top:.6rem;padding:.8rem 1rem;background:var(--panel);border-radius:.5rem}
+.help dl{margin-top:.4rem;padding:.7rem .8rem;background:var(--panel);border-radius:.5rem;grid-template-columns:1fr}
+.help dd{margin:0 0 .35rem}
 kbd{display:inline-block;padding:0 .4rem;border:1px solid var(--line);border-bottom-width:2px;border-radius:.3rem;background:var(--paper);font:.8125rem/1.5 inherit}
-.panes{display:grid;grid-template-columns:minmax(16rem,22rem) minmax(0,1fr);gap:1.25rem;align-items:start}
-#list{position:relative;height:min(78vh,52rem,var(--full,100rem));min-height:4rem;overflow:auto;border:1px solid var(--line);border-radius:.5rem;contain:strict}
+#browse{display:grid;grid-template-columns:minmax(15rem,20rem) minmax(0,1fr);gap:1.25rem;align-items:start}
+.finder{position:sticky;top:.75rem;min-width:0}
+#list{position:relative;height:min(max(100vh - 17rem,16rem),var(--full,100rem));min-height:4rem;overflow:auto;border:1px solid var(--line);border-radius:.5rem;contain:strict}
 #list .rail{position:relative;width:100%}
 #list .none{padding:1rem;color:var(--soft)}
-.hit{position:absolute;inset:0 0 auto;padding:.5rem .75rem;border-bottom:1px solid var(--line);border-left:4px solid transparent;cursor:pointer;overflow:hidden}
+.hit{position:absolute;inset:0 0 auto;padding:.4rem .75rem;border-bottom:1px solid var(--line);border-left:4px solid transparent;cursor:pointer;overflow:hidden}
 .hit:hover{background:var(--panel)}
 .hit[aria-selected=true]{background:var(--chosen);border-left-color:var(--chosen-line)}
 .hit-top{display:flex;gap:.5rem;align-items:baseline;justify-content:space-between}
@@ -247,76 +277,56 @@ kbd{display:inline-block;padding:0 .4rem;border:1px solid var(--line);border-bot
 .hit-sub span:first-child{flex:0 1 auto}
 .badge{flex:0 0 auto;padding:0 .5rem;border:1px solid currentColor;border-radius:1rem;font-size:.75rem;line-height:1.5;white-space:nowrap;color:var(--tone,var(--soft))}
 .badge[data-word=send]{--tone:var(--accepted)}.badge[data-word=invalid]{--tone:var(--rejected)}.badge[data-word=defer]{--tone:var(--deferred)}
-#detail{min-width:0;border:1px solid var(--line);border-radius:.5rem;padding:1rem 1.25rem 1.25rem;min-height:12rem}
-#first .row{border:1px solid var(--line);border-radius:.5rem;padding:1rem 1.25rem 1.25rem;margin:1rem 0}
+.reader{min-width:0}
+.steer{display:flex;flex-wrap:wrap;gap:.35rem .5rem;align-items:center;margin:0 0 .75rem}
+#place{margin-right:auto;padding:0 .35rem;font-size:.875rem;font-variant-numeric:tabular-nums}
+#detail{min-width:0;min-height:12rem;touch-action:pan-y}
+#detail:focus-visible{outline-offset:6px;border-radius:.3rem}
+#first .row{border-top:1px solid var(--line);padding:1rem 0;margin:1rem 0}
+.row{display:grid;grid-template-columns:minmax(0,23rem) minmax(0,1fr);grid-template-rows:auto 1fr;gap:.75rem 1.75rem}
+.row>*{grid-column:2}
+.row>.shown{grid-column:1;grid-row:1/span 2}
+.row:not(:has(>.shown)),.row:has(.mail,.card+.card,.compare){grid-template-columns:minmax(0,1fr)}
+.row:not(:has(>.shown))>*,.row:has(.mail,.card+.card,.compare)>*{grid-column:1;grid-row:auto}
+.shown{min-width:0}.more{min-width:0;font-size:.9375rem}
+.shown>.step:first-child{margin-top:0}
+.compare{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr));gap:1rem 1.25rem;align-items:start}
+.column{min-width:0}
+.column>.step-name{margin:0 0 .1rem;color:var(--ink);font-size:.9375rem}
 .row-head{display:flex;flex-wrap:wrap;gap:.2rem .8rem;align-items:baseline}
 .row-head p{flex-basis:100%;margin:0}
 .row-to{margin:0;font-size:1.2rem;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
 .row-head .badge{font-size:.875rem}
-.warnings{margin:.8rem 0;padding:.6rem .9rem .6rem 2rem;border-left:4px solid var(--warn);background:var(--panel);border-radius:0 .3rem .3rem 0;font-size:.9375rem}
+.warnings{margin:0 0 .8rem;padding:.6rem .9rem .6rem 2rem;border-left:4px solid var(--warn);background:var(--panel);border-radius:0 .3rem .3rem 0;font-size:.9375rem}
 .warnings li{margin:.15rem 0;overflow-wrap:anywhere}
 code{overflow-wrap:anywhere}
 .warnings code,.notes code,.stop code{font-size:.8125rem;color:var(--soft)}
-.leg{margin:1rem 0}
-.leg-name{margin:0 0 .5rem;font-size:.875rem;color:var(--soft);font-weight:600}
-.phone{max-width:27rem;padding:.9rem;border:1px solid var(--line);border-radius:1.2rem;background:var(--phone)}
-.sender{margin:0 0 .5rem;font-size:.8125rem;font-weight:600;color:var(--soft);text-align:center}
-.bubble,.card,.sheet{padding:.65rem .85rem;border-radius:1rem;background:var(--bubble);overflow-wrap:anywhere}
-.bubble{width:fit-content;max-width:100%;border-bottom-left-radius:.25rem}
-.text,.plain{white-space:pre-wrap;overflow-wrap:anywhere}
-.text,.plain,.title,.foot,.label{unicode-bidi:plaintext}
-.bubble>*+*,.card>*+*{margin-top:.45rem}
-.cut{unicode-bidi:isolate;margin:0 .25rem;padding:0 .35rem;border-radius:.3rem;background:var(--paper);color:var(--soft);border:1px solid var(--line);font-size:.6875rem;line-height:1.5;white-space:nowrap;user-select:none;vertical-align:.1em}
-.odd{background:var(--odd);color:var(--odd-ink);border-radius:.15rem;box-shadow:0 0 0 1px var(--odd)}
-.title{font-weight:600;margin-bottom:0}
-.foot{font-size:.8125rem;color:var(--soft);margin-bottom:0}
-.media{display:flex;flex-direction:column;gap:.1rem;padding:1rem .8rem;border:1px dashed var(--soft);border-radius:.7rem;text-align:center;font-size:.8125rem}
-.media-kind{font-weight:600}
-.address{color:var(--soft);overflow-wrap:anywhere;font-size:.75rem}
-.buttons{display:flex;flex-wrap:wrap;gap:.4rem;margin:.6rem 0 0;padding:0;list-style:none}
-.button{display:flex;flex-direction:column;padding:.3rem .8rem;border:1px solid var(--chosen-line);border-radius:1rem;max-width:100%;text-align:center;flex:0 1 auto}
-.card .button{flex:1 1 100%;background:var(--paper)}
-.label{font-weight:600;overflow-wrap:anywhere}
-.button .label{color:var(--chosen-line)}
-.target{font-size:.75rem;color:var(--soft);overflow-wrap:anywhere}
-.card .target{color:var(--soft)}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,11rem),1fr));gap:.6rem;align-items:stretch}
-.phone:has(.card+.card){max-width:none}
-.bubble+.cards,.bubble+.sheet,.buttons+.sheet{margin-top:.6rem}
-.card{border:1px solid var(--line)}
-.sheet-title{margin:.5rem 0 .2rem;font-size:.8125rem;font-weight:600;color:var(--soft)}
-.sheet-title:first-child{margin-top:0}
-.options{margin:0;padding:0;list-style:none}
-.option{display:flex;flex-direction:column;padding:.3rem 0;border-top:1px solid var(--line)}
-.option .label{font-weight:400}
-.facts{margin:.4rem 0}
-.mail{container-type:inline-size;border:1px solid var(--line);border-radius:.6rem;overflow:hidden}
-.mail>.facts{margin:0;padding:.8rem 1rem;background:var(--phone)}
-.sides{display:grid;grid-template-columns:minmax(0,1fr)}
-@container (min-width:38rem){.sides{grid-template-columns:minmax(0,5fr) minmax(0,3fr)}}
-.side{min-width:0;padding:.6rem 1rem 1rem;border-top:1px solid var(--line)}
-.side .soft{font-size:.8125rem;margin:0 0 .5rem}
-.plain{font:.875rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-.frame{display:block;width:100%;height:32rem;border:1px solid var(--line);border-radius:.3rem;background:#fff;color-scheme:light;resize:vertical;overflow:auto}
-.script{max-width:34rem;padding:.8rem 1.1rem;border-left:4px solid var(--chosen-line);background:var(--phone);border-radius:0 .6rem .6rem 0}
-.script .sender{text-align:left}
-.script .text{font-size:1.125rem;margin-top:.4rem}
-.code{white-space:pre-wrap;overflow-wrap:anywhere;padding:.7rem .9rem;background:var(--panel);border-radius:.4rem;font:.8125rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+${MESSAGE_COLOURS}${MESSAGE_STYLE}.code{white-space:pre-wrap;overflow-wrap:anywhere;padding:.7rem .9rem;background:var(--panel);border-radius:.4rem;font:.8125rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+@media (max-width:70rem){
+.row{grid-template-columns:minmax(0,1fr)}
+.row>*,.row>.shown{grid-column:1;grid-row:auto}
+}
 @media (max-width:48rem){
-#filters .field{max-width:none}
-body{padding:1.25rem .9rem 3rem}
-.panes{grid-template-columns:minmax(0,1fr)}
-#list{height:min(17rem,var(--full,17rem))}
-#detail,#first .row{padding:.8rem .9rem 1rem}
+body{padding:.5rem .9rem 3rem}
+.top h1{font-size:1.125rem}.top p{font-size:.8125rem;margin:0}.figures{margin:.4rem 0 .6rem;font-size:.875rem}.steer{margin-bottom:.5rem}
+#browse{grid-template-columns:minmax(0,1fr)}
+.reader{order:-1}
+.finder{position:static}
+#list{height:min(24rem,var(--full,24rem))}
+.steer{gap:.3rem}#place{flex:1 1 72%}.steer button{font-size:.8125rem;padding:.3rem .5rem}.wide-only{display:none}
+.figures>summary{gap:.05rem 1rem;padding:.4rem .7rem}
+.figures>summary b{font-size:inherit}
+.shown>.step:first-child .phone{min-height:17rem}
+.row{gap:.5rem}
+.row-to{font-size:1.0625rem}
+.phone{margin-inline:auto}
 dl{gap:.2rem .8rem}
-.help dl{grid-template-columns:1fr}.help dd{margin-bottom:.5rem}
-.tiles div{flex-basis:7rem;padding:.5rem .75rem}.tiles dd{font-size:1.1rem}
 }
 @media (forced-colors:active){.hit[aria-selected=true]{outline:2px solid Highlight;outline-offset:-2px}}
-@media print{#browse{display:none}#first{display:block!important}}
+@media print{#browse{display:none}#first{display:block!important}.figures::details-content{content-visibility:visible;block-size:auto}}
 `);
 
 /** The page of a dry run: every row of its batches, and what all of them come to. */
-export function previewHtml(preview: Preview): AsyncGenerator<string> {
+export function previewHtml(preview: PreviewRows): AsyncGenerator<string> {
   return previewPage(preview, { facts: () => previewFacts(preview) });
 }

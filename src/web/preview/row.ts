@@ -1,19 +1,25 @@
 import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { Diagnostic } from '../../errors.ts';
 import type { Decision, SendDecision } from '../../model.ts';
+import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { changedText, instant, OUTCOME_WORDS } from '../../report/words.ts';
+import { iso } from '../../util/time.ts';
 import type { Facets } from './about.ts';
 import { messageNode } from './message.ts';
 import type { PreviewNode, RowView } from './nodes.ts';
-import type { PreviewedRow, PreviewSource } from './source.ts';
 
 /** Everything about one row but its columns: who it is, what is decided and why, and each message as it will be seen. */
-export function rowView(row: PreviewedRow, warnings: readonly Diagnostic[], source: PreviewSource): RowView {
+export function rowView(row: Previewed, warnings: readonly Diagnostic[], source: PreviewRows): RowView {
   const { decision } = row;
   const inside = decision.decision === 'send' ? sendNodes(decision, row, source) : restNodes(decision, source);
   return {
-    node: ['row', headNode(decision), ...whyNodes(decision), ...warningNodes(warnings), ...inside],
+    node: [
+      'row',
+      headNode(decision),
+      ...(inside.length === 0 ? [] : [['shown', ...inside] as const]),
+      ['more', ...whyNodes(decision), ...warningNodes(warnings)],
+    ],
     requests: requestsOf(row),
   };
 }
@@ -49,7 +55,7 @@ function detailOf(decision: Decision): string | null {
   if (decision.decision !== 'skip' && decision.decision !== 'defer') return null;
   if (decision.detail !== undefined) return decision.detail;
   if (decision.decision !== 'defer' || decision.untilMs === undefined) return null;
-  return `Not before ${instant(new Date(decision.untilMs).toISOString())}.`;
+  return `Not before ${instant(iso(decision.untilMs))}.`;
 }
 
 function warningNodes(warnings: readonly Diagnostic[]): readonly PreviewNode[] {
@@ -58,35 +64,31 @@ function warningNodes(warnings: readonly Diagnostic[]): readonly PreviewNode[] {
   return [['warnings', ...items]];
 }
 
-function sendNodes(
-  decision: SendDecision,
-  { sharedWith }: PreviewedRow,
-  source: PreviewSource,
-): readonly PreviewNode[] {
-  const legs = decision.fallbacks.flatMap((message): readonly PreviewNode[] => [
+function sendNodes(decision: SendDecision, { sharedWith }: Previewed, source: PreviewRows): readonly PreviewNode[] {
+  const steps = decision.fallbacks.flatMap((message): readonly PreviewNode[] => [
     ['soft', `If that cannot be received${message.to === decision.to ? '' : `, to ${message.to}`}:`],
-    messageNode(message, source.legOf(message, decision.variant)),
+    messageNode(message, source.stepOf(message, decision.variant)),
   ]);
   const shared: readonly PreviewNode[] =
     sharedWith === null ? [] : [['soft', `Goes out in the request that line ${sharedWith} shows.`]];
-  return [messageNode(decision, source.legOf(decision, decision.variant)), ...legs, ...shared];
+  return [messageNode(decision, source.stepOf(decision, decision.variant)), ...steps, ...shared];
 }
 
 /** What they may get later. */
-function restNodes(decision: Decision, source: PreviewSource): readonly PreviewNode[] {
+function restNodes(decision: Decision, source: PreviewRows): readonly PreviewNode[] {
   if (decision.decision !== 'defer' || decision.mayGet.length === 0) return [];
   const { variants } = source.plan.campaign;
-  const own = decision.mayGet.filter(({ leg }) => leg === 0);
+  const own = decision.mayGet.filter(({ step }) => step === 0);
   return decision.mayGet.flatMap((message): readonly PreviewNode[] => {
     // The messages of variants come in the order of the variants.
-    const variant = message.leg > 0 || own.length === 1 ? null : (variants[own.indexOf(message)]?.name ?? null);
+    const variant = message.step > 0 || own.length === 1 ? null : (variants[own.indexOf(message)]?.name ?? null);
     const when =
-      message.leg > 0 ? 'If that cannot be received' : variant === null ? 'Later' : `Maybe variant ${variant}`;
-    return [['soft', `${when}:`], messageNode(message, source.legOf(message, variant))];
+      message.step > 0 ? 'If that cannot be received' : variant === null ? 'Later' : `Maybe variant ${variant}`;
+    return [['soft', `${when}:`], messageNode(message, source.stepOf(message, variant))];
   });
 }
 
-function requestsOf({ decision, body, fallbacks }: PreviewedRow): readonly string[] {
+function requestsOf({ decision, body, fallbacks }: Previewed): readonly string[] {
   if (decision.decision !== 'send') return [];
   const own = body === null ? [] : ['Request'];
   return [...own, ...fallbacks.map((_, i) => fallbackName(decision, i))];
@@ -99,11 +101,11 @@ function fallbackName({ fallbacks }: SendDecision, index: number): string {
 
 /** Numbers of combinations, in the order of their first row. */
 export interface FacetTable {
-  numberOf(decision: Decision, warnings: readonly Diagnostic[]): number;
+  numberOf(_decision: Decision, _warnings: readonly Diagnostic[]): number;
   all(): readonly Facets[];
 }
 
-export function createFacetTable(source: Pick<PreviewSource, 'plan'>): FacetTable {
+export function createFacetTable(source: Pick<PreviewRows, 'plan'>): FacetTable {
   const numbers = new Map<string, number>();
   const all: Facets[] = [];
   const { channel } = source.plan.campaign;

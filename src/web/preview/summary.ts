@@ -1,37 +1,68 @@
 import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { Diagnostic } from '../../errors.ts';
-import type { Estimate } from '../../plan/estimate.ts';
+import { costText, type Estimate } from '../../plan/estimate.ts';
+import type { PreviewRows } from '../../plan/previewed.ts';
 import { money, number } from '../../report/words.ts';
-import { type Html, html } from '../../util/html.ts';
-import { unitsOf } from '../../util/money.ts';
+import { type Html, html } from '../../util/escape.ts';
+import { unitsOf } from '../../util/units.ts';
 import { barChart, stackedBar } from '../charts/bars.ts';
-import type { PreviewSource } from './source.ts';
 
-/** The totals of the whole list, also if the page has only a part of it. */
-export function summarySection(source: PreviewSource, facts: readonly (readonly [string, string])[]): Html {
+/**
+ * The totals of the whole list, also if the page has only a part of it.
+ *
+ * @param warned - rows with a warning; null where the page has not seen all rows
+ */
+export function summarySection(
+  source: PreviewRows,
+  facts: readonly (readonly [string, string])[],
+  warned: number | null,
+): Html {
   const { campaign, environment, occurrence } = source.plan;
   const { estimate, problems, problemCount } = source.result();
-  const small = facts.filter(([name]) => !LARGE.has(name));
-  return html`<header>
-<p class="soft kicker">Preview: nothing has been sent</p>
+  return html`<header class="top">
 <h1>${campaign.name}</h1>
-<p>${CHANNEL_TABLE[campaign.channel].label}, occurrence ${occurrence}, environment ${environment.name}</p>
-<p class="soft">POST ${environment.url}</p>
+<p class="soft">Preview: nothing has been sent · ${CHANNEL_TABLE[campaign.channel].label} · occurrence ${occurrence} · environment ${environment.name}</p>
 </header>
 ${problemsPanel(problems, problemCount)}
-<section aria-labelledby="figures-title">
-<h2 id="figures-title">Figures</h2>
-<dl class="tiles">${facts.filter(([name]) => LARGE.has(name)).map(fact)}</dl>
-${small.length === 0 ? null : html`<dl class="small">${small.map(fact)}</dl>`}
+<details class="figures" id="figures">
+<summary>${figures(estimate, source.warnings.length, warned)}<span class="opens">Charts and figures</span></summary>
+<div>
+<dl class="small">${[...facts, ['requests to', `POST ${environment.url}`] as const].map(fact)}</dl>
 <div class="charts">
 ${charts(estimate)}
 </div>
 ${countryTable(estimate)}
 ${warningsPanel(source.warnings)}
-</section>`;
+</div>
+</details>`;
 }
 
-const LARGE: ReadonlySet<string> = new Set(['rows', 'to send', 'cost', 'invalid']);
+/** The figures that decide whether to send, in one line. */
+function figures(estimate: Estimate, notes: number, warned: number | null): readonly Html[] {
+  const { rows, send, skipped, deferred, done, invalid, parts, fallback } = estimate;
+  const counted = (count: number, words: string, tone = ''): Html | null =>
+    count === 0 ? null : figure(number(count), words, tone);
+  const [cost, mostParts] = [costText(estimate), fallback?.parts ?? 0];
+  const partsWords = parts > 0 ? figure(number(parts), parts === 1 ? 'part' : 'parts') : null;
+  const fallbackWords = parts === 0 && mostParts > 0 ? figure(`up to ${number(mostParts)}`, 'parts') : null;
+  const all: readonly (Html | null)[] = [
+    figure(number(send), send === rows ? 'recipients' : `of ${number(rows)} recipients`),
+    counted(invalid, 'invalid', 'bad'),
+    counted(sumOf(skipped), 'skipped'),
+    counted(sumOf(deferred), 'later'),
+    counted(sumOf(done), 'done before'),
+    partsWords ?? fallbackWords,
+    cost === null ? null : figure(cost, ''),
+    counted(warned ?? 0, warned === 1 ? 'row with a warning' : 'rows with warnings', 'odd-one'),
+    counted(notes, notes === 1 ? 'warning about the list' : 'warnings about the list', 'odd-one'),
+  ];
+  return all.filter((one) => one !== null);
+}
+
+function figure(value: string, words: string, tone = ''): Html {
+  return html`<span${tone === '' ? null : html` class="${tone}"`}><b>${value}</b>${words === '' ? null : ` ${words}`}</span>
+`;
+}
 
 function fact([name, value]: readonly [string, string]): Html {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
@@ -41,15 +72,24 @@ function fact([name, value]: readonly [string, string]): Html {
 function problemsPanel(problems: readonly Diagnostic[], count: number): Html | null {
   if (count === 0) return null;
   const shown = problems.slice(0, MOST_PROBLEMS);
+  const [first, more] = [shown.slice(0, FIRST_PROBLEMS), shown.slice(FIRST_PROBLEMS)];
   const rest = count - shown.length;
+  const others =
+    more.length === 0
+      ? null
+      : html`<details class="fold"><summary>${number(count - first.length)} more</summary>
+<ul>${more.map(diagnosticItem)}</ul>
+${rest > 0 ? html`<p class="soft">and ${number(rest)} more</p>` : null}</details>`;
   return html`<section class="stop" aria-labelledby="stop-title">
 <h2 id="stop-title">A send would refuse: ${count === 1 ? 'one problem' : `${number(count)} problems`}</h2>
-<ul>${shown.map(diagnosticItem)}</ul>
-${rest > 0 ? html`<p class="soft">and ${number(rest)} more</p>` : null}
+<ul>${first.map(diagnosticItem)}</ul>
+${others}
 </section>`;
 }
 
 const MOST_PROBLEMS = 20;
+/** Seen at once, so that the message stays in sight. */
+const FIRST_PROBLEMS = 3;
 
 function warningsPanel(warnings: readonly Diagnostic[]): Html | null {
   if (warnings.length === 0) return null;

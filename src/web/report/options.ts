@@ -4,7 +4,8 @@ import type { ReportOptions } from '../../report/record.ts';
 import type { ReplyCounts, ReturnTimes } from './returned.ts';
 
 /** What the page shows beside the report. */
-export interface ReportPageOptions extends Pick<ReportOptions, 'campaignFile' | 'completed' | 'currency' | 'planFile'> {
+export interface ReportPageOptions
+  extends Pick<ReportOptions, 'campaignFile' | 'completed' | 'currency' | 'formats' | 'planPath'> {
   /** In ms since 1970. */
   readonly nowMs: number;
   /** Which outcomes are in the table of recipients; all of them when absent. */

@@ -1,5 +1,5 @@
-import { instant } from '../../report/words.ts';
-import { type Html, html } from '../../util/html.ts';
+import { type Formats, PLAIN } from '../../report/formats.ts';
+import { type Html, html } from '../../util/escape.ts';
 
 /** A part of a page with its heading. */
 export function section(heading: string, content: Html | readonly (Html | null)[]): Html {
@@ -54,7 +54,7 @@ export function coded(text: string): Html {
 }
 
 /** A time for readers, and exactly for machines; invalid text from outside stays text. */
-export function timeOf(iso: string): Html {
+export function timeOf(iso: string, { instant }: Formats = PLAIN): Html {
   return ISO.test(iso) ? html`<time datetime="${iso}">${instant(iso)}</time>` : html`${instant(iso)}`;
 }
 

@@ -1,12 +1,15 @@
 import type { Delivery, Outcome, OutcomeState, Report } from '../../model.ts';
-import { countOf, number } from '../../report/words.ts';
-import { type Html, html } from '../../util/html.ts';
-import { mask, maskText } from '../../util/mask.ts';
+import { type Formats, PLAIN } from '../../report/formats.ts';
+import { type Html, html } from '../../util/escape.ts';
+import { mask, maskText } from '../../util/redact.ts';
 import { inlineMark } from '../charts/chart.ts';
 import { type Column, row, section, table } from './parts.ts';
 
 /** Rows of the table of recipients; the page stays small enough for any browser. */
 export const LISTED_RECIPIENTS = 1000;
+
+/** Rows of the table that are printed: the whole report is two pages then. */
+const PRINTED = 8;
 
 /** Chooses the rows to show: those in doubt, rejected or failed before those that wait or were left out by a rule. */
 interface Choice {
@@ -55,15 +58,16 @@ export function recipientsOf(
   { rows, total, lost }: Chosen,
   report: Report,
   addresses: 'masked' | 'whole',
+  { number, count: countOf }: Formats = PLAIN,
 ): Html | null {
   if (total === 0) return null;
-  const legs = report.legs !== undefined;
+  const steps = report.steps !== undefined;
   const reported = rows.some(({ delivery = null }) => delivery !== null);
   const [address, text] = addresses === 'whole' ? [asItIs, asItIs] : [mask, maskText];
   const columns: readonly Column[] = [
     { title: 'Line', kind: 'figure' },
     { title: 'Recipient' },
-    ...(legs ? [{ title: 'Channel' }] : []),
+    ...(steps ? [{ title: 'Channel' }] : []),
     { title: 'Outcome' },
     { title: 'Reason' },
     { title: 'Status', kind: 'figure' },
@@ -75,7 +79,7 @@ export function recipientsOf(
     const who = one.to ?? one.key;
     const cells = [
       who === null ? '-' : address(who),
-      ...(legs ? [one.channel] : []),
+      ...(steps ? [one.channel] : []),
       html`<span class="nowrap">${inlineMark(one.outcome)}${one.outcome}</span>`,
       one.reason ?? '-',
       one.httpStatus ?? '-',
@@ -95,7 +99,11 @@ export function recipientsOf(
   return section(heading, [
     html`<p class="soft">${countOf(total, 'recipient')}, by line of the list${first}.${masked}</p>
 `,
-    table(heading, columns, shown),
+    html`<div class="recipients">${table(heading, columns, shown)}</div>`,
+    rows.length > PRINTED
+      ? html`<p class="soft on-paper">On paper, the first ${number(PRINTED)} of them are shown.</p>
+`
+      : null,
   ]);
 }
 

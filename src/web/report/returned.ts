@@ -1,7 +1,8 @@
-import type { Outcome, ReplyMeaning, Report } from '../../model.ts';
+import type { Channel, Delivery, Outcome, ReplyMeaning, Report } from '../../model.ts';
+import { type Formats, PLAIN } from '../../report/formats.ts';
 import { latencyGroups, type SavedLatency } from '../../report/latency.ts';
-import { countOf, deliveryLines, duration, milliseconds, number, unmatchedLines } from '../../report/words.ts';
-import { type Html, html } from '../../util/html.ts';
+import { deliveryLines, unmatchedLines } from '../../report/words.ts';
+import { type Html, html } from '../../util/escape.ts';
 import { barChart } from '../charts/bars.ts';
 import type { Tone } from '../charts/chart.ts';
 import { histogram, lineChart } from '../charts/lines.ts';
@@ -11,30 +12,49 @@ import { type Column, row, section, table } from './parts.ts';
 /** When each event was first reported about the message of a recipient, in ms since 1970; null: it was not. */
 export type ReturnTimes = Readonly<Record<Returned, number | null>>;
 
-/** Each of the first three is implied by the next: a recipient who replied has read the message. */
-const RETURNED = ['arrived', 'read', 'replied', 'did not arrive'] as const;
-type Returned = (typeof RETURNED)[number];
+/** When each was reached, in the order of a message. Each of those in the middle is implied by the next: a recipient who replied has read it. */
+const MOMENTS = ['accepted', 'arrived', 'read', 'replied', 'did not arrive'] as const;
+type Moment = (typeof MOMENTS)[number];
+type Returned = Exclude<Moment, 'accepted'>;
+const RETURNED = MOMENTS.filter((name) => name !== 'accepted');
 
-/** Counts reports and replies as recipients are read. */
-interface ReturnedWatch {
+/** Follows outcomes, reports and replies as recipients are read. */
+interface TimeWatch {
   add(outcome: Outcome): void;
-  slots(): readonly Slot<Returned>[];
+  slots(): readonly Slot<Moment>[];
+  /** Delivery reports and replies for the messages of each channel; empty for none. */
+  returned(): ChannelReturns;
+}
+
+/** Counts of recipients by the channel of their last message. */
+export type ChannelReturns = ReadonlyMap<Channel, ReturnedCounts>;
+
+interface ReturnedCounts {
+  delivered: number;
+  read: number;
+  replied: number;
+  optedOut: number;
 }
 
 /**
- * @param timesOf - asked only about recipients with reports or replies
+ * @param timesOf - asked only about recipients with reports or replies; absent if there are none
  * @param nowMs - providers may write any time into a report: a time before the start or in the future is moved to the
  * nearest possible one
  */
-export function watchReturned(
-  timesOf: (outcome: Outcome) => ReturnTimes,
+export function watchTimes(
+  timesOf: ((outcome: Outcome) => ReturnTimes) | undefined,
   startMs: number,
   nowMs: number,
-): ReturnedWatch {
-  const counts = createTimeCounts(RETURNED, startMs);
+): TimeWatch {
+  const counts = createTimeCounts(MOMENTS, startMs);
+  const channels = new Map<Channel, ReturnedCounts>();
   return {
     add(outcome) {
-      if ((outcome.delivery ?? null) === null) return;
+      const { outcome: state, updatedAt, delivery = null, channel } = outcome;
+      if (state === 'accepted' && updatedAt !== null) counts.add('accepted', Date.parse(updatedAt));
+      if (delivery === null) return;
+      count(channels, channel, delivery);
+      if (timesOf === undefined) return;
       const times = timesOf(outcome);
       for (const name of RETURNED) {
         const atMs = times[name];
@@ -42,21 +62,32 @@ export function watchReturned(
       }
     },
     slots: () => counts.slots(),
+    returned: () => channels,
   };
 }
 
-/** Reports about the last messages, and when they came; null if there are none. */
-export function deliveriesOf(report: Report, slots: readonly Slot<Returned>[]): Html | null {
-  const lines = deliveryLines(report);
+function count(channels: Map<Channel, ReturnedCounts>, channel: Channel, delivery: Delivery): void {
+  const known = channels.get(channel) ?? { delivered: 0, read: 0, replied: 0, optedOut: 0 };
+  channels.set(channel, known);
+  if (delivery === 'replied') known.replied += 1;
+  if (delivery === 'opted-out') known.optedOut += 1;
+  const hasRead = delivery === 'read' || delivery === 'replied' || delivery === 'opted-out';
+  if (hasRead) known.read += 1;
+  if (hasRead || delivery === 'delivered') known.delivered += 1;
+}
+
+/** Reports about the last messages; null if there are none. */
+export function deliveriesOf(report: Report, formats: Formats = PLAIN): Html | null {
+  const lines = deliveryLines(report, formats);
   if (lines.length === 0) return null;
   const rows = lines.map(([word, count, share, meaning]) =>
-    row(DELIVERY_COLUMNS, word === '-' ? 'nothing' : word, [number(count), share, meaning]),
+    row(DELIVERY_COLUMNS, word === '-' ? 'nothing' : word, [formats.number(count), share, meaning]),
   );
-  return section('Deliveries', [overTime(slots), table('Deliveries', DELIVERY_COLUMNS, rows, 'stacked')]);
+  return section('Deliveries', table('Deliveries', DELIVERY_COLUMNS, rows, 'stacked'));
 }
 
 /** Reports that name messages of the run and are not about them; null for none. */
-export function unmatchedOf(report: Report): Html | null {
+export function unmatchedOf(report: Report, { number }: Formats = PLAIN): Html | null {
   const lines = unmatchedLines(report);
   if (lines.length === 0) return null;
   const rows = lines.map(([why, count, meaning]) => row(UNMATCHED_COLUMNS, why, [number(count), meaning]));
@@ -80,10 +111,11 @@ const DELIVERY_COLUMNS: readonly Column[] = [
   { title: 'Meaning' },
 ];
 
-function overTime(slots: readonly Slot<Returned>[]): Html | null {
+/** How many were accepted, and what had come back, at each time; null where nothing happened. */
+export function overTimeOf(slots: readonly Slot<Moment>[], formats: Formats = PLAIN): Html | null {
   const first = slots[0];
   if (first === undefined) return null;
-  const shown = RETURNED.filter((name) => slots.some(({ counts }) => counts[name] > 0));
+  const shown = MOMENTS.filter((name) => slots.some(({ counts }) => counts[name] > 0));
   const series = shown.map((name) => {
     let sum = 0;
     const points = slots.map(({ fromMs, widthMs, counts }) => {
@@ -92,12 +124,14 @@ function overTime(slots: readonly Slot<Returned>[]): Html | null {
     });
     return { name, tone: TONES[name], points: [{ x: first.fromMs, y: 0 }, ...points], sum };
   });
-  const words = series.map(({ name, sum }) => `${name} ${number(sum)}`).join(', ');
-  const title = 'What had come back when (UTC)';
-  return lineChart({ title, description: `In the end: ${words}.`, series, xKind: 'time', yUnit: 'recipients' });
+  const words = series.map(({ name, sum }) => `${name} ${formats.number(sum)}`).join(', ');
+  const description = `In the end: ${words}.`;
+  const title = 'Recipients who had come so far (UTC)';
+  return section('Over time', lineChart({ title, description, series, xKind: 'time', yUnit: 'recipients', formats }));
 }
 
-const TONES: Readonly<Record<Returned, Tone>> = {
+const TONES: Readonly<Record<Moment, Tone>> = {
+  accepted: 'accepted',
   arrived: 'one',
   read: 'four',
   replied: 'three',
@@ -108,7 +142,8 @@ const TONES: Readonly<Record<Returned, Tone>> = {
 export type ReplyCounts = Readonly<Record<ReplyMeaning, number>>;
 
 /** Replies and their meanings; null if there are none. */
-export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null): Html | null {
+export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null, formats: Formats = PLAIN): Html | null {
+  const { number, count: countOf } = formats;
   if (replies === undefined) return null;
   const meanings = Object.entries(REPLY_WORDS) as [ReplyMeaning, string][];
   const bars = meanings.map(([meaning, label]) => ({
@@ -122,7 +157,7 @@ export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null):
   return section('Replies', [
     html`<p>${countOf(replies.recipients, 'recipient')} replied${replies.review === 0 ? '' : `, and ${countOf(replies.review, 'reply', 'replies')} ${replies.review === 1 ? 'waits' : 'wait'} for review`}. Their words are not on this page: <code>handbill replies --campaign ${run}</code> shows them.</p>
 `,
-    all === 0 ? null : barChart({ title, description, bars, order: 'given' }),
+    all === 0 ? null : barChart({ title, description, bars, order: 'given', formats }),
   ]);
 }
 
@@ -139,60 +174,9 @@ const REPLY_TONES: Readonly<Record<ReplyMeaning, Tone>> = {
   answer: 'plain',
 };
 
-/** How quickly messages were accepted, and how quickly the API answered; null if both are unknown. */
-export function paceOf(
-  report: Report,
-  accepted: readonly Slot<'accepted'>[],
-  latency: SavedLatency | null,
-): Html | null {
-  const parts = [rateOf(accepted), latencyOf(report, latency)].filter((part) => part !== null);
-  return parts.length === 0
-    ? null
-    : section(
-        'Pace',
-        html`<div class="charts">
-${parts}</div>
-`,
-      );
-}
-
-function rateOf(slots: readonly Slot<'accepted'>[]): Html | null {
-  const [first] = slots;
-  if (first === undefined) return null;
-  const { widthMs } = first;
-  const [unit, unitMs] = UNITS.find(([, , mostMs]) => widthMs <= mostMs) ?? LAST_UNIT;
-  const total = slots.reduce((sum, { counts }) => sum + counts.accepted, 0);
-  if (slots.length === 1)
-    return html`<p>${countOf(total, 'message')} ${total === 1 ? 'was' : 'were'} accepted within ${duration(widthMs)}.</p>
-`;
-  const points = slots.map(({ fromMs, counts }) => ({
-    x: fromMs + widthMs / 2,
-    y: (counts.accepted * unitMs) / widthMs,
-  }));
-  const fastest = points.reduce((most, { y }) => Math.max(most, y), 0);
-  return lineChart({
-    title: 'Accepted over time (UTC)',
-    description: `${countOf(total, 'message')}, at most ${number(Math.round(fastest * 10) / 10)} ${unit}.`,
-    series: [{ name: 'accepted', tone: 'accepted', points }],
-    xKind: 'time',
-    yUnit: `messages ${unit}`,
-    area: true,
-  });
-}
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-type Unit = readonly [word: string, ms: number, mostMs: number];
-const LAST_UNIT: Unit = ['a day', DAY, Number.POSITIVE_INFINITY];
-const UNITS: readonly Unit[] = [
-  ['a second', 1_000, 15_000],
-  ['a minute', MINUTE, 15 * MINUTE],
-  ['an hour', HOUR, 6 * HOUR],
-  LAST_UNIT,
-];
-
-function latencyOf({ requests }: Report, latency: SavedLatency | null): Html | null {
+/** How quickly the API answered; null if that is unknown. */
+export function latencyOf({ requests }: Report, latency: SavedLatency | null, formats: Formats = PLAIN): Html | null {
+  const { milliseconds } = formats;
   if (requests.posted === 0) return null;
   const { p50, p95, p99 } = requests.latencyMs;
   const marks = [
@@ -201,22 +185,24 @@ function latencyOf({ requests }: Report, latency: SavedLatency | null): Html | n
     { label: 'p99', value: p99 },
   ];
   const words = `Half of the requests were answered within ${milliseconds(p50)}, 95 % within ${milliseconds(p95)} and 99 % within ${milliseconds(p99)}.`;
-  if (latency === null || latency.buckets.length === 0)
-    return html`<p>${words}</p>
-`;
+  if (latency === null || latency.buckets.length === 0) return null;
   const buckets = latencyGroups(latency, MOST_BARS).map(({ fromMs, toMs, count }) => ({
     from: fromMs,
     to: toMs,
     count,
   }));
-  return histogram({
+  const drawn = histogram({
     title: 'Latency of requests',
     description: words,
     buckets,
     marks,
     format: milliseconds,
     yUnit: 'requests',
+    formats,
   });
+  return html`<details><summary>Latency of requests as a chart</summary>
+${drawn}</details>
+`;
 }
 
 const MOST_BARS = 36;

@@ -6,8 +6,8 @@ import { createReferences } from '../../plan/reference.ts';
 import type { DeliveryCount } from '../../report/deliveries.ts';
 import { readLatency } from '../../report/latency.ts';
 import type { ReportOptions } from '../../report/record.ts';
-import { messageOf } from '../../run/deliveries.ts';
-import { type Meter, metered } from '../../util/meter.ts';
+import { messageOf } from '../../send/deliveries.ts';
+import { type Meter, metered } from '../../util/long-work.ts';
 import { reportPage } from './report.ts';
 import type { ReplyCounts, ReturnTimes } from './returned.ts';
 

@@ -1,74 +1,62 @@
-import { type LegTotals, OUTCOMES, type Outcome, type OutcomeState, type Report, type RunState } from '../../model.ts';
-import type { VariantDeliveries } from '../../report/deliveries.ts';
+import { OUTCOMES, type Outcome, type Report, type RunState } from '../../model.ts';
+import { type Formats, PLAIN } from '../../report/formats.ts';
 import { nextSteps } from '../../report/next-steps.ts';
 import { reasonAdvice, reasonWords } from '../../report/reason-words.ts';
 import { totalsKey } from '../../report/tally.ts';
-import { intervalOf, othersOf, rateOf, shareOf, significanceWords, winnerWords } from '../../report/variants-text.ts';
-import {
-  countOf,
-  duration,
-  milliseconds,
-  money,
-  number,
-  OUTCOME_WORDS,
-  percent,
-  purgedWords,
-  STATE_WORDS,
-} from '../../report/words.ts';
-import { type Html, html } from '../../util/html.ts';
-import { formatMoney } from '../../util/money.ts';
+import { intervalOf, rateOf, significanceWords, winnerWords } from '../../report/variants-text.ts';
+import { acceptedWords, OUTCOME_WORDS, purgedWords, STATE_WORDS, WORST_FIRST } from '../../report/words.ts';
+import { type Html, html } from '../../util/escape.ts';
 import { stackedBar } from '../charts/bars.ts';
 import { inlineMark, toneClass } from '../charts/chart.ts';
+import { type Funnel, funnelCell, funnelFigures, funnelOf, stagesOf, variantFunnel } from '../charts/funnel.ts';
 import { intervalChart } from '../charts/lines.ts';
 import type { ReportPageOptions } from './options.ts';
 import { type Column, coded, row, section, table, timeOf } from './parts.ts';
+import type { ChannelReturns } from './returned.ts';
 
 /** The run, its state, and its figures at a glance. */
 export function headerOf(report: Report, options: ReportPageOptions): Html {
   const { campaign, environment, occurrence, state, startedAt, finishedAt } = report;
+  const { formats = PLAIN } = options;
   const tookMs = finishedAt === null ? Number.NaN : Date.parse(finishedAt) - Date.parse(startedAt);
-  const took = tookMs >= 0 ? `, took ${duration(tookMs)}` : '';
+  const took = tookMs >= 0 ? `, took ${formats.duration(tookMs)}` : '';
   return html`<header>
 <h1>${campaign}</h1>
-<p class="run">${environment} · ${ISO_DAY.test(occurrence) ? timeOf(occurrence) : occurrence} <span class="state ${toneClass(STATE_TONES[state])}">${STATE_WORDS[state].replace(/^(?:is|was) /, '')}</span></p>
-<p class="soft">Run ${report.run}. Started ${timeOf(startedAt)}${took}. ${purgedWords(report.purgedAt).join(' ')}</p>
+<p class="run">${environment} · ${ISO_DAY.test(occurrence) ? timeOf(occurrence, formats) : occurrence} <span class="state ${toneClass(STATE_TONES[state])}">${STATE_WORDS[state].replace(/^(?:is|was) /, '')}</span></p>
+<p class="soft">Run ${report.run}. Started ${timeOf(startedAt, formats)}${took}. ${[...purgedWords(report.purgedAt, formats), ...acceptedWords(report.acceptedList)].join(' ')}</p>
 </header>
-${tiles(report, options)}`;
+${glance(report, options)}`;
 }
 
 const ISO_DAY = /^\d{4}-\d\d-\d\dT/;
 
-function tiles({ totals, requests, sms, deliveries }: Report, { currency }: ReportPageOptions): Html {
-  const arrived = ARRIVED.reduce((sum, word) => sum + (deliveries[word] ?? 0), 0);
-  const all: [name: string, value: string, more: string][] = [
-    ['Recipients', number(totals.recipients), ''],
-    ['Accepted', number(totals.accepted), percent(totals.accepted, totals.recipients)],
-  ];
-  if (arrived > 0)
-    all.push(['Arrived', number(arrived), `${percent(arrived, Math.max(arrived, totals.accepted))} of accepted`]);
-  if (requests.posted > 0) {
-    all.push(['Requests', number(requests.posted), `${number(Math.round(requests.perSecond * 10) / 10)} a second`]);
-    all.push(['Answered within', milliseconds(requests.latencyMs.p95), '95 % of requests']);
-  }
-  if (sms.cost !== null) all.push(['Cost', money(sms.cost, currency), sms.parts > 0 ? countOf(sms.parts, 'part') : '']);
-  const shown = all.map(
-    ([
-      name,
-      value,
-      more,
-    ]) => html`<div><dt>${name}</dt><dd>${value}</dd>${more === '' ? null : html`<dd class="soft">${more}</dd>`}</div>
-`,
-  );
-  return html`<dl class="tiles">
-${shown}</dl>
+/** How far the messages came, and what they cost: the first thing that a reader asks. */
+function glance(report: Report, { currency, formats = PLAIN }: ReportPageOptions): Html {
+  const { number, count: countOf, milliseconds, money } = formats;
+  const { requests, sms } = report;
+  const cost =
+    sms.cost === null
+      ? null
+      : html`<div><dt>Cost</dt><dd>${money(rounded(sms.cost), currency)}</dd><dd class="soft">${sms.parts > 0 ? countOf(sms.parts, 'part') : html`&nbsp;`}</dd></div>
 `;
+  const sent =
+    requests.posted === 0
+      ? null
+      : html`<p class="soft">${countOf(requests.posted, 'request')}, ${number(Math.round(requests.perSecond * 10) / 10)} a second; 95 % were answered within ${milliseconds(requests.latencyMs.p95)}.</p>
+`;
+  return html`<dl class="funnel">
+${funnelFigures(funnelOf(report), formats)}${cost}</dl>
+${sent}`;
 }
 
-const ARRIVED = ['delivered', 'read', 'replied', 'opted-out'];
+/** Cents are enough at a glance; the section with the figures has all of it. */
+function rounded(cost: number): number {
+  return cost >= 1 ? Math.round(cost * 100) / 100 : cost;
+}
 
 /** What is left to do, the most pressing first; null when nothing is. */
 export function stepsOf(report: Report, options: ReportPageOptions): Html | null {
-  const all = nextSteps(report, options.campaignFile ?? report.campaign, options.planFile);
+  const all = nextSteps(report, options.campaignFile ?? report.campaign, options.planPath, options.formats);
   if (all.length === 0) return null;
   const shown = all.map(
     ({
@@ -81,7 +69,8 @@ export function stepsOf(report: Report, options: ReportPageOptions): Html | null
 }
 
 /** All recipients by outcome. */
-export function outcomesOf({ totals }: Report): Html {
+export function outcomesOf({ totals }: Report, formats: Formats = PLAIN): Html {
+  const { number, percent, count: countOf } = formats;
   const counts = OUTCOMES.map((outcome) => ({ outcome, count: totals[totalsKey(outcome)] }));
   const parts = counts.map(({ outcome, count }) => ({ label: outcome, value: count, tone: outcome }));
   const words = counts.filter(({ count }) => count > 0).map(({ outcome, count }) => `${outcome} ${number(count)}`);
@@ -94,6 +83,7 @@ export function outcomesOf({ totals }: Report): Html {
     description: words.join(', '),
     figures: 'elsewhere',
     parts,
+    formats,
   });
   return section('Outcomes', [
     totals.recipients === 0 ? null : bar,
@@ -109,7 +99,7 @@ const OUTCOME_COLUMNS: readonly Column[] = [
 ];
 
 /** Why recipients were not accepted, what that means and what to do about it; null if all were accepted. */
-export function reasonsOf({ reasons }: Report): Html | null {
+export function reasonsOf({ reasons }: Report, { number }: Formats = PLAIN): Html | null {
   const rows = WORST_FIRST.flatMap((outcome) =>
     Object.entries(reasons[totalsKey(outcome)] ?? {}).map(([reason, count]) => {
       const advice = reasonAdvice(reason);
@@ -127,17 +117,6 @@ const REASON_COLUMNS: readonly Column[] = [
   { title: 'What it means, and what to do' },
 ];
 
-/** Outcomes that need attention come before those that a rule left out. */
-const WORST_FIRST: readonly OutcomeState[] = [
-  'in-doubt',
-  'rejected',
-  'failed',
-  'pending',
-  'deferred',
-  'skipped',
-  'accepted',
-];
-
 const STATE_TONES: Readonly<Record<RunState, Outcome['outcome']>> = {
   running: 'deferred',
   finished: 'accepted',
@@ -146,48 +125,88 @@ const STATE_TONES: Readonly<Record<RunState, Outcome['outcome']>> = {
   interrupted: 'in-doubt',
 };
 
-/** The outcomes of the messages on each channel; null if the campaign has only one channel. */
-export function legsOf({ legs }: Report, currency: string | null | undefined): Html | null {
-  if (legs === undefined) return null;
-  const cost = currency ? `Cost (${currency})` : 'Cost';
-  const columns = columnsOf('Channel', [...LEG_COUNTS.map(([title]) => title), cost]);
-  const rows = legs.map((leg) => {
-    const counts = LEG_COUNTS.map(([, key]) => number(leg[key]));
-    return row(columns, leg.channel, [...counts, leg.cost === null ? '-' : formatMoney(leg.cost)]);
-  });
-  return section('Channels', table('Channels', columns, rows));
+/**
+ * How far the messages on each channel came; null if the campaign has only one channel.
+ *
+ * @param returned - delivery reports and replies, by channel
+ */
+export function channelStepsOf(
+  { steps }: Report,
+  returned: ChannelReturns,
+  currency: string | null | undefined,
+  formats: Formats = PLAIN,
+): Html | null {
+  if (steps === undefined) return null;
+  const lines = steps.map(({ channel, attempted, accepted, fellBack, cost }) => ({
+    name: channel,
+    funnel: {
+      list: null,
+      sent: attempted,
+      accepted,
+      returned: returned.size === 0 ? null : (returned.get(channel) ?? NOTHING),
+    },
+    more: [formats.number(fellBack), cost === null ? '-' : formats.money(cost, null)],
+  }));
+  const more = ['Fell back', currency ? `Cost (${currency})` : 'Cost'];
+  return section('Channels', funnelTable('Channels', 'Channel', lines, more, formats));
 }
 
-const LEG_COUNTS: readonly (readonly [title: string, key: Exclude<keyof LegTotals, 'channel' | 'cost'>])[] = [
-  ['Attempted', 'attempted'],
-  ['Accepted', 'accepted'],
-  ['Rejected', 'rejected'],
-  ['In doubt', 'inDoubt'],
-  ['Failed', 'failed'],
-  ['Fell back', 'fellBack'],
-  ['Pending', 'pending'],
-  ['Parts', 'parts'],
-];
+const NOTHING = { delivered: 0, read: 0, replied: 0, optedOut: 0 };
+
+interface FunnelLine {
+  readonly name: string;
+  readonly funnel: Funnel;
+  /** Further cells. */
+  readonly more: readonly string[];
+}
+
+/** A funnel in each row, with the same stages. */
+function funnelTable(
+  label: string,
+  first: string,
+  lines: readonly FunnelLine[],
+  more: readonly string[],
+  formats: Formats,
+): Html {
+  const all = lines.map((line) => ({ ...line, stages: stagesOf(line.funnel) }));
+  const names = [...new Set(all.flatMap(({ stages }) => stages.map(({ name }) => name)))].sort(
+    (a, b) => STAGES.indexOf(a) - STAGES.indexOf(b),
+  );
+  const columns = columnsOf(first, [...names, ...more]);
+  const rows = all.map(({ name, stages, more: cells }) => {
+    const most = Math.max(...stages.map(({ count }) => count));
+    const shown = names.map((wanted) => {
+      const stage = stages.find((one) => one.name === wanted);
+      return stage === undefined ? formats.number(0) : funnelCell(stage, most, formats);
+    });
+    return row(columns, name, [...shown, ...cells]);
+  });
+  return table(label, columns, rows);
+}
+
+const STAGES = ['List', 'Sent', 'Accepted', 'Delivered', 'Read', 'Replied', 'Opted out'];
 
 /** The outcomes of each variant, and the result of the comparison; null without variants. */
-export function variantsOf({ variants, significance = null, ...report }: Report): Html | null {
+export function variantsOf(
+  { variants, significance = null, ...report }: Report,
+  formats: Formats = PLAIN,
+): Html | null {
   if (variants === undefined) return null;
-  const came = variants.some(({ delivered }) => delivered !== undefined);
-  const columns = columnsOf('Variant', came ? [...PLAIN, ...CAME_BACK.map(([title]) => title)] : PLAIN);
-  const rows = variants.map((variant) => {
-    const { name, recipients, accepted, rejected } = variant;
-    const counts = [recipients, accepted, rejected, othersOf(variant)].map(number);
-    const shares = came ? CAME_BACK.map(([, key]) => shareOf(variant, key)) : [];
-    return row(columns, name, [...counts, rateOf(variant), intervalOf(variant), ...shares]);
-  });
+  const lines = variants.map((variant) => ({
+    name: variant.name,
+    funnel: variantFunnel(variant),
+    more: [rateOf(variant, formats), intervalOf(variant, formats)],
+  }));
   const intervals = variants.flatMap(({ name, rate, low, high }) =>
     rate === null || low === null || high === null ? [] : [{ label: name, value: rate, low, high }],
   );
-  const said = [significanceWords({ variants, significance }), winnerWords(report)].filter((text) => text !== '');
+  const said = [significanceWords({ variants, significance }), winnerWords(report, formats)].filter(
+    (text) => text !== '',
+  );
   const chart = intervalChart({
     title: 'Accepted, with 95 % intervals',
     description: said.length === 0 ? 'The share of each variant that was accepted.' : said.join(' '),
-    format: (share) => `${Number((share * 100).toFixed(1))} %`,
+    format: (share) => (formats === PLAIN ? `${Number((share * 100).toFixed(1))} %` : formats.percent(share, 1)),
     bounds: [0, 1],
     figures: 'elsewhere',
     intervals,
@@ -197,17 +216,9 @@ export function variantsOf({ variants, significance = null, ...report }: Report)
       ? null
       : html`<p>${said.join(' ')}</p>
 `;
-  return section('Variants', [words, intervals.length > 1 ? chart : null, table('Variants', columns, rows)]);
+  const figures = funnelTable('Variants', 'Variant', lines, ['Rate', '95 % interval'], formats);
+  return section('Variants', [words, figures, intervals.length > 1 ? chart : null]);
 }
-
-const PLAIN = ['Recipients', 'Accepted', 'Rejected', 'Other', 'Rate', '95 % interval'];
-
-const CAME_BACK: readonly (readonly [title: string, key: keyof VariantDeliveries])[] = [
-  ['Delivered', 'delivered'],
-  ['Read', 'read'],
-  ['Replied', 'replied'],
-  ['Opted out', 'optedOut'],
-];
 
 function columnsOf(name: string, figures: readonly string[]): readonly Column[] {
   return [{ title: name }, ...figures.map((title) => ({ title, kind: 'figure' as const }))];

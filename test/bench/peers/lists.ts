@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type BenchRow, rowOf, textOf, writeCampaign } from '../project.ts';
 import type { Expected } from './tally.ts';
 
-/** A campaign of handbill, whose list everybody sends. */
+/** A campaign of handbill, whose list every program sends. */
 export interface List {
   /** Name of the campaign and of its folder. */
   readonly name: string;

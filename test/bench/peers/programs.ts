@@ -16,7 +16,7 @@ export interface Peer {
   readonly name: string;
   /** How many messages it is given: what takes some seconds. */
   readonly most: number;
-  /** Makes what it needs besides the list. This is not measured. */
+  /** Makes what it needs apart from the list. This is not measured. */
   readonly prepare?: (list: List) => Promise<void>;
   readonly send: (list: List) => Promise<Usage>;
 }

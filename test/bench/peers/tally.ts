@@ -2,9 +2,9 @@ import type { Receipt } from './receiver.ts';
 
 /** What a row of a list asks for. */
 export interface Expected {
-  /** Stands in the text, so that a receipt says which row it is for even where its number is wrong. */
+  /** In the text, so that a receipt says which row it is for even where its number is wrong. */
   readonly order: string;
-  /** The number that reaches the person, as E.164; null where nobody can tell it from the row. */
+  /** The number that reaches the person, as E.164; null where the row does not tell it. */
   readonly to: string | null;
   readonly text: string;
 }
@@ -18,9 +18,9 @@ export interface Tally {
   readonly once: number;
   /** People who got none at their number. */
   readonly missed: number;
-  /** Messages to somebody who had been sent one already. */
+  /** Messages to a recipient who had been sent one already. */
   readonly twice: number;
-  /** Messages to anything but the E.164 number of whom they are for. */
+  /** Messages to anything but the E.164 number of their recipient. */
   readonly wrongNumbers: number;
   /** Messages with another text than the template gives. */
   readonly wrongTexts: number;

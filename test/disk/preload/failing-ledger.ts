@@ -41,7 +41,7 @@ function handleOf(db: DatabaseSync): { readonly number: number; readonly file: s
 }
 
 /**
- * The call that is to fail. When commits come together is not the same in two starts, so that another statement may stand
+ * The call that is to fail. When commits come together is not the same in two starts, so that another statement may be
  * at its place: what only a write can meet, the next write meets.
  */
 function isFailing(sql: string): boolean {

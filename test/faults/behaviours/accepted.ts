@@ -72,7 +72,7 @@ export const ACCEPTED: readonly Behaviour[] = [
     name: 'a second answer, a moment later',
     rows: ['S37'],
     plays: [{ write: ANSWER }, { waitMs: 1 }, { write: PLANTED }],
-    // Slowly, so that no other request is under way by then: its answer it would be, as far as anybody can tell.
+    // Slowly, so that no other request is under way by then: its answer it would be, as far as a client can tell.
     rate: 10,
   }),
   request({

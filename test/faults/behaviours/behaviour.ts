@@ -34,7 +34,7 @@ export interface BadConnection {
   /** Asks for a client certificate and accepts none. */
   readonly clientCertificate?: boolean;
   readonly tls?: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
-  /** What it plays is the answer to the request that comes afterwards, as far as anybody can tell. */
+  /** What it plays is the answer to the request that comes afterwards, as far as a client can tell. */
   readonly answersEarly?: boolean;
   /** A kept connection goes right behind an answer, without a word. */
   readonly leaves?: 'end' | 'reset';
@@ -69,7 +69,7 @@ export interface Behaviour {
   readonly status: number | null;
   /** The answer gives out an id. */
   readonly givesId?: boolean;
-  /** What must become of the recipient. Several where a race that nobody can see decides. */
+  /** What must become of the recipient. Several where an invisible race decides. */
   readonly expected: readonly Ending[];
   /** The same, when no answer of this start was the API's own yet. */
   readonly asFirstAnswer?: readonly Ending[];

@@ -97,7 +97,7 @@ export const CONNECTIONS: readonly Behaviour[] = [
     expected: UNTRUSTED,
   }),
   connection({
-    name: 'a certificate that nobody signed',
+    name: 'a self-signed certificate',
     rows: ['B6'],
     secure: true,
     bad: { certificate: 'untrusted' },

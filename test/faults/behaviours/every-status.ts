@@ -8,7 +8,7 @@ const BODIES = {
 export type BodyKind = keyof typeof BODIES;
 export const BODY_KINDS = Object.keys(BODIES) as readonly BodyKind[];
 
-/** Every status that a server can say with three digits and that is an answer, and the two that nobody should say. */
+/** Every status that a server can say with three digits and that is an answer, and the two that no server should say. */
 export const EVERY_STATUS: readonly number[] = [...Array.from({ length: 400 }, (_, i) => 200 + i), 600, 999];
 
 interface Rule {

@@ -8,7 +8,7 @@ type Case = Pick<Behaviour, 'name' | 'rows' | 'plays' | 'expected'> & Partial<Be
 
 const request = (one: Case): Behaviour => ({ at: 'request', status: null, ...one });
 
-/** No status line with headers ever came whole: nobody knows whether the API did anything. */
+/** No status line with headers ever came whole: it is unknown whether the API did anything. */
 export const NO_ANSWER: readonly Behaviour[] = [
   request({
     name: 'reads half of the request, then resets',
@@ -80,7 +80,7 @@ export const NO_ANSWER: readonly Behaviour[] = [
     expected: BAD,
   }),
   request({
-    name: 'HTTP/0.9: the body alone',
+    name: 'HTTP/0.9: only the body',
     rows: ['C5'],
     plays: [{ write: '{"id":"{ID}"}' }, 'end'],
     expected: BAD,
@@ -152,7 +152,7 @@ export const NO_ANSWER: readonly Behaviour[] = [
     expected: BAD,
   }),
   request({
-    name: 'a length that is no number',
+    name: 'a length that is not a number',
     rows: ['C6'],
     plays: [{ write: `${ACCEPTED_HEAD}content-length: two\r\n\r\n{}` }],
     expected: BAD,

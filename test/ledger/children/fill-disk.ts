@@ -22,7 +22,7 @@ for (let first = 0; first < ROWS; first += 2000) {
     Array.from({ length: 2000 }, (_, i) => loadRow(first + i)),
   );
 }
-const { run } = ledger.start(ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON }), NOON);
+const { run } = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON }), NOON);
 if (fill !== '') takeAllRoom(fill);
 
 let inFlight: ResultRecord[] = [];

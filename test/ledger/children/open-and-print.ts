@@ -8,11 +8,11 @@ import { claimOf, HELLO, loadRow, NOON } from '../values.ts';
 const [path = '', umask = '22'] = process.argv.slice(2);
 process.umask(Number.parseInt(umask, 8));
 const ledger = openLedger(path, { mode: 'write', nowMs: NOON });
-// Kept to the end: one that nobody holds is let go of whenever V8 collects it, and its journal goes with it.
+// Kept to the end: an unreferenced one is released whenever V8 collects it, and its journal goes with it.
 const lock = acquireRunLock(path, HELLO);
 const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
 ledger.load(draft, [loadRow(0)]);
-const run = ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
+const run = ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
 ledger.start(run, NOON);
 ledger.commit(run, [], [claimOf(0)], NOON);
 

@@ -9,7 +9,7 @@ const run = ledger.findRun(HELLO);
 if (run === null) throw new Error('There is no run.');
 // Read while the transaction is open.
 const row = {
-  leg: 0,
+  step: 0,
   reason: 'expired',
   get row(): number {
     process.stdout.write('writing\n');

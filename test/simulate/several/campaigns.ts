@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { loadCampaign } from '../../../src/campaign/load.ts';
 import type { Campaign } from '../../../src/model.ts';
 import { createCaps } from '../../../src/plan/contact-history.ts';
+import { type Fence, openFence } from '../../../src/plan/fence.ts';
 import { loadSuppressions, type Suppressions } from '../../../src/plan/suppression.ts';
 import { createWindowGate } from '../../../src/plan/window.ts';
 import { createHasher, type Hasher, writeHash } from '../../../src/suppression/hash.ts';
@@ -14,7 +15,7 @@ export interface CampaignScene extends Scene {
   readonly name: string;
 }
 
-/** The lists that a start may find, each with whom it names. */
+/** The lists that a start may find, each with the people that it names. */
 export interface ListVersion {
   readonly suppressions: Suppressions;
   readonly addresses: ReadonlySet<string>;
@@ -24,14 +25,16 @@ export interface ListVersion {
 export interface Cast {
   readonly campaigns: readonly CampaignScene[];
   readonly people: readonly Person[];
-  /** Each names more people than the one before; nobody is on the first. */
+  /** Each names more people than the one before; the first is empty. */
   readonly lists: readonly [ListVersion, ...ListVersion[]];
   readonly hasher: Hasher;
+  /** The people who can be reached where there is one. */
+  readonly fence: { readonly fence: Fence; readonly addresses: ReadonlySet<string> };
 }
 
 export interface Person {
   readonly address: string;
-  /** Zones that they may be in; null: nobody knows. */
+  /** Zones that they may be in; null: unknown. */
   readonly zones: readonly string[] | null;
 }
 
@@ -49,9 +52,27 @@ const PEOPLE = 26;
 
 const FALLBACK = 'fallback: { channel: sms, from: Riverside, template: { text: "Hello everybody" } }';
 /** The first two say the same to the same people: a report that quotes the text may mean either. */
-const CAMPAIGNS: readonly { name: string; kind: SceneKind; key: string; message: readonly string[] }[] = [
-  { name: 'alpha', kind: 'plain', key: '', message: ['channel: sms', 'template: { text: "Hi {{name}}" }'] },
-  { name: 'beta', kind: 'plain', key: 'key: id, ', message: ['channel: sms', 'template: { text: "Hi {{name}}" }'] },
+const CAMPAIGNS: readonly {
+  name: string;
+  kind: SceneKind;
+  key: string;
+  topic?: string;
+  message: readonly string[];
+}[] = [
+  {
+    name: 'alpha',
+    kind: 'plain',
+    key: '',
+    topic: 'offers',
+    message: ['channel: sms', 'template: { text: "Hi {{name}}" }'],
+  },
+  {
+    name: 'beta',
+    kind: 'plain',
+    key: 'key: id, ',
+    topic: 'news',
+    message: ['channel: sms', 'template: { text: "Hi {{name}}" }'],
+  },
   {
     name: 'gamma',
     kind: 'shared',
@@ -72,13 +93,13 @@ export async function createCast(stage: Stage): Promise<Cast> {
   const people = Array.from({ length: PEOPLE }, (_, n) => personOf(n, random));
   const campaigns: CampaignScene[] = [];
   let first: Campaign | null = null;
-  for (const { name, kind, key: keyColumn, message } of CAMPAIGNS) {
+  for (const { name, kind, key: keyColumn, topic, message } of CAMPAIGNS) {
     const folder = join(root, 'campaigns', name);
     mkdirSync(folder, { recursive: true });
     const recipients = `recipients: { csv: list.csv, ${keyColumn}timeZone: zone }`;
     writeFileSync(
       join(folder, 'campaign.yaml'),
-      `${[`name: ${name}`, 'from: Riverside', recipients, ...message].join('\n')}\n`,
+      `${[`name: ${name}`, ...(topic === undefined ? [] : [`topic: ${topic}`]), 'from: Riverside', recipients, ...message].join('\n')}\n`,
     );
     writeFileSync(join(folder, 'list.csv'), `${HEADER}\n`);
     const edition = async (file: string, rows: readonly string[]) => {
@@ -99,7 +120,23 @@ export async function createCast(stage: Stage): Promise<Cast> {
   const versions = [0, 2, 6].map((count) => people.slice(0, count * 2).filter((_, n) => n % 2 === 1));
   const [none, ...more] = await Promise.all(versions.map((named, n) => listOf(root, n, first as never, named, hasher)));
   if (none === undefined) throw new Error('there is a list');
-  return { campaigns, people, lists: [none, ...more], hasher };
+  const addresses = new Set(people.filter((_, n) => n % 3 !== 2).map(({ address }) => address));
+  return {
+    campaigns,
+    people,
+    lists: [none, ...more],
+    hasher,
+    fence: { fence: await fenceOf(campaigns, addresses), addresses },
+  };
+}
+
+async function fenceOf([first]: readonly CampaignScene[], addresses: ReadonlySet<string>): Promise<Fence> {
+  if (first === undefined) throw new Error('there is a campaign');
+  const { environment, campaign } = first.before.plan;
+  const only = [...addresses].map((text) => ({ text, path: null, where: {} }));
+  const fence = await openFence({ ...environment, only }, campaign.project);
+  if (fence === null) throw new Error('there is a fence');
+  return fence;
 }
 
 /** What is loaded where a rule needs it is there from here on: how long that takes is no part of a history. */
@@ -107,7 +144,7 @@ async function loadLibraries(campaigns: readonly CampaignScene[]): Promise<void>
   const window = { hours: null, holidays: [], timeZone: 'recipient', unknown: null, countries: false };
   for (const { before } of campaigns) {
     const { campaign } = before.plan;
-    const frequency: Campaign['frequency'] = [{ max: 1, per: { kind: 'calendar', unit: 'day' } }];
+    const frequency: Campaign['frequency'] = [{ max: 1, per: { kind: 'calendar', unit: 'day' }, of: 'all' }];
     const plan = { ...before.plan, campaign: { ...campaign, frequency, send: { ...campaign.send, window } } };
     await createWindowGate(plan, { now: () => BEGINNING, startMs: BEGINNING });
     await createCaps(plan);

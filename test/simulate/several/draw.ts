@@ -1,4 +1,4 @@
-import type { Canary, Frequency, SendWindow } from '../../../src/model.ts';
+import type { Budget, Canary, Frequency, SendWindow } from '../../../src/model.ts';
 import { drawStart, type StartPlan } from '../plan.ts';
 import type { Random } from '../random.ts';
 import type { Cast } from './campaigns.ts';
@@ -9,15 +9,19 @@ const HOUR = 60 * MINUTE;
 /** The rules of a campaign, as its file would say them. */
 export interface RuleSet {
   readonly exclude: readonly string[];
+  /** How long after the message of `alpha` this one goes out, to those who did not answer; null: it follows on no other. */
+  readonly followsMs: number | null;
   readonly frequency: readonly Frequency[];
   readonly isCounted: boolean;
+  /** The environment sends to some people only. */
+  readonly isFenced: boolean;
   readonly window: SendWindow | null;
   readonly canary: Canary | null;
   readonly maxRecipients: number | null;
   readonly notAfterMs: number | null;
 }
 
-/** One campaign in a history: its rules before and after somebody changes them. */
+/** One campaign in a history: its rules before and after they are changed. */
 export interface CampaignPlan {
   readonly before: RuleSet;
   readonly after: RuleSet;
@@ -32,13 +36,13 @@ export interface OneStart {
   readonly wait: boolean;
 }
 
-/** Somebody wants nothing any more. */
+/** A recipient opts out. */
 export interface OptOut {
   readonly afterMs: number;
   readonly person: number;
   /** By the process that sends, or by another one: as an address, or as a hash. */
   readonly how: 'own' | 'other' | 'hash';
-  /** Null: for ever. */
+  /** Null: permanent. */
   readonly forMs: number | null;
 }
 
@@ -59,6 +63,10 @@ export interface Turn {
 export interface SeveralPlan {
   readonly startMs: number;
   readonly campaigns: readonly CampaignPlan[];
+  /** What all of them may spend together; null: as much as they cost. */
+  readonly budget: Budget | null;
+  /** Only the claims ask: others spend after the check. */
+  readonly uncheckedBudget: boolean;
   readonly turns: readonly Turn[];
 }
 
@@ -84,12 +92,23 @@ export function drawSeveral(random: Random, cast: Cast): SeveralPlan {
   const turns = Array.from({ length: random.whole(2, 5) }, (_, at) =>
     drawTurn(random, cast, { at, campaigns, edited, begun }),
   );
-  return { startMs, campaigns, turns };
+  // Of the instant of the beginning, as other rules are: all else is drawn as without it.
+  const per = PERIODS[Math.floor(startMs / 10) % PERIODS.length] ?? 'day';
+  const budget = startMs % 3 === 1 ? { maxMicros: PRICE * (18 + (Math.floor(startMs / 1000) % 16)), per } : null;
+  return { startMs, campaigns, budget, uncheckedBudget: Math.floor(startMs / 100) % 2 === 0, turns };
 }
+
+const PERIODS = ['day', 'day', 'week', 'month'] as const;
+
+/** Of a message on any channel, in micro-units. */
+export const PRICE = 40_000;
 
 function drawRules(random: Random, names: readonly string[], startMs: number, own: string): RuleSet {
   return {
     exclude: names.filter((name) => random.chance(name === own ? 0.15 : 0.25)),
+    // Of the instant of the beginning and not of `random`, so that all else is drawn as without it.
+    followsMs: own === 'gamma' && startMs % 3 === 0 ? (WAITS[startMs % WAITS.length] ?? HOUR) : null,
+    isFenced: startMs % 4 === 1,
     frequency: random.chance(0.6) ? Array.from({ length: random.pick([1, 1, 2]) }, () => drawCap(random)) : [],
     isCounted: random.chance(0.85),
     window: random.chance(0.6) ? drawWindow(random, startMs) : null,
@@ -99,12 +118,14 @@ function drawRules(random: Random, names: readonly string[], startMs: number, ow
   };
 }
 
+const WAITS = [20 * MINUTE, 2 * HOUR, 12 * HOUR] as const;
+
 function drawCap(random: Random): Frequency {
   const unit = random.pick(['day', 'day', 'week', 'month'] as const);
   const per: Frequency['per'] = random.chance(0.6)
     ? { kind: 'calendar', unit }
     : { kind: 'rolling', ms: Math.round(random.scale(10 * MINUTE, 72 * HOUR)) };
-  return { max: random.pick([1, 1, 2]), per };
+  return { max: random.pick([1, 1, 2]), per, of: random.pick(['all', 'topic']) };
 }
 
 const HOURS = [

@@ -1,3 +1,5 @@
+import type { PriceList } from '../../../src/content/price.ts';
+import { periodAt } from '../../../src/plan/budget.ts';
 import { judgeEnding, judgeLedger } from '../judge.ts';
 import { goodStart } from '../plan.ts';
 import type { Sabotage, Start } from '../process.ts';
@@ -8,19 +10,19 @@ import { type Edition, IDENTITY, type Stage } from '../scene.ts';
 import { createServer, type Server } from '../server.ts';
 import { play, type SimulateOptions, type Simulation } from '../simulate.ts';
 import { beginStart } from '../start.ts';
-import { createLedgerView } from '../watch.ts';
+import { createLedgerView, type RowView } from '../watch.ts';
 import { createWorld, type World } from '../world.ts';
 import type { Cast } from './campaigns.ts';
-import { drawSeveral, type OneStart, type RuleSet, type SeveralPlan, type Turn } from './draw.ts';
+import { drawSeveral, type OneStart, PRICE, type RuleSet, type SeveralPlan, type Turn } from './draw.ts';
 import { createOthers } from './others.ts';
 import { createRuleWatch, type Watched } from './watch.ts';
 
 /** Starts that wait for windows live for days, and look at the clock every 15 seconds. */
 const MOST_EVENTS = 200_000;
-/** Whoever is not reached by one leg gets the next, and that is told too. */
+/** A recipient who is not reached by one step gets the next, and that is told too. */
 const MOST_LAST_STARTS = 6;
 const HALF_HOUR = 1_800_000;
-/** More openings than anybody waits for. */
+/** More openings than any recipient waits for. */
 const MOST_ROUNDS = 40;
 
 /**
@@ -57,14 +59,14 @@ interface Company extends Watched {
   readonly server: Server;
   /** How many receipts there were when each start began. */
   readonly starts: number[];
-  readonly sealed: Edition[];
+  readonly planFile: Edition[];
   /** Rows that may be claimed by processes that are no more. */
   abandoned: number;
   edited: boolean;
 }
 
 function createHistory({ seed, stage, cast, plan, world, random, sabotage }: HistoryOptions) {
-  /** Draws what comes back, so that what is sent is as it was without. */
+  /** Draws delivery reports and replies, so that what is sent is as it was without. */
   const chance = createRandom(seed + 0x5eed);
   const other = createOtherSide({
     world,
@@ -77,10 +79,12 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
   const companies = cast.campaigns.map((scene, at): Company => {
     const drawn = plan.campaigns[at];
     if (drawn === undefined) throw new Error('a campaign has a plan');
-    const view = createLedgerView(world, scene.before.plan.referenceOf, scene.name, heard);
     const { name, before: edition } = scene;
+    // The claim of one campaign does not ask for a STOP about the topic of another one.
+    const heardHere = { ...heard, isOptedOut: (address: string) => watch.isOptedOut(company, address) };
+    const view = createLedgerView(world, edition.plan.referenceOf, name, heardHere);
     const server = createServer(world, random.fork(), chance.chance(0.75) ? provider : null, 10_000 * at);
-    return {
+    const company: Company = {
       name,
       plan: drawn,
       edition,
@@ -89,12 +93,13 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
       claims: new Map(),
       isPurged: false,
       starts: [],
-      sealed: [],
+      planFile: [],
       abandoned: 0,
       edited: false,
     };
+    return company;
   });
-  const watch = createRuleWatch(world, cast, companies, heard);
+  const watch = createRuleWatch(world, cast, companies, heard, other.plan.stopEnds, plan.budget);
   let folder = stage.folder();
   const others = createOthers({ world, cast, watch, folder: () => folder });
   let alive: Start[] = [];
@@ -110,7 +115,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
     company.edited ||= edited;
     const original = edited ? scene.after : scene.before;
     const rules = edited ? company.plan.after : company.plan.before;
-    const edition = withRules(original, rules);
+    const edition = withRules(original, rules, cast, plan.budget);
     const inFlight = start.concurrency * edition.plan.recipientsPerRequest;
     world.cover('start of several');
     world.note(
@@ -128,7 +133,12 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
       view: company.view,
       sabotage,
       wait,
-      suppressions: () => cast.lists[list]?.suppressions ?? cast.lists[0].suppressions,
+      prices: plan.budget === null ? null : PRICES,
+      uncheckedBudget: plan.uncheckedBudget,
+      suppressions: () => ({
+        ...(cast.lists[list] ?? cast.lists[0]).suppressions,
+        topic: edition.plan.campaign.topic,
+      }),
       guard: watch.guard(company, edited, list),
       mostClaimed: () => inFlight + company.abandoned,
       onKill() {
@@ -136,7 +146,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
           folder = stage.folder(folder);
       },
       onSettled(db) {
-        const by = { name, operation: 'settle', mostClaimed: Number.POSITIVE_INFINITY, winner: null } as const;
+        const by = { name, operation: 'resolve', mostClaimed: Number.POSITIVE_INFINITY, winner: null } as const;
         const claimed = (): void => world.object(`${name} claims by settling`);
         for (const one of companies) {
           if (one === company || one.isPurged) continue;
@@ -147,8 +157,8 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
         company.abandoned = 0;
         company.starts.push(company.server.receipts.length);
       },
-      onSealed() {
-        if (company.sealed.at(-1) !== original) company.sealed.push(original);
+      onLoaded() {
+        if (company.planFile.at(-1) !== original) company.planFile.push(original);
       },
     });
     alive.push(begun);
@@ -205,7 +215,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
     const byMs = one.passMs + (one.toTheHalfHour ? Math.max(0, halfHour) : 0);
     if (byMs > 0) world.setClock(byMs);
     const purged = one.purge === null ? undefined : companies[one.purge];
-    if (purged !== undefined && purged.sealed.length > 0) others.purge(purged);
+    if (purged !== undefined && purged.planFile.length > 0) others.purge(purged);
     for (let left = chance.whole(-2, 3); left > 0; left--) {
       const { address } = cast.people[chance.whole(0, cast.people.length - 1)] ?? {};
       if (address !== undefined) world.after(chance.scale(0.5, 2000), () => provider.says(address, chance.pick(WORDS)));
@@ -214,13 +224,13 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
     if (chance.chance(0.5)) await quiet();
   };
 
-  /** Until everybody has told what there is to tell. */
+  /** Until every event has arrived. */
   const quiet = async (): Promise<void> => {
     await world.run(() => provider.isIdle);
     other.letGo();
   };
 
-  /** With a good server, and whenever somebody's window opens, until nobody is left who is ever to be sent to. */
+  /** With a good server, and whenever a window opens, until no recipient is left who is ever to be sent to. */
   const finish = async (at: number): Promise<void> => {
     const company = companies[at];
     const scene = cast.campaigns[at];
@@ -246,27 +256,38 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
 
   const isOver = (company: Company, ending: Start['ending']): boolean => {
     if (ending?.kind === 'nothing-to-do') return true;
-    if (ending?.kind === 'refused') return ending.code === 'run-purged' || ending.code === 'too-many-recipients';
+    if (ending?.kind === 'refused') return REFUSED.has(ending.code);
     if (ending?.kind !== 'sent') return false;
     world.cover(`over:${ending.halt ?? ending.state}`);
-    if (ending.halt === 'canary' || ending.state === 'finished') return true;
-    return company.view.rows.every((row) => !isOpen(row) || row.reason === 'zone-unknown');
+    if (ending.halt === 'canary' || ending.halt === 'over-budget' || ending.state === 'finished') return true;
+    return company.view.rows.every(
+      (row) => !isOpen(row) || row.reason === 'zone-unknown' || waitsForOther(company, row),
+    );
   };
 
+  /**
+   * A recipient who may still get the message before: where that campaign is over, this one is too. While their window is
+   * closed, that is the reason.
+   */
+  const waitsForOther = ({ plan: own, edited }: Company, { reason, address }: RowView): boolean =>
+    (edited ? own.after : own.before).followsMs !== null &&
+    (reason === 'follow-up-later' || reason === 'outside-window') &&
+    companies[0]?.view.rows.some((row) => row.address === address && isOpen(row)) === true;
+
   const judge = (company: Company): void => {
-    const { name, server, view, starts, sealed } = company;
+    const { name, server, view, starts, planFile } = company;
     const identity = { ...IDENTITY, campaign: name };
     if (company.isPurged) {
       judgePurged(company);
       return;
     }
-    if (sealed.length === 0) {
+    if (planFile.length === 0) {
       if (server.receipts.length > 0) world.object(`${name} was never begun, and was sent`);
       return;
     }
-    // Whoever is left waits for a zone, behind a gate, or for others whose runs were purged.
+    // Those who are left wait for a zone, behind a gate, or for others whose runs were purged.
     const mayWait = (): boolean => true;
-    // Where the last start was refused (its campaign leaves out people of a purged run) nobody took back the claims of
+    // Where the last start was refused (its campaign leaves out people of a purged run) no start took back the claims of
     // a killed one, and their doubts wait for the next start.
     const alone = view.rows.every(({ state }) => state !== 'claimed');
     const remains = {
@@ -275,7 +296,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
       server,
       view,
       starts,
-      sealed,
+      planFile,
       retryStatuses: [],
       alone,
       mayWait,
@@ -285,11 +306,25 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
     for (const what of judgeLedger(remains)) world.object(`${name}: ${what}`);
   };
 
+  /** The counter is never below what was claimed, and never above the budget. */
+  const judgeBudget = (): void => {
+    const { budget } = plan;
+    if (budget === null) return;
+    others.inLedger((ledger) => {
+      for (const [fromMs, least] of watch.spent()) {
+        const { name } = periodAt(budget.per, fromMs, 'UTC');
+        const counted = ledger.spent({ environment: IDENTITY.environment, period: name, currency: 'EUR' });
+        if (counted < least) world.object(`${counted} are counted as spent in ${name}, and ${least} were`);
+        if (counted > budget.maxMicros) world.object(`${counted} of ${budget.maxMicros} are counted in ${name}`);
+      }
+    });
+  };
+
   const judgePurged = ({ name, view }: Company): void => {
     others.inLedger((ledger) => {
       const run = ledger.findRun({ ...IDENTITY, campaign: name });
       const sum = run === null ? 0 : ledger.counts(run).reduce((all, one) => all + one.count, 0);
-      const rows = view.rows.filter(({ leg }) => leg === 0).length;
+      const rows = view.rows.filter(({ step }) => step === 0).length;
       if (sum !== rows) world.object(`${name} had ${rows} recipients, and ${sum} of them are counted after the purge`);
     });
   };
@@ -304,6 +339,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
       }
       await quiet();
       for (const company of companies) judge(company);
+      judgeBudget();
     },
     close() {
       other.letGo();
@@ -313,16 +349,31 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
   };
 }
 
+/** A start is refused, and so is every other one after it. */
+const REFUSED: ReadonlySet<string> = new Set(['run-purged', 'too-many-recipients', 'run-not-found', 'over-budget']);
+
+const PRICES: PriceList = { currency: 'EUR', micros: new Map([['*/*', PRICE]]) };
+
 function isOpen({ state }: { readonly state: string }): boolean {
   return state === 'pending' || state === 'failed' || state === 'deferred';
 }
 
 /** The same campaign with other rules. */
-function withRules(edition: Edition, rules: RuleSet): Edition {
+function withRules(
+  edition: Edition,
+  rules: RuleSet,
+  cast: Pick<Cast, 'fence'>,
+  budget: SeveralPlan['budget'],
+): Edition {
   const { plan } = edition;
   const { window, canary, notAfterMs, maxRecipients, frequency, isCounted } = rules;
   const exclude = rules.exclude.map((campaign) => ({ campaign, occurrence: null, place: {}, unknown: null }));
   const send = { ...plan.campaign.send, window, canary, notAfterMs };
   const limits = { ...plan.campaign.limits, maxRecipients };
-  return { ...edition, plan: { ...plan, campaign: { ...plan.campaign, send, limits, exclude, frequency, isCounted } } };
+  const { followsMs } = rules;
+  const wait = { written: `${followsMs}ms`, ms: followsMs ?? 0 };
+  const after = followsMs === null ? null : { campaign: 'alpha', wait, unless: ['replied'] as const, place: {} };
+  const campaign = { ...plan.campaign, send, limits, exclude, after, frequency, isCounted };
+  const environment = { ...plan.environment, budget };
+  return { ...edition, plan: { ...plan, environment, campaign, fence: rules.isFenced ? cast.fence.fence : null } };
 }

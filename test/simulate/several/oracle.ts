@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Frequency, SendWindow } from '../../../src/model.ts';
-import { openMinutes } from '../../window/oracle.ts';
+import { openMinutes } from '../../plan/calendar-oracle.ts';
 import type { Person } from './campaigns.ts';
 
 const MINUTE = 60_000;
@@ -10,7 +10,7 @@ const BLOCK = 2880;
 const MOST_BLOCKS = 1000;
 const blocks = new Map<string, readonly boolean[]>();
 
-/** Whether somebody may be sent to at an instant: in every zone that they may be in. */
+/** Whether a recipient may be sent to at an instant: in every zone that they may be in. */
 export function isInside(window: SendWindow, { zones }: Person, ms: number): boolean {
   const unknown = window.unknown === null ? [] : [window.unknown];
   const theirs = window.timeZone === 'recipient' ? (zones ?? unknown) : [window.timeZone];
@@ -34,7 +34,8 @@ export function countsFrom({ per }: Frequency, { zones }: Person, ownZone: strin
   return Math.min(...(zones ?? [ownZone]).map((zone) => beginning(per.unit, zone, ms)));
 }
 
-function beginning(unit: 'day' | 'week' | 'month', zone: string, ms: number): number {
+/** The first moment of the day, week or month in a zone. */
+export function beginning(unit: 'day' | 'week' | 'month', zone: string, ms: number): number {
   const now = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
   const days = unit === 'day' ? 0 : unit === 'week' ? now.dayOfWeek - 1 : now.day - 1;
   return now.toPlainDate().subtract({ days }).toZonedDateTime(zone).epochMilliseconds;

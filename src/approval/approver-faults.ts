@@ -1,0 +1,44 @@
+import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
+import type { Environment, Project, SignerSource } from '../model.ts';
+import { isInside } from '../util/paths.ts';
+import { readSigners } from './verify.ts';
+
+/**
+ * What is wrong with the files of approvers and planners of a project, or of one of its environments. A file outside
+ * the project may exist only on the machine that sends, where no commit can change it. If it is missing here, that is a
+ * warning.
+ */
+export async function approverFaults(
+  { root, environments }: Pick<Project, 'root' | 'environments'>,
+  only?: Environment,
+): Promise<readonly Diagnostic[]> {
+  const found: Diagnostic[] = [];
+  for (const { name, approval } of only === undefined ? environments.values() : [only]) {
+    for (const source of [approval?.approvers, approval?.planners]) {
+      if (source === undefined || source === null) continue;
+      const { diagnostics } = await readSigners(source);
+      found.push(...diagnostics.map((one) => (one.code === 'file-not-found' ? absent(one, name, source, root) : one)));
+    }
+  }
+  return found;
+}
+
+/**
+ * Checks, before a plan is signed, that the signature will count, so that this is not found out when the plan is sent.
+ *
+ * @returns warnings if this machine does not know who may sign
+ * @throws HandbillError exit 2
+ */
+export async function checkApprovers(project: Project, environment: Environment): Promise<readonly Diagnostic[]> {
+  const found = await approverFaults(project, environment);
+  if (found.some(({ severity }) => severity === 'error')) throw new HandbillError(EXIT.refused, found);
+  return found;
+}
+
+function absent(found: Diagnostic, environment: string, source: SignerSource, root: string): Diagnostic {
+  const message = `Who may sign plans for ${environment} is not known. ${found.message}`;
+  const isElsewhere = 'file' in source && !isInside(root, source.file);
+  if (!isElsewhere) return { ...found, message };
+  const hint = 'It lies outside of the project, and must be there where plans are approved and sent.';
+  return { ...found, severity: 'warning', message, hint };
+}

@@ -1,0 +1,181 @@
+import type { Command } from 'commander';
+import { EXIT, problem, refuse } from '../../errors.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { type ErasedPerson, eraseExit, erasePerson } from '../../operations/erase.ts';
+import { type Person, type PersonMessage, person } from '../../operations/person.ts';
+import { ledgerOption } from '../../operations/project.ts';
+import type { ReceivedReply } from '../../operations/replies.ts';
+import { countOf, instant } from '../../report/words.ts';
+import { jsonText, safe, safeLine } from '../../util/escape.ts';
+import { mask, maskText } from '../../util/redact.ts';
+import { addExamples, addFormat, addLedger, addLog } from '../shared/options.ts';
+import { askYes } from '../shared/prompt.ts';
+
+/** `handbill person ADDRESS`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument('<address>', 'phone number, email address, or contact:ID')
+    .option('--erase', 'take the person out of the ledger for good, and never send to the address again')
+    .option(
+      '--keep-suppressed',
+      'with --erase: the address stays on the suppression list, instead of a keyed hash of it',
+    )
+    .option('--yes', 'with --erase: do it without asking');
+  addLog(addLedger(addFormat(command, ['text', 'json'])));
+  addExamples(command, [
+    ['handbill person +447700900123', 'runs, outcomes, replies and suppression; addresses and texts are masked'],
+    ['handbill person jane@example.com --format json', 'all of it, to hand out to the person'],
+    ['handbill person +447700900123 --erase', 'asks, then erases what the ledger has of them'],
+  ]).action((address: string, given: Given) => run(address, given, context));
+}
+
+interface Given {
+  readonly erase?: true;
+  readonly keepSuppressed?: true;
+  readonly yes?: true;
+  readonly format: 'text' | 'json';
+  readonly ledger?: string;
+}
+
+async function run(address: string, given: Given, context: CommandContext): Promise<void> {
+  const { cwd, env, now } = context;
+  if (given.erase === true) {
+    await erase(address, given, context);
+    return;
+  }
+  if (given.yes === true || given.keepSuppressed === true) {
+    const flag = given.yes === true ? '--yes' : '--keep-suppressed';
+    throw refuse(problem('usage', `${flag} goes with --erase.`, { hint: 'Without --erase, nothing is changed.' }));
+  }
+  const found = await person(address, { cwd, env, now, ...ledgerOption(given.ledger, context) });
+  await context.out(given.format === 'json' ? `${jsonText({ version: 1, ...found }, 2)}\n` : asText(found));
+}
+
+async function erase(address: string, given: Given, context: CommandContext): Promise<void> {
+  const { cwd, env, now } = context;
+  const erased = await erasePerson(address, {
+    cwd,
+    env,
+    now,
+    ...ledgerOption(given.ledger, context),
+    keepSuppressed: given.keepSuppressed === true,
+    confirm: async (planned) => {
+      if (given.yes === true) return true;
+      context.err(questionText(address, planned));
+      return await askYes('Type "yes" to erase', context);
+    },
+  });
+  const { runs, rewritten } = erased;
+  const fields = { runs: runs.length, recipients: recipientsOf(erased) };
+  context.telemetry?.note('info', 'erased', `A person was erased from ${countOf(runs.length, 'run')}.`, fields);
+  const exit = eraseExit({ rewritten });
+  if (exit !== EXIT.done) context.exit(exit);
+  await context.out(given.format === 'json' ? `${jsonText(erased, 2)}\n` : erasedText(erased));
+}
+
+function recipientsOf({ runs }: Pick<ErasedPerson, 'runs'>): number {
+  return runs.reduce((sum, { recipients }) => sum + recipients, 0);
+}
+
+function questionText(address: string, planned: ErasedPerson): string {
+  const rows = `${countOf(recipientsOf(planned), 'row')} of ${countOf(planned.runs.length, 'run')}`;
+  return safe(
+    [
+      safeLine(`Erases ${mask(address)} from the ledger for good: ${rows}, with delivery reports and replies.`),
+      ...runLines(planned),
+      `${suppressedLine(planned, 'will be')}`,
+      '',
+    ].join('\n'),
+  );
+}
+
+function erasedText(erased: ErasedPerson): string {
+  const { events, rewritten, ledger } = erased;
+  const { reports, replies, unread } = events ?? { reports: 0, replies: 0, unread: 0 };
+  const rows = `${countOf(recipientsOf(erased), 'row')} of ${countOf(erased.runs.length, 'run')}`;
+  const more = [
+    ...(reports === 0 ? [] : [countOf(reports, 'delivery report')]),
+    ...(replies === 0 ? [] : [countOf(replies, 'reply', 'replies')]),
+    ...(unread === 0 ? [] : [countOf(unread, 'event that was not understood', 'events that were not understood')]),
+  ];
+  return safe(
+    [
+      `Erased ${[rows, ...more].join(', ')}.`,
+      ...runLines(erased),
+      suppressedLine(erased, 'is'),
+      ...(rewritten === null || rewritten === 'done' ? [] : ['', REWRITTEN[rewritten]]),
+      '',
+      ELSEWHERE,
+      safeLine(`Ledger: ${ledger}`),
+      '',
+    ].join('\n'),
+  );
+}
+
+function runLines({ runs }: Pick<ErasedPerson, 'runs'>): readonly string[] {
+  return runs.map(({ run: id, environment, occurrence }) => safeLine(`  ${id} (${environment}, ${occurrence})`));
+}
+
+function suppressedLine({ suppressed }: Pick<ErasedPerson, 'suppressed'>, verb: 'is' | 'will be'): string {
+  const { as, addresses } = suppressed;
+  const how = as === 'hash' ? ', as a keyed hash' : ', as it is';
+  const others = addresses - 1;
+  const more = others === 0 ? '' : `, and so ${verb === 'is' ? (others === 1 ? 'is' : 'are') : verb} ${OTHERS(others)}`;
+  return `The address ${verb} suppressed in all campaigns${how}${more}.`;
+}
+
+const OTHERS = (count: number): string =>
+  count === 1 ? 'another address of the same rows' : `${count} other addresses of the same rows`;
+
+const REWRITTEN: Readonly<Record<'in-use' | 'no-room', string>> = {
+  'in-use':
+    'The person is gone from the ledger, but its file was not written anew, because another process uses it: copies may\n' +
+    'be left in unused places of the file. Run this or `handbill purge` again when nothing is being sent.',
+  'no-room':
+    'The person is gone from the ledger, but its file was not written anew, because the disk has not twice its size left:\n' +
+    'copies may be left in unused places of the file. Make room, and run this or `handbill purge` again.',
+};
+
+const ELSEWHERE = `Not in the ledger, so look there too:
+  lists, suppression files, and their history in git
+  exported reports and previews, logs and received events that you keep
+  backups, and a rescued copy of the ledger (ledger.db.rescued)
+  the messaging provider
+As long as a list has the person, the next run records them as skipped: take them out of the lists first.`;
+
+function asText({ address, suppressed, entries, messages, replies }: Person): string {
+  const active = entries.filter((entry) => entry.active);
+  const lists = active.map(({ list, topic, campaigns }) => `${list}${onlyFor(topic, campaigns)}`);
+  const isPart = suppressed === false && active.length > 0;
+  const known = suppressed === true ? 'yes' : isPart ? 'in part' : 'no';
+  const verdict = suppressed === null ? 'not known: a list or its key cannot be read' : known;
+  return safe(
+    [
+      safeLine(mask(address)),
+      safeLine(`Suppressed  ${[verdict, ...lists].join(', ')}`),
+      `Messages    ${messages.length === 0 ? 'none' : messages.length}`,
+      ...messages.map(messageLine),
+      `Replies     ${replies.length === 0 ? 'none' : replies.length}`,
+      ...replies.map(replyLine),
+      '',
+    ].join('\n'),
+  );
+}
+
+/** What an entry counts for, where that is not everything. */
+function onlyFor(topic: string | null, campaigns: readonly string[] | null): string {
+  const what = [...(topic === null ? [] : [`the topic ${topic}`]), ...(campaigns ?? [])];
+  return what.length === 0 ? '' : ` (only for ${what.join(', ')})`;
+}
+
+function messageLine({ campaign, environment, occurrence, outcome }: PersonMessage): string {
+  const { channel, outcome: state, reason, delivery, updatedAt } = outcome;
+  const at = typeof updatedAt === 'string' ? instant(updatedAt) : 'not sent';
+  const facts = [state, reason, delivery].filter((fact) => fact !== null).join(', ');
+  return safeLine(`  ${at}  ${campaign} (${environment}, ${occurrence})  ${channel}: ${facts}`);
+}
+
+function replyLine({ at, receivedAt, campaign, meaning, text }: ReceivedReply): string {
+  const about = campaign === null ? '' : `  ${campaign}`;
+  return safeLine(`  ${instant(at ?? receivedAt)}${about}  ${meaning}: ${maskText(text)}`);
+}

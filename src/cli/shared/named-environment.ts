@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { HandbillError, problem, refuse } from '../../errors.ts';
+import type { CommandContext } from '../../operations/context.ts';
+
+/** Commands that need no project. */
+const WITHOUT: ReadonlySet<string> = new Set(['init', 'sandbox', 'completion', 'help', 'approve']);
+
+/**
+ * Refuses a name in HANDBILL_ENV that the project does not have, before a command does anything: what takes no `--env`
+ * would else go on as if it were right. `--env` and a plan file count more than the variable.
+ *
+ * @throws HandbillError exit 2 (`unknown-environment`)
+ */
+export async function refuseUnknownEnvironment(
+  command: Command,
+  { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>,
+): Promise<void> {
+  const named = env['HANDBILL_ENV'] ?? '';
+  if (named === '' || WITHOUT.has(topOf(command).name())) return;
+  if (command.getOptionValueSource('env') === 'cli' || command.getOptionValue('plan') !== undefined) return;
+  const project = await projectOf(cwd);
+  if (project === null || project.environments.has(named)) return;
+  const { didYouMean } = await import('../../util/suggest.ts');
+  const known = [...project.environments.keys()];
+  const hint = didYouMean(named, known).hint ?? `Known here: ${known.join(', ')}.`;
+  const message = `There is no environment "${named}", which HANDBILL_ENV names.`;
+  throw refuse(problem('unknown-environment', message, { at: { file: project.file ?? 'handbill.yaml' }, hint }));
+}
+
+/** A project with environments of its own; null: there is none here, or the command says what is wrong with it. */
+async function projectOf(cwd: string) {
+  const { findProject } = await import('../../campaign/place.ts');
+  const { readProject } = await import('../../campaign/project.ts');
+  try {
+    const { project, diagnostics } = await readProject(await findProject(cwd), { cwd });
+    const isSound = diagnostics.every(({ severity }) => severity !== 'error');
+    return isSound && project.environments.size > 1 ? project : null;
+  } catch (error) {
+    if (error instanceof HandbillError) return null;
+    throw error;
+  }
+}
+
+/** `suppress` of `suppress list`. */
+function topOf(command: Command): Command {
+  const { parent } = command;
+  return parent === null || parent.parent === null ? command : topOf(parent);
+}

@@ -1,0 +1,36 @@
+import { createWriteStream, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { pipeline } from 'node:stream/promises';
+import { makeTemporaryFolder, temporaryFault } from '../../util/files.ts';
+
+/**
+ * Does something with the list that `--recipients -` reads from standard input: into a file that no other user can
+ * read, because a list is read more than once, and that is removed afterwards, also where a signal ends the process.
+ *
+ * @throws HandbillError exit 2: the folder for temporary files cannot be written to
+ */
+export async function withPipedList<T>(
+  recipients: string | undefined,
+  use: (piped: { readonly pipedList?: string }) => Promise<T>,
+): Promise<T> {
+  if (recipients !== '-') return await use({});
+  const folder = await makeTemporaryFolder('handbill-list-');
+  const leave = (signal: NodeJS.Signals): void => {
+    rmSync(folder.root, { recursive: true, force: true });
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.once(signal, leave);
+  try {
+    const pipedList = join(folder.root, 'list');
+    await pipeline(process.stdin, createWriteStream(pipedList, { mode: 0o600 })).catch((error: unknown) => {
+      throw temporaryFault(error, folder.root);
+    });
+    return await use({ pipedList });
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, leave);
+    await folder.remove();
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

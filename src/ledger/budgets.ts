@@ -1,0 +1,131 @@
+import type { Connection } from './connection.ts';
+import type { Ledger } from './ledger.ts';
+import type { BudgetPlace, BudgetSpent, ClaimBudget, ClaimRequest, ResultRecord, RunRecord } from './records.ts';
+
+/** What the claims and results of one transaction add to the budget of an environment, and take back. */
+export interface Spending {
+  /** The budget has room for this message. One whose cost is not known never fits. */
+  fits(claim: ClaimRequest): boolean;
+  /** It has room for all of them together. */
+  fitsAll(claims: readonly ClaimRequest[]): boolean;
+  claimed(list: number, claim: ClaimRequest): void;
+  /** The result is in the row: what was not sent costs nothing. */
+  recorded(list: number, result: ResultRecord): void;
+  /** Writes it all, at the end of the transaction. */
+  write(): void;
+  /** The transaction is on the disk. */
+  done(): void;
+}
+
+export interface BudgetStore extends Pick<Ledger, 'spent' | 'spentIn' | 'spentHere' | 'raiseSpent'> {
+  /** Inside a transaction; null without a budget, which then costs nothing. */
+  begin(run: RunRecord, budget: ClaimBudget | undefined, nowMs: number): Spending | null;
+}
+
+/**
+ * What was spent of the budgets of environments, one counter for each period. A claim adds the cost of its message to the
+ * period in which it is made. A result that says that nothing was sent takes it back from the same period, so this
+ * process remembers what its open claims added. What is not known stays counted: the counter is never too low (failures.md,
+ * A7).
+ */
+export function budgetStore(connection: Connection): BudgetStore {
+  const find = connection.query(
+    'SELECT spent_micros FROM budgets WHERE environment = ? AND period = ? AND currency = ?',
+  );
+  const findAll = connection.query(
+    'SELECT currency, spent_micros FROM budgets WHERE environment = ? AND period = ? ORDER BY currency',
+  );
+  const add = connection.statement(
+    `INSERT INTO budgets (environment, period, currency, spent_micros) VALUES (?, ?, ?, ?)
+      ON CONFLICT (environment, period, currency) DO UPDATE SET spent_micros = budgets.spent_micros + excluded.spent_micros`,
+  );
+  const raise = connection.statement(
+    `INSERT INTO budgets (environment, period, currency, spent_micros) VALUES (?, ?, ?, ?)
+      ON CONFLICT (environment, period, currency) DO UPDATE SET spent_micros = excluded.spent_micros
+      WHERE budgets.spent_micros < excluded.spent_micros`,
+  );
+  const spent = ({ environment, period, currency }: BudgetPlace): number =>
+    Number(find.get(environment, period, currency)?.[0] ?? 0);
+  /** What the claims of this process added that have no result yet. */
+  const open = new Map<string, BudgetSpent>();
+  const seen = new Map<string, BudgetSpent>();
+
+  return {
+    spent,
+    spentIn: (environment, period) =>
+      findAll.all(environment, period).map(([currency, micros]) => ({
+        environment,
+        period,
+        currency: String(currency),
+        spentMicros: Number(micros),
+      })),
+    spentHere: () => [...seen.values()],
+    raiseSpent: (all, nowMs) => {
+      if (all.length === 0) return;
+      connection.write(nowMs, all.length, () => {
+        for (const { environment, period, currency, spentMicros } of all) {
+          raise(environment, period, currency, spentMicros);
+        }
+      });
+    },
+
+    begin({ environment }, budget, nowMs) {
+      if (budget === undefined) return null;
+      const { maxMicros, currency } = budget;
+      const here: BudgetPlace = { environment, period: budget.periodOf(nowMs), currency };
+      const changes = new Map<string, BudgetSpent>();
+      const begun = new Map<string, BudgetSpent>();
+      const ended: string[] = [];
+      const change = (of: BudgetPlace, micros: number): void => {
+        const name = nameOf(of);
+        changes.set(name, { ...of, spentMicros: (changes.get(name)?.spentMicros ?? 0) + micros });
+      };
+      let before: number | null = null;
+      /** No other process writes meanwhile: what is read inside the transaction is so until it ends. */
+      const left = (): number => {
+        before ??= spent(here);
+        return maxMicros - before - (changes.get(nameOf(here))?.spentMicros ?? 0);
+      };
+      const costOf = ({ costMicros }: ClaimRequest): number => costMicros ?? Number.POSITIVE_INFINITY;
+      return {
+        fits: (claim) => costOf(claim) <= left(),
+        fitsAll: (claims) => claims.reduce((sum, claim) => sum + costOf(claim), 0) <= left(),
+        claimed(list, claim) {
+          const spentMicros = costOf(claim);
+          change(here, spentMicros);
+          begun.set(rowName(list, claim), { ...here, spentMicros });
+        },
+        recorded(list, result) {
+          const name = rowName(list, result);
+          const added = open.get(name);
+          if (added === undefined || result.from !== 'claimed') return;
+          ended.push(name);
+          if (NOT_SENT.has(result.state)) change(added, -added.spentMicros);
+        },
+        write() {
+          for (const [name, one] of changes) {
+            if (one.spentMicros !== 0) add(one.environment, one.period, one.currency, one.spentMicros);
+            if (name === nameOf(here) && before === null) before = spent(here) - one.spentMicros;
+          }
+        },
+        done() {
+          for (const name of ended) open.delete(name);
+          for (const [name, one] of begun) open.set(name, one);
+          const spentMicros = (before ?? 0) + (changes.get(nameOf(here))?.spentMicros ?? 0);
+          if (before !== null) seen.set(nameOf(here), { ...here, spentMicros });
+        },
+      };
+    },
+  };
+}
+
+/** After these results the API has not taken the message. A doubt stays counted, also where it is resolved later. */
+const NOT_SENT: ReadonlySet<ResultRecord['state']> = new Set(['pending', 'rejected', 'failed']);
+
+function nameOf({ environment, period, currency }: BudgetPlace): string {
+  return JSON.stringify([environment, period, currency]);
+}
+
+function rowName(list: number, { step, row }: Pick<ClaimRequest, 'step' | 'row'>): string {
+  return `${list} ${step} ${row}`;
+}

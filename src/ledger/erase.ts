@@ -1,0 +1,100 @@
+import { type Connection, lazily, type Value } from './connection.ts';
+import type { ErasedRows, EventCounts, Hasher, PurgeStore } from './ledger.ts';
+import { DELETE_BY_MESSAGE, DELETE_BY_REFERENCE, KEEP, KEEP_HASH } from './purge.ts';
+import type { RunStore } from './runs.ts';
+import { otherKey, UNKNOWN_TOPIC } from './suppressions.ts';
+
+/**
+ * Takes one person out of the ledger. A person has few rows, so one transaction holds all of it. What it frees is
+ * overwritten, and the caller has the file written anew, as after a purge (purge.ts).
+ */
+export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): PurgeStore['erase'] {
+  const query = lazily((sql) => connection.query(sql));
+  const statement = lazily((sql) => connection.statement(sql));
+
+  const eraseRows = ({ run, rows, keys, kept }: ErasedRows, address: string): EventCounts => {
+    const { list, state } = runs.listOf(run);
+    if (list !== run.list || state !== 'finished') throw new Error(`Run ${run.id} is not as it was read.`);
+    let [reports, replies] = [0, 0];
+    for (const { row, step, delivery, reference, messageId } of kept) {
+      if (delivery !== null) statement(KEEP)(delivery, list, step, row);
+      if (reference !== null) reports += statement(DELETE_BY_REFERENCE)(reference);
+      if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, run.environment);
+    }
+    for (const row of rows) {
+      statement(CLEAR_ROW)(list, row);
+      replies += statement('DELETE FROM replies WHERE run = ? AND row = ?')(run.number, row);
+    }
+    statement(FORGET_HISTORY)(run.number, address, JSON.stringify(keys));
+    return { reports, replies, unread: 0 };
+  };
+
+  const suppressAsHash = (address: string, { hash, keyId }: Hasher, now: number): void => {
+    const hashed = hash(address);
+    for (const [topic, until, source, created] of query(ENTRIES).all(address)) {
+      // The reply that would say what it is about is deleted.
+      const about = topic === UNKNOWN_TOPIC ? '' : String(topic);
+      statement(KEEP_HASH)(hashed, about, keyId, until as number | null, String(source), Number(created));
+    }
+    statement('DELETE FROM suppressions WHERE address = ?')(address);
+    statement(KEEP_HASH)(hashed, '', keyId, null, 'user', now);
+    statement('UPDATE suppressed_hashes SET reason = NULL WHERE hash = ? AND reason IS NOT NULL')(hashed);
+  };
+
+  const suppressPlainly = (address: string, now: number): void => {
+    statement(SUPPRESS)(address, now);
+    statement('UPDATE suppressions SET reason = NULL WHERE address = ? AND reason IS NOT NULL')(address);
+  };
+
+  return ({ address, runs: found, drafts, suppressed, hasher }, nowMs) => {
+    const rows = found.reduce((sum, one) => sum + one.rows.length, 0);
+    connection.purge.overwrite();
+    return connection.write(nowMs, 10 * (rows + 1), (now) => {
+      const [known = null] = query('SELECT key_id FROM suppressed_hashes LIMIT 1').get() ?? [];
+      if (hasher !== null && known !== null && known !== hasher.keyId) {
+        throw otherKey(connection.path, String(known), hasher.keyId);
+      }
+      const counts = found.map((one) => eraseRows(one, address));
+      for (const one of drafts) {
+        const { list } = runs.listOf(one.run);
+        for (const row of one.rows) statement('DELETE FROM recipients WHERE list = ? AND row = ?')(list, row);
+      }
+      const more = {
+        reports: statement('DELETE FROM delivery_reports WHERE address = ?')(address),
+        replies: statement('DELETE FROM replies WHERE sender = ?')(address),
+        unread: statement('DELETE FROM unread_events WHERE instr(lower(body), ?) > 0')(traceOf(address)),
+      };
+      for (const one of suppressed) {
+        if (hasher === null) suppressPlainly(one, now);
+        else suppressAsHash(one, hasher, now);
+      }
+      return [...counts, more].reduce(sumOf);
+    });
+  };
+}
+
+function sumOf(a: EventCounts, b: EventCounts): EventCounts {
+  return { reports: a.reports + b.reports, replies: a.replies + b.replies, unread: a.unread + b.unread };
+}
+
+/** What JSON that was not understood holds of an address: a number is written in several ways, the id of a contact may be short. */
+function traceOf(address: string): Value & string {
+  if (address.startsWith('+')) return address.slice(1);
+  return address.includes('@') ? address.toLowerCase() : JSON.stringify(address).toLowerCase();
+}
+
+// As CLEAR_ROWS and CLEAR_RESOLUTIONS (purge.ts), in every step of the row.
+const CLEAR_ROW = `UPDATE recipients SET key = NULL, address = NULL, message_id = NULL, error = NULL, updated_at = NULL,
+    text_hash = NULL, list_address = NULL, claimed_at = claimed_at - claimed_at % 86400000 + 86399999
+  WHERE list = ? AND row = ?`;
+
+const FORGET_HISTORY = `UPDATE resolutions SET key = '', address = NULL, message_id = NULL, error = NULL,
+    who = NULL, note = NULL, doubt_at = NULL
+  WHERE run = ?1 AND key > '' AND (address = ?2 OR key IN (SELECT value FROM json_each(?3)))`;
+
+const ENTRIES = 'SELECT topic, until_at, source, created_at FROM suppressions WHERE address = ? ORDER BY topic';
+
+// What is not a reply counts for more than a reply, as in KEEP_HASH.
+const SUPPRESS = `INSERT INTO suppressions (address, topic, reason, until_at, source, created_at)
+  VALUES (?, '', NULL, NULL, 'user', ?) ON CONFLICT (address, topic) DO UPDATE SET until_at = NULL,
+    source = CASE suppressions.source WHEN 'reply' THEN 'user' ELSE suppressions.source END`;

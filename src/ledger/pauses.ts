@@ -1,0 +1,60 @@
+import type { Pause } from '../model.ts';
+import type { Connection, Value } from './connection.ts';
+import type { Ledger } from './ledger.ts';
+import type { PauseScope } from './records.ts';
+
+/** Who paused what. The claim asks `pauseOf` in its transaction; a pause that has ended stays, with who ended it. */
+export function pauseStore(connection: Connection): Pick<Ledger, 'pause' | 'resume' | 'pauses' | 'pauseOf'> {
+  const active = connection.query(
+    `SELECT environment, campaign, reason, who, paused_at FROM pauses WHERE resumed_at IS NULL ORDER BY number`,
+  );
+  // A pause of the whole environment is named first: resuming the campaign alone would not help.
+  const applying = connection.query(
+    `SELECT environment, campaign, reason, who, paused_at FROM pauses
+      WHERE resumed_at IS NULL AND environment = ? AND (campaign IS NULL OR campaign = ?)
+      ORDER BY CASE WHEN campaign IS NULL THEN 0 ELSE 1 END, number LIMIT 1`,
+  );
+  const insert = connection.statement(
+    'INSERT INTO pauses (environment, campaign, reason, who, paused_at) VALUES (?, ?, ?, ?, ?)',
+  );
+  const end = connection.statement(
+    `UPDATE pauses SET resumed_by = ?1, resumed_at = ?2 WHERE resumed_at IS NULL AND environment = ?3
+      AND coalesce(campaign, '') = coalesce(?4, '')`,
+  );
+  const find = ({ environment, campaign }: PauseScope): Pause | null =>
+    active
+      .all()
+      .map(toPause)
+      .find((one) => one.environment === environment && one.campaign === campaign) ?? null;
+
+  return {
+    pauses: () => active.all().map(toPause),
+    pauseOf({ environment, campaign }) {
+      const row = applying.get(environment, campaign);
+      return row === undefined ? null : toPause(row);
+    },
+    pause: (scope, { reason, who, nowMs }) =>
+      connection.write(nowMs, 1, (now) => {
+        const before = find(scope);
+        if (before !== null) return before;
+        insert(scope.environment, scope.campaign, reason, who, now);
+        return null;
+      }),
+    resume: (scope, { who, nowMs }) =>
+      connection.write(nowMs, 1, (now) => {
+        const before = find(scope);
+        end(who, now, scope.environment, scope.campaign);
+        return before;
+      }),
+  };
+}
+
+function toPause([environment, campaign, reason, who, pausedAt]: readonly Value[]): Pause {
+  return {
+    environment: String(environment),
+    campaign: campaign === null ? null : String(campaign),
+    reason: String(reason),
+    who: String(who),
+    pausedAtMs: Number(pausedAt),
+  };
+}

@@ -1,0 +1,21 @@
+import type { Diagnostic } from '../errors.ts';
+
+/** From where a start was made. Names and addresses of authors are not kept. */
+export interface Commit {
+  /** The whole hash. */
+  readonly commit: string;
+  /** Null: a commit was checked out and no branch, and no CI system says which one it is. */
+  readonly branch: string | null;
+  /** The files of the campaign were as this commit has them. */
+  readonly clean: boolean;
+}
+
+/** What an environment asks of the commit that it is sent to from. */
+export interface GitRule {
+  /** All files of the campaign must be committed. */
+  readonly clean: boolean;
+  /** One of these must be checked out; null: any. */
+  readonly branches: readonly string[] | null;
+  /** The place of the rule in handbill.yaml. */
+  readonly where: Pick<Diagnostic, 'at' | 'source'>;
+}

@@ -1,0 +1,226 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { findProject, type ProjectPlace, projectOf } from '../campaign/place.ts';
+import { fromRoot, readProject } from '../campaign/project.ts';
+import { checkout } from '../diff/checkout.ts';
+import { type CompareOptions, compareCampaign, isUnchanged } from '../diff/compare-campaign.ts';
+import { type Range, type Revision, readRange } from '../diff/git.ts';
+import type { CampaignDiff, Diff, RuleChange } from '../diff/result.ts';
+import { changedRules, readRules } from '../diff/rules.ts';
+import {
+  bodyOf,
+  type CampaignFile,
+  campaignFiles,
+  namedCampaign,
+  type Placed,
+  projectFiles,
+  type Side,
+} from '../diff/side.ts';
+import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { fenceNotes } from '../plan/fence.ts';
+import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
+import type { GitPlace } from '../util/git.ts';
+import { isInside } from '../util/paths.ts';
+import { type ProjectOptions, type ResolvedOptions, withDefaults } from './options.ts';
+
+/** What is compared. */
+export interface DiffOptions extends Omit<ProjectOptions, 'ledger'> {
+  /** A campaign file, its folder or its name. Default: every campaign of the project. */
+  readonly campaign?: string;
+  /** Environment whose settings apply. Default: `sandbox`. */
+  readonly environment?: string;
+  /** A list for both sides, relative to `cwd`, for lists that are not in git. Default: those in git. */
+  readonly recipients?: string;
+  /** Bad rows are skipped instead of being errors. Default: as `recipients.onInvalid` says. */
+  readonly skipInvalid?: boolean;
+  /** Ends the comparison; what was written for it is removed. Default: nothing does. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * `handbill diff`: what a change in git means - who is added and removed, whose message changes and how, what it costs,
+ * which rules differ. Asks no ledger and sends nothing; the result holds no address in clear. Both sides are read as
+ * they are in git, and no program that the repository names is run.
+ *
+ * @param revision - `REV` (its merge base with HEAD, against the work tree), `REV..REV2` or `REV...REV2`
+ * @throws HandbillError exit 2 (`unknown-revision`, `git-unavailable`, `campaign-not-found`), 130 (`interrupted`)
+ */
+export async function diff(revision: string, options: DiffOptions = {}): Promise<Diff> {
+  const given = withDefaults(options);
+  const { campaign: target = null, signal = new AbortController().signal } = given;
+  const cwd = await realpath(given.cwd);
+  const project = await projectFor(target, cwd);
+  const { root } = project;
+  const place: GitPlace = { folder: root, env: given.env, signal };
+  const folder = await makeTemporaryFolder('handbill-diff-');
+  try {
+    const range = await readRange(place, revision);
+    const here = isInside(root, cwd) ? relative(root, cwd) : '';
+    const workTree: Side = { root, cwd, place: project };
+    const before = await sideOf(place, range.before, join(folder.root, 'before'), here);
+    const after = range.after === null ? workTree : await sideOf(place, range.after, join(folder.root, 'after'), here);
+    return await compare({ before, after, target, range }, { ...given, cwd, signal, workTree });
+  } catch (error) {
+    if (!signal.aborted || error instanceof HandbillError) throw temporaryFault(error, folder.root);
+    throw new HandbillError(EXIT.interrupted, [problem('interrupted', 'The comparison was interrupted.')]);
+  } finally {
+    await folder.remove();
+  }
+}
+
+/** The project of the command, or of the campaign where the current folder is in none (`projectOf`). */
+async function projectFor(target: string | null, cwd: string): Promise<ProjectPlace> {
+  if (target === null || target.includes('\0')) return await findProject(cwd);
+  const named = /\.ya?ml$/.test(target) ? resolve(cwd, target) : resolve(cwd, target, 'campaign.yaml');
+  const path = await realpath(named).catch(() => null);
+  return path === null ? await findProject(cwd) : await projectOf(cwd, { path, named });
+}
+
+async function sideOf(place: GitPlace, { commit }: Revision, into: string, here: string): Promise<Side> {
+  await mkdir(into, { mode: 0o700 });
+  await checkout(place, commit, into);
+  // Paths in messages are relative to the current folder, which this side may not have had.
+  const cwd = join(into, here);
+  const made = await mkdir(cwd, { recursive: true, mode: 0o700 }).then(
+    () => true,
+    () => false,
+  );
+  const side = { root: into, cwd: made ? cwd : into };
+  const unclear: ProjectPlace = { root: into, file: null, isMarked: true };
+  // Several projects in one repository are an error only for the side that is to be sent.
+  return { ...side, place: await findProject(side.cwd).catch(() => unclear) };
+}
+
+interface Sides {
+  readonly before: Side;
+  readonly after: Side;
+  readonly target: string | null;
+  readonly range: Range;
+}
+
+type Options = DiffOptions & ResolvedOptions & { readonly signal: AbortSignal; readonly workTree: Side };
+
+async function compare({ before, after, target, range }: Sides, options: Options): Promise<Diff> {
+  const names = [nameOf(range.before), range.after === null ? 'work tree' : nameOf(range.after)] as const;
+  const compareOptions: CompareOptions = {
+    now: options.now(),
+    environment: options.environment ?? 'sandbox',
+    skipInvalid: options.skipInvalid === true,
+    signal: options.signal,
+    recipients: options.recipients === undefined ? null : resolve(options.cwd, options.recipients),
+    env: options.env,
+    workTree: options.workTree,
+    names,
+  };
+  const all: CampaignDiff[] = [];
+  for (const [old, now] of await pairsOf(before, after, target)) {
+    options.signal.throwIfAborted();
+    all.push(await compareCampaign(old, now, compareOptions));
+  }
+  const changed = all.filter((one) => !isUnchanged(one));
+  const project = changedRules(
+    await readRules('project', before.place.file),
+    await readRules('project', after.place.file),
+  );
+  return {
+    version: 1,
+    before: { name: range.before.name, commit: range.before.commit, mergeBase: range.before.isMergeBase },
+    after: { name: range.after?.name ?? 'work tree', commit: range.after?.commit ?? null, mergeBase: false },
+    environment: compareOptions.environment,
+    project: [...(await projectFileChanges(before, after)), ...project],
+    campaigns: changed.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    unchanged: all
+      .filter(isUnchanged)
+      .map(({ name }) => name)
+      .sort(),
+    notes: [
+      ...(range.note === null ? [] : [range.note]),
+      ...(await fenceOf(after, compareOptions.environment)),
+      // That nothing differs is worth less where not everything was compared.
+      ...all.filter(isUnchanged).flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
+    ],
+    valid: all.every((one) => (one.after?.errors.length ?? 0) === 0),
+  };
+}
+
+/** What keeps messages of the environment from their recipients, as its state afterwards says. */
+async function fenceOf({ place, cwd }: Side, environment: string): Promise<readonly string[]> {
+  const { project } = await readProject(place, { cwd });
+  const environments = new Map([...project.environments].filter(([name]) => name === environment));
+  return await fenceNotes({ ...project, environments });
+}
+
+function nameOf({ name, commit }: Revision): string {
+  return `${name} ${commit.slice(0, 8)}`;
+}
+
+/**
+ * Project files that are added, changed or removed, except for the settings of the one that counts on both sides. Such
+ * a file can change where messages go, who must approve and which ledger counts.
+ */
+async function projectFileChanges(before: Side, after: Side): Promise<readonly RuleChange[]> {
+  const [old, now] = [await projectFiles(before), await projectFiles(after)];
+  const [main, newMain] = [before, after].map(({ root, place }) => place.file && fromRoot(root, place.file));
+  return [...new Set([...old.keys(), ...now.keys()])].sort().flatMap((key) => {
+    const [was, is] = [old.get(key), now.get(key)];
+    if (main === newMain && key === main) return [];
+    if (was && is && Buffer.compare(was, is) === 0 && (key === main) === (key === newMain)) return [];
+    const said = (bytes: Uint8Array | null | undefined, counts: boolean): string | null =>
+      bytes === undefined ? null : counts ? 'the project file' : 'a second project file, whose campaigns are refused';
+    const [first, second] = [said(was, key === main), said(is, key === newMain)];
+    return [{ key, before: first, after: first === second ? `${second} (changed)` : second }];
+  });
+}
+
+type Pair = readonly [before: Placed | null, after: Placed | null];
+
+/** Campaigns by their names, which are their identities; then those whose file has another name now. */
+async function pairsOf(before: Side, after: Side, target: string | null): Promise<readonly Pair[]> {
+  const old = await campaignFiles(before);
+  const now = await campaignFiles(after);
+  const wanted = target === null ? null : await wantedOf(before, after, target);
+  if (wanted !== null) {
+    if (wanted.before !== null && !old.some(({ path }) => path === wanted.before?.path)) old.push(wanted.before);
+    if (wanted.after !== null && !now.some(({ path }) => path === wanted.after?.path)) now.push(wanted.after);
+  }
+  const pairs: Pair[] = [];
+  const take = (isSame: (before: CampaignFile, after: CampaignFile) => boolean): void => {
+    for (const file of [...now]) {
+      const twin = old.find((one) => isSame(one, file));
+      if (twin === undefined) continue;
+      old.splice(old.indexOf(twin), 1);
+      now.splice(now.indexOf(file), 1);
+      pairs.push([
+        { side: before, file: twin },
+        { side: after, file },
+      ]);
+    }
+  };
+  // Two files of one name, which is an error of its own, are matched by their place.
+  take((a, b) => a.name !== null && a.name === b.name && a.place === b.place);
+  take((a, b) => a.name !== null && a.name === b.name);
+  take((a, b) => a.name !== null && b.formerly.includes(a.name));
+  take((a, b) => a.place === b.place);
+  const bodies = new Map<CampaignFile, string | null>();
+  for (const file of [...old, ...now]) bodies.set(file, await bodyOf(file));
+  take((a, b) => bodies.get(a) !== null && bodies.get(a) === bodies.get(b));
+  pairs.push(...old.map((file): Pair => [{ side: before, file }, null]));
+  pairs.push(...now.map((file): Pair => [null, { side: after, file }]));
+  if (wanted === null) return pairs;
+  const isWanted = (placed: Placed | null, file: CampaignFile | null) =>
+    placed !== null && file !== null && placed.file.path === file.path;
+  return pairs.filter(([a, b]) => isWanted(a, wanted.before) || isWanted(b, wanted.after));
+}
+
+/** The campaign that was named, looked for on the new side first: an old one may be gone. */
+async function wantedOf(
+  before: Side,
+  after: Side,
+  target: string,
+): Promise<{ readonly before: CampaignFile | null; readonly after: CampaignFile | null }> {
+  const now = await namedCampaign(after, target);
+  if (!('problem' in now)) return { before: null, after: now };
+  const old = await namedCampaign(before, target);
+  if ('problem' in old) throw refuse(now.problem);
+  return { before: old, after: null };
+}

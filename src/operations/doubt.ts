@@ -1,0 +1,548 @@
+import { hostname, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { type Diagnostic, EXIT, HandbillError, type Position, problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
+import type { Channel, Outcome, Report, StepOutcome } from '../model.ts';
+import { createReferences } from '../plan/reference.ts';
+import { createPhoneReader, type PhoneReader } from '../recipients/phone.ts';
+import { isLate, isTooLate, refusePurged } from '../send/prepare.ts';
+import { locked, lockRun } from '../send/run-lock.ts';
+import { summarise } from '../send/summary.ts';
+import { mask } from '../util/redact.ts';
+import {
+  asker,
+  type Confirm,
+  checkNumbers,
+  type ProjectOptions,
+  type ResolvedOptions,
+  withDefaults,
+} from './options.ts';
+import { countryOf, projectHere, withLedger } from './project.ts';
+import { findRun, meantBy, nameInLedger, takesPlans } from './report.ts';
+
+/** Which recipients, and what happened to their message. */
+export interface ResolveDoubtsOptions extends ProjectOptions {
+  readonly verdict: DoubtVerdict;
+  /** Must be true with `resend`: a recipient who did get the first message gets a second one. Default: false. */
+  readonly acceptDuplicates?: boolean;
+  /** Keys, references or addresses of recipients. Default: none. */
+  readonly names?: readonly string[];
+  /** First lines of their rows. Default: none. */
+  readonly lines?: readonly number[];
+  /** All recipients in doubt in this run. Default: false. */
+  readonly all?: boolean;
+  /** The id that the API gave out; for one recipient that was accepted. Default: not known. */
+  readonly messageId?: string;
+  /** Why, for the history. Default: nothing. */
+  readonly note?: string;
+  /** Who resolves the doubts. */
+  readonly by: string;
+  /** Asked before anything is changed; refused (exit 2, `not-confirmed`) if the answer is no. Default: no. */
+  readonly confirm?: Confirm<ResolveDoubtsQuestion>;
+}
+
+/** What is about to be recorded, for the question. */
+export interface ResolveDoubtsQuestion {
+  readonly verdict: DoubtVerdict;
+  readonly doubts: readonly Doubt[];
+}
+
+/** What was recorded. */
+export interface ResolveDoubtsResult {
+  /** Empty if `all` was given and no recipient is in doubt. */
+  readonly resolved: readonly Doubt[];
+  /** Of the run after the change. */
+  readonly report: Report;
+}
+
+/**
+ * `handbill doubt resolve`: records what happened to the message of recipients in doubt, for all who are named or for
+ * none. Who recorded it, when and why is kept permanently.
+ *
+ * @param run - id of the run, or name of a campaign that has one run only
+ * @throws HandbillError exit 2 (refused, nothing was changed), 6 (another process holds this run), 7 (ledger)
+ */
+export async function resolveDoubts(run: string, options: ResolveDoubtsOptions): Promise<ResolveDoubtsResult> {
+  const names = (options.names ?? []).map((name) => ({ name }));
+  const { resolved, report } = await recordVerdict(run, { ...options, names });
+  return { resolved, report };
+}
+
+/** What the command passes: a name may have a position in the file that it was read from. */
+type Asked = Omit<ResolveDoubtsOptions, 'names'> & { readonly names?: readonly Named[] };
+
+/** What was recorded, and which options continue the run. */
+export interface RecordedVerdict extends ResolveDoubtsResult {
+  readonly run: RunRecord;
+  /** Real path of the project's root. */
+  readonly root: string;
+  /** The run can only be continued with an approved plan. */
+  readonly takesPlans: boolean;
+  /** The run can only be continued with `--late`. */
+  readonly isTooLate: boolean;
+}
+
+/** As `resolveDoubts`. */
+export async function recordVerdict(named: string, given: Asked): Promise<RecordedVerdict> {
+  for (const line of given.lines ?? []) checkNumbers({ line }, { line: [1, 1e12, 'whole'] });
+  const options = withDefaults(given);
+  refuseUsage(options);
+  const { now } = options;
+  const reading = await projectHere(options, options.ledger);
+  const phone = createPhoneReader(countryOf(reading));
+  const { names = [], lines = [], all = false } = options;
+  const chosen = await withLedger(reading, options, async (ledger) => {
+    const run = oneRun(ledger, (await nameInLedger(named, ledger, reading)) ?? named);
+    refusePurged(run);
+    // Checked before the selection, because recipients in flight are not in doubt yet.
+    if (ledger.isHeld(run)) throw locked(ledger, run);
+    return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone) };
+  });
+  const { run, doubts } = chosen;
+  const referenceOf = createReferences(run);
+  const resolved = doubts.map((doubt) => toDoubt(run, doubt, referenceOf));
+  if (options.messageId !== undefined && doubts.length !== 1) throw refuse(MESSAGE_ID_OF_SEVERAL);
+  if (doubts.length > 0) {
+    const question = { verdict: options.verdict, doubts: resolved };
+    if (!(await asker(options.confirm)(question))) {
+      const hint = 'Without a terminal, add --yes.';
+      throw refuse(problem('not-confirmed', 'Nothing was resolved: it was not confirmed.', { hint }));
+    }
+    using held = lockRun(reading.project, run, now());
+    record(held.ledger, run, doubts, options);
+  }
+  return await withLedger(reading, options, async (ledger) => {
+    const ended = ledger.findRun(run) ?? run;
+    const { root } = reading.project;
+    return {
+      resolved,
+      run: ended,
+      report: summarise(ledger, ended),
+      root,
+      takesPlans: takesPlans(run, reading.project),
+      isTooLate: await mustBeLate(ledger, ended, root, options),
+    };
+  });
+}
+
+/**
+ * Decided by the campaign as it is now, because that is what would be sent; if it cannot be read, by the age of the run
+ * alone.
+ */
+async function mustBeLate(ledger: Ledger, run: RunRecord, root: string, options: ResolvedOptions): Promise<boolean> {
+  const nowMs = options.now();
+  const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
+  if (written === undefined || !isLate(run, nowMs)) return isLate(run, nowMs);
+  const { readCampaign } = await import('../campaign/load.ts');
+  const { campaign } = await readCampaign(join(root, written), { cwd: options.cwd, now: nowMs });
+  return campaign === null || (await isTooLate({ ledger, campaign, nowMs }, run));
+}
+
+function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], options: Asked & ResolvedOptions): void {
+  const { missed } = ledger.resolve(run, doubts, {
+    verdict: options.verdict,
+    messageId: options.messageId ?? null,
+    who: options.by,
+    note: options.note ?? null,
+    nowMs: options.now(),
+  });
+  if (missed.length === 0) return;
+  const lines = missed.map(({ line }) => line);
+  const which = `${lines.slice(0, 20).join(', ')}${lines.length > 20 ? ' ...' : ''}`;
+  throw refuse(
+    problem('not-in-doubt', `Something happened meanwhile to ${lines.length} of them (line ${which}).`, {
+      hint: 'Nothing was changed. Look again with `handbill doubt list`.',
+    }),
+  );
+}
+
+/** A resolution cannot be undone, so "the newest run" is not assumed: a name that several runs have is refused. */
+function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string): RunRecord {
+  const found = runsNamed(ledger, named);
+  const run = found.find(({ id }) => id === named) ?? found[0];
+  if (run !== undefined && (found.length === 1 || run.id === named)) return run;
+  const ids = found.slice(0, 10).map(({ id, environment, occurrence }) => `${id} (${environment}, ${occurrence})`);
+  throw refuse(
+    problem('run-ambiguous', `The campaign "${named}" has ${found.length} runs.`, {
+      hint: `Name one of them: ${ids.join(', ')}${found.length > 10 ? ' ...' : ''}`,
+    }),
+  );
+}
+
+/** Reports everything that is wrong with the options, at once. */
+function refuseUsage(options: Asked): void {
+  const { names = [], lines = [], all = false, verdict, messageId, note, by } = options;
+  const some = names.length + lines.length > 0;
+  const wrong: Diagnostic[] = [];
+  if (!some && !all) {
+    const hint = 'Name them with --line, --key or --from FILE, or say --all.';
+    wrong.push(problem('usage', 'It is not said who is meant.', { hint }));
+  }
+  if (some && all) wrong.push(problem('usage', '--all is all of them: name no recipient beside it.'));
+  if (verdict === 'resend' && options.acceptDuplicates !== true) {
+    const hint = 'Add --accept-duplicates if a second message does less harm than none.';
+    wrong.push(problem('usage', 'Recipients who got the first message would get a second one.', { hint }));
+  }
+  if (verdict !== 'resend' && options.acceptDuplicates === true) {
+    wrong.push(problem('usage', '--accept-duplicates belongs to --resend: nothing is sent otherwise.'));
+  }
+  if (messageId !== undefined && verdict !== 'accepted') {
+    wrong.push(problem('usage', '--message-id belongs to --as accepted: the API gives an id to what it took.'));
+  }
+  for (const [option, text] of [
+    ['--message-id', messageId] as const,
+    ['--note', note] as const,
+    ['--by', by] as const,
+  ]) {
+    const fault = text === undefined ? null : faultOf(text);
+    if (fault !== null) wrong.push(problem('usage', `${option} ${fault}.`));
+  }
+  if (wrong.length > 0) throw refuse(...wrong);
+}
+
+/** A note is kept permanently, so it must not be empty, and must be short enough to be shown. */
+function faultOf(text: string): string | null {
+  if (text.trim() === '') return 'is empty';
+  return text.length > LONGEST_TEXT ? `is longer than ${LONGEST_TEXT} characters` : null;
+}
+
+const LONGEST_TEXT = 1000;
+
+const MESSAGE_ID_OF_SEVERAL = problem(
+  'usage',
+  '--message-id belongs to one recipient, but several or none are meant.',
+  {
+    hint: 'Resolve them one by one.',
+  },
+);
+
+/** A recipient as the user names them: by key, by handbill's reference, or by address. */
+export interface Named {
+  readonly name: string;
+  /** Where the name was read, if in a file. */
+  readonly at?: Position;
+}
+
+interface Wanted {
+  readonly names: readonly Named[];
+  /** First lines of rows. */
+  readonly lines: readonly number[];
+  readonly all: boolean;
+}
+
+/**
+ * The selected recipients in doubt, in list order, each once.
+ *
+ * @throws HandbillError exit 2 (`not-in-doubt`) with all recipients who were named and are not in doubt
+ */
+function selectDoubts(
+  ledger: Pick<Ledger, 'doubts' | 'outcomes'>,
+  run: RunRecord,
+  wanted: Wanted,
+  phone: PhoneReader,
+): readonly DoubtRow[] {
+  const doubts = [...ledger.doubts(run)].flat();
+  if (wanted.all) return doubts;
+  const find = finder(doubts, run, phone);
+  const byLine = new Map(doubts.map((doubt) => [doubt.line, doubt]));
+  const chosen = new Set<DoubtRow>();
+  const unknown: Unknown[] = [];
+  const twice: Diagnostic[] = [];
+  for (const line of wanted.lines) {
+    const doubt = byLine.get(line);
+    if (doubt === undefined) unknown.push({ line });
+    else chosen.add(doubt);
+  }
+  for (const named of wanted.names) {
+    const found = find(named.name);
+    if (found.length > 1) twice.push(ambiguous(named, found));
+    const [doubt] = found;
+    if (doubt === undefined) unknown.push(named);
+    else chosen.add(doubt);
+  }
+  if (unknown.length + twice.length > 0) {
+    const shown = unknown.slice(0, EXPLAINED);
+    const wrong = [...twice, ...explain(ledger, run, shown, phone)];
+    throw new HandbillError(EXIT.refused, wrong, unknown.length + twice.length);
+  }
+  return doubts.filter((doubt) => chosen.has(doubt));
+}
+
+type Unknown = Named | { readonly line: number };
+
+/** How many recipients who are not in doubt are looked up in the whole list, to report their outcome. */
+const EXPLAINED = 1000;
+
+/**
+ * Looks a recipient up: by key and reference first, then by address, a number in any notation. All of these mean the
+ * channel step that is in doubt.
+ */
+function finder(
+  doubts: readonly DoubtRow[],
+  run: RunRecord,
+  phone: PhoneReader,
+): (name: string) => readonly DoubtRow[] {
+  const referenceOf = createReferences(run);
+  const exact = new Map<string, DoubtRow[]>();
+  const byAddress = new Map<string, DoubtRow[]>();
+  for (const doubt of doubts) {
+    add(exact, doubt.key, doubt);
+    add(exact, referenceOf(doubt.key, doubt.channel, doubt.resend), doubt);
+    if (doubt.to !== null) add(byAddress, doubt.to, doubt);
+  }
+  return (name) => {
+    const found = exact.get(name) ?? byAddress.get(name);
+    if (found !== undefined) return found;
+    const number = phone(name);
+    return 'e164' in number ? (exact.get(number.e164) ?? byAddress.get(number.e164) ?? []) : [];
+  };
+}
+
+function add<T>(map: Map<string, T[]>, name: string, person: T): void {
+  const known = map.get(name);
+  if (known === undefined) map.set(name, [person]);
+  else if (!known.includes(person)) known.push(person);
+}
+
+function ambiguous(named: Named, found: readonly DoubtRow[]): Diagnostic {
+  const lines = found.map(({ line }) => line).join(', ');
+  return problem('not-in-doubt', `${shownName(named.name)} is the address of several recipients (lines ${lines}).`, {
+    ...placeOf(named),
+    hint: 'Choose with --line, or name their keys or references.',
+  });
+}
+
+/** The outcomes of recipients who are not in doubt, from the whole list: read once, and never held in memory. */
+function explain(
+  ledger: Pick<Ledger, 'outcomes'>,
+  run: RunRecord,
+  unknown: readonly Unknown[],
+  phone: PhoneReader,
+): readonly Diagnostic[] {
+  if (unknown.length === 0) return [];
+  const referenceOf = createReferences(run);
+  const forms = unknown.map((one) => ('line' in one ? [] : formsOf(one.name, phone)));
+  const people = new Map<string | number, Person | null>([
+    ...forms.flat().map((form) => [form, null] as const),
+    ...unknown.flatMap((one) => ('line' in one ? [[one.line, null] as const] : [])),
+  ]);
+  const note = (form: string | number | null, outcome: Outcome, step: StepOutcome): void => {
+    // The first row with an address counts; later ones are duplicates.
+    if (form !== null && people.get(form) === null) people.set(form, { outcome, step });
+  };
+  for (const batch of ledger.outcomes(run)) {
+    for (const outcome of batch) {
+      const { line, key, to } = outcome;
+      for (const form of [line, key, to]) note(form, outcome, outcome);
+      if (key === null) continue;
+      for (const step of outcome.steps ?? [outcome]) note(referenceOf(key, step.channel, step.resend), outcome, step);
+    }
+  }
+  return unknown.map((one, index) => {
+    const names: readonly (string | number)[] = 'line' in one ? [one.line] : (forms[index] ?? []);
+    const person = names.map((name) => people.get(name) ?? null).find((found) => found !== null);
+    return notInDoubt(one, person ?? null);
+  });
+}
+
+/** A recipient of the list, and the channel step that was named: the last one, or that of a reference. */
+interface Person {
+  readonly outcome: Outcome;
+  readonly step: StepOutcome;
+}
+
+function formsOf(name: string, phone: PhoneReader): readonly string[] {
+  const number = phone(name);
+  return 'e164' in number && number.e164 !== name ? [name, number.e164] : [name];
+}
+
+function notInDoubt(one: Unknown, person: Person | null): Diagnostic {
+  const who = 'line' in one ? `Line ${one.line}` : shownName(one.name);
+  const line = person === null || 'line' in one ? '' : ` (line ${person.outcome.line})`;
+  const what = person === null ? 'is not in this run' : `is ${fateOf(person.step)}, not in doubt`;
+  return problem('not-in-doubt', `${who}${line} ${what}.`, {
+    ...('line' in one ? {} : placeOf(one)),
+    ...hintOf(person),
+  });
+}
+
+/** A reference belongs to one channel step; another step of the same recipient may be in doubt. */
+function hintOf(person: Person | null): { readonly hint?: string } {
+  if (person === null || person.outcome.outcome !== 'in-doubt') return {};
+  const { line, channel } = person.outcome;
+  return { hint: `Its fallback (${channel}) is in doubt: choose it with --line ${line}.` };
+}
+
+function fateOf({ outcome, reason }: StepOutcome): string {
+  return reason === null ? outcome : `${outcome} (${reason})`;
+}
+
+function placeOf({ at }: Named): { readonly at?: Position } {
+  return at === undefined ? {} : { at };
+}
+
+/** Diagnostics mask addresses; keys and references are shown. */
+function shownName(name: string): string {
+  return `"${/^[+\d\s().-]{8,}$|@/.test(name) ? mask(name) : name.slice(0, 80)}"`;
+}
+
+/** The user of this process, for the history; `unknown` if the system does not say. */
+export function userHere(): string {
+  return `${userName()}@${hostname()}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In containers a process may run under a number that has no name.
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/** Which recipients in doubt to list. */
+export interface DoubtsOptions extends ProjectOptions {
+  /** Id of a run, or name of a campaign for all its runs. Default: every run. */
+  readonly run?: string;
+  /** Lists recipients whose doubt was resolved, instead of those in doubt. Default: false. */
+  readonly resolved?: boolean;
+}
+
+/** A recipient in doubt, or one who was. */
+export interface Doubt {
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  /** First line of the row in its file. */
+  readonly line: number;
+  /** Null after a purge, like the reference. */
+  readonly key: string | null;
+  readonly to: string | null;
+  readonly channel: Channel;
+  /** 0: the campaign's own message or its variant's; then the fallbacks. */
+  readonly step: number;
+  /** handbill's own id of the message: what to ask the API for. */
+  readonly reference: string | null;
+  readonly reason: string | null;
+  /** Requests over all starts, the one in doubt included. */
+  readonly attempts: number;
+  readonly httpStatus: number | null;
+  /** The error of an answer; text from outside, never trusted. */
+  readonly error: string | null;
+  /** When the request was made, ISO 8601 in UTC. */
+  readonly since: string | null;
+  /** What became of it; null, as all that follows, while the recipient is in doubt. */
+  readonly verdict: DoubtVerdict | null;
+  /** Who resolved it, or the evidence. */
+  readonly resolvedBy: string | null;
+  readonly resolvedAt: string | null;
+  /** The id that the API gave out, where it is known. */
+  readonly messageId: string | null;
+  /** Why. */
+  readonly note: string | null;
+}
+
+/** The fields of `jsonl` and of the schema, the columns of `csv`. */
+export const DOUBT_FIELDS = [
+  'run',
+  'campaign',
+  'environment',
+  'occurrence',
+  'line',
+  'key',
+  'to',
+  'channel',
+  'step',
+  'reference',
+  'reason',
+  'attempts',
+  'httpStatus',
+  'error',
+  'since',
+  'verdict',
+  'resolvedBy',
+  'resolvedAt',
+  'messageId',
+  'note',
+] as const satisfies readonly (keyof Doubt)[];
+
+/**
+ * `handbill doubt list`: who is in doubt, or was: the newest run first, each in list order; resolutions oldest first.
+ *
+ * @throws HandbillError exit 2 (`run-not-found`, a project file that is wrong), 7 (ledger)
+ */
+export async function listDoubts(given: DoubtsOptions = {}): Promise<readonly Doubt[]> {
+  const options = withDefaults(given);
+  const reading = await projectHere(options, options.ledger);
+  return await withLedger(reading, options, async (ledger) =>
+    runsNamed(ledger, await nameInLedger(options.run ?? null, ledger, reading)).flatMap((run) =>
+      [...doubtsOf(ledger, run, options.resolved === true)].flat(),
+    ),
+  );
+}
+
+/** The run of this id, every run of the campaign of this name, or every run; newest first. Throws as `findRun` does. */
+export function runsNamed(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string | null): readonly RunRecord[] {
+  if (named === null) return meantBy(null, ledger.runs());
+  const found = meantBy(named, ledger.runById(named));
+  return found.length > 0 ? found : [findRun(ledger, named)];
+}
+
+/** The doubts of one run, in batches: memory stays flat. */
+export function* doubtsOf(
+  ledger: Pick<Ledger, 'doubts' | 'resolutions'>,
+  run: RunRecord,
+  resolved: boolean,
+): Generator<readonly Doubt[]> {
+  const referenceOf = createReferences(run);
+  if (resolved) {
+    for (const batch of ledger.resolutions(run)) {
+      yield batch.map((one) => ({ ...toDoubt(run, one, referenceOf), ...resolutionOf(one) }));
+    }
+  } else {
+    for (const batch of ledger.doubts(run)) yield batch.map((one) => toDoubt(run, one, referenceOf));
+  }
+}
+
+/** A doubt in its current state; for a recipient with several channel steps, it is about the last one. */
+export function toDoubt(
+  run: RunRecord,
+  doubt: Omit<DoubtRow, 'row'>,
+  referenceOf: ReturnType<typeof createReferences>,
+): Doubt {
+  const { line, to, channel, step, reason, attempts, httpStatus, error, sinceMs, resend } = doubt;
+  // The column cannot be null; after a purge the key is empty.
+  const key = doubt.key === '' ? null : doubt.key;
+  return {
+    run: run.id,
+    campaign: run.campaign,
+    environment: run.environment,
+    occurrence: run.occurrence,
+    line,
+    key,
+    to,
+    channel,
+    step,
+    reference: key === null ? null : referenceOf(key, channel, resend),
+    reason,
+    attempts,
+    httpStatus,
+    error,
+    since: sinceMs === null ? null : iso(sinceMs),
+    verdict: null,
+    resolvedBy: null,
+    resolvedAt: null,
+    messageId: null,
+    note: null,
+  };
+}
+
+function resolutionOf({ verdict, who, resolvedBy, resolvedAtMs, messageId, note }: ResolutionRecord): Partial<Doubt> {
+  return { verdict, resolvedBy: who ?? resolvedBy, resolvedAt: iso(resolvedAtMs), messageId, note };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,244 @@
+import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
+import type { Erasure, EventCounts, Hasher, KeptDelivery, Ledger } from '../ledger/ledger.ts';
+import type { RunLock } from '../ledger/lock.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import { otherKey } from '../ledger/suppressions.ts';
+import type { Outcome, Project } from '../model.ts';
+import { createReferences } from '../plan/reference.ts';
+import { toKeep } from '../send/deliveries.ts';
+import { mustExist } from '../send/run-lock.ts';
+import { formsOf, listedForm } from '../suppression/form.ts';
+import { shownLedger } from '../util/ledger-address.ts';
+import { asker, type Confirm, type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import { namesIn, outcomesAbout } from './person.ts';
+import { countryOf, joinReplies, projectHere } from './project.ts';
+import { ALL_PURGES, busy } from './purge.ts';
+import { hasherOf, readEach } from './suppress-change.ts';
+
+/** How a person is erased. */
+export interface ErasePersonOptions extends ProjectOptions {
+  /** The address stays on the suppression list as it is, instead of as a keyed hash. Default: false. */
+  readonly keepSuppressed?: boolean;
+  /** Asked before anything is changed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
+  readonly confirm?: Confirm<ErasedPerson>;
+}
+
+/** A run that had the person. */
+export interface ErasedFrom {
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  /** Rows of its list. */
+  readonly recipients: number;
+}
+
+/** What was erased, or is about to be. It names no address. */
+export interface ErasedPerson {
+  readonly version: 1;
+  readonly ledger: string;
+  readonly runs: readonly ErasedFrom[];
+  /** Reports and replies of the person, which were deleted; null: they have not been looked for yet. */
+  readonly events: EventCounts | null;
+  readonly suppressed: {
+    readonly as: 'hash' | 'address';
+    /** The address that was named, and others that the erased rows had. */
+    readonly addresses: number;
+  };
+  /** Whether the file was written anew, so that nothing is left in its gaps; null where nothing was done. */
+  readonly rewritten: 'done' | 'in-use' | 'no-room' | null;
+}
+
+/**
+ * `handbill person --erase`: takes a person out of the ledger, in all environments. Counts stay, and the address is
+ * suppressed for all campaigns, so that no later send reaches the person.
+ *
+ * @param address - a phone number, an email address, or contact:ID
+ * @throws HandbillError exit 2 (refused, nothing was changed), 6 (a run of the person or the ledger is in use), 7 (ledger)
+ */
+export async function erasePerson(address: string, options: ErasePersonOptions = {}): Promise<ErasedPerson> {
+  const resolved = resolveOptions(options);
+  const reading = await projectHere(resolved, resolved.ledger);
+  const { project } = reading;
+  const [named] = readEach([address], countryOf(reading));
+  if (named === undefined || !('address' in named)) {
+    const hint = 'Give the address itself: with the hash alone, the rows of the person cannot be found.';
+    throw refuse(problem('usage', 'A hash names a person whose address is not known here.', { hint }));
+  }
+  const keep = options.keepSuppressed === true;
+  const hasher = keep ? null : await hasherFor(project, resolved);
+  const nowMs = resolved.now();
+  const found = look(project.ledger, named.address, hasher, nowMs);
+  const planned: ErasedPerson = {
+    version: 1,
+    ledger: shownLedger(project.ledger),
+    runs: found.runs.map(toShown),
+    events: null,
+    suppressed: { as: keep ? 'address' : 'hash', addresses: found.suppressed.length },
+    rewritten: null,
+  };
+  if (!(await asker(options.confirm)(planned))) {
+    const hint = 'Without a terminal, add --yes.';
+    throw refuse(problem('not-confirmed', 'Nothing was erased: it was not confirmed.', { hint }));
+  }
+  const ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
+  const locks: RunLock[] = [];
+  try {
+    const whole = ledger.lock(ALL_PURGES);
+    if (whole === null) throw busy();
+    locks.push(whole);
+    const { startLifts, stopEnds } = project.webhook.replies;
+    // Afterwards, the message that a reply answers could not be found any more.
+    await joinReplies(ledger, { now: resolved.now, startLifts, stopEnds });
+    const erasure = find(ledger, named.address, hasher);
+    refuseOpen(ledger, erasure);
+    // A draft may be of the same occurrence as a run.
+    for (const run of new Map([...erasure.runs, ...erasure.drafts].map((one) => [one.run.id, one.run])).values()) {
+      const lock = ledger.lock(run);
+      if (lock === null) throw inUse([run]);
+      locks.push(lock);
+    }
+    if (!areUnchanged(ledger, erasure)) throw inUse(erasure.runs.map(({ run }) => run));
+    ledger.purge.begin();
+    const events = ledger.purge.erase(erasure, resolved.now());
+    const rewritten = ledger.purge.rewrite();
+    // A run that was begun meanwhile may have loaded the person before they were suppressed: they are not sent to.
+    const { runs: since } = find(ledger, named.address, hasher, new Set(erasure.seen));
+    if (since.length > 0) throw inUse(since.map(({ run }) => run));
+    const { length: addresses } = erasure.suppressed;
+    return {
+      ...planned,
+      runs: erasure.runs.map(toShown),
+      events,
+      suppressed: { ...planned.suppressed, addresses },
+      rewritten,
+    };
+  } finally {
+    // A shared ledger keeps its locks with its connection.
+    for (const lock of locks.toReversed()) lock.release();
+    ledger.close();
+  }
+}
+
+/** 0; 6: the file is in use, and running again, or a purge, does the rest; 7: the disk has no room. */
+export function eraseExit({ rewritten }: Pick<ErasedPerson, 'rewritten'>): ExitStatus {
+  if (rewritten === 'no-room') return EXIT.ledger;
+  return rewritten === 'in-use' ? EXIT.locked : EXIT.done;
+}
+
+/** @throws HandbillError exit 2: there is no key, or it cannot be read */
+async function hasherFor(project: Project, options: ResolvedOptions): Promise<Hasher> {
+  if (project.suppressionKey !== null) return await hasherOf(project, options);
+  const message =
+    'An erased person is kept on the suppression list as a keyed hash, and handbill.yaml has no key for it.';
+  const hint =
+    'Write suppressionKey: { env: HANDBILL_SUPPRESSION_KEY } into handbill.yaml, and put a key there (openssl rand -hex 32). ' +
+    'Or keep the address itself on the list, with --keep-suppressed.';
+  throw refuse(problem('missing-suppression-key', message, { hint }));
+}
+
+/** An erasure, and the lists that were read for it. */
+interface Found extends Erasure {
+  readonly runs: readonly (Erasure['runs'][number] & { readonly outcomes: readonly Outcome[] })[];
+  readonly seen: readonly number[];
+}
+
+/** What would be erased; nothing is changed, and no ledger is made. */
+function look(path: string, address: string, hasher: Hasher | null, nowMs: number): Pick<Found, 'runs' | 'suppressed'> {
+  const ledger = openExistingLedger(path, { nowMs });
+  if (ledger === null) return { runs: [], suppressed: [address] };
+  try {
+    const known = ledger.hashKeyId();
+    if (hasher !== null && known !== null && known !== hasher.keyId) throw otherKey(ledger.path, known, hasher.keyId);
+    const found = find(ledger, address, hasher);
+    refuseOpen(ledger, found);
+    return found;
+  } finally {
+    ledger.close();
+  }
+}
+
+/** Reads every list, but for those that were seen. */
+function find(ledger: Ledger, address: string, hasher: Hasher | null, seen: ReadonlySet<number> = NONE): Found {
+  const all = ledger.runs().filter((run) => run.purgedAtMs === null && !seen.has(run.list));
+  const runs = all.flatMap((run) => {
+    const outcomes = outcomesAbout(ledger, run, address);
+    return outcomes.length === 0 ? [] : [{ run, outcomes, ...rowsIn(ledger, run, outcomes) }];
+  });
+  const loading = ledger.purge.drafts().filter((run) => !seen.has(run.list));
+  const drafts = loading.flatMap((run) => {
+    const rows = outcomesAbout(ledger, run, address).map(({ row }) => row);
+    return rows.length === 0 ? [] : [{ run, rows }];
+  });
+  const outcomes = runs.flatMap((one) => one.outcomes);
+  const suppressed = [...new Set([address, ...outcomes.flatMap(addressesOf)])];
+  return { address, runs, drafts, suppressed, hasher, seen: [...all, ...loading].map(({ list }) => list) };
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+function rowsIn(ledger: Ledger, run: RunRecord, outcomes: readonly Outcome[]) {
+  const referenceOf = createReferences(run);
+  const keys = outcomes.flatMap(({ key }) => key ?? []);
+  // Messages to earlier addresses have no row of their own.
+  const earlier = ledger.earlier(run);
+  const before = [...new Set(keys)].flatMap((key): readonly KeptDelivery[] =>
+    (earlier.get(key) ?? []).map(({ channel, messageId, resend }) => {
+      return { row: -1, step: 0, delivery: null, reference: referenceOf(key, channel, resend), messageId };
+    }),
+  );
+  const kept = [...outcomes.flatMap((outcome) => toKeep(outcome, referenceOf)), ...before];
+  return { rows: outcomes.map(({ row }) => row), keys, kept };
+}
+
+/** A message to any address of the row would be a second one, so all of them are suppressed. */
+function addressesOf(outcome: Outcome): readonly string[] {
+  const { key } = outcome;
+  const addresses = namesIn({ ...outcome, key: null });
+  // A key that is no address is a name in another book (form.ts).
+  return addresses.flatMap((to) => (key === null ? [listedForm(to)] : formsOf(to, key)));
+}
+
+/** @throws HandbillError exit 6: a run of the person is in use; 2: one is not finished, or they are in doubt */
+function refuseOpen(ledger: Pick<Ledger, 'isHeld'>, { runs, drafts }: Pick<Found, 'runs' | 'drafts'>): void {
+  const held = [...runs, ...drafts].map(({ run }) => run).filter((run) => ledger.isHeld(run));
+  if (held.length > 0) throw inUse(held);
+  const refusals = runs.flatMap(({ run, outcomes }) => refusalsOf(run, outcomes));
+  if (refusals.length > 0) throw refuse(...refusals);
+}
+
+/** Without the key of a recipient, a run that can go on could not know who has its message. */
+function refusalsOf(run: RunRecord, outcomes: readonly Outcome[]) {
+  const { id, campaign, environment, occurrence, state } = run;
+  if (state !== 'finished') {
+    const message = `The run ${id} (${campaign}, ${environment}, ${occurrence}) is not finished and has the person: it could send to them again. Nothing was erased.`;
+    const hint = `Send it to its end (handbill send ${campaign} --env ${environment}), or give it up: handbill purge --older-than 1s --with-open --campaign ${campaign} --env ${environment} takes all personal data out of the campaign's runs.`;
+    return [problem('run-open', message, { hint })];
+  }
+  if (!outcomes.some(({ outcome }) => outcome === 'in-doubt')) return [];
+  const message = `In the run ${id} (${campaign}, ${environment}, ${occurrence}) it is in doubt whether the person has the message. Nothing was erased.`;
+  const hint = `Resolve it first: handbill doubt list ${id}, then handbill doubt resolve ${id}.`;
+  return [problem('run-open', message, { hint })];
+}
+
+function inUse(runs: readonly RunRecord[]): HandbillError {
+  const hint = 'Run the command again when it has ended.';
+  return new HandbillError(
+    EXIT.locked,
+    runs.map(({ id }) => problem('locked', `The run ${id} has the person, and another process is at it.`, { hint })),
+  );
+}
+
+/** Read before their locks were taken, the runs may have gone on meanwhile. */
+function areUnchanged(ledger: Pick<Ledger, 'findRun'>, { runs }: Pick<Erasure, 'runs'>): boolean {
+  return runs.every(({ run }) => {
+    const now = ledger.findRun(run);
+    return now !== null && now.list === run.list && now.starts === run.starts && now.state === run.state;
+  });
+}
+
+function toShown({ run, rows }: Pick<Erasure['runs'][number], 'run' | 'rows'>): ErasedFrom {
+  const { id, campaign, environment, occurrence } = run;
+  return { run: id, campaign, environment, occurrence, recipients: rows.length };
+}

@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import { calledSo, campaignNames, findCampaign, type NamedCampaign } from '../campaign/find.ts';
+import { readCampaign } from '../campaign/load.ts';
+import { HandbillError, problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { PauseScope } from '../ledger/records.ts';
+import type { Pause, Project } from '../model.ts';
+import { mustExist } from '../send/run-lock.ts';
+import { maskText } from '../util/redact.ts';
+import { didYouMean } from '../util/suggest.ts';
+import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import { projectHere } from './project.ts';
+
+/** What is resumed, and who does it. */
+export interface ResumeOptions extends ProjectOptions {
+  /** Environment of handbill.yaml; there is no default. */
+  readonly environment: string;
+  /** Only this campaign, by its name. Default: every campaign of the environment. */
+  readonly campaign?: string;
+  /** Who does it, such as `ann@ops-1`. */
+  readonly by: string;
+}
+
+/** What is paused, and why. */
+export interface PauseOptions extends ResumeOptions {
+  /** Why, for the people who are halted by it. */
+  readonly reason: string;
+}
+
+/** What was paused, or was so before. */
+export interface PauseResult {
+  readonly pause: Pause;
+  /** False: it was paused before, and that pause stays as it was. */
+  readonly isNew: boolean;
+}
+
+/** What was resumed. */
+export interface ResumeResult {
+  /** Null: it was not paused. */
+  readonly ended: Pause | null;
+  /** Other pauses in this environment, which go on. */
+  readonly remaining: readonly Pause[];
+}
+
+/**
+ * `handbill pause`: stops everything in an environment, or one of its campaigns. The pause is in the ledger, and every
+ * claim of every process asks for it: once this resolves, no request is begun, and running sends halt within a second.
+ *
+ * @throws HandbillError exit 2 (an unknown environment or campaign, no reason), 7 (ledger)
+ */
+export async function pauseSending(options: PauseOptions): Promise<PauseResult> {
+  const reason = maskText(options.reason.trim().slice(0, LONGEST_REASON));
+  if (reason === '')
+    throw refuse(problem('usage', 'The reason is empty: say why, for the people who are halted by it.'));
+  return await withScopes(options, (ledger, [scope, ...former], nowMs) => {
+    const before = ledger.pause(scope, { reason, who: options.by, nowMs });
+    for (const one of former) ledger.pause(one, { reason, who: options.by, nowMs });
+    const pause = before ?? ledger.pauses().find((one) => isOf(one, scope));
+    if (pause === undefined) throw new Error('a pause that was written is there');
+    return { pause, isNew: before === null };
+  });
+}
+
+/**
+ * `handbill resume`: ends a pause. Nothing is sent by it: `send` and `due` continue where they stopped.
+ *
+ * @throws HandbillError exit 2 (an unknown environment or campaign), 7 (ledger)
+ */
+export async function resumeSending(options: ResumeOptions): Promise<ResumeResult> {
+  return await withScopes(options, (ledger, [scope, ...former], nowMs) => {
+    const under = former.map((one) => ledger.resume(one, { who: options.by, nowMs })).find((one) => one !== null);
+    const ended = ledger.resume(scope, { who: options.by, nowMs }) ?? under ?? null;
+    const remaining = ledger.pauses().filter(({ environment }) => environment === scope.environment);
+    return { ended, remaining };
+  });
+}
+
+const LONGEST_REASON = 500;
+
+function isOf(pause: Pause, scope: PauseScope): boolean {
+  return pause.environment === scope.environment && pause.campaign === scope.campaign;
+}
+
+/** What is meant, and the same for each other name of the campaign: a claim asks for the name that its run has. */
+type Scopes = readonly [PauseScope, ...(readonly PauseScope[])];
+
+async function withScopes<T>(
+  given: ResumeOptions,
+  change: (ledger: Ledger, scopes: Scopes, nowMs: number) => T,
+): Promise<T> {
+  const options = resolveOptions(given);
+  const { project, place } = await projectHere(options, options.ledger);
+  const all = given.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
+  const scope = await scopeOf(given, project, options, all);
+  const found = scope.campaign === null ? undefined : calledSo(all, scope.campaign);
+  const { name: campaign = scope.campaign, formerly = [] } = found ?? {};
+  const scopes: Scopes = [{ ...scope, campaign }, ...formerly.map((former) => ({ ...scope, campaign: former }))];
+  const nowMs = options.now();
+  const ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
+  try {
+    const known = new Set(scopes.map((one) => one.campaign));
+    // Runs that a process with a newer campaign file began, under a later name.
+    const later = ledger
+      .runs()
+      .filter((run) => run.environment === scope.environment && run.formerly.some((name) => known.has(name)));
+    const more = [...new Set(later.map((run) => run.campaign))].filter((name) => !known.has(name));
+    return change(ledger, [...scopes, ...more.map((one) => ({ ...scope, campaign: one }))], nowMs);
+  } finally {
+    ledger.close();
+  }
+}
+
+/** A misspelt name would stop nothing, and say that it had. What only the ledger knows may have been renamed since. */
+async function scopeOf(
+  { environment, campaign }: ResumeOptions,
+  project: Project,
+  options: ResolvedOptions,
+  all: readonly NamedCampaign[],
+): Promise<PauseScope> {
+  const { environments, campaigns } = knownIn(project, options.now());
+  const named = [...new Set([...project.environments.keys(), ...environments])];
+  if (!named.includes(environment)) {
+    const hint = didYouMean(environment, named).hint ?? `Known here: ${named.join(', ')}.`;
+    throw refuse(problem('unknown-environment', `There is no environment "${environment}".`, { hint }));
+  }
+  if (campaign === undefined) return { environment, campaign: null };
+  if (campaigns.has(campaign) || calledSo(all, campaign) !== undefined) return { environment, campaign };
+  return { environment, campaign: await campaignNamed(campaign, options) };
+}
+
+/** Also a campaign that is wrong in other places can be paused. */
+async function campaignNamed(named: string, { cwd, now }: ResolvedOptions): Promise<string> {
+  const found = await findCampaign(named, cwd);
+  if ('problem' in found) throw refuse(found.problem);
+  const { campaign, diagnostics } = await readCampaign(found.named, { cwd, now: now() });
+  if (campaign !== null) return campaign.name;
+  if (/^[\w-]+$/.test(named)) return named;
+  throw new HandbillError(2, diagnostics);
+}
+
+function knownIn(project: Project, nowMs: number) {
+  const ledger = openExistingLedger(project.ledger, { nowMs });
+  try {
+    const all = [...(ledger?.runs() ?? []), ...(ledger?.pauses() ?? [])];
+    const campaigns = new Set(all.flatMap((one) => one.campaign ?? []));
+    return { environments: new Set(all.map((one) => one.environment)), campaigns };
+  } finally {
+    ledger?.close();
+  }
+}

@@ -1,0 +1,101 @@
+import type { ProjectReading } from '../campaign/project.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Outcome, SuppressionAnswer } from '../model.ts';
+import { createReferences } from '../plan/reference.ts';
+import { type ReportRecord, recordOf } from '../report/record.ts';
+import { formsOf, listedForm } from '../suppression/form.ts';
+import { type ProjectOptions, resolveOptions } from './options.ts';
+import { joinRepliesOf, projectHere } from './project.ts';
+import { listReplies, type ReceivedReply } from './replies.ts';
+import { newestFirst, rowsOf } from './report.ts';
+import { lookAtSuppressions } from './suppress-list.ts';
+
+/** A recipient in one run. */
+export interface PersonMessage {
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  /** As `report --format jsonl` has it. */
+  readonly outcome: ReportRecord;
+}
+
+/** All that the ledger knows of an address. */
+export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' | 'entries'> {
+  /** In the form in which it is compared. */
+  readonly address: string;
+  /** In each run that has it, the one started last first. */
+  readonly messages: readonly PersonMessage[];
+  readonly replies: readonly ReceivedReply[];
+}
+
+/**
+ * `handbill person`: the runs that an address is or was in, with outcomes and delivery reports, its replies, and whether
+ * it is suppressed, in all environments. It reads every list of the ledger once. A purged run knows no address any more.
+ *
+ * @param address - a phone number, an email address, or contact:ID
+ * @throws HandbillError exit 2 (no address, a project file that is wrong), 7 (ledger)
+ */
+export async function person(address: string, options: ProjectOptions = {}): Promise<Person> {
+  const resolved = resolveOptions(options);
+  const { checked } = await lookAtSuppressions({ ...resolved, addresses: [address] });
+  const [answer] = checked.answers;
+  if (answer === undefined) throw new Error('a check of one address has one answer');
+  const { given, suppressed, entries } = answer;
+  const reading = await projectHere(resolved, resolved.ledger);
+  await joinRepliesOf(reading, resolved);
+  const known = { given, address: answer.address ?? given, suppressed, entries };
+  const messages = messagesIn(reading, known.address, resolved.now());
+  const all = await listReplies(resolved);
+  return { ...known, messages, replies: all.filter(({ from, key }) => [from, key].includes(known.address)) };
+}
+
+/** The ledger is closed again before replies are read: a process opens it only once at a time. */
+function messagesIn(
+  { project }: Pick<ProjectReading, 'project'>,
+  address: string,
+  nowMs: number,
+): readonly PersonMessage[] {
+  const ledger = openExistingLedger(project.ledger, { nowMs });
+  if (ledger === null) return [];
+  try {
+    return newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, address));
+  } finally {
+    ledger.close();
+  }
+}
+
+function messagesOf(ledger: Ledger, run: RunRecord, address: string): readonly PersonMessage[] {
+  if (run.purgedAtMs !== null) return [];
+  const references = createReferences(run);
+  const referenceOf: Parameters<typeof recordOf>[1] = ({ key, channel, resend }) =>
+    key === null ? null : references(key, channel, resend);
+  const { id, campaign, environment, occurrence } = run;
+  return outcomesAbout(ledger, run, address).map((outcome) => {
+    return { run: id, campaign, environment, occurrence, outcome: recordOf(outcome, referenceOf) };
+  });
+}
+
+/** The rows of a run that have an address, as key or address: now, in a channel step, or before it was corrected. */
+export function outcomesAbout(ledger: Ledger, run: RunRecord, address: string): readonly Outcome[] {
+  const found: Outcome[] = [];
+  for (const batch of rowsOf(ledger, run, {})) {
+    for (const outcome of batch) if (isAbout(outcome, address)) found.push(outcome);
+  }
+  return found;
+}
+
+/** A key may be a number with blanks, which is compared without them: the suppression list does so too. */
+function isAbout(outcome: Outcome, address: string): boolean {
+  if (namesIn(outcome).some((name) => listedForm(name) === address)) return true;
+  const { key, to } = outcome;
+  return key !== null && formsOf(to ?? '', key).includes(address);
+}
+
+/** The key of a recipient, and every address that a row has of them. */
+export function namesIn({ key, to, listTo, steps = [], earlier = [] }: Outcome): readonly string[] {
+  const all = [key, to, listTo, ...steps.map((step) => step.to), ...earlier.map((one) => one.to)];
+  return all.filter((name) => typeof name === 'string');
+}

@@ -1,0 +1,227 @@
+import { findProject } from '../campaign/place.ts';
+import { type ProjectReading, readProject } from '../campaign/project.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { Joined, Ledger } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { openExistingLedger, openLedger, openToWriteLater } from '../ledger/open.ts';
+import { paced } from '../ledger/paced.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Campaign, Channel, StopEnds } from '../model.ts';
+import { sentBefore } from '../plan/follow-up.ts';
+import { runsOfCampaign } from '../plan/former-names.ts';
+import { createReferences } from '../plan/reference.ts';
+import { createReportedAddressReader } from '../recipients/address.ts';
+import { isRelative } from '../recipients/query.ts';
+import { occurrenceFor } from '../schedule/occurrence.ts';
+import { listedForm } from '../suppression/form.ts';
+import { safeLine } from '../util/escape.ts';
+import { placeOfLedger } from '../util/ledger-address.ts';
+import { createInterpreter, type Interpreter } from '../webhook/interpret.ts';
+import { meaningOf } from '../webhook/meaning.ts';
+import type { CommandContext } from './context.ts';
+
+/**
+ * The project of the current folder, for commands that use its ledger.
+ *
+ * @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml, and its ledger
+ */
+export async function projectHere(
+  context: Pick<CommandContext, 'cwd' | 'env'>,
+  ledger: string | undefined,
+): Promise<ProjectReading> {
+  const place = await findProject(context.cwd);
+  const reading = await readProject(place, { cwd: context.cwd, ...ledgerOption(ledger, context) });
+  const { diagnostics, ledgerFault } = reading;
+  const errors = [...diagnostics.filter((one) => one.severity === 'error'), ...(ledgerFault ? [ledgerFault] : [])];
+  if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
+  return reading;
+}
+
+/** Prints on stderr which ledger a command has written to, for commands whose result does not name it. */
+export async function sayLedger(
+  context: Pick<CommandContext, 'cwd' | 'env' | 'err'>,
+  ledger: string | undefined,
+): Promise<void> {
+  const { project } = await projectHere(context, ledger);
+  context.err(`Ledger: ${safeLine(placeOfLedger(project.ledger, context.cwd))}\n`);
+}
+
+/**
+ * The ledger of a project, opened to be read.
+ *
+ * @throws HandbillError: `run-not-found` (exit status 2) where nothing was ever sent, and what `openExistingLedger` throws
+ */
+export function ledgerHere({ project }: ProjectReading, context: Pick<CommandContext, 'cwd' | 'now'>): Ledger {
+  const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
+  if (ledger !== null) return ledger;
+  const place = placeOfLedger(project.ledger, context.cwd);
+  const hint =
+    'Send a campaign with `handbill send`, go to the folder of its project, or name the ledger with --ledger.';
+  throw refuse(
+    problem('run-not-found', `Nothing was sent from this project yet: there is no ledger at ${place}.`, { hint }),
+  );
+}
+
+/**
+ * Does something with the ledger of a project, opened to be read, and closes it.
+ *
+ * @throws HandbillError as `ledgerHere`
+ */
+export async function withLedger<T>(
+  reading: ProjectReading,
+  context: Pick<CommandContext, 'cwd' | 'now'>,
+  use: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  const ledger = ledgerHere(reading, context);
+  try {
+    return await use(ledger);
+  } finally {
+    ledger.close();
+  }
+}
+
+/** What `--ledger` or HANDBILL_LEDGER says, ready to be spread into options. */
+export function ledgerOption(
+  given: string | undefined,
+  context: Pick<CommandContext, 'env'>,
+): { readonly ledger?: string } {
+  const ledger = given ?? context.env['HANDBILL_LEDGER'];
+  return ledger === undefined || ledger === '' ? {} : { ledger };
+}
+
+/**
+ * Finds the messages that replies answer, in a ledger that is open for writing. Other processes get the ledger between
+ * two steps. `stopped` ends it between two steps, and the next call continues from there.
+ */
+export async function joinReplies(
+  ledger: { readonly events: Pick<Ledger['events'], 'joinReplies'> },
+  facts: {
+    readonly now: () => number;
+    readonly startLifts: boolean;
+    readonly stopEnds: StopEnds;
+    readonly stopped?: () => boolean;
+  },
+): Promise<Joined> {
+  const suppressed: string[] = [];
+  let joined = 0;
+  const steps = ledger.events.joinReplies({ ...facts, listed: listedForm, referencesOf: createReferences });
+  while (facts.stopped?.() !== true) {
+    const step = await paced(() => steps.next());
+    if (step.done === true) break;
+    joined += step.value.joined;
+    suppressed.push(...step.value.suppressed);
+  }
+  return { joined, suppressed };
+}
+
+/**
+ * The same for the ledger of a project, before something is shown of it; nothing where nothing has come in. Returns why
+ * it could not be done: what is shown is true all the same, but may not say which campaign a reply belongs to.
+ *
+ * @throws HandbillError exit 7: the ledger cannot be read
+ */
+export async function joinRepliesOf(
+  { project }: Pick<ProjectReading, 'project'>,
+  { now }: Pick<CommandContext, 'now'>,
+): Promise<{ readonly problem: string | null }> {
+  const read = openExistingLedger(project.ledger, { nowMs: now() });
+  const isDue = read?.events.hasUnjoined() === true;
+  read?.close();
+  if (!isDue) return { problem: null };
+  try {
+    const ledger = openLedger(project.ledger, { mode: 'write', nowMs: now() });
+    try {
+      await joinReplies(ledger, { now, ...project.webhook.replies });
+    } finally {
+      ledger.close();
+    }
+  } catch (error) {
+    if (error instanceof LedgerError && PASSING.has(error.kind)) return { problem: error.message };
+    throw error;
+  }
+  return { problem: null };
+}
+
+/** Another process holds the ledger, the disk is full, or the ledger is read-only. */
+const PASSING: ReadonlySet<string> = new Set(['busy', 'full', 'readonly']);
+
+interface OccurrenceOptions {
+  readonly environment: string;
+  readonly named: string | undefined;
+  readonly nowMs: number;
+  /** For commands that send nothing: the ledger is only read, and see `occurrenceFor`. */
+  readonly toShow?: boolean;
+  /** With `toShow`: all the same the occurrence that `send` would mean. */
+  readonly asSend?: boolean;
+  readonly newLedger?: boolean;
+}
+
+/**
+ * The occurrence that a command means, with warnings about its name. The ledger is opened to find names that were used
+ * before, and closed again: a process may open it only once at a time. `once` needs no ledger, unless the day on which
+ * the run began matters to its list.
+ *
+ * @throws HandbillError exit 2: the name cannot be read; 7: the ledger cannot be read
+ */
+export async function meantOccurrence(
+  campaign: Campaign,
+  { environment, named, nowMs, toShow = false, asSend = false, newLedger = false }: OccurrenceOptions,
+): Promise<{
+  readonly occurrence: string;
+  readonly warnings: readonly Diagnostic[];
+  /** The run of that occurrence, as far as the ledger was asked; null: none. */
+  readonly run: RunRecord | null;
+}> {
+  const { schedule, after, recipients, formerly } = campaign;
+  const isKnown = schedule !== null || after !== null || formerly.length > 0;
+  // What is only shown must know a run of a later name too; a start looks for it under its lock.
+  const asks = toShow || named !== undefined || isKnown || isRelative(recipients.where);
+  const { runs, before } = asks ? runsHere() : { runs: [], before: [] };
+  const used = runs.map(({ occurrence }) => occurrence);
+  // A follow-up goes with the newest run of the campaign before.
+  const meantBy = named ?? before.at(-1);
+  const meant = await occurrenceFor(campaign, { named: meantBy, nowMs, used, toShow: toShow && !asSend });
+  return { ...meant, run: runs.find(({ occurrence }) => occurrence === meant.occurrence) ?? null };
+
+  function runsHere(): { readonly runs: readonly RunRecord[]; readonly before: readonly string[] } {
+    const open = toShow ? openExistingLedger : openToWriteLater;
+    const ledger = open(campaign.project.ledger, { nowMs, newLedger });
+    if (ledger === null) return { runs: [], before: [] };
+    try {
+      const runs = runsOfCampaign(ledger, campaign, environment);
+      return { runs, before: sentBefore(campaign, environment, ledger) };
+    } finally {
+      ledger.close();
+    }
+  }
+}
+
+/** The country of numbers on a command line: what the project says, else what it says for its lists. */
+export function countryOf({ project, written }: Pick<ProjectReading, 'project' | 'written'>): string | null {
+  return project.defaultCountry ?? written.defaults?.recipients?.defaultCountry ?? null;
+}
+
+/**
+ * The reader of a project's events: its mapping, its words, the names that its environments have on the wire, and
+ * numbers as its lists have them.
+ */
+export function interpreterOf(
+  reading: Pick<ProjectReading, 'project' | 'written'>,
+  options: Parameters<typeof createInterpreter>[2] = {},
+): Interpreter {
+  const { mapping, replies } = reading.project.webhook;
+  const wires = [...reading.project.environments.values()].map((environment) => environment.wire);
+  const read = createReportedAddressReader(countryOf(reading));
+  const meanings = {
+    address: (written: string): string | null => {
+      const address = read(written);
+      return address === null ? null : listedForm(address);
+    },
+    meaningOf: (text: string) => meaningOf(text, replies),
+    channels: wires.flatMap(({ channels }) =>
+      Object.entries(channels).map(([channel, value]) => [value, channel as Channel] as const),
+    ),
+    referenceNames: [...new Set(wires.map((wire) => wire.referenceName))],
+  };
+  return createInterpreter(mapping, meanings, options);
+}

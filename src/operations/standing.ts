@@ -1,0 +1,108 @@
+import { loadCampaign } from '../campaign/load.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
+import type { Campaign, Environment, ListSpec } from '../model.ts';
+import { checkList } from '../plan/check.ts';
+import { duplicatesIn } from '../plan/decide.ts';
+import { UNGUARDED } from '../plan/list-guard.ts';
+import { createPlan, environmentOf, textFaults } from '../plan/plan.ts';
+import { createStandingPlan, type StandingPlan } from '../plan/plan-file.ts';
+import { loadPrices } from '../plan/prices.ts';
+import { commitIn, type Provenance, readProvenance } from '../plan/provenance.ts';
+import { guardFacts, sealedInputsOf, timeFaults } from '../plan/standing.ts';
+import { countOf } from '../report/words.ts';
+import { dayMs } from '../util/time.ts';
+import { type ProjectOptions, present, type ResolvedOptions } from './options.ts';
+
+/** What is approved until a day. */
+export interface StandingOptions extends ProjectOptions {
+  /** Environment of handbill.yaml, which has `approvers` and `standingApprovals`. */
+  readonly environment: string;
+  /** The last day on which a run may start, in UTC: `2026-12-31`. */
+  readonly until: string;
+  /** Bad rows are skipped at each run instead of refusing it. Default: as `recipients.onInvalid` says. */
+  readonly skipInvalid?: boolean;
+}
+
+/** A fact about what is signed, for the person who signs it. */
+export type Fact = readonly [name: string, value: string];
+
+/** A standing plan, and what it was made of. */
+export interface Compiled {
+  readonly planFile: StandingPlan;
+  readonly campaign: Campaign;
+  readonly environment: Environment;
+  readonly provenance: Provenance;
+  readonly warnings: readonly Diagnostic[];
+  readonly facts: readonly Fact[];
+}
+
+/**
+ * Makes a standing plan. Templates are checked against the list, or where that is not there against its sample; the list
+ * may be missing without one.
+ *
+ * @throws HandbillError exit 2 with everything that is wrong
+ */
+export async function compileStanding(target: string, options: StandingOptions & ResolvedOptions): Promise<Compiled> {
+  const { cwd, env, now, until } = options;
+  const nowMs = now();
+  const loading = { cwd, now: nowMs, withSample: true, ...present({ ledger: options.ledger }) };
+  const { campaign, warnings } = await loadCampaign(target, loading);
+  const environment = environmentOf(campaign, options.environment);
+  if (dayMs(until) === null) {
+    throw refuse(problem('usage', `"${until}" is not a day.`, { hint: 'Write the last day: --until 2026-12-31' }));
+  }
+  const asked = readProvenance(campaign, env);
+  const planFile = createStandingPlan({
+    standing: { until },
+    campaign: { name: campaign.name, file: campaign.file },
+    environment: environment.name,
+    skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
+    plannedAt: new Date(nowMs).toISOString(),
+    commit: commitIn(await asked),
+    inputs: await sealedInputsOf(campaign, environment),
+  });
+  const faults = timeFaults(planFile, environment.approval?.standing ?? null, nowMs);
+  if (faults.length > 0) throw refuse(...faults);
+  const made = await checkTexts(campaign, environment.name, nowMs);
+  const sample = await sampleFacts(campaign, environment.name, nowMs);
+  return {
+    planFile,
+    campaign,
+    environment,
+    provenance: await asked,
+    warnings: [...warnings, ...made],
+    facts: [...guardFacts(campaign, environment), ...sample],
+  };
+}
+
+/** Checks templates against the columns, as far as there are any. Returns warnings. */
+async function checkTexts(campaign: Campaign, environment: string, nowMs: number): Promise<readonly Diagnostic[]> {
+  if (campaign.recipients.missing === undefined) {
+    return (await createPlan(campaign, { environment, occurrence: 'once', nowMs })).warnings;
+  }
+  const faults = await textFaults(campaign);
+  if (faults.length > 0) throw refuse(...faults);
+  return [];
+}
+
+/** What the sample comes to, and its first message; empty where the campaign has none. */
+async function sampleFacts(campaign: Campaign, environment: string, nowMs: number): Promise<readonly Fact[]> {
+  const recipients = sampleOf(campaign.recipients);
+  if (recipients === null) return [];
+  const plan = await createPlan({ ...campaign, recipients }, { environment, occurrence: 'once', nowMs });
+  const reading = { prices: await loadPrices(campaign.project), guard: UNGUARDED };
+  const texts: string[] = [];
+  const view = { duplicates: duplicatesIn(plan), skipInvalid: false };
+  const { estimate } = await checkList(plan, view, reading, (batch) => {
+    for (const one of batch) if (one.decision === 'send' && one.text !== null) texts.push(one.text);
+  });
+  const facts = [`${recipients.file}, ${countOf(estimate.rows, 'recipient')}, ${countOf(estimate.parts, 'part')}`];
+  const first = texts[0] === undefined ? [] : [['message', texts[0]] as const];
+  return [['sample', facts.join('')], ...first];
+}
+
+/** The sample in the place of the list, whether or not that is there. */
+function sampleOf({ missing: _, ...list }: ListSpec): ListSpec | null {
+  if (list.sampled !== undefined) return list;
+  return list.sample === undefined ? null : { ...list, ...list.sample };
+}

@@ -1,0 +1,376 @@
+import { findCampaigns } from '../campaign/find.ts';
+import { readCampaign } from '../campaign/load.ts';
+import { findSuppressions } from '../campaign/read-suppressions.ts';
+import type { Diagnostic } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+import type { Suppression as LedgerEntry } from '../ledger/records.ts';
+import { shownTopic } from '../ledger/suppressions.ts';
+import {
+  ADDRESS_KINDS,
+  type AddressKind,
+  type Project,
+  type SuppressionAnswer,
+  type SuppressionEntry,
+} from '../model.ts';
+import {
+  checkHashKey,
+  createKeyCheck,
+  hashKeyState,
+  readSuppressionList,
+  readSuppressions,
+  type SuppressionSource,
+  sourcesOf,
+} from '../plan/suppression.ts';
+import { createAddressReader } from '../recipients/address.ts';
+import { kindOf, listedForm } from '../suppression/form.ts';
+import { type Hasher, type HasherReading, readHasher, writeHash } from '../suppression/hash.ts';
+import { csvCell } from '../util/csv.ts';
+import { placeOfLedger } from '../util/ledger-address.ts';
+import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import { countryOf, projectHere } from './project.ts';
+import { checkHashes, hasherOf, type Named, readEach } from './suppress-change.ts';
+
+const EMPTY: Pick<Ledger, 'suppressions' | 'suppressedHashes'> = { suppressions: () => [], suppressedHashes: () => [] };
+
+/** In which form the list is written. */
+export interface ExportSuppressionsOptions extends ProjectOptions {
+  /** Keyed hashes instead of addresses, without reasons. Default: false. */
+  readonly hashed?: boolean;
+}
+
+/** One entry of the list. */
+export interface Suppression {
+  /** Null where only a hash of it is known. */
+  readonly address: string | null;
+  /** With the id of its key, as suppression files have it; null for an address that is known. */
+  readonly hash: string | null;
+  /** The entry counts for campaigns with this topic; null: for all. */
+  readonly topic: string | null;
+  readonly reason: string | null;
+  /** ISO 8601 in UTC; null: without end. */
+  readonly until: string | null;
+  /** Where it comes from: `user`, a file, a reply. */
+  readonly source: string;
+  readonly createdAt: string;
+}
+
+/**
+ * `handbill suppress list`: the list in the ledger, addresses first. The ledger is closed when the loop ends or is left.
+ *
+ * @throws HandbillError exit 2 (a project file that is wrong), 7 (ledger)
+ */
+export async function* listSuppressions(options: ProjectOptions = {}): AsyncGenerator<Suppression, void, undefined> {
+  const resolved = resolveOptions(options);
+  const { project } = await projectHere(resolved, resolved.ledger);
+  const ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
+  if (ledger === null) return;
+  try {
+    for (const { address, ...rest } of ledger.suppressions()) yield { address, hash: null, ...factsOf(rest) };
+    for (const { hash, keyId, ...rest } of ledger.suppressedHashes()) {
+      yield { address: null, hash: writeHash({ hash, keyId }), ...factsOf(rest) };
+    }
+  } finally {
+    ledger.close();
+  }
+}
+
+function factsOf({ topic, reason, untilMs, source, createdAtMs }: Omit<LedgerEntry, 'address'>) {
+  const until = untilMs === null ? null : new Date(untilMs).toISOString();
+  return { topic: shownTopic(topic), reason, until, source, createdAt: new Date(createdAtMs).toISOString() };
+}
+
+/**
+ * `handbill suppress export`: the list as the text of a suppression file, in pieces. The ledger is closed when the loop
+ * ends or is left.
+ *
+ * @throws HandbillError exit 2: the key of hashes is not there, or is another one; 7 (ledger)
+ */
+export async function* exportSuppressions(
+  options: ExportSuppressionsOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  const resolved = resolveOptions(options);
+  const { project } = await projectHere(resolved, resolved.ledger);
+  const hasher = options.hashed === true ? await hasherOf(project, resolved) : null;
+  const ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
+  try {
+    // Hashes of two keys do not go together in one file.
+    if (hasher !== null && ledger !== null) checkHashKey({ hasher: { hasher } }, ledger);
+    const lists = ledger ?? EMPTY;
+    yield* hasher === null ? asCsv(lists) : asHashes(lists, hasher);
+  } finally {
+    ledger?.close();
+  }
+}
+
+type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
+
+/** In the form of a suppression file, so that one project's list can be another's. */
+export function* asCsv(lists: Lists): Generator<string> {
+  yield 'msisdn,email,contact,hash,reason,until,topic\r\n';
+  const columnOf = createColumnOf();
+  for (const { address, reason, untilMs, topic } of lists.suppressions()) {
+    const kind = columnOf(address);
+    const addresses = ADDRESS_KINDS.map((one) => (one === kind ? address : null));
+    yield line(...addresses, null, reason, untilOf(untilMs), shownTopic(topic));
+  }
+  for (const { reason, untilMs, topic, ...hash } of lists.suppressedHashes()) {
+    yield line(null, null, null, writeHash(hash), reason, untilOf(untilMs), shownTopic(topic));
+  }
+}
+
+/**
+ * The column in which an import reads an address as the right kind: the id of a contact may look like an invalid
+ * number.
+ */
+function createColumnOf(): (address: string) => AddressKind {
+  const read = { msisdn: createAddressReader('msisdn', null), email: createAddressReader('email', null) };
+  return (address) => {
+    const kind = kindOf(address);
+    if (kind === 'contact') return kind;
+    const found = read[kind](address);
+    return 'to' in found && listedForm(found.to) === address ? kind : 'contact';
+  };
+}
+
+/** The same as hashes, to be shared: without reasons, which may identify a person. */
+function* asHashes(lists: Lists, { keyId, hash }: Hasher): Generator<string> {
+  yield 'hash,until,topic\r\n';
+  for (const { address, untilMs, topic } of lists.suppressions()) {
+    yield line(writeHash({ keyId, hash: hash(address) }), untilOf(untilMs), shownTopic(topic));
+  }
+  for (const { untilMs, topic, ...written } of lists.suppressedHashes()) {
+    yield line(writeHash(written), untilOf(untilMs), shownTopic(topic));
+  }
+}
+
+function line(...cells: readonly (string | null)[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+function untilOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** The addresses to check. */
+export interface CheckSuppressionsOptions extends ProjectOptions {
+  /** Numbers, email addresses, `contact:ID`s or hashes, each of which gets an answer. Default: none. */
+  readonly addresses?: readonly string[];
+}
+
+/** What the lists of a project hold, and what would keep its campaigns from being sent. */
+export interface SuppressionCheck {
+  /** In the ledger, unchanged. */
+  readonly addresses: number;
+  readonly hashes: number;
+  /** Id of the key of those hashes; null without any. */
+  readonly keyId: string | null;
+  /** Id of the key that handbill.yaml names; null where it is not there. */
+  readonly ownKeyId: string | null;
+  /** Lists that handbill.yaml names. */
+  readonly files: readonly string[];
+  /** Empty: nothing would. */
+  readonly problems: readonly Diagnostic[];
+  /** One for each of `addresses`, in their order. */
+  readonly answers: readonly SuppressionAnswer[];
+}
+
+/**
+ * `handbill suppress check`: what the lists of the project hold, and whether the key of their hashes is there; for each of
+ * `addresses`, whether it is suppressed, why, and by which list.
+ *
+ * @throws HandbillError exit 2 (a project file that is wrong, what is no address), 7 (ledger)
+ */
+export async function checkSuppressions(options: CheckSuppressionsOptions = {}): Promise<SuppressionCheck> {
+  return (await lookAtSuppressions(options)).checked;
+}
+
+/** As `checkSuppressions`, and how many problems there are: `problems` has the first ones of each list. */
+export async function lookAtSuppressions(
+  options: CheckSuppressionsOptions,
+): Promise<{ readonly checked: SuppressionCheck; readonly total: number }> {
+  const { addresses = [] } = options;
+  const context = resolveOptions(options);
+  const reading = await projectHere(context, context.ledger);
+  const { project } = reading;
+  const { root } = project;
+  const named = readEach(addresses, countryOf(reading));
+  await checkHashes(
+    named.flatMap((one) => ('hash' in one ? [one.hash] : [])),
+    project,
+    context,
+  );
+  const found = await findSuppressions(null, reading, { root, folder: root, cwd: context.cwd });
+  const listed = {
+    suppressions: found.files,
+    topic: null,
+    recipients: { defaultCountry: countryOf(reading) },
+    project,
+  };
+  const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
+  try {
+    const held = ledger ?? { path: placeOfLedger(project.ledger, context.cwd), ...NO_LEDGER };
+    const { problem, ...state } = await hashKeyState(project, context.env, held);
+    const own = sourcesOf(listed).map((source) => ({ ...source, campaigns: null }));
+    const answered =
+      named.length === 0
+        ? { found: [], ...(await readSuppressions(listed, context.env)).faults }
+        : await answer(
+            named,
+            {
+              ledger,
+              lists: [...own, ...(await listsOfCampaigns(project, context))],
+              reading: await readHasher(project.suppressionKey, context.env, root),
+            },
+            context.now(),
+          );
+    const problems = [...found.diagnostics, ...answered.diagnostics, ...(problem === null ? [] : [problem])];
+    const total = found.diagnostics.length + answered.total + (problem === null ? 0 : 1);
+    const { addresses: count } = held.suppressionCounts();
+    const files = found.files.map(({ file }) => file);
+    const answers = named.map((one, i) => answerOf(one, answered.found[i] ?? [], total === 0));
+    return { checked: { addresses: count, ...state, files, problems, answers }, total };
+  } finally {
+    ledger?.close();
+  }
+}
+
+function answerOf(named: Named, entries: readonly SuppressionEntry[], isComplete: boolean): SuppressionAnswer {
+  const isSuppressed = entries.some(({ active, campaigns, topic }) => active && campaigns === null && topic === null);
+  const address = 'address' in named ? named.address : null;
+  const suppressed = isSuppressed ? true : isComplete ? false : null;
+  return { given: named.given, address, suppressed, entries };
+}
+
+const NO_LEDGER = { hashKeyId: () => null, suppressionCounts: () => ({ addresses: 0, hashes: 0 }) };
+
+/** A list, and the campaigns that name it; null: the project does. */
+type AnsweringList = SuppressionSource & { readonly campaigns: string[] | null };
+
+/** The lists that only campaigns name. A campaign that is wrong is left out: it cannot be sent either. */
+async function listsOfCampaigns(
+  { root }: Project,
+  { cwd, now }: Pick<ResolvedOptions, 'cwd' | 'now'>,
+): Promise<readonly AnsweringList[]> {
+  const lists = new Map<string, AnsweringList & { readonly campaigns: string[] }>();
+  for (const file of (await findCampaigns([], root)).files) {
+    const { campaign } = await readCampaign(file, { cwd, now: now() });
+    if (campaign === null) continue;
+    const own = { ...campaign, suppressions: campaign.suppressions.filter(({ namedBy }) => namedBy === 'campaign') };
+    for (const source of sourcesOf(own)) {
+      // The country says how its numbers are read.
+      const key = JSON.stringify(source);
+      const list = lists.get(key) ?? { ...source, campaigns: [] };
+      list.campaigns.push(campaign.name);
+      lists.set(key, list);
+    }
+  }
+  return [...lists.values()];
+}
+
+type Answering = Pick<Ledger, 'suppressionsOf' | 'suppressedHashesOf' | 'suppressions'>;
+
+/** Looks for each given address in the ledger and in every list. Returns the errors in the lists, too. */
+async function answer(
+  named: readonly Named[],
+  { ledger, lists, reading }: { ledger: Answering | null; lists: readonly AnsweringList[]; reading: HasherReading },
+  nowMs: number,
+): Promise<{
+  readonly found: readonly (readonly SuppressionEntry[])[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly total: number;
+}> {
+  const hasher = 'hasher' in reading ? reading.hasher : null;
+  const found = named.map(() => [] as SuppressionEntry[]);
+  const isActive = (untilMs: number | null): boolean => untilMs === null || untilMs > nowMs;
+  const { byForm, byHash, hasHashes } = indexOf(named, hasher);
+  const add = (at: readonly number[], entry: SuppressionEntry): void => {
+    for (const i of at) found[i]?.push(entry);
+  };
+  if (ledger !== null) {
+    const facts = { list: 'ledger', line: null, campaigns: null };
+    // A hash is compared with the addresses too: their list may be the only one that names the person.
+    const forms = hasHashes && hasher !== null ? everyForm(ledger) : byForm.keys();
+    for (const form of forms) {
+      const at = placesOf(form);
+      if (at.length === 0) continue;
+      for (const one of ledger.suppressionsOf(form)) add(at, { ...facts, hashed: false, ...timesOf(one, isActive) });
+    }
+    for (const [hash, at] of byHash) {
+      for (const one of ledger.suppressedHashesOf(hash)) add(at, { ...facts, hashed: true, ...timesOf(one, isActive) });
+    }
+  }
+  const diagnostics: Diagnostic[] = [];
+  let total = 0;
+  for (const { campaigns, ...source } of lists) {
+    const keys = createKeyCheck(source.file, reading);
+    const entry = (untilMs: number | null, reason: string | null, line: number, topic: string) => ({
+      list: source.file,
+      line,
+      campaigns,
+      topic: shownTopic(topic),
+      reason,
+      since: null,
+      until: isoOf(untilMs),
+      source: null,
+      active: isActive(untilMs),
+    });
+    const read = await readSuppressionList(source, {
+      address(form, untilMs, reason, line, topic) {
+        add(placesOf(form), { ...entry(untilMs, reason, line, topic), hashed: false });
+      },
+      hash({ keyId, hash }, untilMs, reason, line, topic) {
+        keys.see(keyId, line);
+        if (keyId !== hasher?.keyId) return;
+        add(byHash.get(hash) ?? [], { ...entry(untilMs, reason, line, topic), hashed: true });
+      },
+    });
+    for (const faults of [read, keys.faults()]) {
+      diagnostics.push(...faults.diagnostics);
+      total += faults.total;
+    }
+  }
+  return { found, diagnostics, total };
+
+  function placesOf(form: string): readonly number[] {
+    if (!hasHashes || hasher === null) return byForm.get(form) ?? [];
+    return byHash.get(hasher.hash(form)) ?? [];
+  }
+}
+
+/** Where each address and each hash was named. With a hasher, an address is found by its hash too. */
+function indexOf(named: readonly Named[], hasher: Hasher | null) {
+  const byForm = new Map<string, number[]>();
+  const byHash = new Map<string, number[]>();
+  const push = (map: Map<string, number[]>, key: string, at: number): void => {
+    map.set(key, [...(map.get(key) ?? []), at]);
+  };
+  for (const [at, one] of named.entries()) {
+    if ('hash' in one) push(byHash, one.hash.hash, at);
+    else {
+      push(byForm, one.address, at);
+      if (hasher !== null) push(byHash, hasher.hash(one.address), at);
+    }
+  }
+  return { byForm, byHash, hasHashes: named.some((one) => 'hash' in one) };
+}
+
+function* everyForm(ledger: Pick<Ledger, 'suppressions'>): Iterable<string> {
+  for (const { address } of ledger.suppressions()) yield address;
+}
+
+function timesOf(one: Omit<LedgerEntry, 'address'>, isActive: (untilMs: number | null) => boolean) {
+  const { topic, reason, untilMs, source, createdAtMs } = one;
+  return {
+    topic: shownTopic(topic),
+    reason,
+    since: isoOf(createdAtMs),
+    until: isoOf(untilMs),
+    source,
+    active: isActive(untilMs),
+  };
+}
+
+function isoOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,232 @@
+import type { PriceList } from '../content/price.ts';
+import { type Diagnostic, problem, warning } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ClaimBudget } from '../ledger/records.ts';
+import type { Budget, Campaign, Environment, Project } from '../model.ts';
+import { addDays, createDayOf, DAY_MS, dayText, iso } from '../util/time.ts';
+import { formatMoney, unitsOf } from '../util/units.ts';
+import type { Estimate, WorstRows } from './estimate.ts';
+import { mostMicros, rowOf } from './limits.ts';
+
+/** One period of a budget. */
+interface Period {
+  /** `2026-11`, `2026-W48`, `2026-11-25`. */
+  readonly name: string;
+  readonly beginsMs: number;
+  /** The first day of the next one: `2026-12-01`. */
+  readonly next: string;
+  /** Its first moment. */
+  readonly endsMs: number;
+}
+
+/** The day, week (from Monday) or month of an instant, by the calendar of a time zone. */
+export function periodAt(per: Budget['per'], ms: number, timeZone: string): Period {
+  const dayOf = createDayOf(timeZone);
+  const day = dayOf(ms);
+  const date = new Date(day);
+  const days = per === 'day' ? 0 : per === 'week' ? (date.getUTCDay() + 6) % 7 : date.getUTCDate() - 1;
+  const first = day - days * DAY_MS;
+  const next = addDays(first, { months: per === 'month' ? 1 : 0, days: LENGTHS[per] });
+  return {
+    name: nameOf(per, first),
+    beginsMs: beginOf(first, dayOf),
+    next: dayText(next),
+    endsMs: beginOf(next, dayOf),
+  };
+}
+
+const LENGTHS: Readonly<Record<Budget['per'], number>> = { day: 1, week: 7, month: 0 };
+
+function nameOf(per: Budget['per'], first: number): string {
+  if (per === 'day') return dayText(first);
+  if (per === 'month') return dayText(first).slice(0, 'yyyy-mm'.length);
+  // A week belongs to the year of its Thursday, as ISO 8601 counts.
+  const thursday = first + 3 * DAY_MS;
+  const year = new Date(thursday).getUTCFullYear();
+  const week = Math.floor((thursday - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1;
+  return `${year}-W${String(week).padStart(2, '0')}`;
+}
+
+/** The first moment of a day: midnight, or the moment at which the clocks jump over it. No zone is further from UTC. */
+function beginOf(day: number, dayOf: (ms: number) => number): number {
+  let [before, from] = [day - DAY_MS, day + DAY_MS];
+  while (from - before > 1) {
+    const middle = Math.floor((before + from) / 2);
+    if (dayOf(middle) >= day) from = middle;
+    else before = middle;
+  }
+  return from;
+}
+
+type Where = { readonly environment: Pick<Environment, 'name' | 'budget'> } & {
+  readonly campaign: { readonly project: Pick<Project, 'timeZone'> };
+};
+
+/** What claims ask for; null: the environment has no budget. Without a price list no cost is known, and none fits. */
+export function claimBudget({ environment, campaign }: Where, prices: PriceList | null): ClaimBudget | null {
+  const { budget } = environment;
+  if (budget === null) return null;
+  const { timeZone } = campaign.project;
+  let last: Period | null = null;
+  return {
+    currency: prices?.currency ?? UNNAMED,
+    maxMicros: budget.maxMicros,
+    periodOf(ms) {
+      if (last === null || ms < last.beginsMs || ms >= last.endsMs) last = periodAt(budget.per, ms, timeZone);
+      return last.name;
+    },
+  };
+}
+
+/** A price list need not name its currency. */
+const UNNAMED = '';
+
+/** How far the budget of an environment is spent in the period of an instant. */
+export interface BudgetState extends Budget {
+  readonly environment: string;
+  readonly period: string;
+  /** The first day of the next one, and its first moment. */
+  readonly next: string;
+  readonly endsMs: number;
+  readonly timeZone: string;
+  /** Null: there is no price list. */
+  readonly currency: string | null;
+  /** Null: there is no ledger to ask. */
+  readonly spentMicros: number | null;
+  /** Of a run that is amended, what its recipients cost who are not sent to again. */
+  readonly ownMicros: number;
+}
+
+/** @param ledger - null: nothing was sent yet; absent: it is not asked */
+export function budgetState(
+  { environment, campaign }: Where,
+  prices: Pick<PriceList, 'currency'> | null,
+  nowMs: number,
+  ledger?: Pick<Ledger, 'spent'> | null,
+): BudgetState | null {
+  const { name, budget } = environment;
+  if (budget === null) return null;
+  const { timeZone } = campaign.project;
+  const currency = prices === null ? null : (prices.currency ?? UNNAMED);
+  const { name: period, next, endsMs } = periodAt(budget.per, nowMs, timeZone);
+  const asked =
+    ledger === undefined || currency === null ? null : (ledger?.spent({ environment: name, period, currency }) ?? 0);
+  return { ...budget, environment: name, period, next, endsMs, timeZone, currency, spentMicros: asked, ownMicros: 0 };
+}
+
+/** The budgets of which something was spent in the period of this instant. */
+export function budgetsNow(
+  project: Pick<Project, 'environments' | 'timeZone'>,
+  ledger: Pick<Ledger, 'spentIn'>,
+  nowMs: number,
+): readonly BudgetState[] {
+  return [...project.environments.values()].flatMap((environment) => {
+    const state = budgetState({ environment, campaign: { project } }, null, nowMs);
+    if (state === null) return [];
+    const counters = ledger.spentIn(environment.name, state.period);
+    return counters.map(({ currency, spentMicros }) => ({ ...state, currency, spentMicros }));
+  });
+}
+
+/** A budget in machine formats. */
+export function budgetRecord({ environment, period, currency, maxMicros, spentMicros, endsMs }: BudgetState) {
+  return {
+    environment,
+    period,
+    currency,
+    max: unitsOf(maxMicros),
+    spent: unitsOf(spentMicros ?? 0),
+    until: iso(endsMs),
+  };
+}
+
+/** Why a plan does not fit into what is left of the budget, as errors; empty: it fits, or there is no budget. */
+export function checkBudget(
+  campaign: Campaign,
+  estimate: Estimate,
+  worst: WorstRows,
+  state: BudgetState | null,
+): readonly Diagnostic[] {
+  if (state === null || estimate.send + Object.keys(estimate.deferred).length === 0) return [];
+  const costMicros = mostMicros(estimate);
+  if (costMicros === null) return [unpricedBudget(state, campaign)];
+  const found: Diagnostic[] = [];
+  if (estimate.unpriced > 0) {
+    const unpriced = estimate.unpriced === 1 ? '1 recipient has' : `${estimate.unpriced} recipients have`;
+    const message = `${unpriced} no price, so that the budget of ${state.environment} cannot be kept.`;
+    const hint = 'This row is the first of them: add its destination to the price list, or take the budget out.';
+    found.push(problem('no-price', message, { at: rowOf(campaign, worst.unpriced), hint }));
+  }
+  return [...found, ...tooMuch(campaign, Math.max(0, costMicros - state.ownMicros), state)];
+}
+
+/** The same of a run that continues, whose open recipients cost so much. */
+export function checkOpen(campaign: Campaign, costMicros: number, state: BudgetState | null): readonly Diagnostic[] {
+  if (state === null) return [];
+  return state.currency === null ? [unpricedBudget(state, campaign)] : tooMuch(campaign, costMicros, state);
+}
+
+function tooMuch({ file }: Campaign, costMicros: number, state: BudgetState): readonly Diagnostic[] {
+  const { environment, period, maxMicros, spentMicros, per } = state;
+  const leftMicros = leftOf(state);
+  if (costMicros <= leftMicros) return [];
+  const isEver = costMicros > maxMicros;
+  const allowed =
+    spentMicros === null || isEver
+      ? `the budget of ${environment} allows ${money(maxMicros, state)} ${EACH[per]}`
+      : `the budget of ${environment} has ${money(leftMicros, state)} left in ${period} (${spentText(state)})`;
+  const message = `The plan may cost ${money(costMicros, state)}; ${allowed}.`;
+  const other = `send to fewer recipients, or raise environments.${environment}.budget.max in handbill.yaml`;
+  const hint = isEver ? `It fits into no period: ${other}.` : `Send it from ${nextText(state)} on, ${other}.`;
+  return [problem('over-budget', message, { at: { file }, hint })];
+}
+
+function unpricedBudget({ environment }: BudgetState, { file }: Campaign): Diagnostic {
+  const message = `What the plan costs is not known, but ${environment} has a budget.`;
+  const hint = `Name a price list (\`prices\` in handbill.yaml), or take environments.${environment}.budget out.`;
+  return problem('no-price', message, { at: { file }, hint });
+}
+
+/** What is left, for people who look at a plan or send it; empty without a budget. */
+export function budgetNotice(state: BudgetState | null): readonly Diagnostic[] {
+  if (state === null || state.currency === null || state.spentMicros === null) return [];
+  return [warning('budget', `${budgetText(state)} What is left: ${money(leftOf(state), state)}.`)];
+}
+
+/** `production: 120.00 of 500.00 EUR spent in 2026-11, until 2026-12-01 00:00 (Europe/London).` */
+export function budgetText(state: BudgetState): string {
+  return `${state.environment}: ${spentText(state)} in ${state.period}, until ${nextText(state)}.`;
+}
+
+/** The words of a start that the budget halts (failures.md, A7); `unpriced`: because of a message without a price. */
+export function overBudget(state: BudgetState, unpriced: boolean): { readonly message: string; readonly next: string } {
+  const raise = `raise environments.${state.environment}.budget.max in handbill.yaml, then send again`;
+  if (unpriced) {
+    return {
+      message: `A message has no price, so that the budget of ${state.environment} cannot be kept.`,
+      next: 'Add its destination to the price list, then send again: the rest is pending.',
+    };
+  }
+  return {
+    message: `The budget of ${state.environment} has no room for the next message: ${spentText(state)} in ${state.period}.`,
+    next: `Send again from ${nextText(state)} on: the rest is pending. Or ${raise}.`,
+  };
+}
+
+const EACH: Readonly<Record<Budget['per'], string>> = { day: 'a day', week: 'a week', month: 'a month' };
+
+function leftOf({ maxMicros, spentMicros }: BudgetState): number {
+  return Math.max(0, maxMicros - (spentMicros ?? 0));
+}
+
+function spentText(state: BudgetState): string {
+  return `${formatMoney(unitsOf(state.spentMicros ?? 0))} of ${money(state.maxMicros, state)} spent`;
+}
+
+function nextText({ next, timeZone }: BudgetState): string {
+  return `${next} 00:00 (${timeZone})`;
+}
+
+function money(micros: number, { currency }: Pick<BudgetState, 'currency'>): string {
+  return `${formatMoney(unitsOf(micros))} ${currency ?? ''}`.trim();
+}

@@ -1,0 +1,202 @@
+import { hash } from 'node:crypto';
+import { type Diagnostic, EXIT, HandbillError, problem, warning } from '../errors.ts';
+import type { AddressKind, Campaign, Environment, FenceEntry, InputFile, Json, JsonObject, Project } from '../model.ts';
+import { ADDRESS_WORDS, addressMessage, createAddressReader } from '../recipients/address.ts';
+import { kindOf, listedForm } from '../suppression/form.ts';
+import { mask } from '../util/redact.ts';
+import { addressKindOf } from './step-of.ts';
+import { readSuppressionList } from './suppression.ts';
+
+/** Who can be reached in an environment (`only`), and where messages go instead (`redirect`); read once for each start. */
+export interface Fence {
+  /** Of the addresses, in whatever order they were written. */
+  readonly inputs: readonly InputFile[];
+  /** What previews and starts say about it. */
+  readonly notices: readonly Diagnostic[];
+  /** Where messages to addresses of a kind go instead; empty: to their recipients. */
+  readonly redirect: ReadonlyMap<AddressKind, string>;
+  /** Whether the address may be sent to. */
+  reaches(to: string): boolean;
+  /** Whether all recipients of a finished request may be sent to. It is read from the bytes, not from what made them. */
+  holds(body: string): boolean;
+}
+
+/**
+ * Reads the addresses of an environment's `only` and `redirect`. A fence that cannot be read lets no address through.
+ *
+ * @returns null: the environment has none
+ * @throws HandbillError exit 2: a file that is missing, empty or wrong, a text that is no address
+ */
+export async function openFence(environment: Environment, project: FenceProject): Promise<Fence | null> {
+  const { name, wire } = environment;
+  if (environment.only === null && environment.redirect === null) return null;
+  const faults: Diagnostic[] = [];
+  const only = environment.only === null ? null : await readOnly(environment.only, name, project, faults);
+  const redirect = readRedirect(environment.redirect ?? [], project, faults);
+  if (faults.length > 0) throw new HandbillError(EXIT.refused, faults);
+  const targets = new Set([...redirect.values()].map(listedForm));
+  const isAllowed = (to: string): boolean => only === null || only.has(listedForm(to));
+  return {
+    inputs: [
+      ...(only === null ? [] : [inputOf('fence', `environments.${name}.only`, [...only].sort().join('\n'))]),
+      ...[...redirect].map(([kind, to]) =>
+        inputOf('redirect', `environments.${name}.redirect (${kind})`, listedForm(to)),
+      ),
+    ],
+    notices: [
+      ...(only === null ? [] : [warning('fence', onlyText(name, only.size))]),
+      ...(redirect.size === 0 ? [] : [warning('fence', redirectText(name, [...redirect.values()]))]),
+    ],
+    redirect,
+    reaches: isAllowed,
+    holds(body) {
+      const found = addressesIn(body, wire);
+      return found.length > 0 && found.every((to) => (targets.size > 0 ? targets.has(listedForm(to)) : isAllowed(to)));
+    },
+  };
+}
+
+/** What the fences of a project say, as far as they can be read: those who send see what is wrong with one. */
+export async function fenceNotes(project: Pick<Project, 'environments'> & FenceProject): Promise<readonly string[]> {
+  const notes: string[] = [];
+  for (const environment of project.environments.values()) {
+    try {
+      const fence = await openFence(environment, project);
+      notes.push(...(fence?.notices ?? []).map(({ message }) => message));
+    } catch (error) {
+      if (!(error instanceof HandbillError)) throw error;
+    }
+  }
+  return notes;
+}
+
+type FenceProject = Pick<Project, 'defaultCountry' | 'timeZone'>;
+
+function inputOf(role: InputFile['role'], file: string, text: string): InputFile {
+  return { role, file, sha256: hash('sha256', text, 'hex') };
+}
+
+function onlyText(name: string, count: number): string {
+  const who = count === 1 ? '1 address' : `${count} addresses`;
+  return `${name} sends to ${who} only (\`only\`); other recipients are skipped as \`fenced\`.`;
+}
+
+function redirectText(name: string, addresses: readonly string[]): string {
+  return `${name} sends every message to ${addresses.map(mask).join(' or ')} instead (\`redirect\`).`;
+}
+
+async function readOnly(
+  entries: readonly FenceEntry[],
+  name: string,
+  { defaultCountry, timeZone }: FenceProject,
+  faults: Diagnostic[],
+): Promise<ReadonlySet<string>> {
+  const addresses = new Set<string>();
+  for (const entry of entries) {
+    if (entry.path === null) {
+      const read = addressOf(entry, 'only', defaultCountry);
+      if ('to' in read) addresses.add(listedForm(read.to));
+      else faults.push(read);
+      continue;
+    }
+    const before = addresses.size;
+    const source = { path: entry.path, file: entry.text, defaultCountry, timeZone };
+    const wrong = new Set<number>();
+    const { diagnostics } = await readSuppressionList(source, {
+      address(form, untilMs, _reason, line) {
+        if (untilMs === null) addresses.add(form);
+        else wrong.add(line);
+      },
+      hash: (_written, _untilMs, _reason, line) => wrong.add(line),
+    });
+    faults.push(...diagnostics.map((one) => aboutOnly(one, entry)));
+    for (const line of wrong) faults.push(problem('fence', UNUSABLE, { at: { file: entry.text, line }, hint: USABLE }));
+    if (addresses.size === before && diagnostics.length === 0 && wrong.size === 0) faults.push(empty(entry, name));
+  }
+  return addresses;
+}
+
+function readRedirect(
+  entries: readonly FenceEntry[],
+  { defaultCountry }: FenceProject,
+  faults: Diagnostic[],
+): ReadonlyMap<AddressKind, string> {
+  const redirect = new Map<AddressKind, string>();
+  for (const entry of entries) {
+    const read = addressOf(entry, 'redirect', defaultCountry);
+    if (!('to' in read)) faults.push(read);
+    else if (redirect.has(read.kind)) {
+      const message = `\`redirect\` has two ${ADDRESS_WORDS[read.kind].many}.`;
+      faults.push(problem('fence', message, { ...entry.where, hint: 'Keep one of each kind.' }));
+    } else redirect.set(read.kind, read.to);
+  }
+  return redirect;
+}
+
+/** A campaign cannot be redirected on a channel for which there is no address. */
+export function redirectFaults(
+  campaign: Campaign,
+  { name, redirect }: Environment,
+  fence: Fence | null,
+): readonly Diagnostic[] {
+  if (fence === null || fence.redirect.size === 0) return [];
+  const steps = [campaign, ...campaign.variants.map(({ step }) => step), ...campaign.fallbacks];
+  const kinds = new Set(steps.map((step) => addressKindOf(campaign, step)));
+  return [...kinds].flatMap((kind) => {
+    if (fence.redirect.has(kind)) return [];
+    const message = `${name} has no address to redirect ${ADDRESS_WORDS[kind].many} to, which this campaign is sent to.`;
+    const where = redirect?.[0]?.where ?? { at: { file: campaign.file } };
+    return [problem('fence', message, { ...where, hint: `Add one to \`redirect\`, for ${campaign.file}.` })];
+  });
+}
+
+/** What a redirected message begins with. Round brackets are in every character set of SMS. */
+export function redirectMark(to: string): string {
+  return `(for ${to}) `;
+}
+
+/** The reader of suppression lists names the setting of those. What is about no line is about the name of the file. */
+function aboutOnly({ hint, ...rest }: Diagnostic, { where }: FenceEntry): Diagnostic {
+  const placed = rest.at?.line === undefined ? { ...rest, ...where } : rest;
+  return hint === undefined ? placed : { ...placed, hint: hint.replace('`suppressions`', '`only`') };
+}
+
+const UNUSABLE = 'The row has a hash or an end (`until`), which a list of the only addresses cannot have.';
+const USABLE = 'Write the address itself, and remove the row when its time is over.';
+
+function empty({ text, where }: FenceEntry, name: string): Diagnostic {
+  const hint = 'Add the addresses that may be sent to; without `only` all recipients are sent to.';
+  return problem('fence', `${text} has no address of its own, so that ${name} could send to no recipient of it.`, {
+    ...where,
+    hint,
+  });
+}
+
+function addressOf(
+  { text, where }: FenceEntry,
+  key: string,
+  defaultCountry: string | null,
+): { readonly kind: AddressKind; readonly to: string } | Diagnostic {
+  const kind: AddressKind = text.startsWith('contact:') ? 'contact' : kindOf(text);
+  const read = createAddressReader(kind, defaultCountry)(kind === 'contact' ? text.replace(/^contact:/, '') : text);
+  if (!('problem' in read)) return { kind, to: read.to };
+  const message = addressMessage(kind, key, text, read);
+  return problem('invalid-address', message, { ...where, ...(read.hint === undefined ? {} : { hint: read.hint }) });
+}
+
+/** All recipients of a request, in the form of the ledger; empty where the request cannot be understood. */
+function addressesIn(body: string, { msisdn, emailField }: Environment['wire']): readonly string[] {
+  const { recipients, addressBook } = JSON.parse(body) as JsonObject;
+  const contacts = (addressBook as JsonObject | undefined)?.['contacts'];
+  const numbers = listOf(recipients).map(({ msisdn: number, [emailField]: email }) =>
+    typeof number === 'string' ? `+${number.replace(PREFIX[msisdn], '')}` : email,
+  );
+  const found = [...numbers, ...listOf(contacts).map(({ id }) => id)];
+  return found.every((one) => typeof one === 'string') ? found : [];
+}
+
+const PREFIX = { e164: /^\+/, digits: /^/, '00': /^00/ } as const;
+
+function listOf(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? (value as readonly JsonObject[]) : [];
+}

@@ -1,0 +1,173 @@
+import { type Diagnostic, problem, warning } from '../errors.ts';
+import type { FollowedMessage, Ledger, Reach } from '../ledger/ledger.ts';
+import { isRedirected, type RunRecord } from '../ledger/records.ts';
+import type { Campaign, FollowUp, Recipient } from '../model.ts';
+import { foldDelivery, foldStates, hasEnded } from '../report/fold-delivery.ts';
+import { listedForm } from '../suppression/form.ts';
+import { canonicalName, isTest } from '../util/occurrence-name.ts';
+import { utcText } from '../util/time.ts';
+import { runsOfCampaign } from './former-names.ts';
+import type { Plan } from './plan.ts';
+import { createReferences } from './reference.ts';
+import type { Closed } from './window.ts';
+
+/** Who gets a follow-up: those who got the message before long enough ago, unless an exception applies to them. */
+export interface FollowUpRule {
+  /** Why a recipient gets none, or gets it later; null: it is their turn. */
+  check(recipient: Pick<Recipient, 'key'>, nowMs: number): string | Closed | null;
+  /** For the claim: an answer or a report may have come in between, and the message before may go out again. */
+  atClaim(key: string, nowMs: number): 'no-follow-up' | 'follow-up-later' | null;
+  /** Keys that were asked about and are those of recipients of the message before. */
+  found(): number;
+}
+
+/** What a follow-up asks of the ledger. */
+export interface FollowUpLedger extends Pick<Ledger, 'runsOf' | 'runsRenamed'> {
+  readonly events: Pick<Ledger['events'], 'hasReferences' | 'statesOf' | 'reportsOf'>;
+}
+
+/** The message before may still go out; a run with failed recipients is not finished, and its next start tries them again. */
+const OPEN: ReadonlySet<string> = new Set(['pending', 'claimed', 'deferred', 'failed']);
+
+/** The rule of `after`; null: the campaign follows on no other. The same for each look at a row, and for its claim. */
+export function createFollowUp(
+  plan: Plan,
+  ledger: FollowUpLedger,
+  reach: Reach,
+  followed: Pick<RunRecord, 'campaign'> | null,
+): FollowUpRule | null {
+  const { after } = plan.campaign;
+  if (after === null) return null;
+  const { wait } = after;
+  const before = `${after.campaign}@${plan.occurrence}`;
+  const name = followed?.campaign ?? after.campaign;
+  const exception = exceptionsOf(plan, { ...after, campaign: name }, ledger, reach);
+  const later = (atMs: number): Closed => ({
+    decision: 'defer',
+    reason: 'follow-up-later',
+    detail: `not before ${utcText(atMs)}, ${wait.written} after ${before}`,
+    opensAtMs: atMs,
+  });
+  const whyNot = (sent: FollowedMessage | null, key: string): string | null => {
+    if (sent === null) return `not in ${before}`;
+    if (OPEN.has(sent.state)) return null;
+    if (sent.state !== 'accepted') return `${sent.state} in ${before}`;
+    const why = exception(sent, key);
+    return why === null ? null : `${why} ${before}`;
+  };
+  // Whenever the message before goes out, this one waits as long after it.
+  const dueMs = (sent: FollowedMessage, nowMs: number): number =>
+    (OPEN.has(sent.state) ? nowMs : sent.claimedAtMs) + wait.ms;
+  let found = 0;
+  let last: string | null = null;
+  return {
+    found: () => found,
+    check({ key }, nowMs) {
+      const sent = reach.followed(key);
+      // Two rules ask about each recipient in turn.
+      if (sent?.state === 'accepted' && key !== last) found += 1;
+      last = key;
+      const why = whyNot(sent, key);
+      if (sent === null || why !== null) return why;
+      const atMs = dueMs(sent, nowMs);
+      return atMs > nowMs ? later(atMs) : null;
+    },
+    atClaim(key, nowMs) {
+      const sent = reach.followed(key);
+      if (sent === null || whyNot(sent, key) !== null) return 'no-follow-up';
+      return dueMs(sent, nowMs) > nowMs ? 'follow-up-later' : null;
+    },
+  };
+}
+
+/** Which exception of `unless` applies to the message before, in words; null: none. */
+function exceptionsOf(
+  { environment, occurrence }: Pick<Plan, 'environment' | 'occurrence'>,
+  { campaign, unless }: FollowUp,
+  ledger: FollowUpLedger,
+  reach: Reach,
+): (sent: FollowedMessage, key: string) => string | null {
+  const identity = { environment: environment.name, campaign, occurrence };
+  const referenceOf = createReferences(identity);
+  const isAnswered = unless.includes('replied');
+  const asksReplies = isAnswered || unless.includes('opted-out');
+  const asksReports = unless.includes('delivered-not');
+  const { events } = ledger;
+  const before = asksReports ? ledger.runsOf(identity) : [];
+  const run = before.find((one) => canonicalName(one.occurrence) === canonicalName(occurrence));
+  // Reports name the address that it was redirected to.
+  const isElsewhere = run !== undefined && isRedirected(run);
+  const replyTo = (sent: FollowedMessage, key: string) =>
+    reach.replyTo(sent, { sender: listedForm(sent.to), reference: referenceOf(key, sent.channel, sent.resend) });
+  return (sent, key) => {
+    const reply = asksReplies ? replyTo(sent, key) : null;
+    if (reply === 'opt-out') return 'opted out after';
+    if (reply !== null && isAnswered) return 'replied to';
+    if (!asksReports) return null;
+    const { channel, messageId, to, claimedAtMs, resend } = sent;
+    const reference = events.hasReferences() ? referenceOf(key, channel, resend) : null;
+    const address = isElsewhere ? null : to;
+    const message = { environment: environment.name, reference, messageId, to: address, claimedAtMs };
+    const said = foldStates(events.statesOf([message])[0] ?? 0);
+    const state = said === 'several-ends' ? (foldDelivery(events.reportsOf(message))?.state ?? null) : said;
+    return state !== null && hasEnded(state) ? 'not reached by' : null;
+  };
+}
+
+/** Why a follow-up cannot be sent: the campaign before was not, under this occurrence. */
+export function notSentBefore({ campaign, environment, occurrence }: Plan, sent: readonly string[]): Diagnostic | null {
+  const { after } = campaign;
+  if (after === null || sent.includes(occurrence)) return null;
+  const message = `${campaign.name} follows ${after.campaign}, which was not sent to ${environment.name} as "${occurrence}".`;
+  const hint =
+    sent.length === 0
+      ? `Send ${after.campaign} first. \`handbill due\` then sends this one when its time has come.`
+      : `Name an occurrence that was sent: --occurrence ${sent.at(-1)}.`;
+  return problem('run-not-found', message, { ...after.place, hint });
+}
+
+/** The list of a follow-up lacks most recipients of the message before: it may be another list, or have another key. */
+export function otherList(
+  { campaign, occurrence }: Pick<Plan, 'campaign' | 'occurrence'>,
+  accepted: number,
+  found: number,
+): readonly Diagnostic[] {
+  const { after } = campaign;
+  if (after === null || found * 2 >= accepted) return [];
+  const message = `Of ${accepted} recipients of ${after.campaign}@${occurrence}, ${found} are in the list of ${campaign.name}.`;
+  const hint = 'Recipients are found by their key: use the same list and `recipients.key` in both campaigns.';
+  return [warning('follow-up-list', message, { ...after.place, hint })];
+}
+
+type Before = Pick<FollowUp, 'campaign' | 'formerly'>;
+
+/** The runs of the campaign before, oldest first, under whichever of its names they were begun. */
+export function runsBefore(
+  ledger: Pick<Ledger, 'runsOf' | 'runsRenamed'>,
+  { campaign: name, formerly = [] }: Before,
+  environment: string,
+): readonly RunRecord[] {
+  return runsOfCampaign(ledger, { name, formerly }, environment);
+}
+
+/** The run that this occurrence follows; null: there is none. */
+export function runBefore(
+  ledger: Pick<Ledger, 'runsOf' | 'runsRenamed'>,
+  after: Before,
+  { environment, occurrence }: { readonly environment: string; readonly occurrence: string },
+): RunRecord | null {
+  const name = canonicalName(occurrence);
+  return runsBefore(ledger, after, environment).find((run) => canonicalName(run.occurrence) === name) ?? null;
+}
+
+/** Occurrences of the campaign before that were sent, oldest first. */
+export function sentBefore(
+  { after }: Pick<Campaign, 'after'>,
+  environment: string,
+  ledger: Pick<Ledger, 'runsOf' | 'runsRenamed'> | null,
+): readonly string[] {
+  if (after === null || ledger === null) return [];
+  const runs = runsBefore(ledger, after, environment);
+  const sent = runs.filter(({ occurrence, startedAtMs }) => startedAtMs !== null && !isTest(occurrence));
+  return sent.map(({ occurrence }) => canonicalName(occurrence));
+}

@@ -1,0 +1,136 @@
+import { type Diagnostic, problem, warning } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunIdentity, RunRecord } from '../ledger/records.ts';
+import type { Campaign } from '../model.ts';
+import { countOf, number } from '../report/words.ts';
+import { isTest } from '../util/occurrence-name.ts';
+import { iso } from '../util/time.ts';
+import { runsOfCampaign } from './former-names.ts';
+
+/** What is known of a list once all of it was read. */
+export interface ListFacts {
+  readonly file: string;
+  /** Rows, whatever becomes of them: a segment or a suppression list may leave out any number. */
+  readonly rows: number;
+  /** When the file was last written, in ms since 1970; null: the recipients are in the campaign file. */
+  readonly changedAtMs: number | null;
+  readonly sha256: string;
+}
+
+/** Judges a list before the first request. */
+export interface ListGuard {
+  /** Each guard that the list fails, as an error; or as a warning where the list is accepted all the same. */
+  judge(list: ListFacts): readonly Diagnostic[];
+}
+
+/** Of a test, which sends to no recipient of the list. */
+export const UNGUARDED: ListGuard = { judge: () => [] };
+
+interface GuardOptions {
+  readonly nowMs: number;
+  /** `--accept-list`: what fails is a warning. */
+  readonly acceptList?: boolean;
+  /** The campaign goes out by its schedule: a list without a row is refused unless the campaign allows it. */
+  readonly isDue?: boolean;
+}
+
+type LedgerOfRuns = Pick<Ledger, 'findRun' | 'runsOf' | 'runsRenamed' | 'counts'>;
+
+/** The guards of a campaign, for one run of it; with null instead of a ledger, no earlier run is known. */
+export function openListGuard(
+  campaign: Pick<Campaign, 'name' | 'formerly' | 'guards' | 'file' | 'recipients'>,
+  ledger: LedgerOfRuns | null,
+  identity: RunIdentity,
+  { nowMs, acceptList = false, isDue = false }: GuardOptions,
+): ListGuard {
+  const { guards, file, recipients } = campaign;
+  const { maxAge, minRecipients, change } = guards;
+  // A sample is as short and as old as it is.
+  if (recipients.sampled !== undefined) return UNGUARDED;
+  return {
+    judge(list) {
+      // The run was begun with these bytes: what was let through once is not asked about again, however old it is by now.
+      if (isBegunWith(ledger?.findRun(identity) ?? null, list)) return [];
+      const last = change === null || ledger === null ? null : lastSent(ledger, campaign, identity);
+      const found = [
+        ...(maxAge === null || list.changedAtMs === null ? [] : tooOld(list, maxAge, list.changedAtMs, nowMs)),
+        ...(minRecipients === null ? emptyList(list, isDue, file) : tooFew(list, minRecipients)),
+        ...(change === null || last === null ? [] : otherSize(list, change, last)),
+      ];
+      return acceptList ? found.map(({ code, message, at }) => warning(code, message, at && { at })) : found;
+    },
+  };
+}
+
+const ONCE = 'If the list is as it should be, send it this once with --accept-list.';
+
+function isBegunWith(run: RunRecord | null, { sha256 }: ListFacts): boolean {
+  // Of a run without a row, nothing was sent and nothing is recorded.
+  return run !== null && run.rows > 0 && run.inputs.some((one) => one.role === 'recipients' && one.sha256 === sha256);
+}
+
+/** The list of a run, and how many rows it had. */
+interface SentList {
+  readonly occurrence: string;
+  readonly rows: number;
+}
+
+const SENT: ReadonlySet<string> = new Set(['accepted', 'rejected', 'in-doubt']);
+
+/** The newest run of the same campaign and environment that sent something, for another occurrence. */
+function lastSent(
+  ledger: LedgerOfRuns,
+  campaign: Pick<Campaign, 'name' | 'formerly'>,
+  { environment, occurrence: own }: RunIdentity,
+): SentList | null {
+  const others = runsOfCampaign(ledger, campaign, environment).filter(({ occurrence }) => occurrence !== own);
+  for (const run of others.filter(({ occurrence }) => !isTest(occurrence)).toReversed()) {
+    const counts = ledger.counts(run);
+    if (!counts.some(({ outcome }) => SENT.has(outcome))) continue;
+    // Rows that an amended list no longer had are kept by the run, and were not in its list.
+    const rows = counts.reduce((sum, { reason, count }) => (reason === 'removed' ? sum : sum + count), 0);
+    return { occurrence: run.occurrence, rows };
+  }
+  return null;
+}
+
+type Guard<K extends keyof Campaign['guards']> = NonNullable<Campaign['guards'][K]>;
+
+function tooOld(list: ListFacts, { ms, text, place }: Guard<'maxAge'>, changedAtMs: number, nowMs: number) {
+  // A clock that was set back makes a file of the future, which is new in any case.
+  if (nowMs - changedAtMs <= ms) return [];
+  const message = `The list ${list.file} was written ${age(nowMs - changedAtMs)} ago (${iso(changedAtMs)}); recipients.maxAge allows ${text}.`;
+  return [problem('list-too-old', message, { ...place, hint: `Look whether the export still runs. ${ONCE}` })];
+}
+
+function tooFew({ rows }: ListFacts, { count, place }: Guard<'minRecipients'>): readonly Diagnostic[] {
+  if (rows >= count) return [];
+  const message = `The list has ${countOf(rows, 'recipient')}; limits.minRecipients asks for ${number(count)}.`;
+  return [problem('list-too-short', message, { ...place, hint: `Look whether the list is complete. ${ONCE}` })];
+}
+
+function emptyList({ rows, file }: ListFacts, isDue: boolean, campaign: string): readonly Diagnostic[] {
+  if (rows > 0 || !isDue) return [];
+  const message = `The list ${file} has no recipient, and the campaign does not say that it may be empty.`;
+  const hint = `Look whether the export failed. If the list may be empty, set \`limits: { minRecipients: 0 }\`. ${ONCE}`;
+  return [problem('list-too-short', message, { at: { file: campaign }, hint })];
+}
+
+function otherSize({ rows }: ListFacts, { share, text, place }: Guard<'change'>, last: SentList) {
+  const changed = Math.abs(rows - last.rows) / last.rows;
+  // As exact as counts of rows are: 30 % of 10 is 3.
+  if (Number(changed.toPrecision(12)) <= share) return [];
+  // Rounded up, so that what is above the limit is never shown as the limit.
+  const percent = number(Math.ceil(Number((changed * 1000).toPrecision(12))) / 10);
+  const than = `${percent} % ${rows < last.rows ? 'fewer' : 'more'} than the ${number(last.rows)} of ${last.occurrence}`;
+  const message = `${countOf(rows, 'recipient')}, ${than}; limits.change allows ${text}.`;
+  return [problem('list-size-changed', message, { ...place, hint: `Look whether the list is complete. ${ONCE}` })];
+}
+
+/** `3 days`, `26 hours`, `5 minutes`: rounded down. */
+function age(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 120) return countOf(minutes, 'minute');
+  const hours = Math.floor(minutes / 60);
+  return hours < 72 ? countOf(hours, 'hour') : countOf(Math.floor(hours / 24), 'day');
+}

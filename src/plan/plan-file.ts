@@ -1,0 +1,246 @@
+import { hash } from 'node:crypto';
+import { MAX_SIGNATURES } from '../approval/signature.ts';
+import { type Diagnostic, problem } from '../errors.ts';
+import type { Commit, InputFile } from '../model.ts';
+import { escapedJson } from '../util/escape.ts';
+import { dayMs } from '../util/time.ts';
+import type { Estimate } from './estimate.ts';
+import { canonical } from './settings.ts';
+
+/** A plan as a file: what was looked at and approved, so that exactly this and nothing else can be sent. */
+export interface PlanFile {
+  readonly version: 1;
+  readonly campaign: { readonly name: string; readonly file: string };
+  readonly environment: string;
+  readonly occurrence: string;
+  /** A list that was named on the command line, as it was written there; null: the campaign's own. */
+  readonly recipients: string | null;
+  /** Bad rows were looked at and are to be skipped. */
+  readonly skipInvalid: boolean;
+  readonly plannedAt: string;
+  /** The commit that it was made from; null: git did not know; absent in plans of earlier versions. */
+  readonly commit?: Commit | null;
+  readonly inputs: readonly InputFile[];
+  readonly estimate: Estimate;
+  /** SHA-256 over all of the above. */
+  readonly fingerprint: string;
+  /** SSH signatures of all of the above, the fingerprint included; absent: not signed. */
+  readonly signatures?: readonly string[];
+}
+
+/**
+ * The approval of a campaign and its templates until a day, as a file. Neither the list nor the day or the occurrence is
+ * in it. Its version keeps handbill 0.1 from taking it for a plan of one occurrence.
+ */
+export interface StandingPlan extends Omit<PlanFile, 'version' | 'occurrence' | 'recipients' | 'estimate'> {
+  readonly version: 2;
+  /** `until`: the last day on which a run may start, in UTC. */
+  readonly standing: { readonly until: string };
+}
+
+/** A plan of one occurrence, or of each until a day. */
+export type AnyPlanFile = PlanFile | StandingPlan;
+
+export function isStanding(plan: AnyPlanFile): plan is StandingPlan {
+  return plan.version === 2;
+}
+
+export function createStandingPlan(facts: Omit<StandingPlan, 'version' | 'fingerprint' | 'signatures'>): StandingPlan {
+  const content = { version: 2 as const, ...facts };
+  return { ...content, fingerprint: fingerprintOf(content) };
+}
+
+export function createPlanFile(facts: Omit<PlanFile, 'version' | 'fingerprint' | 'signatures'>): PlanFile {
+  const content = { version: 1 as const, ...facts };
+  return { ...content, fingerprint: fingerprintOf(content) };
+}
+
+/** Reads a plan file; a diagnostic where it is not one, or was changed after it was made. */
+export function parsePlanFile(text: string, file: string): AnyPlanFile | Diagnostic {
+  const hint = 'Make it again with `handbill plan CAMPAIGN -o FILE`.';
+  const invalid = (message: string): Diagnostic => problem('plan-invalid', message, { at: { file }, hint });
+  let plan: unknown;
+  try {
+    plan = JSON.parse(text);
+  } catch {
+    return invalid('This is not a plan: it is not JSON.');
+  }
+  if (!isPlan(plan)) return invalid('This is not a plan that handbill wrote.');
+  // What a reader sees in the file must be what is signed: of a duplicate key, the last value would be read.
+  if (!isSpelt(plan, withoutSpaces(text))) return invalid('The plan is not spelt as handbill writes it.');
+  return isWhole(plan) ? plan : invalid('The plan was changed after it was made.');
+}
+
+/** Is the plan as it was made? Its fingerprint says so. */
+export function isWhole({ fingerprint, signatures: _, ...content }: AnyPlanFile): boolean {
+  return fingerprint === fingerprintOrNull(content);
+}
+
+/** What signatures of a plan are made of: everything in it but themselves, in one spelling. */
+export function signedBytes({ signatures: _, ...signed }: AnyPlanFile): Uint8Array {
+  return new TextEncoder().encode(canonical(signed));
+}
+
+/** JSON without the spaces between its parts: files may be laid out anew, and lines may end otherwise. */
+function withoutSpaces(json: string): string {
+  return json.replaceAll(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
+}
+
+/** As it is written now, or as it was before its strings escaped what a terminal would obey. */
+function isSpelt(plan: object, text: string): boolean {
+  const plain = textOrNull(plan);
+  return plain !== null && (plain === text || escapedJson(plain) === text);
+}
+
+/** Null where the plan is nested deeper than the call stack: one that handbill wrote never is. */
+function textOrNull(plan: object): string | null {
+  try {
+    return JSON.stringify(plan);
+  } catch {
+    return null;
+  }
+}
+
+/** As `textOrNull`. */
+function fingerprintOrNull(content: object): string | null {
+  try {
+    return fingerprintOf(content);
+  } catch {
+    return null;
+  }
+}
+
+function isPlan(value: unknown): value is AnyPlanFile {
+  if (value === null || typeof value !== 'object') return false;
+  const plan = value as Written;
+  const campaign = plan.campaign as Partial<Record<'name' | 'file', unknown>> | null | undefined;
+  return (
+    (plan.version === 2 ? isForStanding(plan) : isForOnce(plan)) &&
+    typeof campaign?.name === 'string' &&
+    typeof campaign.file === 'string' &&
+    typeof plan.environment === 'string' &&
+    typeof plan.skipInvalid === 'boolean' &&
+    typeof plan.fingerprint === 'string' &&
+    isInstant(plan.plannedAt) &&
+    isCommit(plan.commit ?? null) &&
+    areSignatures(plan.signatures) &&
+    Array.isArray(plan.inputs) &&
+    plan.inputs.every(isInput)
+  );
+}
+
+type Written = Partial<Record<keyof PlanFile | 'standing', unknown>>;
+
+function isForOnce({ version, standing, occurrence, recipients, estimate }: Written): boolean {
+  return (
+    version === 1 &&
+    standing === undefined &&
+    typeof occurrence === 'string' &&
+    (recipients === null || typeof recipients === 'string') &&
+    isEstimate(estimate)
+  );
+}
+
+const STANDING_KEYS: ReadonlySet<string> = new Set<keyof StandingPlan>([
+  ...(['version', 'standing', 'campaign', 'environment', 'skipInvalid', 'plannedAt', 'commit'] as const),
+  ...(['inputs', 'fingerprint', 'signatures'] as const),
+]);
+
+/** Nothing of it may say what a plan of one occurrence says: an approver would take it for sealed. */
+function isForStanding(plan: Written): boolean {
+  const { until, ...more } = (plan.standing ?? {}) as { readonly until?: unknown };
+  const isKnown = Object.keys(plan).every((key) => STANDING_KEYS.has(key));
+  return isKnown && typeof until === 'string' && dayMs(until) !== null && Object.keys(more).length === 0;
+}
+
+/** As `toISOString` writes it. */
+function isInstant(value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
+    !Number.isNaN(Date.parse(value))
+  );
+}
+
+function isCommit(value: unknown): boolean {
+  if (value === null) return true;
+  if (typeof value !== 'object') return false;
+  const { commit, branch, clean } = value as Partial<Record<keyof Commit, unknown>>;
+  return typeof commit === 'string' && (branch === null || typeof branch === 'string') && typeof clean === 'boolean';
+}
+
+/** The figures that are shown to approvers; they say nothing about what is sent. */
+function isEstimate(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  const { rows, send, parts, unpriced, costMicros, currency, fallback, waiting } = value as Partial<
+    Record<keyof Estimate, unknown>
+  >;
+  return (
+    [rows, send, parts, unpriced].every((figure) => typeof figure === 'number') &&
+    (costMicros === null || typeof costMicros === 'number') &&
+    (currency === null || typeof currency === 'string') &&
+    typeof (fallback ?? null) === 'object' &&
+    typeof (waiting ?? null) === 'object'
+  );
+}
+
+function areSignatures(value: unknown): boolean {
+  if (value === undefined) return true;
+  return Array.isArray(value) && value.length <= MAX_SIGNATURES && value.every((one) => typeof one === 'string');
+}
+
+function isInput(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  const input = value as Partial<Record<keyof InputFile, unknown>>;
+  return [input.role, input.file, input.sha256].every((part) => typeof part === 'string');
+}
+
+function fingerprintOf(content: object): string {
+  return hash('sha256', canonical(content), 'hex');
+}
+
+/** The list failed a guard when the plan was made, and was accepted: who approves the plan sees which. */
+export function acceptsList({ inputs }: Pick<AnyPlanFile, 'inputs'>): boolean {
+  return inputs.some(({ accepted }) => accepted !== undefined);
+}
+
+/** The inputs that differ, each as an error that names the file; empty where nothing changed. */
+export function changedInputs(
+  before: readonly InputFile[],
+  now: readonly InputFile[],
+  since: string,
+): readonly Diagnostic[] {
+  // The same bytes may be elsewhere on another machine.
+  const id = ({ role, file }: InputFile) => `${role}\n${ONE_OF_ITS_KIND.has(role) ? '' : file}`;
+  const old = new Map(before.map((input) => [id(input), input]));
+  const found: Diagnostic[] = [];
+  for (const input of now) {
+    const was = old.get(id(input));
+    old.delete(id(input));
+    if (was?.sha256 === input.sha256) continue;
+    found.push(changed(input, was === undefined ? 'was added' : 'changed', since));
+  }
+  for (const gone of old.values()) found.push(changed(gone, 'is gone', since));
+  return found;
+}
+
+const ONE_OF_ITS_KIND: ReadonlySet<InputFile['role']> = new Set(['settings', 'recipients', 'day', 'fence', 'guards']);
+
+const NAMES: Readonly<Partial<Record<InputFile['role'], string>>> = {
+  settings: 'A setting of the environment or the project',
+  recipients: 'The list',
+  fence: 'The addresses of `only`',
+  redirect: 'The address of `redirect`',
+  guards: 'A limit, or a rule about who is sent to and when,',
+};
+
+function changed(input: InputFile, what: string, since: string): Diagnostic {
+  if (input.role === 'day') {
+    const message = `The day from which dates in \`recipients.where\` count ${what} since ${since}: ${input.file}.`;
+    return problem('input-changed', message);
+  }
+  const name = NAMES[input.role];
+  return problem('input-changed', `${name ?? `The ${input.role} file`} ${what} since ${since}.`, {
+    at: { file: input.file },
+  });
+}

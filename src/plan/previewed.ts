@@ -1,0 +1,80 @@
+import type { Diagnostic } from '../errors.ts';
+import type {
+  Campaign,
+  Decision,
+  Environment,
+  InputFile,
+  SendDecision,
+  SkipDecision,
+  Step,
+  StepMessage,
+  WinnerState,
+} from '../model.ts';
+import type { WhereDay } from './day.ts';
+import type { Estimate } from './estimate.ts';
+import type { AnyPlanFile } from './plan-file.ts';
+
+/** A dry run that is under way: read `batches` to its end, then ask for `result`. */
+export interface PreviewRows {
+  readonly plan: PreviewedPlan;
+  /** What is worth knowing about a message or about a row that is left out. */
+  readonly warn: (decision: SendDecision | SkipDecision) => readonly Diagnostic[];
+  /** The channel step that a message was written for. */
+  readonly stepOf: (message: StepMessage, variant: string | null) => Step;
+  readonly warnings: readonly Diagnostic[];
+  /** Every decision, in list order; the request of each with the bytes that send would post. */
+  readonly batches: AsyncIterable<readonly Previewed[]>;
+  /** How far the search for the winner of a test is at that time. */
+  readonly winner: WinnerState;
+  result(): {
+    readonly estimate: Estimate;
+    readonly problems: readonly Diagnostic[];
+    readonly problemCount: number;
+    /** Recipients whose message went to another address than the list holds now. */
+    readonly changed: number;
+    /** Line of the row whose message may cost the most; null without prices. */
+    readonly mostExpensive: number | null;
+    /** About the list as a whole. */
+    readonly warnings: readonly Diagnostic[];
+  };
+  close(): void;
+}
+
+/** What is previewed. */
+interface PreviewedPlan {
+  readonly campaign: Campaign;
+  readonly environment: Environment;
+  readonly occurrence: string;
+  /** The files that messages are made of, with their hashes, as a run records them; the list is not among them. */
+  readonly inputs: readonly InputFile[];
+  /** Of the list. */
+  readonly columns: readonly string[];
+  /** The day from which relative dates in `recipients.where` count; null: none is relative. */
+  readonly day: WhereDay | null;
+  /** Most recipients of one request. */
+  readonly recipientsPerRequest: number;
+}
+
+/** One decision with the requests that it would become. */
+export interface Previewed {
+  readonly decision: Decision;
+  /** JSON text of the body; null unless it would be sent, and for all but the first of those who share a request. */
+  readonly body: string | null;
+  /** Line of the row that shows the request which this recipient shares; null where it has one of its own. */
+  readonly sharedWith: number | null;
+  /** Bodies of the fallbacks, in order: what would go out if the channel before cannot be received. */
+  readonly fallbacks: readonly string[];
+}
+
+/** The options of `send --dry-run` that a preview does not have; each as in `SendOptions`. */
+export interface PreviewedStart {
+  readonly amend?: boolean;
+  readonly late?: boolean;
+  readonly retryRejected?: boolean;
+  readonly resendChanged?: boolean;
+  readonly newLedger?: boolean;
+  readonly limit?: number;
+  readonly planFile?: AnyPlanFile;
+  /** The list that was named in the place of the campaign's. */
+  readonly recipients?: string;
+}

@@ -1,0 +1,122 @@
+import { hash } from 'node:crypto';
+import { type Diagnostic, problem } from '../errors.ts';
+import type { Campaign, Environment, Frequency, InputFile, StandingRule } from '../model.ts';
+import { countOf, duration, number } from '../report/words.ts';
+import { followUpText, whenText } from '../schedule/occurrence.ts';
+import { DAY_MS, dayMs } from '../util/time.ts';
+import { MICROS_PER_UNIT } from '../util/units.ts';
+import { openFence } from './fence.ts';
+import type { Plan } from './plan.ts';
+import type { StandingPlan } from './plan-file.ts';
+import { canonical, settingsInput } from './settings.ts';
+
+/**
+ * What a standing plan seals: all inputs of a plan but the list and the day, and the guards of each run. The guards may
+ * come from handbill.yaml, and here they are all that bounds the list.
+ */
+export function sealedInputs({
+  campaign,
+  environment,
+  inputs,
+}: Pick<Plan, 'campaign' | 'environment' | 'inputs'>): readonly InputFile[] {
+  return [...inputs.filter(({ role }) => role !== 'day' && role !== 'recipients'), guardsInput(campaign, environment)];
+}
+
+/**
+ * As `sealedInputs`, without a plan: the list need not be there.
+ *
+ * @throws HandbillError exit 2: the addresses of `only` or `redirect` cannot be read
+ */
+export async function sealedInputsOf(campaign: Campaign, environment: Environment): Promise<readonly InputFile[]> {
+  const fence = await openFence(environment, campaign.project);
+  const files = campaign.inputs.filter(({ role }) => role !== 'project');
+  const inputs = [...files, settingsInput(campaign, environment), ...(fence?.inputs ?? [])];
+  return sealedInputs({ campaign, environment, inputs });
+}
+
+function guardsInput(campaign: Campaign, { budget }: Pick<Environment, 'budget'>): InputFile {
+  const { limits, guards, exclude, frequency, isCounted, after, send, recipients } = campaign;
+  const { maxAge, minRecipients, change } = guards;
+  // Without places: a line that moves changes nothing.
+  const content = {
+    limits,
+    ...(budget === null ? {} : { budget }),
+    list: [maxAge?.ms ?? null, minRecipients?.count ?? null, change?.share ?? null],
+    exclude: exclude.map(({ campaign: name, occurrence }) => [name, occurrence]),
+    frequency,
+    isCounted,
+    after: after === null ? null : [after.campaign, after.wait.ms, after.unless],
+    send: [send.notAfterMs, send.window, send.canary],
+    timeZone: recipients.timeZone,
+  };
+  const { project, file } = campaign;
+  return { role: 'guards', file: project.file ?? file, sha256: hash('sha256', canonical(content), 'hex') };
+}
+
+/** Why a standing plan does not count in its environment at a time, with any signatures; empty: it may. */
+export function timeFaults(
+  { standing: { until }, plannedAt, campaign, environment }: StandingPlan,
+  rule: StandingRule | null,
+  nowMs: number,
+): readonly Diagnostic[] {
+  if (rule === null) {
+    const hint = 'It does with `standingApprovals: { longest: 90d }` beside its `approvers` in handbill.yaml.';
+    return [problem('not-approved', `${environment} takes no standing approvals.`, { hint })];
+  }
+  const lastMs = dayMs(until) ?? Number.NEGATIVE_INFINITY;
+  if (nowMs >= lastMs + DAY_MS) {
+    const message = `The standing approval of ${campaign.name} for ${environment} ended with ${until} (UTC).`;
+    return [problem('not-approved', message, { hint: againHint(campaign.name, environment) })];
+  }
+  // A plan that claims to be made later does not last longer by it.
+  if (lastMs - Math.min(nowMs, Date.parse(plannedAt)) <= rule.longestMs) return [];
+  const message = `The standing approval of ${campaign.name} lasts until ${until}; ${environment} takes ${rule.longest} at most.`;
+  return [problem('not-approved', message, { hint: againHint(campaign.name, environment) })];
+}
+
+/** How a campaign is approved anew. */
+export function againHint(campaign: string, environment: string): string {
+  return `Approve it again: handbill approve ${campaign} --env ${environment} --standing --until DATE --sign KEY`;
+}
+
+/** What bounds each run under a standing plan, for the person who signs it. */
+export function guardFacts(
+  campaign: Campaign,
+  { budget }: Pick<Environment, 'budget'>,
+): readonly (readonly [name: string, value: string])[] {
+  const { limits, guards, frequency, exclude, schedule, after, recipients, send } = campaign;
+  const { maxRecipients, maxParts, maxCost } = limits;
+  const { maxAge, minRecipients, change } = guards;
+  const list = [
+    ...(maxRecipients === null ? [] : [`at most ${countOf(maxRecipients, 'recipient')}`]),
+    ...(minRecipients === null ? [] : [`at least ${countOf(minRecipients.count, 'row')}`]),
+    ...(change === null ? [] : [`${change.text} more or fewer than the last`]),
+    ...(maxAge === null ? [] : [`not older than ${maxAge.text}`]),
+  ];
+  const cost = [
+    ...(maxCost === null ? [] : [`at most ${number(maxCost)} each run`]),
+    ...(budget === null
+      ? []
+      : [`${number(budget.maxMicros / MICROS_PER_UNIT)} in a ${budget.per}, of all campaigns together`]),
+    ...(maxParts === null ? [] : [`at most ${countOf(maxParts, 'part')} each message`]),
+  ];
+  const columns = Object.keys(recipients.columns);
+  const when = schedule === null ? followUpText(after) : `${whenText(schedule)} ${schedule.timeZone}`;
+  return [
+    recipients.inline === null
+      ? ['NOT SEALED', 'the list: each run goes to whatever it holds then']
+      : ['the list', 'is in the campaign file, and sealed with it'],
+    ['goes out', `${when ?? 'without a schedule'}; by hand, for any occurrence that is named, however many`],
+    ['list', list.length === 0 ? 'NO GUARD: any number of recipients, of any age' : list.join(', ')],
+    ['cost', cost.length === 0 ? 'no limit' : cost.join(', ')],
+    ['caps', frequency.length === 0 ? 'none' : frequency.map(capText).join(', ')],
+    ['columns', columns.length === 0 ? 'no contract' : columns.join(', ')],
+    ...(exclude.length === 0 ? [] : [['excludes', exclude.map(({ campaign: name }) => name).join(', ')] as const]),
+    ...(send.window === null ? [] : [['window', 'as the campaign says'] as const]),
+  ];
+}
+
+function capText({ max, per, of }: Frequency): string {
+  const time = per.kind === 'rolling' ? duration(per.ms) : per.unit;
+  return `${countOf(max, 'message')} per ${time}${of === 'topic' ? ' of the topic' : ''}`;
+}

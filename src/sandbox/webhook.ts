@@ -1,0 +1,261 @@
+import { type Diagnostic, problem, refuse } from '../errors.ts';
+import type { HmacScheme } from '../model.ts';
+import { isLoopback } from '../util/base-url.ts';
+
+/** The key that requests must carry where no other is set. It is valid nowhere else, so it is not a secret. */
+export const SANDBOX_KEY = 'sandbox';
+
+export const WEBHOOK_SCHEMES = ['standard', 'hmac', 'basic', 'bearer', 'path', 'none'] as const;
+
+/** How a post proves who made it. */
+export type WebhookScheme = (typeof WEBHOOK_SCHEMES)[number];
+
+export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const;
+
+/**
+ * What a report repeats of the message beside its id: its `metaData`, only the reference in it, the text, or nothing,
+ * as in APIs that leave everything but the id to the client.
+ */
+export type Echo = (typeof ECHOES)[number];
+
+/** Where delivery reports and replies are posted, and how many and how fast. */
+export interface WebhookOptions {
+  /** Where events are posted, on this machine: `http://127.0.0.1:4011/webhooks`. */
+  readonly url: string;
+  /** How posts are signed; `standard` (Standard Webhooks) when absent. */
+  readonly scheme?: WebhookScheme;
+  /** The key of the signature; `user:password` for `basic`, the token, the last part of the path. */
+  readonly secret?: string;
+  /** What differs from Meta's form of the scheme `hmac`: `X-Hub-Signature-256: sha256=` and hex over the body. */
+  readonly hmac?: Partial<Omit<HmacScheme, 'kind' | 'toleranceMs'>>;
+  /** How often what happens, each from 0 to 1. */
+  readonly shares?: Partial<Shares>;
+  /** Milliseconds on average between one step and the next. */
+  readonly delaysMs?: Partial<Delays>;
+  /** What a report gives back of the message; `metadata` when absent. */
+  readonly echo?: Echo;
+  /** Most events of one post; 1 when absent. */
+  readonly batch?: number;
+  /** Most posts at once; 4 when absent. */
+  readonly atOnce?: number;
+  /** Milliseconds before each repetition of a post that was not answered 200, after which it is given up. */
+  readonly retriesMs?: readonly number[];
+  /** Milliseconds that one post may take; 10,000 when absent. */
+  readonly timeoutMs?: number;
+  /** What chance follows from: the same number tells the same stories about the same messages. 1 when absent. */
+  readonly seed?: number;
+  /** Most events that wait, above which further ones are dropped and counted; 250,000 when absent. */
+  readonly maxWaiting?: number;
+}
+
+/** Shares of messages, of those that were delivered, of those who wrote STOP, or of events: see each. */
+export interface Shares {
+  /** Of messages: reported as queued. 0. */
+  readonly queued: number;
+  /** Of messages: reported as sent. 1. */
+  readonly sent: number;
+  /** A share of the messages; when absent, all that have no other end. A message without any end stays at `sent`. */
+  readonly delivered: number;
+  /** Of messages. 0. */
+  readonly expired: number;
+  readonly failed: number;
+  readonly undeliverable: number;
+  readonly rejected: number;
+  /** Of delivered ones. 0. */
+  readonly read: number;
+  /** Of delivered ones: answered with an ordinary text or that of a survey. 0. */
+  readonly reply: number;
+  /** Of delivered ones: answered with STOP, in many spellings. 0. */
+  readonly stop: number;
+  /** Of those who wrote STOP: who writes START after it. 0. */
+  readonly start: number;
+  /** Of replies: from the number in another spelling than it was sent to. 0. */
+  readonly respelled: number;
+  /** Of events: posted twice. 0. */
+  readonly doubled: number;
+  /** Of messages: the last report comes first. 0. */
+  readonly reordered: number;
+  /** Of messages: the first report of how it ended comes before the answer to the request. 0. */
+  readonly early: number;
+  /** Of messages: that report comes late. 0. */
+  readonly late: number;
+}
+
+/** Milliseconds on average; each is drawn from half of it to one and a half. */
+export interface Delays {
+  /** From accepted to sent. */
+  readonly sent: number;
+  /** From sent to delivered, or to another end. */
+  readonly delivered: number;
+  readonly read: number;
+  /** From delivered or read to a reply. */
+  readonly reply: number;
+  /** What is late is so by this much, exactly. */
+  readonly late: number;
+}
+
+export const NO_SHARES: Shares = {
+  queued: 0,
+  sent: 1,
+  delivered: 1,
+  expired: 0,
+  failed: 0,
+  undeliverable: 0,
+  rejected: 0,
+  read: 0,
+  reply: 0,
+  stop: 0,
+  start: 0,
+  respelled: 0,
+  doubled: 0,
+  reordered: 0,
+  early: 0,
+  late: 0,
+};
+
+export const USUAL_DELAYS_MS: Delays = { sent: 50, delivered: 200, read: 500, reply: 1_000, late: 5_000 };
+
+export const USUAL_RETRIES_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000];
+
+/** Meta's: the raw body, SHA-256, hex. */
+export const USUAL_HMAC: Omit<HmacScheme, 'kind' | 'toleranceMs'> = {
+  header: 'x-hub-signature-256',
+  algorithm: 'sha256',
+  encoding: 'hex',
+  prefix: 'sha256=',
+  signed: '{body}',
+  timestampHeader: null,
+  idHeader: null,
+};
+
+/** The same as the options, checked and complete. */
+export interface WebhookSettings {
+  readonly origin: string;
+  /** Path and query; with the scheme `path` the secret is in it. */
+  readonly path: string;
+  /** For eyes: without the secret. */
+  readonly shownUrl: string;
+  readonly scheme: WebhookScheme;
+  readonly secret: string;
+  readonly hmac: Omit<HmacScheme, 'kind' | 'toleranceMs'>;
+  readonly shares: Shares;
+  readonly delaysMs: Delays;
+  readonly echo: Echo;
+  readonly batch: number;
+  readonly atOnce: number;
+  readonly retriesMs: readonly number[];
+  readonly timeoutMs: number;
+  readonly seed: number;
+  readonly maxWaiting: number;
+}
+
+/**
+ * Checks the options and fills in what is absent.
+ *
+ * @throws HandbillError (exit 2) with all faults: a URL of another machine, values that are not shares or add up to
+ * more than 1, a missing secret.
+ */
+export function toWebhookSettings(options: WebhookOptions): WebhookSettings {
+  const url = URL.parse(options.url);
+  const scheme = options.scheme ?? 'standard';
+  const shares = sharesOf(options.shares ?? {});
+  const faults = [...urlFaults(options.url, url), ...shareFaults(shares), ...secretFaults(scheme, options.secret)];
+  if (url === null || faults.length > 0) throw refuse(...faults);
+  // `localhost` may resolve to either family; the sandbox's own is 127.0.0.1.
+  const host = url.host.replace(/^localhost(?=:|$)/, '127.0.0.1');
+  const secret = options.secret ?? '';
+  return {
+    origin: `http://${host}`,
+    path: `${url.pathname}${scheme === 'path' ? `/${secret}` : ''}${url.search}`,
+    shownUrl: `http://${host}${url.pathname}`,
+    scheme,
+    secret,
+    hmac: { ...USUAL_HMAC, ...options.hmac },
+    shares,
+    delaysMs: { ...USUAL_DELAYS_MS, ...options.delaysMs },
+    echo: options.echo ?? 'metadata',
+    batch: options.batch ?? 1,
+    atOnce: options.atOnce ?? 4,
+    retriesMs: options.retriesMs ?? USUAL_RETRIES_MS,
+    timeoutMs: options.timeoutMs ?? 10_000,
+    seed: options.seed ?? 1,
+    maxWaiting: options.maxWaiting ?? 250_000,
+  };
+}
+
+/** How a message can end; they exclude each other. */
+export const ENDS = ['delivered', 'expired', 'failed', 'undeliverable', 'rejected'] as const;
+export type End = (typeof ENDS)[number];
+
+function sharesOf(given: Partial<Shares>): Shares {
+  const shares = { ...NO_SHARES, ...given };
+  if (given.delivered !== undefined) return shares;
+  const others = ENDS.slice(1).reduce((sum, end) => sum + shares[end], 0);
+  return { ...shares, delivered: Math.max(0, 1 - others) };
+}
+
+/** Shares are written in per cent with up to six decimals, and their sum is not exact. */
+const ROUNDING = 1e-9;
+
+function shareFaults(shares: Shares): Diagnostic[] {
+  const wrong = Object.entries(shares).filter(([, share]) => !(share >= 0 && share <= 1));
+  if (wrong.length > 0) {
+    return wrong.map(([name]) => problem('usage', `The share ${name} must lie between 0 and 1.`));
+  }
+  const over: Diagnostic[] = [];
+  const ends = ENDS.reduce((sum, end) => sum + shares[end], 0);
+  if (ends > 1 + ROUNDING) {
+    const asked = ENDS.filter((end) => shares[end] > 0).join(', ');
+    const hint = 'Each message ends once: lower one of these shares. The remaining messages stay at sent.';
+    over.push(problem('usage', `The shares of ${asked} sum up to more than all messages.`, { hint }));
+  }
+  if (shares.reply + shares.stop > 1 + ROUNDING) {
+    const hint = 'Each delivered message is answered once: lower one of these shares.';
+    over.push(problem('usage', 'The shares of reply and stop sum up to more than all delivered messages.', { hint }));
+  }
+  return over;
+}
+
+function urlFaults(text: string, url: URL | null): Diagnostic[] {
+  const hint = 'Write it as http://127.0.0.1:4011/webhooks: nothing that is sent to the sandbox leaves this machine.';
+  if (url === null) return [problem('usage', `${JSON.stringify(text)} is not a URL.`, { hint })];
+  if (url.protocol !== 'http:') return [problem('usage', `A webhook of the sandbox begins with http://.`, { hint })];
+  if (url.username !== '' || url.password !== '') {
+    return [problem('usage', 'The URL of the webhook holds user and password.', { hint: 'Use the scheme basic.' })];
+  }
+  if (isLoopback(url.hostname)) return [];
+  return [problem('usage', `The sandbox posts to this machine only, not to ${JSON.stringify(url.host)}.`, { hint })];
+}
+
+function secretFaults(scheme: WebhookScheme, secret: string | undefined): Diagnostic[] {
+  if (scheme === 'none') return [];
+  if (secret === undefined || secret === '') {
+    const hint = 'Name the variable or the file that holds it, or choose the scheme none.';
+    return [problem('missing-webhook-secret', `The scheme ${scheme} needs a secret.`, { hint })];
+  }
+  if (FORMS[scheme].test(secret)) return [];
+  const hint = `Take the secret that handbill listen has${MAKE[scheme] ?? ''}.`;
+  return [problem('invalid-webhook-secret', `The secret ${NEEDS[scheme]}.`, { hint })];
+}
+
+/** How one is made for both. */
+const MAKE: Readonly<Partial<Record<WebhookScheme, string>>> = {
+  standard: ', or make one for both: openssl rand -base64 32',
+  path: ', or make one for both: openssl rand -hex 16',
+};
+
+/** What a header or a path can hold. */
+const FORMS: Readonly<Record<Exclude<WebhookScheme, 'none'>, RegExp>> = {
+  standard: /^(?:whsec_)?(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/,
+  hmac: /^[\s\S]+$/,
+  basic: /^[^:]+:[\s\S]*$/,
+  bearer: /^[\x21-\x7e]+$/,
+  path: /^[A-Za-z0-9._~-]+$/,
+};
+const NEEDS: Readonly<Record<Exclude<WebhookScheme, 'none'>, string>> = {
+  standard: 'of the scheme standard is base64, with whsec_ or without',
+  hmac: 'is empty',
+  basic: 'of the scheme basic is user:password',
+  bearer: 'of the scheme bearer is printable ASCII without spaces',
+  path: 'of the scheme path is of letters, digits and - . _ ~',
+};

@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import process from 'node:process';
+import { DEFAULT_WIRE } from '../campaign/defaults.ts';
+import { type Diagnostic, refuse, warning } from '../errors.ts';
+import { type CompiledWire, compilePointers } from '../http/answer.ts';
+import { connect, type Endpoint } from '../http/connect.ts';
+import { checkTlsEnvironment, readKey } from '../http/credentials.ts';
+import type { Environment, KeySource } from '../model.ts';
+import type { AnyPlanFile } from '../plan/plan-file.ts';
+import { canonical } from '../plan/settings.ts';
+import type { Sandbox } from '../sandbox/options.ts';
+import type { WebhookOptions } from '../sandbox/webhook.ts';
+import { createRedactor } from '../util/redact.ts';
+import { requireApproval } from './approved.ts';
+
+/** The way to an environment's API, opened by `open`. */
+export interface Api {
+  readonly endpoint: Endpoint;
+  readonly wire: CompiledWire;
+  close(graceMs: number): Promise<void>;
+}
+
+interface ApiOptions {
+  readonly environment: Environment;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folder that relative key files are looked for in. */
+  readonly root: string;
+  readonly connections: number;
+  readonly timeoutMs: number;
+  /** Most recipients of one request; default: 1. */
+  readonly recipientsPerRequest?: number;
+  /** The plan that is applied; null without one. Where the environment has approvers, they must have signed it. */
+  readonly planFile: AnyPlanFile | null;
+  readonly nowMs: number;
+  readonly onNotice?: (notice: Diagnostic) => void;
+  /** The sandbox that all rounds of a start share; null, as by default: each has one of its own. */
+  readonly sandbox?: () => Promise<EmbeddedSandbox> | null;
+}
+
+/** The API on this machine, in this process. */
+export interface EmbeddedSandbox {
+  readonly sandbox: Sandbox;
+  readonly apiKey: string;
+}
+
+/**
+ * Checks the approval that the environment asks for: the key is read only here, so no caller can skip the check. Reads
+ * the key and checks that it may be used. Returns the function that opens the connection (and starts the embedded
+ * sandbox). There are two steps, so that a missing key is reported before a long list is checked.
+ * Throws `HandbillError` (exit 2); its text never holds the key.
+ */
+export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api>> {
+  const tls = checkTlsEnvironment(options.env);
+  if (tls !== null) throw refuse(tls);
+  const { environment } = options;
+  await requireApproval(environment, options.planFile, options);
+  if (environment.apiKey === null) return () => openSandbox(options);
+  const key = await keyOf(environment.apiKey, options);
+  return async () => {
+    const endpoint = endpointTo(environment.url, key, options);
+    return { endpoint, wire: wireOf(environment, key), close: (graceMs) => endpoint.close(graceMs) };
+  };
+}
+
+async function keyOf(source: KeySource, options: ApiOptions): Promise<string> {
+  const read = await readKey(source, options.env, options.root);
+  if ('problem' in read) throw refuse(read.problem);
+  return read.key;
+}
+
+/** A sandbox on loopback, over real HTTP, with a key of its own. Only who has one loads it: it is half of what a send loads. */
+export async function startEmbedded(
+  environment: Environment,
+  reports: { readonly webhook?: WebhookOptions; readonly now?: () => number } = {},
+): Promise<EmbeddedSandbox> {
+  const apiKey = randomBytes(16).toString('hex');
+  // A project that rehearses another API's fields means them: only the sandbox's own are checked for slips.
+  const fields = canonical(environment.wire) === canonical(DEFAULT_WIRE) ? 'known' : 'any';
+  const { startSandbox } = await import('../sandbox/server.ts');
+  const sandbox = await startSandbox({ apiKey, keep: 0, fields, ...reports });
+  return { sandbox, apiKey };
+}
+
+async function openSandbox(options: ApiOptions): Promise<Api> {
+  const { environment } = options;
+  const shared = options.sandbox?.() ?? null;
+  const { sandbox, apiKey } = await (shared ?? startEmbedded(environment));
+  // Both ends of its connections are this process's.
+  const endpoint = endpointTo(`${sandbox.url}/v2/messages`, apiKey, options, 2);
+  return {
+    endpoint,
+    wire: wireOf(environment, apiKey),
+    async close(graceMs) {
+      await endpoint.close(graceMs);
+      if (shared === null) await sandbox.close();
+    },
+  };
+}
+
+/** Files that a start opens at its end, beside its connections: those of reports, and of SQLite, which sorts in some. */
+const OTHER_FILES = 10;
+
+/**
+ * The most connections that this process may open, with enough files left to record all outcomes and write the report
+ * (failures.md, B3).
+ */
+function affordable({ connections, onNotice }: ApiOptions, filesEach: number): number {
+  const free = freeDescriptors();
+  if (free === null) return connections;
+  const most = Math.max(1, Math.floor((free - OTHER_FILES) / filesEach));
+  if (most >= connections) return connections;
+  onNotice?.(
+    warning(
+      'connection-limit',
+      `This process may open only ${free} more files: it uses ${most} of ${connections} connections.`,
+      { hint: 'Raise the limit with `ulimit -n`, or lower the concurrency.' },
+    ),
+  );
+  return most;
+}
+
+function endpointTo(url: string, key: string, options: ApiOptions, filesEach = 1): Endpoint {
+  const connections = affordable(options, filesEach);
+  return connect({
+    url,
+    headers: { 'x-api-key': key },
+    connections,
+    timeoutMs: options.timeoutMs,
+    recipientsPerRequest: options.recipientsPerRequest ?? 1,
+    proxy: options.environment.proxy,
+    idempotencyHeader: options.environment.wire.idempotencyHeader,
+    ...(options.onNotice === undefined ? {} : { onNotice: options.onNotice }),
+  });
+}
+
+/**
+ * Removes the API key from texts of the API before they are stored: refusals and message ids are kept, and an answer may
+ * repeat the key. A key of a few letters (`test`) is not removed: it is not secret, and would match ids by chance.
+ */
+function wireOf(environment: Environment, key: string): CompiledWire {
+  return compilePointers(environment.wire, createRedactor(key.length < SHORTEST_KEY ? [] : [key]));
+}
+
+const SHORTEST_KEY = 8;
+
+/**
+ * How many more files and connections this process may open; null where the system does not say. The limit is that of the
+ * process, not of the shell: Node.js raises its own as far as it may.
+ */
+function freeDescriptors(): number | null {
+  const limit = descriptorLimit();
+  const open = entriesOf('/proc/self/fd') ?? entriesOf('/dev/fd');
+  return limit === null || open === null ? null : Math.max(0, limit - open);
+}
+
+function descriptorLimit(): number | null {
+  const said = readOrNull('/proc/self/limits');
+  if (said !== null) return numberOrNull(/^Max open files\s+(\S+)/m.exec(said)?.[1]);
+  if (process.platform === 'win32') return null;
+  const report: unknown = process.report.getReport();
+  const limits = (report as { userLimits?: { open_files?: { soft?: unknown } } }).userLimits;
+  return numberOrNull(limits?.open_files?.soft);
+}
+
+function numberOrNull(text: unknown): number | null {
+  const number = Number(text);
+  return text === undefined || Number.isNaN(number) ? null : number;
+}
+
+function entriesOf(folder: string): number | null {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    return null;
+  }
+}
+
+function readOrNull(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}

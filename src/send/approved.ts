@@ -1,0 +1,184 @@
+import { type Judgement, judge } from '../approval/judge.ts';
+import { findProject } from '../campaign/place.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
+import type { Campaign, Environment, InputFile } from '../model.ts';
+import { listInput } from '../plan/check.ts';
+import type { Plan } from '../plan/plan.ts';
+import {
+  type AnyPlanFile,
+  changedInputs,
+  isStanding,
+  isWhole,
+  type StandingPlan,
+  signedBytes,
+} from '../plan/plan-file.ts';
+import { againHint, sealedInputs, timeFaults } from '../plan/standing.ts';
+import { hashList } from '../recipients/read.ts';
+import { occurrenceRules } from '../schedule/occurrence.ts';
+import { canonicalName } from '../util/occurrence-name.ts';
+import { isInside } from '../util/paths.ts';
+import type { Prepared } from './prepare.ts';
+
+export interface ApprovedOptions {
+  /** The process's variables: where ssh-keygen is found. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Keys must be valid now. */
+  readonly nowMs: number;
+}
+
+/** Plans are small: a larger file is none. */
+export const MAX_PLAN_BYTES = 1024 * 1024;
+
+/**
+ * Refuses to send to an environment with approvers what they have not approved. Environments without approvers, such as
+ * the sandbox, need nothing. Whether the plan is of what is about to be sent is said by `refuseUnlessSealed`.
+ *
+ * @param planFile - the plan that is applied; null where a campaign is sent without one
+ * @throws HandbillError exit 2 saying what is missing
+ */
+export async function requireApproval(
+  environment: Environment,
+  planFile: AnyPlanFile | null,
+  options: ApprovedOptions,
+): Promise<void> {
+  if (planFile !== null && isStanding(planFile)) {
+    const faults = timeFaults(planFile, environment.approval?.standing ?? null, options.nowMs);
+    if (faults.length > 0) throw refuse(...faults);
+  }
+  if (environment.approval === null) return;
+  if (planFile === null) throw refuse(needsPlan(environment));
+  if (planFile.environment !== environment.name || !isWhole(planFile)) {
+    throw refuse(problem('plan-invalid', `This is not a plan for ${environment.name}, as it was made.`));
+  }
+  const judgement = await judgePlan(environment, planFile, options);
+  if (judgement === null || judgement.approved) return;
+  throw refuse(notApproved(environment, planFile, judgement), ...judgement.refused.map(doesNotCount));
+}
+
+/** What the signatures of a plan come to in its environment; null where that needs none. */
+export async function judgePlan(
+  environment: Environment,
+  planFile: AnyPlanFile,
+  options: ApprovedOptions,
+): Promise<Judgement | null> {
+  if (environment.approval === null) return null;
+  return judge(signedBytes(planFile), planFile.signatures ?? [], environment.approval, options);
+}
+
+/** What is said where there is no plan, and how to make one. */
+export function needsPlan({ name, approval }: Environment, campaign = 'CAMPAIGN'): Diagnostic {
+  const standing =
+    (approval?.standing ?? null) === null
+      ? ''
+      : ` For every occurrence until a day: \`handbill approve ${campaign} --env ${name} --standing --until DATE --sign KEY\`.`;
+  const hint =
+    `Make one with \`handbill plan ${campaign} --env ${name} -o FILE --sign KEY\`, have it approved with ` +
+    `\`handbill approve FILE --sign KEY\` by an approver, and send it with \`handbill send --plan FILE\`.${standing}`;
+  return problem('not-approved', `${name} accepts approved plans only.`, { hint });
+}
+
+function notApproved(environment: Environment, planFile: AnyPlanFile, { missing }: Judgement): Diagnostic {
+  const message = `The plan of ${planFile.campaign.name} is not approved for ${environment.name}. ${missing}`;
+  const hint = '`handbill approve FILE --sign KEY` adds a signature, also that of the planner.';
+  return problem('not-approved', message, { hint });
+}
+
+function doesNotCount(sentence: string): Diagnostic {
+  return problem('not-approved', sentence);
+}
+
+/**
+ * Compares a plan with the plan file: it must be of the same campaign, environment and occurrence, with unchanged inputs.
+ * A standing one is of every occurrence, and of whatever the list holds.
+ *
+ * @param options.cwd - a plan names its campaign, but not the project: it is that in which this folder lies, or else one
+ *   below this folder
+ * @param options.amend - asked for beside the plan, which would put what was not looked at in the place of a run
+ * @throws HandbillError exit 2 naming all that differs
+ */
+export async function refuseOtherInputs(
+  plan: Plan,
+  planFile: AnyPlanFile,
+  options: { readonly cwd: string; readonly amend: boolean },
+): Promise<void> {
+  await refuseOtherProject(plan.campaign, options.cwd);
+  const others = differences(plan, planFile);
+  if (options.amend) others.push(problem('usage', 'A plan file cannot be amended.', { hint: 'Make a new plan.' }));
+  if (others.length > 0) throw refuse(...others);
+  if (isStanding(planFile)) return refuseOtherSeal(planFile, sealedInputs(plan));
+  const list = await hashList(plan.campaign.recipients);
+  const changes = changedInputs(planFile.inputs, [...plan.inputs, listInput(plan, list)], 'the plan was made');
+  if (changes.length === 0) return;
+  throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
+}
+
+/**
+ * Compares what a standing plan seals with what a campaign is made of now.
+ *
+ * @throws HandbillError exit 2 naming all that differs
+ */
+export function refuseOtherSeal({ campaign, environment, inputs }: StandingPlan, sealed: readonly InputFile[]): void {
+  const changes = changedInputs(inputs, sealed, 'it was approved');
+  const hint = `Undo the change. ${againHint(campaign.name, environment)}`;
+  if (changes.length > 0) throw refuse(...changes.map((change) => ({ ...change, hint })));
+}
+
+/**
+ * Compares the bytes that were looked at and loaded with those of the plan: the list may have been replaced since it was
+ * compared.
+ *
+ * @throws HandbillError exit 2
+ */
+export function refuseOtherList(plan: Plan, planFile: AnyPlanFile, prepared: Pick<Prepared, 'list' | 'discard'>): void {
+  if (isStanding(planFile)) return;
+  const wanted = planFile.inputs.filter(({ role }) => role === 'recipients');
+  const changes = changedInputs(wanted, [listInput(plan, prepared.list)], 'the plan was made');
+  if (changes.length === 0) return;
+  prepared.discard();
+  throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
+}
+
+const HINT = 'Undo the change, or make and review a new plan.';
+
+/**
+ * Any person may have written a plan file. One that leads to another handbill.yaml would bring its own environments and
+ * approvers with it.
+ */
+export async function refuseOtherProject(
+  { project, file }: Pick<Campaign, 'project' | 'file'>,
+  cwd: string,
+): Promise<void> {
+  const { root, isMarked } = await findProject(cwd);
+  const { root: planned } = project;
+  // A folder outside of any project may contain projects. A project elsewhere was chosen by the plan, not by the user.
+  if (root === planned || (!isMarked && isInside(root, planned))) return;
+  throw refuse(
+    problem(
+      'plan-invalid',
+      'The plan is of a campaign of another project than the one of this folder, or those below it.',
+      {
+        at: { file },
+        hint: 'Go to that project, if it is the one you mean.',
+      },
+    ),
+  );
+}
+
+/** What one plan may not be taken for another in: the same inputs may go out at another time, or to another API. */
+function differences(plan: Plan, planFile: AnyPlanFile): Diagnostic[] {
+  const pairs = [
+    ['campaign', planFile.campaign.name, plan.campaign.name],
+    ['environment', planFile.environment, plan.environment.name],
+    ...(isStanding(planFile) ? [] : [['occurrence', planFile.occurrence, plan.occurrence] as const]),
+  ] as const;
+  const rules = occurrenceRules(plan.campaign);
+  const same = (planned: string, said: string): boolean => canonicalName(planned, rules) === canonicalName(said, rules);
+  return pairs
+    .filter(([what, planned, said]) => planned !== said && !(what === 'occurrence' && same(planned, said)))
+    .map(([what, planned, said]) =>
+      problem(
+        what === 'occurrence' ? 'usage' : 'plan-invalid',
+        `The plan was made for ${what} "${planned}", not "${said}".`,
+      ),
+    );
+}

@@ -1,0 +1,318 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Canary, CanaryGate, StepCount, Threshold } from '../model.ts';
+import { partAtMost, wholePart } from '../util/units.ts';
+import { type Returned, returnedIn } from './deliveries.ts';
+import { type Figures, type Progress, triedIn } from './progress.ts';
+import type { Stop } from './stop.ts';
+import type { Timers } from './timers.ts';
+
+/**
+ * The steps of a canary: how many may be sent to before the next gate, and what the gate says. It is derived from what
+ * the ledger holds, so that a start that goes on knows where the one before ended.
+ */
+interface CanarySteps {
+  /** Recipients that may still be put before the gate. */
+  room(): number;
+  put(recipients: number): void;
+  /**
+   * Called when nothing is in flight: recipients that were let through, but left out by a rule, make room again.
+   *
+   * @param counts - the ledger's current figures, if they were read: recipients in doubt may have been resolved meanwhile
+   */
+  finish(counts?: readonly StepCount[]): void;
+  /** What the gate says of all recipients so far: null, it is open; else which figure shuts it, as a sentence. */
+  judge(): string | null;
+  /** It is shut, and opens if reports say that enough of those in doubt have their message. */
+  isInDoubt(): boolean;
+  /** The next step may begin. */
+  pass(): void;
+  /** Where the step ends whose gate is next, in recipients. */
+  readonly end: number;
+}
+
+interface CanaryContext {
+  readonly canary: Canary;
+  /** What earlier starts came to, before this one. */
+  readonly before: readonly StepCount[];
+  readonly figures: Pick<Figures, 'finished'>;
+}
+
+export function createCanary({ canary, before, figures }: CanaryContext): CanarySteps {
+  const { finished } = figures;
+  const first = answersOf(before);
+  let earlier = first.outcomes;
+  // What this start came to when the ledger was asked last, and what it says holds these too.
+  let known = { ...NONE_TRIED };
+  const count = (outcome: Tried): number => earlier[outcome] + finished[outcome] - known[outcome];
+  const tried = (): number => triedIn(earlier) + triedIn(finished) - triedIn(known);
+  const triedBefore = tried();
+  const ends = stepEnds(canary.steps, first.meant);
+  // A gate that recipients have passed already was open.
+  let at = ends.findIndex((end) => end >= triedBefore);
+  if (at === -1) at = ends.length;
+  let put = triedBefore;
+  const { accepted: least } = canary.gate;
+  const isEnough = (accepted: number): boolean => least === null || accepted >= wholePart(least, tried());
+
+  return {
+    room: () => (ends[at] ?? Number.POSITIVE_INFINITY) - put,
+    put(recipients) {
+      put += recipients;
+    },
+    finish(counts) {
+      if (counts !== undefined) {
+        earlier = answersOf(counts).outcomes;
+        const { accepted, rejected, failed, 'in-doubt': doubts } = finished;
+        known = { accepted, rejected, failed, 'in-doubt': doubts };
+      }
+      put = tried();
+    },
+    judge() {
+      const all = tried();
+      const accepted = count('accepted');
+      if (least === null || isEnough(accepted)) return null;
+      const doubts = count('in-doubt');
+      const inDoubt = doubts === 0 ? '' : `, ${doubts} in doubt`;
+      const share =
+        all === 1
+          ? `the first recipient was not accepted${inDoubt}`
+          : `${percentDown(accepted / all)} of the first ${all} recipients were accepted (${accepted}${inDoubt})`;
+      return `${share}; send.canary.gate.accepted asks for ${percentDown(least)}.`;
+    },
+    isInDoubt: () => !isEnough(count('accepted')) && isEnough(count('accepted') + count('in-doubt')),
+    pass() {
+      at += 1;
+    },
+    get end() {
+      return ends[at] ?? Number.POSITIVE_INFINITY;
+    },
+  };
+}
+
+type Tried = 'accepted' | 'rejected' | 'failed' | 'in-doubt';
+
+const NONE_TRIED: Readonly<Record<Tried, number>> = { accepted: 0, rejected: 0, failed: 0, 'in-doubt': 0 };
+
+/** Recipients who were tried, by outcome, and how many are meant at all. */
+function answersOf(counts: readonly StepCount[]) {
+  const outcomes = { ...NONE_TRIED };
+  let meant = 0;
+  for (const { outcome, fellBack, count } of counts) {
+    if (fellBack || outcome === 'skipped') continue;
+    meant += count;
+    if (outcome !== 'pending' && outcome !== 'deferred') outcomes[outcome] += count;
+  }
+  return { outcomes, meant };
+}
+
+/** In recipients, ascending: counts and shares may be mixed, and steps that end at the same count are one. */
+export function stepEnds(steps: readonly Threshold[], recipients: number): readonly number[] {
+  const ends = steps.map((step) => ('count' in step ? step.count : Math.max(1, wholePart(step.share, recipients))));
+  return [...new Set(ends)].sort((a, b) => a - b);
+}
+
+/** A pause that a start waits for by itself; a longer one is left to the next start, or to `--wait`. */
+export const STAYS_MS = 15 * 60_000;
+
+/** The shortest interval between scans of the delivery reports and replies; slow scans run less often. */
+const LOOK_MS = 250;
+const LOOK_SHARE = 20;
+
+/** Told that nothing is sent before an instant, in ms since 1970; with `reports`, that it may be earlier. */
+export type OnWait = (untilMs: number, why?: 'reports') => void;
+
+interface GateContext {
+  readonly steps: CanarySteps;
+  readonly pauseMs: number;
+  /** When the last message of an earlier start was sent, in ms since 1970; null: none was sent. */
+  readonly lastClaimMs: number | null;
+  /** Waits for a long pause as well. */
+  readonly stays: boolean;
+  readonly progress: Pick<Progress, 'figures' | 'opens'>;
+  readonly stop: Pick<Stop, 'shut'>;
+  /** Called where a pause is waited for that a start without `stays` would not wait for, and where reports are. */
+  readonly onWait?: OnWait | undefined;
+  /**
+   * Called when nothing is in flight: the outcomes of all recipients from the ledger. Default: those that this start
+   * knows.
+   */
+  readonly recount?: () => Promise<readonly StepCount[]>;
+  /** Delivery reports and replies; null if the gate does not use them. */
+  readonly reports?: GateReports | null;
+  readonly now: () => number;
+  readonly timers: Pick<Timers, 'sleep'> & Partial<Pick<Timers, 'monotonicMs'>>;
+  readonly stopped: AbortSignal;
+}
+
+interface GateReports {
+  /** How long they are waited for after the pause, in ms. */
+  readonly waitMs: number;
+  judge(isOver: boolean): ReportVerdict;
+}
+
+/** Lets recipients through step by step; those behind a gate are put off (failures.md, A2). */
+export interface Gate {
+  /** There is room for at least one recipient before the next gate. */
+  isOpen(): boolean;
+  /** There are no more gates. */
+  isWide(): boolean;
+  put(recipients: number): void;
+  /**
+   * At a gate, when nothing is in flight: waits for the pause and for reports, then decides. False if the recipients left
+   * are not sent to in this start: the gate is shut and the run halts, the pause is a long one, or the run was stopped.
+   */
+  turn(): Promise<boolean>;
+}
+
+export function createGate(context: GateContext): Gate {
+  const { steps, stopped, progress, now, reports = null, recount } = context;
+  let isFirst = true;
+  /** The pause begins with the last message that was sent: in this start, just now. */
+  const pauseEnds = (): number => {
+    const began = progress.figures.posted === 0 && isFirst ? context.lastClaimMs : null;
+    return (began ?? now()) + context.pauseMs;
+  };
+  const waitUntil = async (shownMs: number, untilMs: number): Promise<void> => {
+    progress.figures.waits = { why: 'canary', untilMs: shownMs };
+    if (untilMs > now()) await context.timers.sleep(untilMs - now(), stopped);
+    progress.figures.waits = null;
+  };
+  const finish = async (): Promise<void> => {
+    if (recount === undefined) steps.finish();
+    else steps.finish(await recount());
+  };
+  /** Everything that the gate asks for, as far as it is known. */
+  const look = (isOver: boolean): ReportVerdict => {
+    const shut = steps.judge();
+    if (shut !== null) return reports !== null && !isOver && steps.isInDoubt() ? 'waits' : { shut };
+    return reports?.judge(isOver) ?? 'open';
+  };
+  const shutBy = ({ shut }: { readonly shut: string }): false => {
+    context.stop.shut(shut);
+    return false;
+  };
+  /**
+   * After the pause: waits until delivery reports and replies decide, or until the gate's time for them is over. A start
+   * waits for them as it does for a pause. Later starts check once, and go on if it is decided.
+   */
+  const reported = async (pausedMs: number, waitMs: number): Promise<boolean> => {
+    const untilMs = pausedMs + waitMs;
+    for (let looks = 0; ; looks += 1) {
+      const beganMs = context.timers.monotonicMs?.() ?? 0;
+      await finish();
+      const verdict = look(now() >= untilMs);
+      if (verdict === 'open') return true;
+      if (verdict !== 'waits') return shutBy(verdict);
+      if (!context.stays && now() - pausedMs >= STAYS_MS) {
+        progress.opens(untilMs);
+        return false;
+      }
+      if (looks === 0) context.onWait?.(untilMs, 'reports');
+      const tookMs = (context.timers.monotonicMs?.() ?? 0) - beganMs;
+      await waitUntil(untilMs, Math.min(untilMs, now() + Math.max(LOOK_MS, LOOK_SHARE * tookMs)));
+      if (stopped.aborted) return false;
+    }
+  };
+  return {
+    isOpen: () => steps.room() > 0,
+    isWide: () => steps.room() === Number.POSITIVE_INFINITY,
+    put: (recipients) => steps.put(recipients),
+    async turn() {
+      if (stopped.aborted) return false;
+      await finish();
+      // A rule left out some of the step: others take their places.
+      if (stopped.aborted || steps.room() > 0) return !stopped.aborted;
+      const verdict = look(false);
+      if (typeof verdict !== 'string') return shutBy(verdict);
+      const untilMs = pauseEnds();
+      isFirst = false;
+      if (untilMs - now() > STAYS_MS && !context.stays) {
+        progress.opens(untilMs);
+        return false;
+      }
+      if (untilMs - now() > STAYS_MS) context.onWait?.(untilMs);
+      await waitUntil(untilMs, untilMs);
+      if (stopped.aborted) return false;
+      if (reports !== null && !(await reported(untilMs, reports.waitMs))) return false;
+      steps.pass();
+      return true;
+    },
+  };
+}
+
+/**
+ * What reports and replies say at a gate: it is open, it is not known yet, or the figure that shuts it, as a sentence.
+ */
+type ReportVerdict = 'open' | 'waits' | { readonly shut: string };
+
+/** Whether a gate uses delivery reports or replies. */
+export function asksReports({ delivered, optedOut }: Pick<CanaryGate, 'delivered' | 'optedOut'>): boolean {
+  return delivered !== null || optedOut !== null;
+}
+
+/**
+ * Decides as soon as what is still to come cannot change it: enough messages have arrived, or too many have ended
+ * otherwise. Opt-outs are counted as of now.
+ *
+ * @param isOver - nothing is waited for any more: what was not reported by now was not delivered
+ */
+export function judgeReports(gate: CanaryGate, counts: Returned, isOver: boolean): ReportVerdict {
+  const { accepted, arrived, ended, optedOut } = counts;
+  if (gate.optedOut !== null && optedOut > partAtMost(gate.optedOut, accepted)) {
+    const who = `${percentUp(optedOut / accepted)} of the first ${messages(accepted)} opted out (${optedOut})`;
+    return { shut: `${who}; send.canary.gate.optedOut allows ${percentDown(gate.optedOut)}.` };
+  }
+  if (gate.delivered === null) return 'open';
+  const least = wholePart(gate.delivered, accepted);
+  if (arrived >= least) return 'open';
+  const unknown = accepted - arrived - ended;
+  if (arrived + unknown >= least && !isOver) return 'waits';
+  const others = [
+    ...(ended === 0 ? [] : [`${ended} failed`]),
+    ...(unknown === 0 ? [] : [`${unknown} without a final report`]),
+  ];
+  const share = isOver
+    ? `${percentDown(arrived / accepted)} of the first ${messages(accepted)} ${accepted === 1 ? 'was' : 'were'} delivered`
+    : `at most ${percentDown((arrived + unknown) / accepted)} of the first ${messages(accepted)} can be delivered`;
+  const why = `${share} (${[String(arrived), ...others].join(', ')}); send.canary.gate.delivered asks for ${percentDown(gate.delivered)}.`;
+  const silent = isOver && arrived + ended === 0 ? ' Nothing was reported: is `handbill listen` running?' : '';
+  return { shut: `${why}${silent}` };
+}
+
+/**
+ * A start that left a gate undecided has recorded the latest time of the decision. This says whether delivery reports
+ * and replies decide it already, once its pause is over. It scans the list.
+ */
+export function isDecidedEarly(
+  ledger: Pick<Ledger, 'events' | 'outcomes' | 'lastClaimMs'>,
+  run: RunRecord,
+  canary: Canary | null,
+  nowMs: number,
+): boolean {
+  if (canary === null || !asksReports(canary.gate)) return false;
+  const lastMs = ledger.lastClaimMs(run);
+  if (lastMs === null || nowMs < lastMs + canary.pauseMs) return false;
+  return judgeReports(canary.gate, returnedIn(ledger, run), false) !== 'waits';
+}
+
+function messages(accepted: number): string {
+  return accepted === 1 ? 'accepted message' : `${accepted} accepted messages`;
+}
+
+/** Rounded down, so that what is just below a limit does not read as if it were the limit. */
+function percentDown(part: number): string {
+  return written(Math.floor(part * 1000 + ROUNDING) / 10);
+}
+
+/** Rounded up, for what is just above a limit. */
+function percentUp(part: number): string {
+  return written(Math.ceil(part * 1000 - ROUNDING) / 10);
+}
+
+/** Shares are no exact doubles. */
+const ROUNDING = 1e-9;
+
+function written(percent: number): string {
+  return `${percent.toFixed(1).replace(/\.0$/, '')} %`;
+}

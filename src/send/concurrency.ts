@@ -1,0 +1,112 @@
+import pLimit from 'p-limit';
+import type { Batch } from './batch.ts';
+
+/** The deliveries that are under way. */
+export interface Pool {
+  /**
+   * Starts a batch. Resolves when another one may be under way: none waits in the queue of p-limit. Its entries are a
+   * linked list; one that V8 has moved to the old generation keeps all later ones, and four times as many objects were
+   * moved there as without it.
+   */
+  put(batch: Batch): Promise<void>;
+  /** Resolves when the last delivery has ended. */
+  idle(): Promise<void>;
+  /** Sets how many deliveries may be under way at once; those under way end first. */
+  setWidth(width: number): void;
+  /** Ends the start: nothing more is to be put. The first error is kept. */
+  fail(error: unknown): void;
+  readonly failure: Error | null;
+}
+
+/**
+ * Bounds deliveries with p-limit: one at first, then as many as slow start allows.
+ *
+ * @param deliver - brings one batch to its outcomes
+ * @param onFailure - called when a delivery throws
+ */
+export function createPool(deliver: (batch: Batch) => Promise<void>, onFailure: () => void): Pool {
+  const limit = pLimit(1);
+  let failure: Error | null = null;
+  let onEnded: (() => void) | null = null;
+
+  const fail = (error: unknown): void => {
+    failure ??= error instanceof Error ? error : new Error(String(error));
+    onFailure();
+  };
+  const until = async (isReached: () => boolean): Promise<void> => {
+    while (!isReached()) {
+      await new Promise<void>((resolve) => {
+        onEnded = resolve;
+      });
+    }
+  };
+
+  return {
+    put(batch) {
+      void limit(deliver, batch)
+        .catch(fail)
+        .then(() => onEnded?.());
+      return until(() => limit.activeCount < limit.concurrency);
+    },
+    idle: () => until(() => limit.activeCount + limit.pendingCount === 0),
+    setWidth(width) {
+      limit.concurrency = width;
+    },
+    fail,
+    get failure() {
+      return failure;
+    },
+  };
+}
+
+/**
+ * How many requests may be in flight. One until the first acceptance of this start (the canary), then one more with
+ * each acceptance - which doubles them per round trip - up to the concurrency. A 429 halves them, after which they grow
+ * by one per round trip. Too many retries bring them back to one (failures.md, rules 10 and 11, row F5).
+ */
+export interface SlowStart {
+  readonly width: number;
+  accepted(): void;
+  throttled(): void;
+  /** Called with the figures of this start; if over a tenth of the requests are retries, one request at a time is left. */
+  retried(retries: number, posted: number): void;
+}
+
+/** Retries that are never too many, however short the list is. */
+const RETRIES_FREE = 10;
+const RETRIES_SHARE = 0.1;
+
+export function createSlowStart(concurrency: number, onChange: (width: number) => void): SlowStart {
+  let width = 1;
+  let congested = false;
+  let credit = 0;
+  let single = false;
+  const set = (next: number): void => {
+    const bounded = single ? 1 : Math.min(concurrency, Math.max(1, next));
+    if (bounded === width) return;
+    width = bounded;
+    onChange(width);
+  };
+  return {
+    get width() {
+      return width;
+    },
+    accepted() {
+      if (width >= concurrency) return;
+      if (!congested) return set(width + 1);
+      credit += 1 / width;
+      if (credit < 1) return;
+      credit = 0;
+      set(width + 1);
+    },
+    throttled() {
+      congested = true;
+      credit = 0;
+      set(Math.floor(width / 2));
+    },
+    retried(retries, posted) {
+      single = retries > Math.max(RETRIES_FREE, posted * RETRIES_SHARE);
+      if (single) set(1);
+    },
+  };
+}

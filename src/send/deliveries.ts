@@ -1,0 +1,472 @@
+import { SKEW_MS } from '../ledger/events.ts';
+import type { DeliveryRecord, InDoubtRow, Judged, KeptDelivery, Ledger, UnreachedRow } from '../ledger/ledger.ts';
+import { isRedirected, type PendingRow, type RunRecord, type SentMessage } from '../ledger/records.ts';
+
+import {
+  type Campaign,
+  DELIVERY_STATES,
+  type Delivery,
+  type DeliveryState,
+  type Outcome,
+  type StepOutcome,
+  type StopEnds,
+  type UnmatchedReason,
+} from '../model.ts';
+import { createReferences } from '../plan/reference.ts';
+import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
+import { foldDelivery, foldStates, hasArrived, hasEnded } from '../report/fold-delivery.ts';
+import type { CameBack } from '../report/tally.ts';
+import { listedForm } from '../suppression/form.ts';
+import { createRowSet } from '../util/row-set.ts';
+
+/** Delivery reports and replies for the messages of a run. */
+interface Deliveries {
+  /** Outcomes with their delivery reports and replies, for all channel steps. Cheapest by some hundred at a time. */
+  join(outcomes: readonly Outcome[]): readonly Outcome[];
+  /** Reports that name a message of those that were joined, and are about none of them: how many, by why. */
+  unmatched(): ReadonlyMap<UnmatchedReason, number>;
+}
+
+type Events = Pick<Ledger['events'], 'answered' | 'hasReferences' | 'hasReports' | 'reportsOf' | 'statesOf'>;
+
+/**
+ * Joins delivery reports and replies to the rows of a run. Reports match by handbill's reference or the id of the API,
+ * if nothing else in them disagrees (`mismatchOf`). Replies match by the message that they were found to answer. Null if
+ * the run has neither, as most runs: then a report costs nothing. Else it costs a look-up a message, and another one and
+ * a hash if reports name handbill's reference: about 3 us.
+ */
+export function openDeliveries({ events }: { readonly events: Events }, run: RunRecord): Deliveries | null {
+  const answered = events.answered(run);
+  const hasReports = events.hasReports(run.startedAtMs ?? run.createdAtMs);
+  if (run.purgedAtMs === null && answered.size === 0 && !hasReports) return null;
+  const unmatched = createUnmatched();
+  const asker = hasReports ? createAsker(events, run, unmatched.judged) : null;
+  return {
+    unmatched: unmatched.counts,
+    join(outcomes) {
+      const reportedOf = asker?.(outcomes.map((one) => (isAsked(one, answered) ? one : null))) ?? keptOf;
+      return outcomes.map((outcome, i) => {
+        const { steps, row } = outcome;
+        const answer = answered.get(row) ?? null;
+        if (steps !== undefined) {
+          const joined = steps.map((step, n) => ({ ...step, delivery: reportedOf(i, n, step) }));
+          return { ...outcome, delivery: answer ?? joined.at(-1)?.delivery ?? null, steps: joined };
+        }
+        const delivery = answer ?? reportedOf(i, 0, outcome);
+        if (delivery === null) return outcome;
+        const error = outcome.error ?? (ENDS.has(delivery) ? errorOf(events, run, outcome) : null);
+        return { ...outcome, delivery, error };
+      });
+    },
+  };
+}
+
+const ENDS: ReadonlySet<string> = new Set(DELIVERY_STATES.filter(hasEnded));
+
+/** What the deciding report says of a message that did not arrive: hardly any is asked about. */
+function errorOf({ reportsOf }: Pick<Events, 'reportsOf'>, run: RunRecord, outcome: Outcome): string | null {
+  const { key } = outcome;
+  if (key === null) return null;
+  return foldDelivery(reportsOf(messageOf(run, createReferences(run), key, outcome)))?.error ?? null;
+}
+
+/** A message of a run, as reports about it are found and judged. */
+export function messageOf(
+  run: Pick<RunRecord, 'environment' | 'inputs'>,
+  referenceOf: (key: string, channel: StepOutcome['channel'], resend?: number) => string | null,
+  key: string,
+  {
+    channel,
+    messageId,
+    to,
+    claimedAtMs,
+    resend,
+  }: Pick<StepOutcome, 'channel' | 'messageId' | 'to' | 'claimedAtMs' | 'resend'>,
+): SentMessage {
+  return {
+    environment: run.environment,
+    reference: referenceOf(key, channel, resend),
+    messageId,
+    to: isRedirected(run) ? null : to,
+    claimedAtMs: claimedAtMs ?? null,
+  };
+}
+
+/** Reports that match an id but no message: if several messages share an id, a report may be about one of them. */
+function createUnmatched(): { readonly judged: Judged; readonly counts: Deliveries['unmatched'] } {
+  const mismatched = new Map<number, UnmatchedReason>();
+  const matched = createRowSet();
+  return {
+    judged(report, mismatch) {
+      if (mismatch === null) matched.add(report);
+      else mismatched.set(report, mismatch);
+    },
+    counts() {
+      const counts = new Map<UnmatchedReason, number>();
+      for (const [report, why] of mismatched) {
+        if (!matched.has(report)) counts.set(why, (counts.get(why) ?? 0) + 1);
+      }
+      return counts;
+    },
+  };
+}
+
+/** Recipients by variant, delivery state and reply. One scan of the list. */
+export function countDeliveries(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): readonly DeliveryCount[] {
+  const deliveries = openDeliveries(ledger, run);
+  if (deliveries === null) return [];
+  const counts = countDelivery();
+  for (const batch of ledger.outcomes(run)) for (const outcome of deliveries.join(batch)) counts.add(outcome);
+  counts.addUnmatched(deliveries.unmatched());
+  return counts.all();
+}
+
+/**
+ * Delivery reports and replies of a run, for its summary.
+ *
+ * @param deliveries - as `countDeliveries` gives them
+ * @param campaign - as it was sent, where it is at hand: only then it is known who can get a fallback
+ */
+export function cameBack(
+  ledger: Pick<Ledger, 'events'>,
+  run: RunRecord,
+  deliveries: readonly DeliveryCount[],
+  campaign: Pick<Campaign, 'fallbacks'> | null,
+): CameBack {
+  const due = campaign === null || run.purgedAtMs !== null ? 0 : countUnreached(ledger, run, campaign);
+  // A purge, or the erasure of a person, deletes the replies and leaves a word in the row of each recipient who answered.
+  const said = deliveries.filter(({ delivery }) => delivery === 'replied' || delivery === 'opted-out');
+  const kept = said.reduce((sum, { count }) => sum + count, 0);
+  const recipients = Math.max(ledger.events.answered(run).size, kept);
+  const replies = recipients === 0 ? {} : { replies: { recipients, review: countReview(ledger, run) } };
+  return { deliveries, ...replies, ...(due === 0 ? {} : { fallbacksDue: due }) };
+}
+
+/** Replies to a run that a person has to read. */
+function countReview({ events }: Pick<Ledger, 'events'>, { number }: RunRecord): number {
+  let count = 0;
+  for (const batch of events.replies({ runs: [number], meanings: ['review'] })) count += batch.length;
+  return count;
+}
+
+/** What reports say of a channel step of an outcome, both by their index. */
+type ReportedOf = (outcome: number, step: number, said: StepOutcome) => Delivery | null;
+
+/** What a purge takes away it leaves as a word. */
+const keptOf: ReportedOf = (_outcome, _step, { delivery = null }) => delivery;
+
+/**
+ * Messages that a report can be about: one that was refused, or is sent again, may have been received all the same.
+ */
+const WAS_SENT: ReadonlySet<string> = new Set(['accepted', 'in-doubt', 'rejected', 'pending']);
+
+/** Messages whose reports are looked up: not one that was answered, but the channel steps before it. */
+function isAsked({ outcome, steps, row, key }: Outcome, answered: ReadonlyMap<number, Delivery>): boolean {
+  return key !== null && (steps !== undefined || (WAS_SENT.has(outcome) && !answered.has(row)));
+}
+
+/** Looks up the reports of all messages of a batch at once; null for messages whose reports are not needed. */
+function createAsker(
+  events: Events,
+  run: RunRecord,
+  judged: Judged,
+): (outcomes: readonly (Outcome | null)[]) => ReportedOf {
+  const referenceOf = events.hasReferences() ? createReferences(run) : () => null;
+  return (outcomes) => {
+    const messages: SentMessage[] = [];
+    const starts = outcomes.map((outcome) => {
+      if (outcome === null) return -1;
+      for (const step of outcome.steps ?? [outcome]) {
+        messages.push(messageOf(run, referenceOf, outcome.key ?? '', step));
+      }
+      return messages.length - (outcome.steps?.length ?? 1);
+    });
+    const states = events.statesOf(messages, judged);
+    return (outcome, step, { delivery: kept = null }) => {
+      const start = starts[outcome] ?? -1;
+      const message = start < 0 ? undefined : messages[start + step];
+      if (message === undefined) return kept;
+      const said = foldStates(states[start + step] ?? 0);
+      return (said === 'several-ends' ? foldDelivery(events.reportsOf(message))?.state : said) ?? kept;
+    };
+  };
+}
+
+/** Accepted messages by delivery state and reply. Each is that of the last channel step that was begun. */
+export interface Returned {
+  readonly accepted: number;
+  /** Where they are counted too: refused by the API. */
+  readonly rejected: number;
+  /** Delivered, read or answered. */
+  readonly arrived: number;
+  /** They will not arrive, as far as is known. What is left of those accepted has no end yet. */
+  readonly ended: number;
+  /** Of those that arrived; a recipient who answered has read the message. */
+  readonly read: number;
+  /** Answered, but not to opt out. */
+  readonly replied: number;
+  readonly optedOut: number;
+}
+
+export const NOTHING_RETURNED: Returned = Object.freeze({
+  accepted: 0,
+  rejected: 0,
+  arrived: 0,
+  ended: 0,
+  read: 0,
+  replied: 0,
+  optedOut: 0,
+});
+
+/**
+ * The message has come to an end: nothing that is still to come makes another one of it, but that it arrived after all.
+ */
+export function isFinal(delivery: Delivery | null): boolean {
+  return delivery !== null && (isArrived(delivery) || hasEnded(delivery as DeliveryState));
+}
+
+function isArrived(delivery: Delivery): boolean {
+  return delivery === 'replied' || delivery === 'opted-out' || hasArrived(delivery);
+}
+
+/**
+ * Counts delivery states and replies of a run's messages, in groups: a scan of the list, and two look-ups and a hash for
+ * each accepted message. All of it comes from the ledger, so every later call gives the same.
+ *
+ * @param groupOf - the group that a recipient is counted in; null: in none
+ * @param outcomes - who is counted
+ */
+export function countReturned<G>(
+  ledger: Pick<Ledger, 'events' | 'outcomes'>,
+  run: RunRecord,
+  groupOf: (outcome: Outcome) => G | null,
+  outcomes: readonly ('accepted' | 'rejected')[] = ['accepted'],
+): ReadonlyMap<G, Returned> {
+  const deliveries = openDeliveries(ledger, run);
+  const groups = new Map<G, { -readonly [K in keyof Returned]: Returned[K] }>();
+  for (const batch of ledger.outcomes(run, { outcomes })) {
+    for (const outcome of deliveries?.join(batch) ?? batch) {
+      const group = groupOf(outcome);
+      if (group === null) continue;
+      let counts = groups.get(group);
+      if (counts === undefined) {
+        counts = { ...NOTHING_RETURNED };
+        groups.set(group, counts);
+      }
+      if (outcome.outcome === 'rejected') {
+        counts.rejected += 1;
+        continue;
+      }
+      counts.accepted += 1;
+      const { delivery = null } = outcome;
+      if (delivery === null) continue;
+      if (isArrived(delivery)) counts.arrived += 1;
+      else if (isFinal(delivery)) counts.ended += 1;
+      if (delivery === 'read' || delivery === 'replied' || delivery === 'opted-out') counts.read += 1;
+      if (delivery === 'replied') counts.replied += 1;
+      if (delivery === 'opted-out') counts.optedOut += 1;
+    }
+  }
+  return groups;
+}
+
+/** As `countReturned`, of all recipients together. */
+export function returnedIn(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): Returned {
+  return countReturned(ledger, run, () => 'all').get('all') ?? NOTHING_RETURNED;
+}
+
+type UnreachedEvents = Pick<Ledger['events'], 'hasUnreached' | 'unreached' | 'reportsOf'>;
+
+const BATCH = 1000;
+
+/**
+ * Recipients in list order whose message was accepted, reported not to have reached them, and is to be followed by a
+ * fallback: as rows of the next step, which begins when it is claimed. None where the campaign has no fallback for them.
+ */
+export function* unreachedRows(
+  { events }: { readonly events: UnreachedEvents },
+  run: RunRecord,
+  { fallbacks }: Pick<Campaign, 'fallbacks'>,
+): Generator<PendingRow, void> {
+  if (fallbacks.length === 0 || !events.hasUnreached()) return;
+  const isLeft = ({ used }: UnreachedRow) => fallbacks.some(({ channel }) => !used.includes(channel));
+  const steps = fallbacks.map((_, step) => stepRows(events, run, step, isLeft));
+  const heads = steps.map((rows) => rows.next());
+  for (;;) {
+    let first = -1;
+    for (const [i, head] of heads.entries()) {
+      const least = heads[first];
+      if (head.done !== true && (least === undefined || least.done === true || head.value.row < least.value.row))
+        first = i;
+    }
+    const head = heads[first];
+    const rows = steps[first];
+    if (head === undefined || rows === undefined || head.done === true) return;
+    const { row, step, key, used, message } = head.value;
+    yield { row, step: step + 1, key, attempts: 0, used, byReport: message };
+    heads[first] = rows.next();
+  }
+}
+
+/** How many there are: a pass over the rows that reports may be about. */
+export function countUnreached(...args: Parameters<typeof unreachedRows>): number {
+  let count = 0;
+  for (const _ of unreachedRows(...args)) count += 1;
+  return count;
+}
+
+function* stepRows(
+  events: UnreachedEvents,
+  run: RunRecord,
+  step: number,
+  isLeft: (row: UnreachedRow) => boolean,
+): Generator<UnreachedRow & { readonly message: SentMessage }, void> {
+  const referenceOf = createReferences(run);
+  for (let after = -1; ; ) {
+    const rows = events.unreached(run, step, after, BATCH);
+    for (const row of rows) {
+      const channel = row.used.at(-1) ?? run.channel;
+      const { messageId, to, claimedAtMs } = row;
+      const reference = referenceOf(row.key, channel, row.resend);
+      const address = isRedirected(run) ? null : to;
+      const message = { environment: run.environment, reference, messageId, to: address, claimedAtMs };
+      if (isUnreached(events.reportsOf(message)) && isLeft(row)) yield { ...row, message };
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < BATCH) return;
+    after = last.row;
+  }
+}
+
+/**
+ * A report says that the channel does not reach this person, and no report says that the message arrived all the same,
+ * or that the person opted out. The last is checked here, because a report without an address adds no suppression that a
+ * claim could find.
+ */
+export function isUnreached(reports: readonly DeliveryRecord[]): boolean {
+  const standing = foldDelivery(reports);
+  if (standing === null || hasArrived(standing.state)) return false;
+  if (reports.some(({ cause }) => cause === 'opted-out')) return false;
+  return reports.some(({ state, cause }) => state === 'undeliverable' || cause === 'unsupported-channel');
+}
+
+/** Rows that are pending and those that reports make due, in list order. A row is one or the other. */
+export function withUnreached(
+  pending: (afterRow: number, limit: number) => readonly PendingRow[],
+  unreached: Iterator<PendingRow, void>,
+): (afterRow: number, limit: number) => readonly PendingRow[] {
+  let head = unreached.next();
+  return (afterRow, limit) => {
+    const rows = pending(afterRow, limit);
+    if (head.done === true) return rows;
+    const merged: PendingRow[] = [];
+    let at = 0;
+    while (merged.length < limit) {
+      const next = rows[at];
+      // A recipient accepted during this scan, in a row before its position, waits for the next scan.
+      while (head.done !== true && head.value.row <= afterRow) head = unreached.next();
+      if (head.done !== true && (next === undefined || head.value.row < next.row)) {
+        merged.push(head.value);
+        head = unreached.next();
+      } else if (next === undefined) break;
+      else {
+        merged.push(next);
+        at += 1;
+      }
+    }
+    return merged;
+  };
+}
+
+/**
+ * Keeps what is known of each message of a run that is being purged, so that its report stays as it is: the state of
+ * delivery of every step, and of who answered that they did. Each step is a transaction of a thousand rows, and
+ * yields how many reports it deleted. Nothing where nothing came back.
+ */
+export function* keepDeliveries(
+  ledger: Pick<Ledger, 'events' | 'outcomes' | 'purge'>,
+  run: RunRecord,
+): Generator<number> {
+  // As if it were not purged: there still is something to ask.
+  const deliveries = openDeliveries(ledger, { ...run, purgedAtMs: null });
+  if (deliveries === null) return;
+  const referenceOf = createReferences(run);
+  for (const batch of ledger.outcomes(run)) {
+    const kept = deliveries.join(batch).flatMap((outcome) => toKeep(outcome, referenceOf));
+    if (kept.length > 0) yield ledger.purge.keepDeliveries(run, kept);
+  }
+}
+
+/** What is kept of the messages of an outcome that was read with its reports. */
+export function toKeep(outcome: Outcome, referenceOf: ReturnType<typeof createReferences>): readonly KeptDelivery[] {
+  const { row, key, steps } = outcome;
+  if (key === null) return [];
+  const all = steps ?? [outcome];
+  return all.map(({ channel, messageId, delivery = null, resend }, step) => {
+    // The person answered the last of them, as far as a report shows it.
+    const shown = step === all.length - 1 ? (outcome.delivery ?? null) : delivery;
+    return { row, step, delivery: shown, reference: referenceOf(key, channel, resend), messageId };
+  });
+}
+
+type EvidenceEvents = Pick<
+  Ledger['events'],
+  'inDoubt' | 'quoting' | 'hasMessage' | 'hasOther' | 'reportsOf' | 'resolve'
+>;
+
+/** Networks give up on a message after three days at most. */
+const LONGEST_MS = 72 * 3_600_000;
+
+/**
+ * Marks recipients in doubt as accepted if a delivery report proves it (failures.md, K2). The report names handbill's
+ * reference, or the id of the API, and nothing in it disagrees (`mismatchOf`). Or it quotes the text, to that address, at
+ * that time, and no other message of handbill can be meant. A recipient that waited for a second message does not get
+ * it. Needs no lock. Returns how many were resolved.
+ */
+export function resolveByReports({ events }: { readonly events: EvidenceEvents }, nowMs: number): number {
+  const references = new Map<number, ReturnType<typeof createReferences>>();
+  let resolved = 0;
+  // Taken as a whole first: what is settled leaves the order in which they are read.
+  for (const row of [...events.inDoubt()].flat()) {
+    const referenceOf = references.get(row.run) ?? createReferences(row.identity);
+    references.set(row.run, referenceOf);
+    const own = events.reportsOf({
+      environment: row.identity.environment,
+      reference: referenceOf(row.key, row.channel, row.resend),
+      messageId: row.messageId,
+      to: row.isRedirected ? null : row.to,
+      claimedAtMs: row.sinceMs,
+    });
+    const report = own[0] ?? quoted(events, row);
+    if (report === null) continue;
+    const messageId = own.find((one) => one.messageId !== null)?.messageId ?? report.messageId;
+    if (events.resolve(row, { messageId, note: `reported ${report.state}`, nowMs })) resolved += 1;
+  }
+  return resolved;
+}
+
+/** The one report that quotes this message, if all of them are about one message that belongs to no other recipient. */
+function quoted(events: EvidenceEvents, row: InDoubtRow): DeliveryRecord | null {
+  if (row.sinceMs === null) return null;
+  const reports = events.quoting(row, row.sinceMs - SKEW_MS, row.sinceMs + LONGEST_MS);
+  const [first] = reports;
+  if (first === undefined || first.messageId === null) return null;
+  if (reports.some(({ messageId }) => messageId !== first.messageId)) return null;
+  if (events.hasMessage(row.identity.environment, first.messageId)) return null;
+  // One that was sent long before may be reported only now.
+  return events.hasOther(row, row.sinceMs - SKEW_MS - LONGEST_MS, row.sinceMs + LONGEST_MS) ? null : first;
+}
+
+interface JoinOptions {
+  /** As handbill.yaml says: a word of opting in takes back an opt-out that was a reply. */
+  readonly startLifts: boolean;
+  readonly stopEnds: StopEnds;
+  readonly now: () => number;
+}
+
+/** Finds the messages that replies answer which have come in since the last time; costs nothing where none have. */
+export function joinReplies({ events }: Pick<Ledger, 'events'>, { startLifts, stopEnds, now }: JoinOptions): void {
+  if (!events.hasUnjoined()) return;
+  const steps = events.joinReplies({ startLifts, stopEnds, now, listed: listedForm, referencesOf: createReferences });
+  for (const _ of steps);
+}

@@ -1,0 +1,147 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import type { BudgetSpent, ClaimRequest, ResultRecord, RunRecord } from '../ledger/records.ts';
+import type { JsonObject } from '../model.ts';
+import { createRowSet, type RowSet } from '../util/row-set.ts';
+import type { TimedAnswer } from './group-commit.ts';
+
+/** What this process itself knows of a run: the ledger may be lost with its database server. */
+export interface RunMemory {
+  /** On the disk: a claimed recipient may have been posted to, unless a result says that the API received nothing. */
+  committed(
+    results: readonly Pick<ResultRecord, 'row' | 'step' | 'state'>[],
+    claims: readonly Pick<ClaimRequest, 'row' | 'step'>[],
+    answers: readonly TimedAnswer[],
+  ): void;
+  /** What happened, and could not be written. */
+  keep(results: readonly ResultRecord[]): void;
+  /** Figures of the run with those of a start that could not be ended; null: there was none. */
+  figures: JsonObject | null;
+  /** Requests that were made here. */
+  posted: number;
+  /** Recipients that were claimed here, and may have been sent to. */
+  readonly recipients: number;
+}
+
+/** What the ledger was told that it did not know. */
+export interface Recalled {
+  readonly run: RunRecord;
+  /** Recipients that another server did not have as claimed; null: it does not have the run. */
+  readonly restored: number | null;
+}
+
+/** What a process remembers while it lives, for the day on which it comes back to a ledger that was lost. */
+export interface Memory {
+  of(run: RunRecord, ledger: Pick<Ledger, 'history'> & Partial<Pick<Ledger, 'spentHere'>>): RunMemory;
+  /** The run that was begun last; null: none was. */
+  readonly last: { readonly run: RunRecord; readonly memory: RunMemory } | null;
+  /**
+   * Writes all of it to a ledger that can be reached again. The same server has everything that it confirmed, so only what
+   * could not be written is new. A replica may lack confirmed claims, so they are made again (failures.md, J6).
+   */
+  recall(
+    ledger: Pick<Ledger, 'history' | 'restoreClaims' | 'commit'> & Partial<Pick<Ledger, 'raiseSpent'>>,
+    nowMs: number,
+  ): readonly Recalled[];
+  /** How often a ledger was reached and told. */
+  readonly recalls: number;
+}
+
+/** Runs that a worker remembers: those before are over. */
+const MOST_RUNS = 64;
+
+interface Entry {
+  readonly run: RunRecord;
+  readonly memory: RunMemory;
+  readonly claimed: RowSet[];
+  unwritten: ResultRecord[];
+  history: number | null;
+  /** What was spent of budgets, as the ledger said last. */
+  spentHere: () => readonly BudgetSpent[];
+}
+
+export function createMemory(): Memory {
+  const entries = new Map<string, Entry>();
+  let last: Entry | null = null;
+  let recalls = 0;
+  return {
+    of(run, { history, spentHere = nothingSpent }) {
+      const name = `${run.number} ${run.list}`;
+      const entry = entries.get(name) ?? newEntry(run, history);
+      // The one that was used last is the last to be forgotten.
+      entries.delete(name);
+      entries.set(name, entry);
+      const [oldest] = entries.keys();
+      if (entries.size > MOST_RUNS && oldest !== undefined) entries.delete(oldest);
+      last = entry;
+      entry.spentHere = spentHere;
+      return entry.memory;
+    },
+    get last() {
+      return last;
+    },
+    get recalls() {
+      return recalls;
+    },
+    recall(ledger, nowMs) {
+      const said: Recalled[] = [];
+      for (const entry of entries.values()) {
+        if (entry.history !== ledger.history) {
+          ledger.raiseSpent?.(entry.spentHere(), nowMs);
+          const restored = ledger.restoreClaims(entry.run, entry.claimed, nowMs);
+          if (restored !== 0) said.push({ run: entry.run, restored });
+          if (restored === null) entry.unwritten = [];
+          entry.history = ledger.history;
+        }
+        write(ledger, entry, nowMs);
+      }
+      recalls += 1;
+      return said;
+    },
+  };
+}
+
+const nothingSpent = (): readonly BudgetSpent[] => [];
+
+function newEntry(run: RunRecord, history: number | null): Entry {
+  const claimed: RowSet[] = [];
+  const entry: Entry = {
+    run,
+    claimed,
+    unwritten: [],
+    history,
+    spentHere: nothingSpent,
+    memory: {
+      committed(results, claims, answers) {
+        for (const { row, step, state } of results) {
+          if (state === 'failed' || state === 'pending') claimed[step]?.delete(row);
+        }
+        for (const [at, { row, step }] of claims.entries()) {
+          if (answers[at] !== 'claimed') continue;
+          while (claimed.length <= step) claimed.push(createRowSet());
+          claimed[step]?.add(row);
+        }
+      },
+      keep(results) {
+        entry.unwritten.push(...results);
+      },
+      figures: null,
+      posted: 0,
+      get recipients() {
+        return claimed[0]?.size ?? 0;
+      },
+    },
+  };
+  return entry;
+}
+
+function write(ledger: Pick<Ledger, 'commit'>, entry: Entry, nowMs: number): void {
+  if (entry.unwritten.length === 0) return;
+  try {
+    ledger.commit(entry.run, entry.unwritten, [], nowMs);
+  } catch (error) {
+    // Another list has replaced that one: recipients that were sent to are in doubt already.
+    if (!(error instanceof LedgerError) || error.kind !== 'other') throw error;
+  }
+  entry.unwritten = [];
+}

@@ -1,0 +1,502 @@
+import type { PriceList } from '../content/price.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { LoadRow, RunIdentity, RunRecord } from '../ledger/records.ts';
+import type { Campaign, ChangedRecipient, Decision, WinnerState } from '../model.ts';
+import { type BudgetState, budgetNotice, budgetState, checkOpen } from '../plan/budget.ts';
+import { type Checked, checkList, listInput } from '../plan/check.ts';
+import { openReachToSend, type Reached } from '../plan/contact-history.ts';
+import { duplicatesIn } from '../plan/decide.ts';
+import type { Estimate, Estimator } from '../plan/estimate.ts';
+import { runBefore } from '../plan/follow-up.ts';
+import { findRunOf, laterNameProblem, openAbandoned } from '../plan/former-names.ts';
+import { openListGuard } from '../plan/list-guard.ts';
+import type { Plan } from '../plan/plan.ts';
+import { changedInputs } from '../plan/plan-file.ts';
+import { openRules } from '../plan/rules.ts';
+import { identityHash } from '../plan/settings.ts';
+import { checkHashKey, type Suppressions } from '../plan/suppression.ts';
+import { createWindowGate, lastOpeningAfter } from '../plan/window.ts';
+import { hashList, type ListDigest } from '../recipients/read.ts';
+import { longestWaitMs } from '../schedule/choose.ts';
+import type { Meter } from '../util/long-work.ts';
+import { createRowSet, type RowSet } from '../util/row-set.ts';
+import { STAYS_MS } from './canary.ts';
+import { countUnreached, joinReplies, resolveByReports } from './deliveries.ts';
+import { findWinner, joinEvidence, rememberWinner, winnerIn, winnerOfRun } from './winner.ts';
+
+interface PrepareOptions {
+  readonly ledger: Ledger;
+  readonly plan: Plan;
+  readonly prices: PriceList | null;
+  readonly suppressions: Suppressions;
+  readonly skipInvalid: boolean;
+  /** A list that fails its guards is sent to all the same. */
+  readonly acceptList: boolean;
+  /** The campaign goes out by its schedule. */
+  readonly isDue: boolean;
+  readonly amend: boolean;
+  readonly retryRejected: boolean;
+  /** Recipients whose address was corrected get the message at the new one. */
+  readonly resendChanged: boolean;
+  /** The variant for all recipients outside the test; null: what the run or the campaign says. */
+  readonly winner: string | null;
+  readonly late: boolean;
+  readonly nowMs: number;
+  /** Ends the preparation: nothing is left of it. */
+  readonly interrupt: AbortSignal;
+  /** Told how far the list was looked at, or hashed. */
+  readonly meter?: Meter | undefined;
+}
+
+/** A run that is ready to be started. */
+export interface Prepared {
+  /** Of the bytes that were looked at: the send pass reads no others. */
+  readonly list: ListDigest;
+  /** What a first look at the list came to; null where an unfinished run continues with unchanged inputs. */
+  readonly estimate: Estimate | null;
+  /** Recipients to send to in this start. */
+  readonly toDo: number;
+  /** Those among them that a report makes due for a fallback. */
+  readonly unreached: number;
+  readonly continues: boolean;
+  /** Of a run that begins: its rows, but for those that are left out. Null: the ledger has to be asked for them. */
+  readonly loaded: RowSet | null;
+  /** The contact history of other runs; null if no rule uses it. */
+  readonly reached: Reached | null;
+  /**
+   * As warnings: guards that the list fails, because it was accepted; histories that its campaign may have lost; what is
+   * left of the budget.
+   */
+  readonly accepted: readonly Diagnostic[];
+  /** Who gets a second message, at a corrected address: those that are asked for in this start. */
+  readonly resends: readonly ChangedRecipient[];
+  /** How far the search for the winner of a test is. */
+  readonly winner: WinnerState;
+  /** Makes the rows count. Until then everything can be forgotten without a trace. */
+  finishLoad(): RunRecord;
+  discard(): void;
+}
+
+/** Rows that wait become old for V8, and stay until it looks everything through; each batch is synced. */
+const LOAD_BATCH = 2000;
+
+/**
+ * Brings a run to where it can be started, under its lock: a new run is checked row by row and loaded in the same
+ * pass; an unfinished one continues with what the ledger holds, provided that no input changed; with `amend` the new
+ * inputs are checked, loaded beside the old list and merged with it.
+ *
+ * Throws `HandbillError` (exit 2): invalid rows, limits, changed inputs, too late; (exit 130): interrupted.
+ */
+export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
+  const { ledger, plan } = options;
+  checkHashKey(options.suppressions, ledger);
+  joinBefore(options);
+  const existing = ledger.findRun(identityOf(plan));
+  if (existing === null) {
+    refuseFormer(options);
+    return load(options, null);
+  }
+  refuseOtherRecipients(existing, plan);
+  const late = await lateRefusal(options, existing);
+  if (late !== null) throw refuse(late);
+  const list = await hashList(plan.campaign.recipients);
+  const changes = changesSince(existing, plan, list);
+  if (changes.length === 0) return continued(options, existing, list);
+  if (asksForAmend(options, existing)) throw refuse(...changes);
+  refuseErased(options, existing);
+  return load(options, existing);
+}
+
+/**
+ * Of a person who was erased the run has no key any more. The suppression list knows the address; under another address
+ * a row with that key would be taken for a new recipient, and the person would get the message twice.
+ *
+ * @throws HandbillError exit 2
+ */
+function refuseErased(
+  { ledger, plan }: { readonly ledger: Pick<Ledger, 'hasErased'>; readonly plan: Plan },
+  existing: RunRecord,
+): void {
+  if (plan.campaign.recipients.key.length === 0 || !ledger.hasErased(existing)) return;
+  const message =
+    'A person was erased from this run, and recipients have a key of their own: a changed list may name that person under another address.';
+  const hint =
+    'Put the list back as it was; or send the new rows as another `--occurrence`, with ' +
+    `\`exclude: [${existing.campaign}@${existing.occurrence}]\`.`;
+  throw refuse(problem('identity-changed', message, { at: { file: plan.campaign.file }, hint }));
+}
+
+/**
+ * Between the choice of the name and the locks, a process with an older campaign file may have begun the occurrence under a
+ * former name: it would be sent a second time here. Under the locks of all names no process can begin it any more.
+ *
+ * @throws HandbillError exit 2
+ */
+function refuseFormer({ ledger, plan }: Pick<PrepareOptions, 'ledger' | 'plan'>): void {
+  const run = findRunOf(ledger, plan.campaign, { environment: plan.environment.name, occurrence: plan.occurrence });
+  if (run === null) return;
+  refuseLaterName(run, plan);
+  const message = `The occurrence was begun meanwhile under the former name ${run.campaign}.`;
+  throw refuse(problem('input-changed', message, { at: { file: plan.campaign.file }, hint: 'Run the command again.' }));
+}
+
+/**
+ * Refuses a run whose recipients cannot be compared with those of the list: no option continues it.
+ *
+ * @throws HandbillError exit 2
+ */
+function refuseOtherRecipients(existing: RunRecord, plan: Plan): void {
+  refusePurged(existing);
+  refuseLaterName(existing, plan);
+  if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
+}
+
+/** A change needs `--amend`. Of an empty list nothing is recorded that a change could meet. */
+function asksForAmend({ amend }: Pick<PrepareOptions, 'amend'>, { rows }: RunRecord): boolean {
+  return !amend && rows > 0;
+}
+
+/** The inputs that changed since a run began: it then continues with `--amend` only (failures.md, J1). */
+function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readonly Diagnostic[] {
+  const hint = 'Undo the change, or send with --amend: final outcomes stay, all other recipients get the new content.';
+  const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
+  return changes.map((change) => ({ ...change, hint }));
+}
+
+/**
+ * Why `send` would not continue a run, for a preview of it, which shows the rows all the same; empty: it would.
+ *
+ * @throws HandbillError exit 2: the run cannot be compared with the list
+ */
+export async function continueRefusals(
+  options: LateOptions & Pick<PrepareOptions, 'amend'>,
+  existing: RunRecord,
+): Promise<readonly Diagnostic[]> {
+  const { plan } = options;
+  refuseOtherRecipients(existing, plan);
+  const late = await lateRefusal(options, existing);
+  if (late !== null) return [late];
+  const changes = changesSince(existing, plan, await hashList(plan.campaign.recipients));
+  if (asksForAmend(options, existing)) return changes;
+  if (changes.length > 0) refuseErased(options, existing);
+  return [];
+}
+
+/**
+ * An opt-out may come from another address of a recipient. The recipient is suppressed once the reply is joined to the
+ * message that it answers (failures.md, K3). For a follow-up that counts for every reply.
+ */
+function joinBefore({ ledger, plan, nowMs }: PrepareOptions): void {
+  const isAnyAsked = plan.campaign.after?.unless.some((one) => one !== 'delivered-not') === true;
+  if (!isAnyAsked && !ledger.events.hasUnjoinedOptOut()) return;
+  const { startLifts, stopEnds } = plan.campaign.project.webhook.replies;
+  joinReplies(ledger, { startLifts, stopEnds, now: () => nowMs });
+}
+
+export function identityOf(plan: Plan): RunIdentity {
+  return { environment: plan.environment.name, campaign: plan.name, occurrence: plan.occurrence };
+}
+
+async function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): Promise<Prepared> {
+  const { ledger, plan, nowMs } = options;
+  // Reports may have come in since the last start: they resolve recipients in doubt (failures.md, K2).
+  resolveByReports(ledger, nowMs);
+  const { notAfterMs } = plan.campaign.send;
+  const found = findWinnerOf(options, run);
+  // After `notAfter` nothing is sent, so recipients that wait for a winner do not wait any longer.
+  const waits = winnerOf(options, run, found) === null && (notAfterMs === null || nowMs <= notAfterMs);
+  const open = ledger.countOpen(run, { rejected: options.retryRejected });
+  const resends = options.resendChanged ? resendsOf(ledger, run, null) : [];
+  const toDo = (waits ? open.rows - open.undecided : open.rows) + resends.length;
+  const isStale = !options.late && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, run));
+  const unreached = isStale ? 0 : countUnreached(ledger, run, plan.campaign);
+  const budget = toDo + unreached === 0 ? null : budgetState(plan, options.prices, nowMs, ledger);
+  const tooMuch = checkOpen(plan.campaign, costIn(ledger, run, OPEN), budget);
+  if (tooMuch.length > 0) throw refuse(...tooMuch);
+  return {
+    list,
+    estimate: null,
+    toDo: toDo + unreached,
+    unreached,
+    continues: true,
+    loaded: null,
+    accepted: budgetNotice(budget),
+    reached: toDo + unreached === 0 ? null : await openReachToSend(plan, ledger, nowMs),
+    resends,
+    winner: found,
+    finishLoad: () => {
+      askAgain(options, run);
+      return withWinner(options, run, found);
+    },
+    discard: () => undefined,
+  };
+}
+
+/** Checks the whole list and loads it as it goes; refused or not confirmed, it leaves nothing behind. */
+async function load(options: PrepareOptions, existing: RunRecord | null): Promise<Prepared> {
+  const { ledger, plan, nowMs } = options;
+  const reached = await openReachToSend(plan, ledger, nowMs);
+  const { channel, isCounted, topic, formerly } = plan.campaign;
+  const draft = ledger.beginLoad(identityOf(plan), { channel, nowMs, isCounted, topic, formerly });
+  const found = findWinnerOf(options, existing);
+  // Of an amended run the ledger holds more than the list says.
+  const loaded = existing === null ? createRowSet() : null;
+  const checked = await checkAndLoad(options, { draft, existing, loaded }, reached, found).catch((error: unknown) => {
+    ledger.discardLoad(draft);
+    throw error;
+  });
+  const { inputs, list, estimate, accepted } = checked;
+  const resends = options.resendChanged && existing !== null ? resendsOf(ledger, existing, draft) : [];
+  return {
+    list,
+    estimate,
+    toDo: estimate.send,
+    unreached: 0,
+    continues: existing !== null,
+    loaded,
+    reached,
+    accepted,
+    resends,
+    winner: found,
+    finishLoad: () => {
+      if (existing === null) {
+        refuseFormerAgain(options, draft);
+        const run = ledger.finishLoad(draft, { inputs, identityHash: identityHash(plan.campaign), nowMs });
+        return withWinner(options, run, found);
+      }
+      const run = ledger.amend(existing, draft, { inputs, nowMs });
+      askAgain(options, run);
+      return withWinner(options, run, found);
+    },
+    discard: () => ledger.discardLoad(draft),
+  };
+}
+
+/**
+ * A lock can be lost while the list is read or the question waits, for example with its file (failures.md, J4). The claims
+ * do not see a run under another name.
+ *
+ * @throws HandbillError exit 2
+ */
+function refuseFormerAgain({ ledger, plan }: PrepareOptions, draft: RunRecord): void {
+  try {
+    refuseFormer({ ledger, plan });
+  } catch (error) {
+    ledger.discardLoad(draft);
+    throw error;
+  }
+}
+
+/** Recipients that are to be sent to once more, because the user asks for it. */
+function askAgain({ ledger, retryRejected, resendChanged, nowMs }: PrepareOptions, run: RunRecord): void {
+  if (retryRejected) ledger.retryRejected(run);
+  if (resendChanged) ledger.resendChanged(run, nowMs);
+}
+
+/** Who was accepted at another address than the list has, and was never sent to at that one. */
+function resendsOf(ledger: Ledger, run: RunRecord, draft: RunRecord | null): readonly ChangedRecipient[] {
+  return ledger.changed(run, draft).filter(({ outcome, sentBefore }) => outcome === 'accepted' && !sentBefore);
+}
+
+/** The winner that the user named last: now, at an earlier start, in the campaign; else the one that was found. */
+function winnerOf({ plan, winner }: PrepareOptions, run: RunRecord | null, found: WinnerState): string | null {
+  return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner ?? winnerIn(found);
+}
+
+/** If the user names a winner, none is searched for. */
+function findWinnerOf({ ledger, plan, winner, nowMs }: PrepareOptions, run: RunRecord | null): WinnerState {
+  if (winner !== null || run === null || run.winner !== null || plan.campaign.split.decides === null) {
+    return { kind: 'none' };
+  }
+  joinEvidence(ledger, plan, () => nowMs);
+  return findWinner(ledger, plan, run, nowMs);
+}
+
+function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord, found: WinnerState): RunRecord {
+  if (winner === null) return rememberWinner(ledger, run, found);
+  return winner === run.winner ? run : ledger.setWinner(run, winner);
+}
+
+interface Loading {
+  readonly draft: RunRecord;
+  readonly existing: RunRecord | null;
+  readonly loaded: RowSet | null;
+}
+
+async function checkAndLoad(
+  options: PrepareOptions,
+  { draft, existing, loaded }: Loading,
+  reached: Reached | null,
+  found: WinnerState,
+): Promise<Checked> {
+  const { ledger, plan, prices, suppressions, nowMs } = options;
+  const now = () => nowMs;
+  const window = await createWindowGate(plan, { now, startMs: existing?.startedAtMs ?? nowMs });
+  const duplicates = duplicatesIn(plan);
+  let rows: LoadRow[] = [];
+  const flush = (): void => {
+    if (rows.length > 0) ledger.load(draft, rows);
+    rows = [];
+  };
+  const view = {
+    duplicates,
+    rules: openRules(plan, { suppressions, ledger, reached, now, window }),
+    skipInvalid: options.skipInvalid,
+    winner: winnerOf(options, existing, found),
+    ...(options.meter === undefined ? {} : { meter: options.meter }),
+  };
+  const { acceptList, isDue } = options;
+  const guard = openListGuard(plan.campaign, ledger, identityOf(plan), { nowMs, acceptList, isDue });
+  const abandoned = existing === null ? openAbandoned(plan, ledger, plan.environment.name) : null;
+  const state = budgetState(plan, prices, nowMs, ledger);
+  // Of an amended run the list names those too who are not sent to again.
+  const budget: BudgetState | null =
+    state === null || existing === null ? state : { ...state, ownMicros: costIn(ledger, existing, SENT) };
+  const checked = await checkList(plan, view, { prices, guard, budget }, (batch, estimator) => {
+    if (options.interrupt.aborted) throw interruptedEarly();
+    for (const decision of batch) {
+      const row = loadRow(decision, estimator, state !== null);
+      abandoned?.add(decision);
+      rows.push(row);
+      if (row.state !== 'skipped') loaded?.add(row.row);
+    }
+    if (rows.length >= LOAD_BATCH) flush();
+  });
+  flush();
+  duplicates.close();
+  const notices = [...(abandoned?.warnings() ?? []), ...budgetNotice(budget)];
+  return { ...checked, accepted: [...checked.accepted, ...notices] };
+}
+
+const OPEN: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);
+const SENT: ReadonlySet<string> = new Set(['accepted', 'in-doubt', 'claimed']);
+
+/** What the messages of these recipients cost together, as far as it is known, in millionths of the currency. */
+function costIn(ledger: Pick<Ledger, 'counts'>, run: RunRecord, outcomes: ReadonlySet<string>): number {
+  return ledger
+    .counts(run)
+    .reduce((sum, { outcome, costMicros }) => sum + (outcomes.has(outcome) ? (costMicros ?? 0) : 0), 0);
+}
+
+/** A signal before the first request ends the start at once: nothing is in flight (failures.md, I2). */
+export function interruptedEarly(): HandbillError {
+  return new HandbillError(EXIT.interrupted, [
+    problem('interrupted', 'Nothing was sent: the command was told to stop before it began.'),
+  ]);
+}
+
+/** @param isBudgeted - what a run costs that continues is compared with what is left, those who waited included */
+function loadRow(decision: Decision, estimator: Estimator, isBudgeted: boolean): LoadRow {
+  const { row, line, key, to } = decision;
+  if (decision.decision === 'send') {
+    const { sms, variant } = decision;
+    const costMicros = estimator.costOf(decision);
+    const facts = { parts: sms?.parts ?? null, encoding: sms?.encoding ?? null, costMicros, variant };
+    return { row, line, key, to, state: 'pending', reason: null, ...facts };
+  }
+  if (decision.decision === 'defer') {
+    const costs = isBudgeted ? decision.mayGet.flatMap((message) => estimator.costOf(message) ?? []) : [];
+    const costMicros = costs.length === 0 ? null : Math.max(...costs);
+    const facts = { parts: null, encoding: null, costMicros, variant: null };
+    return { row, line, key, to, state: 'deferred', reason: decision.reason, ...facts };
+  }
+  const reason = decision.decision === 'done' ? null : decision.reason;
+  return { row, line, key, to, state: 'skipped', reason, parts: null, encoding: null, costMicros: null, variant: null };
+}
+
+/**
+ * Refuses a run whose personal data was purged: recipients that were sent to would look new.
+ *
+ * @throws HandbillError exit 2
+ */
+export function refusePurged(run: RunRecord): void {
+  if (run.purgedAtMs === null) return;
+  const day = new Date(run.purgedAtMs).toISOString().slice(0, 10);
+  throw refuse(
+    problem('run-purged', `This occurrence (${run.occurrence}) was purged on ${day}: its recipients are not known.`, {
+      hint: 'Its recipients could no longer be sent to at most once. Use another --occurrence for a new run.',
+    }),
+  );
+}
+
+/** With the older file, the run would get the content of before (`formerly`). */
+function refuseLaterName(run: RunRecord, { campaign }: Plan): void {
+  const later = laterNameProblem(run, campaign);
+  if (later !== null) throw refuse(later);
+}
+
+function identityChanged(plan: Plan) {
+  return problem('identity-changed', '`key`, `to` or `defaultCountry` changed since this run began.', {
+    at: { file: plan.campaign.file },
+    hint: 'All recipients would look new, and earlier ones would be sent to twice. Undo it, or use another --occurrence.',
+  });
+}
+
+interface LateOptions {
+  readonly ledger: Pick<Ledger, 'counts' | 'hasErased' | 'lastClaimMs' | 'runsOf' | 'runsRenamed'>;
+  readonly plan: Plan;
+  /** It was told to: nothing is too late. */
+  readonly late: boolean;
+  readonly nowMs: number;
+}
+
+/** An older run is continued only with `--late`: its ledger may be a restored backup (failures.md, H5). */
+const LATE_MS = 24 * 3_600_000;
+
+/** The run began so long ago. What else makes it late, `isTooLate` says, which needs the campaign. */
+export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): boolean {
+  return run.startedAtMs !== null && nowMs - run.startedAtMs > LATE_MS;
+}
+
+/**
+ * Is a run continued only with `--late`? It began long ago, and has no `notAfter` to say when it expires. The recipients
+ * that waited for a window or for the end of a pause could have been sent to just as long ago.
+ */
+export async function isTooLate(
+  { ledger, campaign, nowMs }: { readonly ledger: WaitLedger; readonly campaign: Campaign; readonly nowMs: number },
+  run: RunRecord,
+): Promise<boolean> {
+  const { notAfterMs } = campaign.send;
+  if (run.startedAtMs === null || notAfterMs !== null || !isLate(run, nowMs)) return false;
+  const opened = await lastOpeningAfter({ campaign }, run.lastStartAtMs ?? run.startedAtMs);
+  if (opened !== null && nowMs - opened <= LATE_MS) return false;
+  const waited = waitEnd(ledger, campaign, run);
+  return waited === null || nowMs - waited > LATE_MS;
+}
+
+/** Why a run is not continued of which something is left: it began too long ago. Null: it is continued. */
+async function lateRefusal(options: LateOptions, run: RunRecord): Promise<Diagnostic | null> {
+  const { plan, nowMs } = options;
+  const { campaign } = plan;
+  const began = run.startedAtMs;
+  if (options.late || began === null || campaign.send.notAfterMs !== null || !isLate(run, nowMs)) return null;
+  const open = options.ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome));
+  if (!open || !(await isTooLate({ ledger: options.ledger, campaign, nowMs }, run))) return null;
+  const hours = Math.floor((nowMs - began) / 3_600_000);
+  return problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {
+    at: { file: campaign.file },
+    hint: 'Add --late to send it all the same, or leave it: everyone is accounted for in `handbill report`.',
+  });
+}
+
+/** What says until when recipients waited. */
+type WaitLedger = Pick<Ledger, 'lastClaimMs' | 'runsOf' | 'runsRenamed'>;
+
+/**
+ * When a wait is over that starts leave to those after them: at a gate of a canary, for a winner, after the message that
+ * this one follows; null without such a one.
+ */
+function waitEnd(ledger: WaitLedger, { send, split, after }: Campaign, run: RunRecord): number | null {
+  const gateMs = longestWaitMs(send.canary);
+  const testMs = run.winner === null ? (split.decides?.waitMs ?? 0) : 0;
+  const isLong = gateMs > STAYS_MS || split.decides !== null;
+  const lastMs = isLong ? ledger.lastClaimMs(run) : null;
+  const before = after === null ? null : runBefore(ledger, after, run);
+  const beforeMs = before === null ? null : ledger.lastClaimMs(before);
+  const ends = [
+    ...(lastMs === null ? [] : [lastMs + Math.max(gateMs, testMs)]),
+    ...(beforeMs === null || after === null ? [] : [beforeMs + after.wait.ms]),
+  ];
+  return ends.length === 0 ? null : Math.max(...ends);
+}

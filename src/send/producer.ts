@@ -1,0 +1,282 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { AsideRow, PendingRow, RunRecord } from '../ledger/records.ts';
+import type { Decision } from '../model.ts';
+import type { Reached } from '../plan/contact-history.ts';
+import { decisions } from '../plan/decide.ts';
+import type { Plan } from '../plan/plan.ts';
+import { openRules } from '../plan/rules.ts';
+import type { Suppressions } from '../plan/suppression.ts';
+import type { ListDigest } from '../recipients/read.ts';
+import { type Batch, createPacker, type Due, dueOf, type Packer } from './batch.ts';
+import type { Gate } from './canary.ts';
+import type { Pool } from './concurrency.ts';
+import type { SendContext } from './deliver.ts';
+import type { PendingRows } from './pending-rows.ts';
+import { TIMERS, type Timers } from './timers.ts';
+
+export interface ProducerOptions {
+  readonly plan: Plan;
+  readonly ledger: Ledger;
+  readonly run: RunRecord;
+  /** Of the bytes that the check pass read: no others are sent from. */
+  readonly list: ListDigest;
+  readonly lists: Lists;
+  /** The contact history of other runs; null if no rule uses it. */
+  readonly reached: Reached | null;
+  /** Recipients that are posted to in this start; null: all. */
+  readonly limit: number | null;
+  readonly now: () => number;
+  readonly context: SendContext;
+  readonly pendingRows: PendingRows;
+  readonly pool: Pool;
+  /** Null without a canary. */
+  readonly gate: Gate | null;
+  /** Return when the last gate has opened: all workers share the recipients behind it. */
+  readonly untilWide?: boolean;
+  /**
+   * Called after each batch of the list, while it is in flight; false: the rest is not sent by this process. A worker has
+   * shards of the list only: pending rows behind them belong to other workers.
+   */
+  readonly between?: () => Promise<boolean> | boolean;
+}
+
+/** Rows of one transaction; there are hardly ever more than a few. */
+const REMOVED_BATCH = 1000;
+
+/**
+ * Takes the decisions whose rows are still to do, in list order, and puts them into the pool; returns when it is empty.
+ */
+export async function feed(options: ProducerOptions): Promise<void> {
+  const { lists, pool } = options;
+  const ended = new AbortController();
+  // As long as anything is claimed, also after the last row was taken.
+  const watching = lists.watch(ended.signal)?.catch((error: unknown) => {
+    if (!ended.signal.aborted) pool.fail(error);
+  });
+  try {
+    await feedAll(options);
+  } finally {
+    ended.abort();
+    if (watching !== undefined) await watching;
+  }
+}
+
+async function feedAll(options: ProducerOptions): Promise<void> {
+  const { plan, ledger, run, pendingRows, pool, context, gate, lists, between } = options;
+  const { stopped } = context;
+  const packer = createPacker<Due>(plan.recipientsPerRequest);
+  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  let isLater = false;
+  let isOver = false;
+  try {
+    await lists.renew();
+    const view = {
+      wanted: pendingRows.wants,
+      expected: options.list,
+      // The claims check again; a recipient that is known to be left out need not wait for a token.
+      rules: openRules(plan, { ...options, suppressions: lists.current, window: context.window }),
+      skipInvalid: true,
+      winner: run.winner,
+    };
+    for await (const batch of decisions(plan, view)) {
+      const aside: Aside = { skipped: [], deferred: [] };
+      for (const decision of batch) {
+        if (stopped.aborted || left <= 0) break;
+        const due = whoseTurn(decision, options, aside);
+        if (due === null) continue;
+        // A recipient whose fallback a report asks for passed the gate with its first message.
+        const isGated = gate !== null && due.byReport === undefined;
+        if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, options));
+        if (isLater && stopped.aborted) break;
+        isOver = options.untilWide === true && gate?.isWide() === true;
+        if (isOver) break;
+        // The gate is not decided in this start: the recipients left wait for the next one.
+        if (isLater && isGated) {
+          aside.deferred.push({ row: due.decision.row, step: due.step, reason: 'canary-undecided' });
+          context.progress.finished('deferred');
+          continue;
+        }
+        left -= 1;
+        if (isGated) gate.put(1);
+        // A fallback is a request of its own; who else gets the same may share one.
+        const batch = due.step > 0 ? [due] : packer.add(due, due.decision.variant);
+        if (batch !== null) await put(pool, batch);
+      }
+      if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, options.now());
+      if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, options.now());
+      if (stopped.aborted || left <= 0 || isOver) break;
+      if (between !== undefined && !(await between())) {
+        isOver = true;
+        break;
+      }
+    }
+    for (const batch of stopped.aborted ? [] : packer.rest()) await put(pool, batch);
+    if (!stopped.aborted && left > 0 && !isOver && between === undefined) skipRemoved(options);
+  } catch (error) {
+    pool.fail(error);
+  }
+  await pool.idle();
+}
+
+/** Nothing is in flight when a gate is judged: what waits for others to share a request goes first. */
+async function atGate(gate: Gate, packer: Packer<Due>, { pool, lists }: ProducerOptions): Promise<boolean> {
+  do {
+    for (const batch of packer.rest()) await put(pool, batch);
+    await pool.idle();
+    if (!(await gate.turn())) return false;
+    // The pause may take hours. The claims check the suppression lists for addresses added meanwhile.
+    await lists.renew();
+  } while (!gate.isOpen());
+  return true;
+}
+
+async function put(pool: Pool, dues: readonly Due[]): Promise<void> {
+  if (isParcel(dues)) await pool.put(dues);
+}
+
+function isParcel(dues: readonly Due[]): dues is Batch {
+  return dues.length > 0;
+}
+
+/** Rows that are not sent to now; in one transaction for each batch of the list. */
+interface Aside {
+  readonly skipped: AsideRow[];
+  readonly deferred: AsideRow[];
+}
+
+/** Whose turn it is; null where a rule came between. */
+function whoseTurn(decision: Decision, { pendingRows, context }: ProducerOptions, aside: Aside): Due | null {
+  const { row, line } = decision;
+  const pending = pendingRows.find(row, decision.key);
+  if (pending === null && pendingRows.isLost?.(row) === true) return null;
+  if (pending === null) throw unexpected(line);
+  const { step } = pending;
+  if (pending.byReport !== undefined) return reportedDue(decision, pending, context);
+  // A rule leaves them out by now: they opted out, others wrote to them, or the campaign was amended.
+  if (decision.decision === 'skip') return skip(pending, decision.reason, aside, context);
+  // It was decided with its batch, which may have been long ago.
+  if (context.isLate()) return skip(pending, 'expired', aside, context);
+  if (decision.decision === 'defer') {
+    aside.deferred.push({ row, step, reason: decision.reason });
+    context.progress.finished('deferred');
+    if (decision.untilMs !== undefined) context.progress.opens(decision.untilMs);
+    return null;
+  }
+  if (decision.decision !== 'send') throw unexpected(line);
+  // The fallback was begun, and an amended campaign has it no more.
+  return dueOf(decision, pending) ?? skip(pending, 'removed', aside, context);
+}
+
+/**
+ * A fallback that a report asks for. A recipient that a rule leaves out keeps the accepted message: the row changes only
+ * when the fallback is claimed.
+ */
+function reportedDue(decision: Decision, pending: PendingRow, { isLate, progress }: SendContext): Due | null {
+  if (decision.decision === 'defer' && decision.untilMs !== undefined) progress.opens(decision.untilMs);
+  if (decision.decision !== 'send' || isLate()) return null;
+  return dueOf(decision, pending) ?? null;
+}
+
+function skip({ row, step }: PendingRow, reason: string, aside: Aside, { progress }: SendContext): null {
+  aside.skipped.push({ row, step, reason });
+  progress.finished('skipped');
+  return null;
+}
+
+/**
+ * Pending rows behind the last one of the list. Their recipients had been removed from the list when the user asked to
+ * try them again (`--retry-rejected`, `doubt resolve --resend`). There is nothing to send to them, so they are skipped,
+ * or they would stay pending.
+ */
+function skipRemoved({ ledger, run, now, context, pendingRows }: ProducerOptions): void {
+  const next = () =>
+    ledger.pending(run, pendingRows.lastRow, REMOVED_BATCH).map(({ row, step }) => ({ row, step, reason: 'removed' }));
+  for (let rows = next(); rows.length > 0; rows = next()) {
+    ledger.skip(run, rows, now());
+    for (const _ of rows) context.progress.finished('skipped');
+  }
+}
+
+/** The ledger says that this row is to be sent to, but the list says otherwise although its bytes are the same. */
+function unexpected(line: number): Error {
+  return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
+}
+
+/** What was read less than this ago is not read again: a million rows take a second. */
+const FRESH_MS = 10_000;
+
+/** How the suppression lists of a start are read again. */
+export interface ListsAgain {
+  /** When they were read before, in ms since 1970. */
+  readonly readAtMs: number;
+  readonly read: () => Promise<Suppressions>;
+  /** How to detect changes while requests go out. Default: changes are not looked for. */
+  readonly watch?: ListsWatch;
+}
+
+interface ListsWatch {
+  /** Another text when a list was written or replaced. */
+  readonly stamp: () => Promise<string>;
+  /** The stamp before they were read. */
+  readonly first: string;
+  /** How often it is looked at, in ms. */
+  readonly everyMs: number;
+}
+
+/**
+ * The suppression lists of a start, read again when they change: a start may last a night, and an opt-out counts for
+ * every recipient not yet claimed (failures.md, K3).
+ */
+interface Lists {
+  /** As they were read last. */
+  readonly current: Suppressions;
+  /**
+   * Called after a wait.
+   *
+   * @throws HandbillError where they cannot be read any more
+   */
+  renew(): Promise<void>;
+  /**
+   * Reads them again whenever they have changed, until `ended`; null if changes are not looked for. Rejects as `renew`
+   * does.
+   */
+  watch(ended: AbortSignal): Promise<void> | null;
+}
+
+/** @param again - null: they stay as they are */
+export function createLists(
+  suppressions: Suppressions,
+  again: ListsAgain | null,
+  now: () => number,
+  { sleep }: Pick<Timers, 'sleep'> = TIMERS,
+): Lists {
+  let current = suppressions;
+  let readAtMs = again?.readAtMs ?? 0;
+  let known = again?.watch?.first ?? '';
+  const read = async ({ read: readAll }: ListsAgain, stamp: string): Promise<void> => {
+    current = await readAll();
+    readAtMs = now();
+    known = stamp;
+  };
+  /** Writing a list in place takes a while, and half a list lets people through: read it when it stops changing. */
+  const watchAll = async (of: ListsAgain, { stamp, everyMs }: ListsWatch, ended: AbortSignal): Promise<void> => {
+    let before = known;
+    for (await sleep(everyMs, ended); !ended.aborted; await sleep(everyMs, ended)) {
+      const seen = await stamp();
+      if (seen !== known && seen === before) await read(of, seen);
+      before = seen;
+    }
+  };
+  return {
+    get current() {
+      return current;
+    },
+    async renew() {
+      const ageMs = now() - readAtMs;
+      // A clock that was set back says nothing of how old they are.
+      if (again === null || (ageMs >= 0 && ageMs < FRESH_MS)) return;
+      await read(again, (await again.watch?.stamp()) ?? '');
+    },
+    watch: (ended) => (again?.watch === undefined ? null : watchAll(again, again.watch, ended)),
+  };
+}

@@ -1,0 +1,119 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Halt, JsonObject, OutcomeState, RunState, StepCount } from '../model.ts';
+import { createLatency, type Latency, readLatency } from '../report/latency.ts';
+import type { StopContext } from './stop.ts';
+
+/**
+ * The figures of one start, kept while it goes on: shown by the progress line, added to the run's figures at its end.
+ */
+export interface Progress {
+  readonly figures: Figures;
+  /** An answer that is the API's own was seen in this start. */
+  recognised: boolean;
+  posted(): void;
+  retried(): void;
+  latency(ms: number): void;
+  finished(state: OutcomeState): void;
+  /** When the window of a waiting recipient opens, or the pause of the canary is over; in ms since 1970. */
+  opens(atMs: number): void;
+}
+
+export interface Figures {
+  posted: number;
+  /** Attempts that were followed by another one. */
+  retried: number;
+  /** Recipients that left the list of those to do, by outcome. */
+  readonly finished: Record<OutcomeState, number>;
+  /** Recipients to do in this start. */
+  toDo: number;
+  /** When the first window opens of those who wait for one, or the pause of the canary is over; in ms since 1970. */
+  opensAtMs?: number;
+  /** When the winner of a test is found, in ms since 1970. */
+  winnerAtMs?: number;
+  /** What the run waits for, and until when (ms since 1970); null while it sends. */
+  waits: { readonly why: 'canary' | 'window' | 'reports'; readonly untilMs: number } | null;
+}
+
+/** Outcomes of messages that were tried: after a channel step that fell back, the next step counts instead. */
+const TRIED = ['accepted', 'rejected', 'failed', 'in-doubt'] as const;
+
+/** Recipients who were sent to, or whose request was tried. */
+export function triedIn(outcomes: Readonly<Record<(typeof TRIED)[number], number>>): number {
+  return TRIED.reduce((sum, outcome) => sum + outcomes[outcome], 0);
+}
+
+export interface ProgressWithLatency extends Progress {
+  readonly times: Latency;
+}
+
+export function createProgress(): ProgressWithLatency {
+  const finished = { accepted: 0, rejected: 0, failed: 0, skipped: 0, deferred: 0, 'in-doubt': 0, pending: 0 };
+  const figures: Figures = { posted: 0, retried: 0, finished, toDo: 0, waits: null };
+  const times = createLatency();
+  return {
+    figures,
+    times,
+    recognised: false,
+    posted() {
+      figures.posted += 1;
+    },
+    retried() {
+      figures.retried += 1;
+    },
+    latency: (ms) => times.add(ms),
+    finished(state) {
+      finished[state] += 1;
+    },
+    opens(atMs) {
+      figures.opensAtMs = Math.min(atMs, figures.opensAtMs ?? atMs);
+    },
+  };
+}
+
+/**
+ * The run's figures with those of this start added: `{ posted, retried, activeMs, latency }`; `opensAtMs` only of this
+ * start, which checked all recipients; `winner` as it was found.
+ */
+export function addFigures(before: JsonObject | null, progress: ProgressWithLatency, activeMs: number): JsonObject {
+  const earlier = (name: string): number => (typeof before?.[name] === 'number' ? before[name] : 0);
+  const latency = createLatency(readLatency(before?.['latency']));
+  latency.merge(progress.times.save());
+  return {
+    posted: earlier('posted') + progress.figures.posted,
+    retried: earlier('retried') + progress.figures.retried,
+    activeMs: earlier('activeMs') + Math.round(activeMs),
+    latency: { ...latency.save() },
+    ...(progress.figures.opensAtMs === undefined ? {} : { opensAtMs: progress.figures.opensAtMs }),
+    ...(progress.figures.winnerAtMs === undefined ? {} : { winnerAtMs: progress.figures.winnerAtMs }),
+    ...(before?.['winner'] === undefined ? {} : { winner: before['winner'] }),
+  };
+}
+
+/** What earlier starts were answered; one look at the list says all of it. */
+export function answersIn(steps: readonly StepCount[]): StopContext['before'] {
+  const first = steps.filter(({ step }) => step === 0);
+  return {
+    accepted: sumOf(steps, 'accepted'),
+    rejected: sumOf(steps, 'rejected'),
+    firstSteps: sumOf(first, 'accepted'),
+    fellBack: first.reduce((sum, { fellBack, count }) => (fellBack ? sum + count : sum), 0),
+  };
+}
+
+/** Recipients with an outcome: a channel step that fell back does not count as one. */
+export function sumOf(steps: readonly StepCount[], outcome: OutcomeState): number {
+  return steps.reduce((sum, step) => (step.outcome === outcome && !step.fellBack ? sum + step.count : sum), 0);
+}
+
+/** The state that a run has after a start. */
+export function stateAfter(
+  ledger: Pick<Ledger, 'countOpen'>,
+  run: RunRecord,
+  halt: Halt | null,
+  interrupted: boolean,
+): Exclude<RunState, 'running'> {
+  if (halt !== null) return 'halted';
+  if (ledger.countOpen(run, { rejected: false }).rows === 0) return 'finished';
+  return interrupted ? 'interrupted' : 'partial';
+}

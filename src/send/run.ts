@@ -1,0 +1,162 @@
+import { HandbillError } from '../errors.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Commit, Halt, RunState, StepCount } from '../model.ts';
+import type { RowSet } from '../util/row-set.ts';
+import { asksReports, createCanary, createGate, type Gate, judgeReports, type OnWait } from './canary.ts';
+import { joinReplies, resolveByReports, returnedIn, unreachedRows, withUnreached } from './deliveries.ts';
+import type { Memory } from './memory.ts';
+import { createFirstPendingRows, createPendingRows } from './pending-rows.ts';
+import { addFigures, answersIn, type Figures, type Progress, stateAfter, sumOf } from './progress.ts';
+import type { Sharing } from './sharing.ts';
+import { inputHalt, ledgerHalt } from './stop.ts';
+import { TIMERS, type Timers } from './timers.ts';
+import { findWinner, winnerIn } from './winner.ts';
+import { openWork, type Work, type WorkOptions } from './work.ts';
+
+interface RunOptions extends Omit<WorkOptions, 'remembered'> {
+  /** What this process itself knows, because the ledger may be lost; default: nothing is remembered. */
+  readonly memory?: Memory | null;
+  /** The commit that this start is made from; default: git does not know. */
+  readonly commit?: Commit | null;
+  /** Requests that this start made before it waited for a window; default: it begins. */
+  readonly postedBefore?: number;
+  /** Recipients that a report makes due for a fallback; 0: they are not looked for. */
+  readonly unreached?: number;
+  /** Rows that this process has just loaded for the first start of the run; default: the ledger is asked for them. */
+  readonly loaded?: RowSet | null;
+  /** Recipients that are posted to in this start; null: all. */
+  readonly limit: number | null;
+  /** Waits for what is worth waiting for: long pauses of a canary. */
+  readonly wait?: boolean;
+  readonly onWait?: OnWait;
+  /** Default: the real ones. */
+  readonly timers?: Timers;
+  readonly onStart?: (figures: Readonly<Figures>) => void;
+  /** Other workers share the run; default: this process sends it by itself. */
+  readonly sharing?: Sharing | null;
+}
+
+export interface RunEnd {
+  readonly run: RunRecord;
+  readonly state: RunState;
+  readonly halt: Halt | null;
+  readonly recovered: number;
+  readonly posted: number;
+  /** When the first recipient that waits for a window or a pause may be sent to, in ms since 1970; null: none waits. */
+  readonly opensAtMs: number | null;
+  /** Of this start, as a progress line shows them. */
+  readonly figures: Figures;
+  /** The ledger could not be written: exit status 7. */
+  readonly ledgerError: Error | null;
+}
+
+/**
+ * One start of a run, under its lock: sends to all pending recipients, in list order, and records the outcomes. p-limit
+ * is fed with back-pressure from the same stream of decisions that preview prints; slow start sets its concurrency.
+ */
+export async function sendRun(options: RunOptions): Promise<RunEnd> {
+  const { plan, ledger, now, timers = TIMERS, sharing = null, memory = null } = options;
+  const { run, recovered } = ledger.start(options.run, now(), options.commit);
+  // Some recipients that a kill left in doubt may have a delivery report since.
+  resolveByReports(ledger, now());
+  const { loaded = null } = options;
+  // If the list was just loaded, no recipient was sent to; a canary needs the number of recipients.
+  const isKnown = loaded !== null && plan.campaign.send.canary === null;
+  const before = isKnown ? [] : ledger.steps(run);
+  const began = timers.monotonicMs();
+  const part = sharing?.join(run, answersIn(before)) ?? null;
+  const remembered = memory?.of(run, ledger) ?? null;
+  const work = await openWork({ ...options, run, remembered }, answersIn(before), timers, part?.shared ?? null);
+  const { progress, groupCommit, stop } = work;
+
+  const pending = (after: number, count: number) => ledger.pending(run, after, count);
+  const pendingRows = () =>
+    createPendingRows(options.unreached ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending);
+  const isAnyLeft = (): boolean => pending(-1, 1).length > 0 || (options.unreached ?? 0) > 0;
+  progress.figures.toDo = loaded?.size ?? sumOf(before, 'pending') + (options.unreached ?? 0);
+  options.onStart?.(part === null ? progress.figures : part.figures(progress.figures));
+  const gate = createCanaryGate({ options, run, work }, before);
+  const first = loaded === null ? pendingRows : () => createFirstPendingRows(loaded);
+  if (part === null) await work.feed({ pendingRows: first(), limit: options.limit, gate });
+  else
+    await part
+      .feed(work, { pendingRows, isAnyLeft, limit: options.limit, gate })
+      .catch((error: unknown) => work.fail(error));
+  await groupCommit.flush();
+  await part?.rest(work);
+  if (remembered !== null) {
+    remembered.keep(groupCommit.unwritten);
+    remembered.posted += progress.figures.posted;
+  }
+  const { trouble } = work;
+  // A report may have come in before the recipient in doubt that it resolves was recorded (failures.md, K1).
+  if (groupCommit.failure === null) resolveByReports(ledger, now());
+
+  const all = part?.sum(progress) ?? progress;
+  const { posted } = all.figures;
+  if (groupCommit.failure === null && all.figures.finished.deferred > 0)
+    sayWhenDecided({ options, run, progress: all });
+  // The last look: what is recorded in a file that its name no longer leads to, the next start does not know.
+  const ledgerError = groupCommit.failure ?? (trouble instanceof LedgerError ? trouble : ledger.displacement());
+  // Before the first request a changed input is refused; after it, it halts the run, because only the bytes that were
+  // hashed may be sent (failures.md, J2).
+  const hasPosted = posted + (options.postedBefore ?? 0) > 0;
+  const changed = trouble instanceof HandbillError && ledgerError === null && hasPosted ? inputHalt(trouble) : null;
+  const halt = ledgerError === null ? (changed ?? stop.halt ?? part?.halt ?? null) : ledgerHalt(ledgerError);
+  const state = stateAfter(ledger, run, halt, options.interrupt.aborted);
+  const figures = addFigures(remembered?.figures ?? options.run.figures, all, timers.monotonicMs() - began);
+  if (remembered !== null) remembered.figures = ledgerError === null ? null : figures;
+  work.end();
+  // Whatever happened, this start has ended, and what it did is recorded.
+  const isDisplaced = ledgerError instanceof LedgerError && ledgerError.kind === 'displaced';
+  const ended = ledgerError === null || isDisplaced ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
+  if (trouble !== null && ledgerError === null && changed === null) throw trouble;
+  const opensAtMs = all.figures.opensAtMs ?? null;
+  return { run: ended, state, halt, recovered, posted, opensAtMs, figures: all.figures, ledgerError };
+}
+
+/** Recipients that wait for the winner of a test wait until it is found. */
+function sayWhenDecided({ options, run, progress }: Pick<Started, 'options' | 'run'> & { progress: Progress }): void {
+  const state = findWinner(options.ledger, options.plan, run, options.now());
+  // With no time to wait, the next start finds it.
+  if (state.kind === 'waits') progress.figures.winnerAtMs = state.untilMs;
+  if (winnerIn(state) !== null) progress.figures.winnerAtMs = options.now();
+  if (progress.figures.winnerAtMs !== undefined) progress.opens(progress.figures.winnerAtMs);
+}
+
+/** A start that is under way. */
+interface Started {
+  readonly options: RunOptions;
+  readonly run: RunRecord;
+  readonly work: Work;
+}
+
+/** Null without a canary. */
+function createCanaryGate({ options, run, work }: Started, before: readonly StepCount[]): Gate | null {
+  const { groupCommit, stop, progress, stopped } = work;
+  const { plan, ledger, now, timers = TIMERS, onWait, wait = false } = options;
+  const { canary } = plan.campaign.send;
+  if (canary === null) return null;
+  const asks = asksReports(canary.gate);
+  const judge = (isOver: boolean) => judgeReports(canary.gate, returnedIn(ledger, run), isOver);
+  return createGate({
+    steps: createCanary({ canary, before, figures: progress.figures }),
+    async recount() {
+      await groupCommit.written();
+      resolveByReports(ledger, now());
+      if (asks) joinReplies(ledger, { ...plan.campaign.project.webhook.replies, now });
+      return ledger.steps(run);
+    },
+    reports: asks ? { waitMs: canary.gate.waitMs, judge } : null,
+    pauseMs: canary.pauseMs,
+    lastClaimMs: ledger.lastClaimMs(run),
+    stays: wait,
+    onWait,
+    progress,
+    stop,
+    now,
+    timers,
+    stopped,
+  });
+}

@@ -1,0 +1,472 @@
+import { problem } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import type { Pulse, RunIdentity, RunRecord, Share, WorkerFacts, WorkerStore } from '../ledger/records.ts';
+import type { Halt, Json } from '../model.ts';
+import { readLatency } from '../report/latency.ts';
+import { resolveByReports } from './deliveries.ts';
+import { createShardPendingRows, type PendingRows } from './pending-rows.ts';
+import type { ProducerOptions } from './producer.ts';
+import {
+  addFigures,
+  createProgress,
+  type Figures,
+  type Progress,
+  type ProgressWithLatency,
+  stateAfter,
+  triedIn,
+} from './progress.ts';
+import type { Offer, ShardQueue } from './shard-queue.ts';
+import type { Answers, Stop } from './stop.ts';
+import { TIMERS, type Timers } from './timers.ts';
+import type { Work, WorkShared } from './work.ts';
+
+/** Shards that a run is cut into at most, as long as none is too large. */
+const SHARDS = 128;
+/** Less is not worth the journeys that a shard takes. */
+const LEAST_ROWS = 50;
+/** A larger shard would take another worker long to take over. */
+const MOST_ROWS = 20_000;
+/** A slow run is handed out in pieces of some seconds. */
+const SHARD_SECONDS = 5;
+
+/** How often the last of the others are looked for. */
+const FEED_LOOK_MS = 100;
+
+interface SharingOptions extends Omit<PartOptions, 'run'> {
+  readonly ratePerSecond: number | null;
+  /** What a worker has to know that is neither in the ledger nor in the files. */
+  readonly facts: Readonly<Record<string, Json>>;
+}
+
+/** A start of a run that is shared with workers: the process that begins it works on it as well. */
+export interface Sharing {
+  join(run: RunRecord, before: Omit<Answers, 'inDoubt'>): SharedStart;
+}
+
+/** One start that is shared. */
+interface SharedStart {
+  readonly shared: WorkShared;
+  readonly halt: Halt | null;
+  /** As a progress line shows them: of all workers. */
+  figures(own: Figures): Figures;
+  feed(work: Work, options: SharedProducer): Promise<void>;
+  /** Ends the run for all workers, and waits for them. */
+  rest(work: Work): Promise<void>;
+  /** The figures of all workers. */
+  sum(own: ProgressWithLatency): ProgressWithLatency;
+}
+
+interface SharedProducer extends Pick<ProducerOptions, 'limit' | 'gate'> {
+  readonly pendingRows: () => PendingRows;
+  /** A recipient is pending, or due for a fallback. */
+  readonly isAnyLeft: () => boolean;
+}
+
+export function createSharing(options: SharingOptions): Sharing {
+  const { ledger, workers, worker, queue, now, timers } = options;
+  return {
+    join(run, before) {
+      workers.forget(run);
+      const facts = { ...options.facts, before: { ...before } };
+      const part = openPart({ ledger, workers, worker, run, queue, now, timers });
+      return {
+        shared: part.shared,
+        get halt() {
+          return part.halt;
+        },
+        figures: (own) => figuresOfAll(own, part),
+        async feed(work, { pendingRows, isAnyLeft, limit, gate }) {
+          part.begin(work);
+          // One process sends the steps of a canary: all workers share the recipients behind its last gate.
+          if (gate !== null) await work.feed({ pendingRows: pendingRows(), limit, gate, untilWide: true });
+          const left = limit === null ? null : limit - triedIn(work.progress.figures.finished);
+          if (work.stopped.aborted || (left !== null && left <= 0)) return;
+          const shards = workers.cut(run, rowsOfShard(work.progress.figures.toDo, options.ratePerSecond), left, facts);
+          // Jobs of an earlier start that was not ended in order.
+          await queue.drop({ number: run.number, starts: run.starts - 1 });
+          await queue.offer(
+            run,
+            shards.map(({ number }) => number),
+          );
+          await part.walk(work, null);
+          // Fallbacks that a report made due, and recipients that are not on the list any more: none, as a rule.
+          const isAll = work.stopped.aborted || limit !== null || !isAnyLeft();
+          if (!isAll) await work.feed({ pendingRows: pendingRows(), limit, gate: null });
+        },
+        async rest(work) {
+          await part.rest(work);
+          await endForAll(work);
+        },
+        sum: (own) => sumOfAll(own, () => workers.sum(run), part.others),
+      };
+
+      async function endForAll(work: Work): Promise<void> {
+        try {
+          if (work.stopped.aborted) workers.end(run, 'interrupted', null);
+          while (workers.isWorkedOn(run, worker.id)) {
+            workers.beat(worker);
+            await timers.sleep(FEED_LOOK_MS, new AbortController().signal);
+          }
+          workers.callBack(run);
+          await queue.drop(run);
+        } catch (error) {
+          work.fail(error);
+        }
+      }
+    },
+  };
+}
+
+/** Recipients of a shard: few enough that workers end together, many enough that handing them out costs little. */
+function rowsOfShard(recipients: number, ratePerSecond: number | null): number {
+  const even = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil(recipients / SHARDS)));
+  return ratePerSecond === null ? even : Math.max(1, Math.min(even, Math.ceil(ratePerSecond * SHARD_SECONDS)));
+}
+
+/**
+ * Ends a run that was shared and whose `send` has died, under its lock: what is left is for the next start.
+ *
+ * @returns null: it has ended meanwhile
+ */
+export function finishShared(ledger: Ledger, workers: WorkerStore, found: RunRecord, nowMs: number): RunRecord | null {
+  const run = ledger.findRun(found);
+  if (run?.state !== 'running' || run.starts !== found.starts || workers.left(run) > 0) return null;
+  resolveByReports(ledger, nowMs);
+  const all = sumOfAll(createProgress(), () => workers.sum(run), NOTHING);
+  const figures = addFigures(run.figures, all, nowMs - (run.lastStartAtMs ?? nowMs));
+  workers.callBack(run);
+  return ledger.finish(run, { state: stateAfter(ledger, run, null, false), halt: null, figures, nowMs });
+}
+
+/** The figures of all workers. Those of the others are the ledger's; if a lost server took them, the last ones known. */
+function sumOfAll(
+  own: ProgressWithLatency,
+  read: () => ReturnType<WorkerStore['sum']>,
+  others: Share,
+): ProgressWithLatency {
+  const all = createProgress();
+  all.recognised = own.recognised;
+  all.figures.toDo = own.figures.toDo;
+  try {
+    const { share, latencies } = read();
+    if (share.posted >= own.figures.posted) {
+      addShare(all, share);
+      for (const saved of latencies) {
+        const latency = readLatency(JSON.parse(saved));
+        if (latency !== null) all.times.merge(latency);
+      }
+      return all;
+    }
+  } catch {
+    // Said already: the failure that ended the start.
+  }
+  addShare(own, others);
+  return own;
+}
+
+/** Figures that follow those of this process and what is heard of the others. */
+function figuresOfAll(own: Figures, part: Pick<Part, 'others'>): Figures {
+  return {
+    get posted() {
+      return own.posted + part.others.posted;
+    },
+    get retried() {
+      return own.retried + part.others.retried;
+    },
+    get finished() {
+      const all = { opens: () => undefined, figures: { ...own, finished: { ...own.finished } } };
+      addShare(all, part.others);
+      return all.figures.finished;
+    },
+    get toDo() {
+      return own.toDo;
+    },
+    get waits() {
+      return own.waits;
+    },
+  };
+}
+
+/** How often a worker reports its figures and reads the state of the run: a halt anywhere stops all within a second. */
+const PULSE_MS = 250;
+
+/** So often it looks for the shards of the dead. */
+const LOOK_MS = 1000;
+
+interface PartOptions {
+  readonly ledger: Ledger;
+  readonly workers: WorkerStore;
+  readonly worker: WorkerFacts;
+  readonly run: RunRecord;
+  readonly queue: ShardQueue;
+  readonly now: () => number;
+  readonly timers: Timers;
+}
+
+/** What one worker does in a run that others work on as well. */
+interface Part {
+  readonly shared: WorkShared;
+  /** What ended the run, where others did. */
+  readonly halt: Halt | null;
+  /** What the others did, as of the last pulse. */
+  readonly others: Share;
+  /** Begins to report that it is alive, and to read the state of the run. */
+  begin(work: Work): void;
+  /**
+   * Takes shards until all of them are done, or the work is stopped. Meanwhile claims are made only in them; before and
+   * after, in the whole list.
+   *
+   * @param first - one that was taken already
+   */
+  walk(work: Work, first: Offer | null): Promise<void>;
+  /** Everything is recorded: gives back what it has, and says what it did. */
+  rest(work: Work): Promise<void>;
+}
+
+export function openPart(options: PartOptions): Part {
+  const { ledger, workers, worker, run, queue, now, timers } = options;
+  const pendingRows = createShardPendingRows((after, limit, lastRow) => ledger.pending(run, after, limit, lastRow));
+  const held = { worker: worker.id, of: (row: number) => pendingRows.shardOf(row) };
+  let inShards = false;
+  let working: Work | null = null;
+  /** A claim was refused in this walk, and with it others that came together. */
+  let wasStopped = false;
+  let pulse: Pulse | null = null;
+  let isAtWork = false;
+  /** Nothing waited in the queue when it was asked last. */
+  let drainedAt: number | null = null;
+  let lookedAt = timers.monotonicMs();
+  let looking: Promise<void> | null = null;
+
+  const beat = (work: Work): void => {
+    if (!isAtWork) return;
+    try {
+      pulse = workers.pulse(worker, run, shareOf(work.progress, work.stop));
+      if (pulse.heldMs > 0) work.heldByOthers(pulse.heldMs);
+      if (pulse.state !== 'running') work.halt();
+      else if (looking === null && timers.monotonicMs() - lookedAt >= LOOK_MS) {
+        lookedAt = timers.monotonicMs();
+        looking = offerAgain()
+          .catch((error: unknown) => work.fail(error))
+          .finally(() => {
+            looking = null;
+          });
+      }
+    } catch (error) {
+      work.fail(error);
+      return;
+    }
+    timers.later(PULSE_MS, () => beat(work));
+  };
+  /** The shards of dead workers, and shards that no job names. */
+  const offerAgain = async (): Promise<void> => {
+    const opened = workers.reopen(run, drainedAt !== null, now());
+    if (opened.length > 0) await queue.offer(run, opened, true);
+  };
+  const taken = async (offer: Offer): Promise<boolean> => {
+    const shard = workers.take(run, offer.shard, worker, now());
+    if (shard !== null) pendingRows.add(shard);
+    // From here on the ledger says whose it is.
+    await queue.done(run, offer);
+    return shard !== null;
+  };
+  /** False where none is left at the moment. */
+  const takeNext = async (): Promise<boolean> => {
+    for (;;) {
+      const offer = await queue.take(run);
+      drainedAt = offer === null ? timers.monotonicMs() : null;
+      if (offer === null) return false;
+      if (await taken(offer)) return true;
+    }
+  };
+
+  /** Finishes shards that the walk has passed, once no recipient in them is pending or claimed. */
+  const finishPast = (isOver: boolean): void => {
+    for (const { number } of pendingRows.passed(isOver)) {
+      // A recipient whose claim was refused is still pending, and is sent to in the next walk.
+      if (workers.finish(run, number, worker.id, isOver && !wasStopped)) pendingRows.remove(number);
+      // The shard was called back or taken over, and no recipient was left in it whose claim could be refused.
+      else if (isOver && !workers.holds(run.list, number, worker.id)) pendingRows.remove(number);
+    }
+  };
+  /** One walk along the list: shards ahead are taken while there is something to do. */
+  const walkOnce = async (work: Work): Promise<void> => {
+    pendingRows.restart();
+    wasStopped = false;
+    let batch = 0;
+    let before = -1;
+    let finishedAt = timers.monotonicMs();
+    const between = async (): Promise<boolean> => {
+      batch = Math.max(batch, pendingRows.lastRow - before);
+      before = pendingRows.lastRow;
+      const nowMs = timers.monotonicMs();
+      if (nowMs - finishedAt >= PULSE_MS) {
+        finishedAt = nowMs;
+        finishPast(false);
+      }
+      // The next batch may be past the last of these: its shard must be known before.
+      const isNearEnd = pendingRows.end - pendingRows.lastRow <= 2 * batch;
+      const isDrained = drainedAt !== null && nowMs - drainedAt < PULSE_MS;
+      if (isNearEnd && !isDrained && !work.stopped.aborted) await takeNext();
+      return pendingRows.end > pendingRows.lastRow;
+    };
+    await work.feed({ pendingRows, gate: null, limit: null, between });
+    if (work.stopped.aborted) return;
+    await work.groupCommit.written();
+    finishPast(true);
+  };
+
+  return {
+    shared: {
+      held: () => (inShards ? held : null),
+      others: () => pulse?.others ?? NOTHING,
+      onStopped() {
+        wasStopped = true;
+        try {
+          for (const { number } of pendingRows.shards) {
+            if (!workers.holds(run.list, number, worker.id)) pendingRows.lose(number);
+          }
+        } catch (error) {
+          working?.fail(error);
+        }
+      },
+      onHalt(stop) {
+        try {
+          workers.end(run, 'halted', stop.halt);
+        } catch {
+          // The ledger cannot be written, so claims fail as well: that stops the other workers.
+        }
+      },
+    },
+    get halt() {
+      return pulse?.halt ?? null;
+    },
+    get others() {
+      return pulse?.others ?? NOTHING;
+    },
+    begin(work) {
+      isAtWork = true;
+      working = work;
+      beat(work);
+    },
+    async walk(work, first) {
+      inShards = true;
+      if (first !== null) await taken(first);
+      while (!work.stopped.aborted) {
+        const had = pendingRows.shards.length;
+        if (had > 0 || (await takeNext())) {
+          await walkOnce(work);
+          // A recipient in it may wait for another claim of this worker: pause before the next walk.
+          if (pendingRows.shards.length >= had && had > 0) await timers.sleep(PULSE_MS, work.stopped);
+        } else if (workers.left(run) === 0) break;
+        else await timers.sleep(PULSE_MS, work.stopped);
+      }
+      inShards = false;
+    },
+    async rest(work) {
+      isAtWork = false;
+      await looking;
+      try {
+        const given = workers.giveBack(run, worker.id, now());
+        const latency = JSON.stringify(work.progress.times.save());
+        workers.rest(worker, run, shareOf(work.progress, work.stop), latency);
+        const goesOn = pulse?.state === 'running' && work.stop.halt === null;
+        if (given.length > 0 && goesOn) await queue.offer(run, given, true);
+      } catch (error) {
+        work.fail(error);
+      }
+    },
+  };
+}
+
+export const NOTHING: Share = {
+  posted: 0,
+  retried: 0,
+  accepted: 0,
+  rejected: 0,
+  failed: 0,
+  inDoubt: 0,
+  skipped: 0,
+  deferred: 0,
+  firstSteps: 0,
+  fellBack: 0,
+  opensAtMs: null,
+};
+
+/** What this worker did in the run so far. */
+export function shareOf({ figures }: Pick<Progress, 'figures'>, { counts }: Stop): Share {
+  const { finished } = figures;
+  return {
+    posted: figures.posted,
+    retried: figures.retried,
+    accepted: finished.accepted,
+    rejected: finished.rejected,
+    failed: finished.failed,
+    inDoubt: finished['in-doubt'],
+    skipped: finished.skipped,
+    deferred: finished.deferred,
+    firstSteps: counts.firstSteps,
+    fellBack: counts.fellBack,
+    opensAtMs: figures.opensAtMs ?? null,
+  };
+}
+
+/** Adds the figures of a worker to others. */
+function addShare(to: Pick<Progress, 'figures' | 'opens'>, share: Share): void {
+  const { figures } = to;
+  const { finished } = figures;
+  figures.posted += share.posted;
+  figures.retried += share.retried;
+  finished.accepted += share.accepted;
+  finished.rejected += share.rejected;
+  finished.failed += share.failed;
+  finished['in-doubt'] += share.inDoubt;
+  finished.skipped += share.skipped;
+  finished.deferred += share.deferred;
+  if (share.opensAtMs !== null) to.opens(share.opensAtMs);
+}
+
+/** The queue of a shared ledger, in its database: what goes wrong with the one is a failure of the other. */
+export async function queueFor(address: string): Promise<ShardQueue> {
+  const { openQueue } = await import('./shard-queue.ts');
+  const queue = await asked(openQueue(address));
+  return {
+    offer: (...args) => asked(queue.offer(...args)),
+    take: (...args) => asked(queue.take(...args)),
+    done: (...args) => asked(queue.done(...args)),
+    drop: (...args) => asked(queue.drop(...args)),
+    close: () => asked(queue.close()),
+  };
+}
+
+async function asked<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const hint = 'Look whether the server can be reached, then run the command again: it continues where it stopped.';
+    throw new LedgerError('io', problem('ledger-write', `The queue of the shared ledger fails: ${why}.`, { hint }));
+  }
+}
+
+const CALL_BACK_LOOK_MS = 100;
+
+/**
+ * Takes a run away from workers that go on with it although its `send` has died: they finish what is in flight, and claim
+ * nothing more. Waits for those that are alive. The claims of a worker whose lease has expired are in doubt. Called under
+ * the run's lock.
+ */
+export async function callWorkersBack(
+  ledger: Pick<Ledger, 'findRun' | 'workers'>,
+  identity: RunIdentity,
+): Promise<void> {
+  const { workers } = ledger;
+  const run = workers === null ? null : ledger.findRun(identity);
+  if (workers === null || run === null) return;
+  if (workers.left(run) > 0) workers.callBack(run);
+  while (workers.isWorkedOn(run, NO_WORKER)) await TIMERS.sleep(CALL_BACK_LOOK_MS, new AbortController().signal);
+}
+
+/** No worker has this id. */
+const NO_WORKER = '';

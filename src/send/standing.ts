@@ -1,0 +1,167 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
+import type { Campaign, Environment, InputFile } from '../model.ts';
+import type { Plan } from '../plan/plan.ts';
+import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile, type StandingPlan } from '../plan/plan-file.ts';
+import { sealedInputs, timeFaults } from '../plan/standing.ts';
+import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
+import { type ApprovedOptions, judgePlan, MAX_PLAN_BYTES, needsPlan, refuseOtherInputs } from './approved.ts';
+
+/** A standing plan that counts, and its file as the user would name it. */
+interface FoundStanding {
+  readonly plan: StandingPlan;
+  readonly file: string;
+}
+
+interface FindOptions extends ApprovedOptions {
+  readonly cwd: string;
+}
+
+/**
+ * The first standing plan in the environment's folder that is of this campaign as it is, has not ended, and that enough
+ * people have signed.
+ *
+ * @param sealed - what the campaign is made of now: see `sealedInputs`
+ * @returns null where the environment asks for no approval, or takes no standing ones
+ * @throws HandbillError exit 2 (`not-approved`) saying why none counts
+ */
+export async function findStanding(
+  campaign: Pick<Campaign, 'name'>,
+  environment: Environment,
+  sealed: readonly InputFile[],
+  options: FindOptions,
+): Promise<FoundStanding | null> {
+  const rule = environment.approval?.standing ?? null;
+  if (rule === null) return null;
+  const reasons: Diagnostic[] = [];
+  for (const name of await plansIn(rule.folder)) {
+    const file = displayPath(join(rule.folder, name), options.cwd);
+    const plan = await readIn(rule.folder, name, file);
+    if ('code' in plan) {
+      reasons.push(plan);
+      continue;
+    }
+    if (!isStanding(plan) || plan.campaign.name !== campaign.name || plan.environment !== environment.name) continue;
+    const faults = await faultsOf(plan, environment, sealed, options);
+    if (faults.length === 0) return { plan, file };
+    reasons.push(...faults.map((fault) => ({ ...fault, message: `${file}: ${fault.message}` })));
+  }
+  const { message, ...rest } = needsPlan(environment, campaign.name);
+  throw refuse({ ...rest, message: `${message} No standing approval of ${campaign.name} counts.` }, ...reasons);
+}
+
+async function faultsOf(
+  plan: StandingPlan,
+  environment: Environment,
+  sealed: readonly InputFile[],
+  options: ApprovedOptions,
+): Promise<readonly Diagnostic[]> {
+  const early = [
+    ...timeFaults(plan, environment.approval?.standing ?? null, options.nowMs),
+    ...changedInputs(plan.inputs, sealed, 'it was approved'),
+  ];
+  if (early.length > 0) return early;
+  const judgement = await judgePlan(environment, plan, options);
+  if (judgement === null || judgement.approved) return [];
+  return [judgement.missing, ...judgement.refused].map((sentence) => problem('not-approved', sentence));
+}
+
+/** Names of files that may be plans; none where the folder is not there. */
+async function plansIn(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw refuse(problem('not-approved', `The folder of standing approvals ${folder} cannot be read: ${error.code}.`));
+  });
+  return names.filter((name) => name.endsWith('.json')).sort();
+}
+
+/** A plan, which may be a link, as in a mounted ConfigMap; or why the file is none. */
+async function readIn(folder: string, name: string, file: string): Promise<AnyPlanFile | Diagnostic> {
+  const found = await findFileAnywhere(folder, name);
+  const read = 'fault' in found ? found : await readSmallFile(found.path, MAX_PLAN_BYTES, file);
+  if ('fault' in read) return problem(read.fault.code, read.fault.message, { at: { file } });
+  return parsePlanFile(new TextDecoder().decode(read.bytes), file);
+}
+
+/** The plan of a start, and of a standing one that was found its file. */
+interface PlanInForce {
+  readonly planFile: AnyPlanFile | null;
+  readonly file: string | null;
+}
+
+/**
+ * The plan under which a start sends: the one that it was given, compared with what is sent; else a standing one of the
+ * environment's folder; null: none, which is refused where the environment asks for one.
+ *
+ * @throws HandbillError exit 2 naming all that differs, is missing, or that a standing plan does not cover
+ */
+export async function planInForce(
+  plan: Plan,
+  options: UncoveredOptions & {
+    readonly planFile?: AnyPlanFile | undefined;
+    readonly cwd: string;
+    readonly env: ApprovedOptions['env'];
+    readonly now: () => number;
+  },
+): Promise<PlanInForce> {
+  const { cwd, env } = options;
+  const { campaign, environment } = plan;
+  const given = options.planFile ?? null;
+  const found =
+    given === null
+      ? await findStanding(campaign, environment, sealedInputs(plan), {
+          cwd,
+          env,
+          nowMs: options.now(),
+        })
+      : null;
+  const planFile = given ?? found?.plan ?? null;
+  if (planFile !== null && isStanding(planFile)) refuseUncovered(planFile, campaign.recipients, options);
+  if (given !== null) await refuseOtherInputs(plan, given, { cwd, amend: options.amend === true });
+  return { planFile, file: found?.file ?? null };
+}
+
+/** Options of a start that a standing plan does not cover. */
+interface UncoveredOptions {
+  readonly amend?: boolean | undefined;
+  readonly acceptList?: boolean | undefined;
+  readonly skipInvalid?: boolean | undefined;
+  readonly resendChanged?: boolean | undefined;
+  readonly newLedger?: boolean | undefined;
+  /** A list in the place of the campaign's. */
+  readonly recipients?: string | null | undefined;
+}
+
+const FLAGS = {
+  amend: '--amend',
+  acceptList: '--accept-list',
+  skipInvalid: '--skip-invalid',
+  resendChanged: '--resend-changed',
+  newLedger: '--new-ledger',
+  recipients: '--recipients',
+} as const;
+
+/**
+ * Refuses what would take a guard away: under a standing plan no person has seen the list, and the guards are all that
+ * bounds it. A plan of one occurrence can still be made, where such an option is seen by who approves it.
+ *
+ * @throws HandbillError exit 2 (`not-approved`)
+ */
+export function refuseUncovered(
+  { campaign, environment, skipInvalid }: StandingPlan,
+  { onInvalid }: Pick<Campaign['recipients'], 'onInvalid'>,
+  options: UncoveredOptions,
+): void {
+  const isSeen = skipInvalid || onInvalid === 'skip';
+  const given = (Object.keys(FLAGS) as (keyof typeof FLAGS)[]).filter((name) => {
+    if (name === 'recipients') return (options.recipients ?? null) !== null;
+    return options[name] === true && !(name === 'skipInvalid' && isSeen);
+  });
+  if (given.length === 0) return;
+  const flags = given.map((name) => FLAGS[name]).join(', ');
+  const hint =
+    `Leave it out, or have this occurrence approved by itself: handbill plan ${campaign.name} --env ${environment} ` +
+    '--occurrence NAME -o FILE --sign KEY';
+  throw refuse(problem('not-approved', `A standing approval does not cover ${flags}.`, { hint }));
+}

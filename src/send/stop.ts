@@ -1,0 +1,235 @@
+import { HandbillError } from '../errors.ts';
+import type { Verdict } from '../http/classify.ts';
+import { type ApiAddress, cannotConnect } from '../http/fault.ts';
+import type { Halt, HaltRule, Limits, Pause, Threshold } from '../model.ts';
+import { pauseText, resumeHint } from '../report/pause-words.ts';
+import { wholePart } from '../util/units.ts';
+
+/**
+ * The stop rules (failures.md, rule 10), one list. A halt leaves everything that was not claimed `pending`; running again
+ * continues. Rules that follow from a single answer are decided in http/classify.ts and come in as `verdict.halt`; rules
+ * that count are here.
+ */
+export interface Stop {
+  /**
+   * Takes the final verdict of one recipient in this start; the first rule that applies is kept.
+   * @param step - 0 for the campaign's own message; then the fallbacks
+   * @param sameEvent - another recipient of the same request had the same outcome: rules that count events in a row count
+   *   them once
+   */
+  note(verdict: Verdict, step?: number, sameEvent?: boolean): void;
+  /** Takes a recipient who cannot receive the first channel step and is sent the next one. */
+  fellBack(): void;
+  /** The gate of the canary is shut: `figure` says which figure shuts it. */
+  shut(figure: string): void;
+  /** A request was made that is for other recipients than the environment may send to. */
+  outside(): void;
+  /** A person paused the environment or the campaign; null: and has resumed it since. */
+  paused(pause: Pause | null): void;
+  /** The budget of the environment has no room for a message. */
+  overBudget(words: Pick<Halt, 'message' | 'next'>): void;
+  readonly halt: Halt | null;
+  /** Of this start, or of this worker. */
+  readonly counts: Answers;
+}
+
+/** The counts of rules about all recipients. */
+export interface Answers {
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly inDoubt: number;
+  /** First channel steps: accepted, and given up for the next one. */
+  readonly firstSteps: number;
+  readonly fellBack: number;
+}
+
+/** What to do next, for each rule. */
+const NEXT: Readonly<Record<HaltRule, string>> = {
+  'not-authorised': 'Check the API key, the account and its credit, then send again: no recipient was affected.',
+  'wrong-address': 'Check `baseUrl` of this environment in handbill.yaml, then send again.',
+  'not-the-api':
+    'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network; `handbill doubt list` shows who may have the message.',
+  tls: 'Check the certificate of the API and the host in `baseUrl`.',
+  'invalid-request': 'This is a bug: please report it, with the output of `handbill report --format json`.',
+  doubt:
+    'Find out what became of the recipients in doubt (`handbill doubt list` says how), then send again for the rest.',
+  refusals: 'Look at the reasons in `handbill report`, correct the campaign, and send again with --amend.',
+  'api-down': 'Check the network and `baseUrl`, then send again: failed recipients are tried again.',
+  throttled: 'The API asked to wait for a long time. Send again later, perhaps with a lower `rate`.',
+  canary:
+    'No other recipients were sent to. Look at `handbill report`; when it is right to go on all the same, change `send.canary` and send again with --amend.',
+  'input-changed': 'Put it back as it was, or send again with --amend: final outcomes stay.',
+  paused: 'Send again.',
+  'over-budget': 'Send again in the next period, or raise the budget.',
+  ledger: 'The ledger could not be written. Make room or repair the disk, then send again.',
+};
+
+const FIRST_REFUSALS = 20;
+const DOUBTS_IN_A_ROW = 5;
+const FAILURES_IN_A_ROW = 5;
+
+export interface StopContext {
+  /** Recipients that can be in flight at once. */
+  readonly inFlight: number;
+  /** Rows of the list, for the limits that are shares of it. */
+  readonly rows: number;
+  readonly limits: Pick<Limits, 'stopAfterInDoubt' | 'stopAfterRejected'>;
+  /** What earlier starts of the run were answered: the first answers of a run can show that everything is refused. */
+  readonly before: Omit<Answers, 'inDoubt'>;
+  /** The counts of other workers that share the run; default: there are none. */
+  readonly others?: () => Answers;
+  /** The API, which is named where it cannot be reached. */
+  readonly api: ApiAddress;
+  readonly onHalt: () => void;
+}
+
+const NO_ANSWERS: Answers = { accepted: 0, rejected: 0, inDoubt: 0, firstSteps: 0, fellBack: 0 };
+
+export function createStop(context: StopContext): Stop {
+  const doubtLimit = threshold(context.limits.stopAfterInDoubt, context.rows) ?? defaultDoubts(context);
+  const { before, others = () => NO_ANSWERS } = context;
+  const rejectedLimit = threshold(context.limits.stopAfterRejected, context.rows);
+  let halt: Halt | null = null;
+  let accepted = 0;
+  let rejected = 0;
+  let firstSteps = 0;
+  let fellBack = 0;
+  let doubts = 0;
+  let doubtsInARow = 0;
+  let failuresInARow = 0;
+
+  const stop = (rule: HaltRule, message: string, next = NEXT[rule]): void => {
+    if (halt !== null) return;
+    halt = { rule, message, next };
+    context.onHalt();
+  };
+
+  return {
+    note(verdict, step = 0, sameEvent = false) {
+      const { outcome } = verdict;
+      const event = sameEvent ? 0 : 1;
+      if (verdict.halt !== null) stop(verdict.halt, haltMessage(verdict.halt, verdict, context.api));
+      // Only an answer ends a row: an API that resets its connections does so now before and now after the first byte.
+      if (outcome === 'failed') failuresInARow += event;
+      if (outcome === 'in-doubt') {
+        doubts += 1;
+        doubtsInARow += event;
+      }
+      if (outcome === 'accepted' || outcome === 'rejected') {
+        failuresInARow = 0;
+        doubtsInARow = 0;
+      }
+      if (outcome === 'accepted') accepted += 1;
+      if (outcome === 'accepted' && step === 0) firstSteps += 1;
+      if (outcome === 'rejected') rejected += 1;
+
+      const more = others();
+      const allDoubts = doubts + more.inDoubt;
+      if (allDoubts >= doubtLimit) {
+        const doubted = allDoubts === 1 ? '1 recipient is' : `${allDoubts} recipients are`;
+        stop('doubt', `${doubted} in doubt since this start (limit ${doubtLimit}).`);
+      }
+      if (doubtsInARow >= DOUBTS_IN_A_ROW)
+        stop('doubt', `${DOUBTS_IN_A_ROW} recipients are in doubt, with no answer in between.`);
+      if (failuresInARow >= FAILURES_IN_A_ROW) {
+        stop(
+          'api-down',
+          `${unreachable(verdict, context.api)}. ${FAILURES_IN_A_ROW} recipients in a row could not be sent to.`,
+        );
+      }
+      const allRejected = rejected + more.rejected;
+      if (before.accepted + accepted + more.accepted === 0 && isReached(before.rejected, allRejected)) {
+        stop('refusals', `The first ${FIRST_REFUSALS} answers were all refusals.`);
+      }
+      if (rejectedLimit !== null && allRejected >= rejectedLimit) {
+        const refused = allRejected === 1 ? '1 recipient was' : `${allRejected} recipients were`;
+        stop('refusals', `${refused} refused in this start (limits.stopAfter.rejected).`);
+      }
+    },
+    fellBack() {
+      fellBack += 1;
+      // A channel that is misspelt or switched off looks the same, and all recipients would get the costlier message.
+      const more = others();
+      if (
+        isReached(before.fellBack, fellBack + more.fellBack) &&
+        before.firstSteps + firstSteps + more.firstSteps === 0
+      ) {
+        stop('refusals', `The first ${FIRST_REFUSALS} recipients cannot receive the channel, says the API.`);
+      }
+    },
+    outside: () => stop('invalid-request', 'A request was for a recipient outside of `only`: it was not sent.'),
+    paused(pause) {
+      if (pause === null) stop('paused', 'Sending was paused, and resumed since.');
+      else stop('paused', pauseText(pause), resumeHint(pause));
+    },
+    overBudget: ({ message, next }) => stop('over-budget', message, next),
+    shut: (figure) => stop('canary', `The gate of the canary is shut: ${figure}`),
+    get halt() {
+      return halt;
+    },
+    get counts() {
+      return { accepted, rejected, inDoubt: doubts, firstSteps, fellBack };
+    },
+  };
+}
+
+/** Only for a limit that this start reaches: one that earlier starts reached does not halt it. */
+function isReached(before: number, now: number): boolean {
+  return before < FIRST_REFUSALS && before + now >= FIRST_REFUSALS;
+}
+
+/** The default of `limits.stopAfter.inDoubt`: max(recipients in flight, min(1 % of the list, 20)). */
+function defaultDoubts(context: StopContext): number {
+  return Math.max(context.inFlight, Math.min(Math.ceil(context.rows / 100), 20));
+}
+
+function threshold(limit: Threshold | null, rows: number): number | null {
+  if (limit === null) return null;
+  return Math.max(1, 'count' in limit ? limit.count : wholePart(limit.share, rows));
+}
+
+/** The host and the reason, from the first words of what was recorded: `ECONNREFUSED: connect ECONNREFUSED ...`. */
+function unreachable({ error, reason }: Verdict, api: ApiAddress): string {
+  const [, code = reason ?? 'no connection', message = ''] = /^(\w+): (.*)$/s.exec(error ?? '') ?? [];
+  return cannotConnect(api, { code, message });
+}
+
+function haltMessage(rule: HaltRule, verdict: Verdict, api: ApiAddress): string {
+  const why = verdict.reason === null ? '' : ` (${verdict.reason})`;
+  return {
+    'not-authorised': `The API refused the account or the key${why}.`,
+    'wrong-address': `The API is not at this address${why}.`,
+    'not-the-api': `An answer came that is not the API's${why}.`,
+    tls: `${unreachable(verdict, api)}.`,
+    'invalid-request': `The request could not be made${why}.`,
+    doubt: `Too many recipients are in doubt${why}.`,
+    refusals: `Too many recipients were refused${why}.`,
+    'api-down': `${unreachable(verdict, api)}.`,
+    throttled: `The API asks to wait for more than 15 minutes${why}.`,
+    canary: `The gate of the canary is shut${why}.`,
+    'input-changed': `An input was changed while it was being sent from${why}.`,
+    paused: `Sending was paused${why}.`,
+    'over-budget': `The budget has no room for a message${why}.`,
+    ledger: `The ledger could not be written${why}.`,
+  }[rule];
+}
+
+/** The halt of an input that is not what it was when the run was prepared, or that cannot be read any more. */
+export function inputHalt({ code, message, diagnostics }: HandbillError): Halt {
+  const rule = 'input-changed';
+  if (code === rule) return { rule, message, next: NEXT[rule] };
+  const { file, line } = diagnostics[0]?.at ?? {};
+  const place = file === undefined ? 'An input' : `${file}${line === undefined ? '' : `:${line}`}`;
+  // The ledger keeps this text permanently, so it must contain no data from the file.
+  return {
+    rule,
+    message: `${place} cannot be read any more (${code}).`,
+    next: 'Put it right, then send again: whatever else is wrong is said before the first request.',
+  };
+}
+
+/** The halt of a ledger that could not be written; exit status 7, not 5. */
+export function ledgerHalt(error: Error): Halt {
+  const hint = error instanceof HandbillError ? error.diagnostics[0]?.hint : undefined;
+  return { rule: 'ledger', message: error.message, next: hint ?? NEXT.ledger };
+}

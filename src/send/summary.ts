@@ -1,0 +1,95 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Halt, JsonObject, Report, RequestFigures, RunState, WinnerDecision } from '../model.ts';
+import { createLatency, readLatency } from '../report/latency.ts';
+import { reportedPause } from '../report/pause-words.ts';
+import { buildReport, type CameBack, type CampaignShape } from '../report/tally.ts';
+import { iso } from '../util/time.ts';
+
+/**
+ * The summary of a run, from what the ledger holds.
+ *
+ * @param end - how this start ends, to show instead of what is recorded
+ * @param campaign - as it was sent, if available: for the order of variants and channel steps, and for unused ones
+ * @param cameBack - delivery reports and replies, if asked for: they cost a scan of the list
+ */
+export function summarise(
+  ledger: Pick<Ledger, 'changed' | 'isHeld' | 'pauseOf' | 'steps' | 'path'>,
+  run: RunRecord,
+  end: { readonly state: RunState; readonly halt: Halt | null } | null = null,
+  campaign: CampaignShape | null = null,
+  cameBack: CameBack | null = null,
+): Report {
+  const state = end?.state ?? stateOf(ledger, run);
+  const pause = state === 'finished' || run.purgedAtMs !== null ? null : ledger.pauseOf(run);
+  const facts = {
+    run: run.id,
+    campaign: run.campaign,
+    environment: run.environment,
+    occurrence: run.occurrence,
+    state,
+    halt: end === null ? run.halt : end.halt,
+    ledger: ledger.path,
+    startedAt: iso(run.startedAtMs ?? run.createdAtMs),
+    finishedAt: iso(run.finishedAtMs),
+    ...(run.commits.length === 0 ? {} : { commits: run.commits }),
+    inputs: run.inputs.map(({ role, file, sha256 }) => ({ role, file, sha256 })),
+    ...(run.purgedAtMs === null ? {} : { purgedAt: iso(run.purgedAtMs) }),
+    ...acceptedIn(run),
+    ...openingOf(run.figures),
+    ...(pause === null ? {} : { paused: reportedPause(pause) }),
+    ...winnerOf(run),
+    ...changedIn(ledger, run),
+  };
+  return buildReport(facts, ledger.steps(run), figuresOf(run.figures), { campaign, cameBack });
+}
+
+/**
+ * As the last start left it in the figures: when the first may be sent to of those who wait for a window or a pause.
+ */
+function openingOf(figures: JsonObject | null): Pick<Report, 'opensAt'> {
+  const opensAtMs = figures?.['opensAtMs'];
+  return typeof opensAtMs === 'number' && Math.abs(opensAtMs) < 8.64e15 ? { opensAt: iso(opensAtMs) } : {};
+}
+
+function acceptedIn({ inputs }: RunRecord): Pick<Report, 'acceptedList'> {
+  const acceptedList = inputs.flatMap(({ accepted = [] }) => accepted);
+  return acceptedList.length === 0 ? {} : { acceptedList };
+}
+
+function changedIn(ledger: Pick<Ledger, 'changed'>, run: RunRecord): Pick<Report, 'changed'> {
+  const changed = ledger.changed(run);
+  return changed.length === 0 ? {} : { changed };
+}
+
+/** Who won the test, as it was found or said; and when it is found, as the last start left it. */
+function winnerOf({ winner, figures }: RunRecord): Pick<Report, 'winner' | 'winnerAt'> {
+  const found = figures?.['winner'] as unknown as WinnerDecision | undefined;
+  // The user may have named another winner since.
+  if (found !== undefined && found.variant === winner) return { winner: found };
+  if (winner !== null) return { winner: { variant: winner, by: null, why: null, minimum: 0, shares: [] } };
+  const atMs = figures?.['winnerAtMs'];
+  return typeof atMs === 'number' && Math.abs(atMs) < 8.64e15 ? { winnerAt: iso(atMs) } : {};
+}
+
+/** A run that is recorded as running and that no process holds was killed: nothing but the next start says so. */
+export function stateOf(ledger: Pick<Ledger, 'isHeld'>, run: RunRecord): RunState {
+  if (run.state !== 'running' && run.state !== 'loading') return run.state;
+  return ledger.isHeld(run) ? 'running' : 'interrupted';
+}
+
+/** The figures of all starts; zeros where another version wrote something else, or nothing was sent yet. */
+function figuresOf(figures: JsonObject | null): RequestFigures {
+  const of = (name: string): number => {
+    const value = figures?.[name];
+    return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+  };
+  const posted = of('posted');
+  const activeMs = of('activeMs');
+  return {
+    posted,
+    retried: of('retried'),
+    perSecond: activeMs > 0 ? Math.round((posted / (activeMs / 1000)) * 10) / 10 : 0,
+    latencyMs: createLatency(readLatency(figures?.['latency'])).figures(),
+  };
+}

@@ -1,0 +1,157 @@
+import { problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Variant, WinnerState } from '../model.ts';
+import { createAssigner } from '../plan/assign.ts';
+import type { Plan } from '../plan/plan.ts';
+import { bestOf, sampleOf } from '../report/variants.ts';
+import { didYouMean } from '../util/suggest.ts';
+import { countReturned, joinReplies, NOTHING_RETURNED, resolveByReports } from './deliveries.ts';
+
+/** The variants that recipients are divided among, and that are compared: those with a condition are not. */
+function drawn({ variants }: Plan['campaign']): readonly Variant[] {
+  return variants.filter(({ where }) => where === null);
+}
+
+/**
+ * The winner that the user names must be one of the variants, and the campaign must have a test.
+ *
+ * @throws HandbillError exit 2
+ */
+export function checkWinner({ campaign }: Pick<Plan, 'campaign'>, winner: string): void {
+  const names = drawn(campaign).map(({ name }) => name);
+  const at = { file: campaign.file };
+  if (names.length === 0 || campaign.split.test === null) {
+    const hint = 'The winner goes to all recipients outside the test: see `variants` and `test`.';
+    throw refuse(problem('usage', `The campaign "${campaign.name}" tests no variants.`, { at, hint }));
+  }
+  if (names.includes(winner)) return;
+  const hint = didYouMean(winner, names).hint ?? `Variants: ${names.join(', ')}.`;
+  throw refuse(problem('usage', `There is no variant "${winner}".`, { at, hint }));
+}
+
+/**
+ * The winner that a run remembers, if any. An amended campaign may lack that variant. Then only the user can say what the
+ * waiting recipients get.
+ *
+ * @throws HandbillError exit 2
+ */
+export function winnerOfRun({ campaign }: Pick<Plan, 'campaign'>, run: { readonly winner: string | null } | null) {
+  const winner = run?.winner ?? null;
+  const names = drawn(campaign).map(({ name }) => name);
+  if (winner === null || names.length === 0 || names.includes(winner)) return winner;
+  const message = `This run has the winner "${winner}", and the campaign has no such variant any more.`;
+  const hint = `Name another one with --winner: ${names.join(', ')}.`;
+  throw refuse(problem('usage', message, { at: { file: campaign.file }, hint }));
+}
+
+const NONE: WinnerState = { kind: 'none' };
+
+/**
+ * Finds the winner of a test by its delivery reports and replies. It uses only the ledger, so `preview` shows the winner
+ * that the next start would take, and a kill changes nothing. It scans the list, once the test was sent long enough ago.
+ */
+export function findWinner(
+  ledger: Pick<Ledger, 'events' | 'outcomes' | 'counts' | 'lastClaimMs'>,
+  { campaign }: Pick<Plan, 'campaign'>,
+  run: RunRecord | null,
+  nowMs: number,
+): WinnerState {
+  const { split } = campaign;
+  const variants = drawn(campaign);
+  const rule = split.decides;
+  if (rule === null || run === null || run.winner !== null || run.startedAtMs === null) return NONE;
+  const assign = createAssigner(variants, { ...split, winner: null });
+  const isInTest = (key: string | null): boolean => key !== null && assign(key).kind === 'variant';
+  const sentMs = ledger.lastClaimMs(run);
+  if (sentMs === null || isTesting(ledger, run, isInTest, new Set(variants.map(({ name }) => name))))
+    return { kind: 'testing' };
+  const untilMs = sentMs + rule.waitMs;
+  if (nowMs < untilMs) return { kind: 'waits', untilMs };
+  const counts = countReturned(ledger, run, ({ key, variant }) => (isInTest(key) ? variant : null), TRIED);
+  const shares = variants.map(({ name }) => {
+    const returned = counts.get(name) ?? NOTHING_RETURNED;
+    return { name, ...sampleOf(rule.by, { ...returned, delivered: returned.arrived }) };
+  });
+  const small = shares.some(({ whole }) => whole < rule.minimum);
+  const best = bestOf(shares, rule.by);
+  const why = small ? 'sample' : best.length > 1 ? 'tie' : null;
+  const hasWon = why === null || (why === 'tie' && rule.tie === 'first');
+  const [first] = best;
+  return {
+    kind: 'decided',
+    decision: { variant: hasWon ? (first?.name ?? null) : null, by: rule.by, why, minimum: rule.minimum, shares },
+  };
+}
+
+/**
+ * The same before a start: evidence that has come in is joined to the messages first, and who wins is remembered by the
+ * run.
+ */
+export function chooseWinner(
+  ledger: Ledger,
+  plan: Pick<Plan, 'campaign'>,
+  run: RunRecord,
+  now: () => number,
+): { readonly run: RunRecord; readonly state: WinnerState } {
+  if (plan.campaign.split.decides === null || run.winner !== null) return { run, state: NONE };
+  joinEvidence(ledger, plan, now);
+  const state = findWinner(ledger, plan, run, now());
+  const name = winnerIn(state);
+  return { run: name === null ? run : rememberWinner(ledger, run, state), state };
+}
+
+/** Joins what came in to the messages that it is about, as far as a winner depends on it. */
+export function joinEvidence(ledger: Ledger, { campaign }: Pick<Plan, 'campaign'>, now: () => number): void {
+  resolveByReports(ledger, now());
+  joinReplies(ledger, { ...campaign.project.webhook.replies, now });
+}
+
+/** The variant that won; null where none has. */
+export function winnerIn(state: WinnerState): string | null {
+  return state.kind === 'decided' ? state.decision.variant : null;
+}
+
+/** Enters the winner in the run, with the figures of it: those are on the disk when the start ends. */
+export function rememberWinner(ledger: Pick<Ledger, 'setWinner'>, run: RunRecord, state: WinnerState): RunRecord {
+  if (state.kind !== 'decided' || state.decision.variant === null) return run;
+  const decided = ledger.setWinner(run, state.decision.variant);
+  return { ...decided, figures: withDecision(decided.figures, state) };
+}
+
+/** Keeps why no variant won, for the report: nothing else would say why recipients wait. */
+export function noteUndecided(
+  ledger: Pick<Ledger, 'finish'>,
+  run: RunRecord,
+  state: WinnerState,
+  nowMs: number,
+): RunRecord {
+  const isEnded = run.state !== 'running' && run.state !== 'loading';
+  if (!isEnded || state.kind !== 'decided' || state.decision.variant !== null) return run;
+  return ledger.finish(run, { state: run.state, halt: run.halt, figures: withDecision(run.figures, state), nowMs });
+}
+
+function withDecision(figures: RunRecord['figures'], { decision }: WinnerState & { readonly kind: 'decided' }) {
+  return { ...figures, winner: { ...decision, shares: decision.shares.map((share) => ({ ...share })) } };
+}
+
+const TRIED = ['accepted', 'rejected'] as const;
+
+/** A recipient of the test is still pending; one that cannot be reached, or has no time zone, is not waited for. */
+function isTesting(
+  ledger: Pick<Ledger, 'counts' | 'outcomes'>,
+  run: RunRecord,
+  isInTest: (key: string | null) => boolean,
+  tested: ReadonlySet<string>,
+): boolean {
+  // Recipients who get a variant by a condition are in no test.
+  const isTested = ({ variant }: { readonly variant: string | null }): boolean =>
+    variant === null || tested.has(variant);
+  const isOpen = ({ outcome, reason }: { readonly outcome: string; readonly reason: string | null }): boolean =>
+    outcome === 'pending' || (outcome === 'deferred' && reason !== 'winner-undecided' && reason !== 'zone-unknown');
+  if (!ledger.counts(run).some(isOpen)) return false;
+  for (const batch of ledger.outcomes(run, { outcomes: ['pending', 'deferred'] })) {
+    if (batch.some((outcome) => isOpen(outcome) && isTested(outcome) && isInTest(outcome.key))) return true;
+  }
+  return false;
+}

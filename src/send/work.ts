@@ -1,0 +1,311 @@
+import type { Diagnostic } from '../errors.ts';
+import type { CompiledWire } from '../http/answer.ts';
+import type { Endpoint } from '../http/connect.ts';
+import { createAnswerCheck } from '../http/connection-answers.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ClaimBudget, ClaimRules, HeldShards, ResultRecord, RunRecord } from '../ledger/records.ts';
+import type { StepMessage } from '../model.ts';
+import { budgetState, overBudget } from '../plan/budget.ts';
+import type { Reached } from '../plan/contact-history.ts';
+import type { Fence } from '../plan/fence.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Suppressions } from '../plan/suppression.ts';
+import { createWindowGate } from '../plan/window.ts';
+import type { ListDigest } from '../recipients/read.ts';
+import { stepFacts } from './batch.ts';
+import { createPool, createSlowStart } from './concurrency.ts';
+import { deliver, type SendContext } from './deliver.ts';
+import { isUnreached } from './deliveries.ts';
+import {
+  claimInTime,
+  createGroupCommit,
+  type GroupCommit,
+  type GroupCommitLedger,
+  type TimedClaim,
+} from './group-commit.ts';
+import type { RunMemory } from './memory.ts';
+import { PAUSE_LOOK_MS, watchPauses } from './pause.ts';
+import { createLists, feed, type ListsAgain, type ProducerOptions } from './producer.ts';
+import { createProgress, type ProgressWithLatency } from './progress.ts';
+import { createRateLimiter, createSharedRateLimiter, type RateLimiter } from './rate-limiter.ts';
+import { createStop, type Stop, type StopContext } from './stop.ts';
+import type { Timers } from './timers.ts';
+
+/** What a sending process needs, whether the run is its own or shared. */
+export interface WorkOptions {
+  readonly plan: Plan;
+  readonly ledger: Ledger;
+  readonly run: RunRecord;
+  readonly list: ListDigest;
+  /** As they were read last; what comes into the ledger since is seen by the claims. */
+  readonly suppressions: Suppressions;
+  /**
+   * Reads them again when the start has waited: for an answer, an opening, the pause of a canary. Default: it does not.
+   */
+  readonly listsAgain?: ListsAgain;
+  /** The contact history of other runs; the claims check what those add from now on. Default: no rule uses it. */
+  readonly reached?: Reached | null;
+  /** What the environment may still spend; the claims ask. Default: it has no budget. */
+  readonly budget?: ClaimBudget | null;
+  readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
+  readonly wire: CompiledWire;
+  /** Price of a message in millionths of the currency; for the channel steps that the check pass did not price. */
+  readonly costOf?: (message: StepMessage) => number | null;
+  readonly concurrency: number;
+  readonly ratePerSecond: number | null;
+  /** Ends the start in good order: what is in flight is finished. */
+  readonly interrupt: AbortSignal;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Called with claimed recipients: this process knows them even if the ledger is lost. Default: not called. */
+  readonly remembered?: RunMemory | null;
+  /** Told what is worth knowing of the API while it is sent to. Default: it is not said. */
+  readonly onNotice?: (notice: Diagnostic) => void;
+  /** How often it is looked whether a person paused it, while nothing is claimed, in ms. Default: 500. */
+  readonly pauseLookMs?: number;
+  /** Called once for each commit with what is on the disk now: for observers. Must not throw. Default: not called. */
+  readonly onCommitted?: (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
+}
+
+/** What is different where several workers share the run. */
+export interface WorkShared {
+  /** Null: in the whole list. */
+  readonly held: () => HeldShards | null;
+  readonly others: NonNullable<StopContext['others']>;
+  /** A claim was refused: others ended the run, or took a shard over. */
+  readonly onStopped: () => void;
+  /** A rule stops the run: all workers have to know. */
+  readonly onHalt: (stop: Stop) => void;
+}
+
+/** Everything between the list and the API, of one start or of one worker. */
+export interface Work {
+  readonly progress: ProgressWithLatency;
+  readonly stop: Stop;
+  readonly groupCommit: GroupCommit;
+  /** Nothing more is claimed: halted, interrupted, or the ledger failed. */
+  readonly stopped: AbortSignal;
+  /** What went wrong, other than the ledger. */
+  readonly trouble: Error | null;
+  /** Sends to all pending recipients in these rows, and returns when nothing is in flight. */
+  feed(rows: Pick<ProducerOptions, 'pendingRows' | 'limit' | 'gate'> & Partial<ProducerOptions>): Promise<void>;
+  /** Nothing more is posted for so long: the API asked another worker to wait. */
+  heldByOthers(ms: number): void;
+  /** Ends it all, for instance because the ledger failed elsewhere. */
+  fail(error: unknown): void;
+  halt(): void;
+  /** Lets go of what it listens to. */
+  end(): void;
+}
+
+/** @param before - what earlier starts were answered */
+export async function openWork(
+  options: WorkOptions,
+  before: StopContext['before'],
+  timers: Timers,
+  shared: WorkShared | null = null,
+): Promise<Work> {
+  const { plan, ledger, run, concurrency, now, reached = null, remembered = null, onCommitted } = options;
+  const stopping = new AbortController();
+  const halt = (): void => stopping.abort();
+  if (options.interrupt.aborted) halt();
+  options.interrupt.addEventListener('abort', halt, { once: true });
+
+  const pool = createPool((batch) => deliver(batch, context), halt);
+  const progress = createProgress();
+  const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
+  const slowStart = createSlowStart(concurrency, pool.setWidth);
+  const { rateLimiter, heldByOthers } = pacesOf(options, stopping.signal, timers, shared !== null);
+  const committed: NonNullable<GroupCommitLedger['committed']> = (results, claims, answers) => {
+    remembered?.committed(results, claims, answers);
+    if (onCommitted !== undefined) onCommitted(results, claims);
+  };
+  let claimedAtMs = 0;
+  const { fence } = plan;
+  const { budget = null } = options;
+  const rulesNow = (): ClaimRules => {
+    const fenced = fence === null ? lists.current.rules : { ...lists.current.rules, isFenced: isOutside(fence) };
+    return budget === null ? fenced : { ...fenced, budget };
+  };
+  const groupCommit = createGroupCommit(
+    {
+      commit(results, claims) {
+        const nowMs = now();
+        const rules = rulesNow();
+        const held = shared?.held() ?? null;
+        const answers = claimInTime(claims, nowMs, rateLimiter.isHeld(), (inTime) =>
+          ledger.commit(run, results, inTime, nowMs, rules, reached?.reach, held),
+        );
+        if (held !== null && answers.includes('stopped')) shared?.onStopped();
+        if (answers.includes('paused')) stop.paused(ledger.pauseOf(run));
+        if (budget !== null && answers.includes('over-budget')) {
+          const isUnpriced = claims.some(
+            ({ costMicros = null }, i) => answers[i] === 'over-budget' && costMicros === null,
+          );
+          const state = budgetState(plan, budget, nowMs, ledger);
+          // In the next turn of the event loop: what this commit granted is posted first.
+          if (state !== null) timers.soon(() => stop.overBudget(overBudget(state, isUnpriced)));
+        }
+        if (claims.length > 0) claimedAtMs = timers.monotonicMs();
+        return answers;
+      },
+      record(results) {
+        ledger.commit(run, results, [], now(), rulesNow(), reached?.reach, shared?.held() ?? null);
+        committed(results, [], []);
+      },
+      committed,
+    },
+    halt,
+    timers,
+  );
+  const stop: Stop = createStop({
+    inFlight: concurrency * plan.recipientsPerRequest,
+    rows: run.rows,
+    limits: plan.campaign.limits,
+    api: plan.environment,
+    before,
+    onHalt() {
+      halt();
+      shared?.onHalt(stop);
+    },
+    ...(shared === null ? {} : { others: shared.others }),
+  });
+  const startMs = run.startedAtMs ?? now();
+  // Without a window nothing waits, and no turn of the event loop is added.
+  const window = plan.campaign.send.window === null ? null : await createWindowGate(plan, { now, startMs });
+  const context = createShift({
+    options,
+    run,
+    startMs,
+    groupCommit,
+    slowStart,
+    rateLimiter,
+    stop,
+    window,
+    progress,
+    stopped: stopping.signal,
+  });
+
+  const { pauseLookMs = PAUSE_LOOK_MS } = options;
+  const isClaiming = (): boolean => timers.monotonicMs() - claimedAtMs < pauseLookMs;
+  const endWatch = watchPauses({ ledger, run, stop, timers, everyMs: pauseLookMs, isClaiming }, stopping.signal);
+
+  return {
+    progress,
+    stop,
+    groupCommit,
+    stopped: stopping.signal,
+    get trouble() {
+      return pool.failure;
+    },
+    feed: (rows) => feed({ plan, ledger, run, list: options.list, lists, reached, now, context, pool, ...rows }),
+    heldByOthers,
+    fail: (error) => pool.fail(error),
+    halt,
+    end() {
+      options.interrupt.removeEventListener('abort', halt);
+      endWatch();
+    },
+  };
+}
+
+function isOutside(fence: Fence): (to: string) => boolean {
+  return (to) => !fence.reaches(to);
+}
+
+interface Paces {
+  readonly rateLimiter: RateLimiter;
+  readonly heldByOthers: (ms: number) => void;
+}
+
+/** An environment's rate is for all who send to it, where they share a ledger; a run's for all who share the run. */
+function pacesOf(
+  { plan, run, ledger, ratePerSecond }: WorkOptions,
+  stopped: AbortSignal,
+  timers: Timers,
+  isShared: boolean,
+): Paces {
+  const { name, ratePerSecond: environmentPerSecond } = plan.environment;
+  const environment = environmentPerSecond === null ? null : ledger.turns(name, environmentPerSecond);
+  const isLower = ratePerSecond !== null && ratePerSecond !== environmentPerSecond;
+  const own = isShared && isLower ? ledger.turns(turnsOf(run), ratePerSecond) : null;
+  const turns = [environment, own].filter((one) => one !== null);
+  const sharedPerSecond = own === null ? environmentPerSecond : ratePerSecond;
+  if (turns.length === 0 || sharedPerSecond === null) {
+    const rateLimiter = createRateLimiter(ratePerSecond, stopped, timers);
+    return {
+      rateLimiter: isShared ? heldTogether(rateLimiter, ledger, run) : rateLimiter,
+      heldByOthers: (ms) => rateLimiter.hold(ms),
+    };
+  }
+  const shared = { turns, sharedPerSecond, ratePerSecond: ratePerSecond ?? sharedPerSecond };
+  // A process that takes shared tokens also gets the time until which all are held back.
+  return { rateLimiter: createSharedRateLimiter({ ...shared, stopped, timers }), heldByOthers: () => undefined };
+}
+
+/** Without a rate no tokens are shared: a `Retry-After` that one worker got, the others read with their next pulse. */
+function heldTogether(rateLimiter: RateLimiter, ledger: Ledger, run: RunRecord): RateLimiter {
+  const turns = ledger.turns(turnsOf(run), 1);
+  return {
+    ...rateLimiter,
+    hold(ms) {
+      rateLimiter.hold(ms);
+      try {
+        turns?.hold(ms);
+      } catch {
+        // The ledger that cannot be asked ends the run at its next commit.
+      }
+    },
+  };
+}
+
+/** The name of a run's tokens in the ledger. The space keeps it apart from names of environments. */
+function turnsOf({ number }: RunRecord): string {
+  return `run ${number}`;
+}
+
+/** What a start is made of, beside its list. */
+interface Start
+  extends Pick<SendContext, 'groupCommit' | 'slowStart' | 'rateLimiter' | 'stop' | 'window' | 'progress' | 'stopped'> {
+  readonly options: WorkOptions;
+  readonly run: RunRecord;
+  /** The run's first start, in ms since 1970: it dates a relative validity. */
+  readonly startMs: number;
+}
+
+function createShift({ options, run, startMs, progress, ...parts }: Start): SendContext {
+  const { plan, ledger, now, reached = null, costOf = () => null } = options;
+  const { notAfterMs, attempts } = plan.campaign.send;
+  // Who waited for the winner has no variant in the ledger yet.
+  const decidesLate = plan.campaign.split.test !== null;
+  return {
+    ...parts,
+    progress,
+    endpoint: options.endpoint,
+    wire: options.wire,
+    answers: createAnswerCheck(options.wire, (notice) => options.onNotice?.(notice)),
+    attempts,
+    expand: plan.expander(startMs),
+    fence: plan.fence,
+    // Nor does it know what those get now who had an attempt before: the campaign may have been amended since.
+    factsOf: ({ decision, message, step, before }) =>
+      step > 0 || decidesLate || before > 0 ? stepFacts(decision, message, costOf) : null,
+    costOf,
+    hasBudget: (options.budget ?? null) !== null,
+    capsOf: reached === null ? null : (recipient) => reached.capsOf(recipient, now()),
+    isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
+    isLate: () => notAfterMs !== null && now() > notAfterMs,
+    expire(row, step) {
+      ledger.skip(run, [{ row, step, reason: 'expired' }], now());
+      progress.finished('skipped');
+    },
+    aside(row, step, closed) {
+      const { decision, reason } = closed;
+      ledger[decision](run, [{ row, step, reason }], now());
+      progress.finished(decision === 'skip' ? 'skipped' : 'deferred');
+      if (decision === 'defer' && closed.opensAtMs !== null) progress.opens(closed.opensAtMs);
+    },
+    now,
+    random: options.random,
+  };
+}

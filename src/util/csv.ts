@@ -1,0 +1,41 @@
+/**
+ * One cell of a CSV that handbill writes: always quoted, and with a leading `'` where a spreadsheet would run it as a
+ * formula (`=`, `+`, `-`, `@`, also in full width, and the controls that are skipped before one). Phone numbers begin
+ * with `+`, so they get it too. `unguardCell` takes it away again. Null is an empty cell.
+ */
+export function csvCell(value: string | number | null): string {
+  if (value === null) return '""';
+  return `"${guardCell(String(value)).replaceAll('"', '""')}"`;
+}
+
+/** The value with a leading `'` if it needs one; exact: `unguardCell(guardCell(x))` is `x` for every text. */
+export function guardCell(value: string): string {
+  return NEEDS_GUARD.test(value) ? `'${value}` : value;
+}
+
+/** The value without the `'` that `guardCell` put in front. */
+export function unguardCell(value: string): string {
+  return value.startsWith("'") && NEEDS_GUARD.test(value.slice(1)) ? value.slice(1) : value;
+}
+
+// A value that itself begins with `'=` gets a second one: otherwise reading it back would lose the first. The pattern
+// is made from a string because it has to name control characters.
+const NEEDS_GUARD = /^'*[=+\-@\t\r\n\0＝＋－＠]/;
+
+/**
+ * The prefix of the columns that a report adds to those of the list. Such a file can be sent as a list again, and no
+ * template needs the results of the last time.
+ */
+export const REPORT_COLUMN_PREFIX = 'handbill_';
+
+/** Columns that occur together only in a file that handbill wrote: a report of a list, a report, replies. */
+const OWN_EXPORTS: readonly (readonly string[])[] = [
+  ['handbill_key', 'handbill_reference', 'handbill_outcome'],
+  ['key', 'reference', 'outcome', 'httpStatus', 'messageId', 'updatedAt'],
+  ['key', 'meaning', 'receivedAt', 'environment', 'occurrence'],
+];
+
+/** True for the columns of a CSV that handbill wrote, whose cells have a `'` before what looks like a formula. */
+export function isOwnExport(columns: readonly string[]): boolean {
+  return OWN_EXPORTS.some((own) => own.every((name) => columns.includes(name)));
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { type FileHandle, lstat, mkdtemp, open, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Code, type HandbillError, problem, refuse } from '../errors.ts';
+
+/** What a disk may be at fault for when something is written, by the system's code: the end of a sentence. */
+export const DISK_FAULTS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the disk reports an error',
+};
+
+/** Text is gathered to blocks of this many characters, because a row of a report is much smaller than a good write. */
+const BLOCK = 64 * 1024;
+
+/**
+ * Writes a file completely or not at all: the text goes to a new file in the same folder (mode 0600 unless another is
+ * given), which then takes the target's name. A regular file of that name is replaced, except a database: the ledger
+ * would be lost. A link, a folder or a device is refused, because another user could have put it there to redirect
+ * personal data.
+ *
+ * Throws a HandbillError with exit status 2: `output-exists`, or `file-not-found` if the folder does not exist. Errors
+ * of the source of the text are passed on. In either case no file is left behind.
+ *
+ * @returns the size of the file, in bytes
+ */
+export async function writeOutput(
+  path: string,
+  chunks: AsyncIterable<string> | Iterable<string>,
+  { mode = 0o600 }: { readonly mode?: number } = {},
+): Promise<number> {
+  const refusing = <T>(step: Promise<T>): Promise<T> =>
+    step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
+  await checkFolder(dirname(path), path);
+  await checkTarget(path);
+  const temporary = join(dirname(path), `.handbill-${randomUUID()}.tmp`);
+  const handle = await refusing(open(temporary, NEW_FILE, mode));
+  try {
+    const bytes = await writeAll(handle, chunks, refusing);
+    await refusing(handle.sync());
+    await refusing(handle.close());
+    // Once more, because writing may have taken long. A link made after this is replaced itself, never followed.
+    await checkTarget(path);
+    await refusing(rename(temporary, path));
+    return bytes;
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Makes a file of a repository that is not there yet: with the mode that an editor or git would give it, because it is
+ * shared and holds nothing personal. What exists under that name, a link to nowhere included, is left as it is. Throws as
+ * `writeOutput` does; no part of a file is left behind.
+ */
+export async function createOutput(path: string, text: string): Promise<void> {
+  const refusing = <T>(step: Promise<T>): Promise<T> =>
+    step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
+  const handle = await refusing(open(path, NEW_FILE, 0o666));
+  try {
+    await refusing(handle.writeFile(text));
+    await refusing(handle.close());
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await unlink(path).catch(() => undefined);
+    throw error;
+  }
+}
+
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+type Refusing = <T>(step: Promise<T>) => Promise<T>;
+
+async function writeAll(
+  handle: FileHandle,
+  chunks: AsyncIterable<string> | Iterable<string>,
+  refusing: Refusing,
+): Promise<number> {
+  let bytes = 0;
+  let block = '';
+  const flush = async () => {
+    await refusing(handle.writeFile(block));
+    bytes += Buffer.byteLength(block);
+    block = '';
+  };
+  for await (const chunk of chunks) {
+    block += chunk;
+    if (block.length >= BLOCK) await flush();
+  }
+  await flush();
+  return bytes;
+}
+
+async function checkFolder(folder: string, path: string): Promise<void> {
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() === true) return;
+  const what = found === null ? 'does not exist' : 'is not a folder';
+  throw refusal(
+    'file-not-found',
+    `${path} cannot be written: ${folder} ${what}.`,
+    'Create the folder, or name another.',
+  );
+}
+
+async function checkTarget(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null || (found.isFile() && !isDatabaseFile(path))) return;
+  const what = found.isFile()
+    ? 'a database, such as a ledger'
+    : found.isSymbolicLink()
+      ? 'a link'
+      : found.isDirectory()
+        ? 'a folder'
+        : 'not a regular file';
+  throw refusal(
+    'output-exists',
+    `${path} is ${what}, which handbill does not write to.`,
+    'Name another file, or remove it first.',
+  );
+}
+
+function refusalOf(error: unknown, path: string): HandbillError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reason = REASONS[code] ?? (error instanceof Error ? error.message : String(error));
+  return refusal('output-exists', `${path} could not be written: ${reason}.`, 'Name another file with -o.');
+}
+
+function refusal(code: Code, message: string, hint: string): HandbillError {
+  return refuse(problem(code, message, { hint }));
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ...DISK_FAULTS,
+  ENAMETOOLONG: 'the name is too long',
+  EEXIST: 'it exists by now',
+};
+
+/**
+ * Whether an SQLite database, or its log, is at a path: a ledger overwritten by an output would be lost, and with it
+ * the record of who was sent to. A file that cannot be read counts as none. Not for a database that this process has
+ * open: closing a file releases the locks that SQLite holds on it.
+ */
+export function isDatabaseFile(path: string): boolean {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch {
+    return false;
+  }
+  try {
+    const start = Buffer.alloc(16);
+    const length = readSync(fd, start, 0, start.length, 0);
+    return length === start.length && (start.equals(DATABASE) || LOGS.has(start.readUInt32BE(0)));
+  } catch {
+    return false;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** https://www.sqlite.org/fileformat2.html */
+const DATABASE = Buffer.from('SQLite format 3\0');
+const LOGS: ReadonlySet<number> = new Set([0x377f0682, 0x377f0683]);
+
+/** A folder that only this user can read (0700), in the folder for temporary files. */
+export interface TemporaryFolder {
+  /** Real path. */
+  readonly root: string;
+  remove(): Promise<void>;
+}
+
+/** @throws HandbillError exit 2 where none can be made */
+export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
+  const folder = tmpdir();
+  const made = await mkdtemp(join(folder, prefix)).catch((error: unknown) => {
+    throw temporaryFault(error, folder);
+  });
+  const root = await realpath(made);
+  return { root, remove: () => rm(root, { recursive: true, force: true }) };
+}
+
+/**
+ * The error to throw for one that came while a folder was written to. A fault of the disk is reported as such, with
+ * what to do, and not as a bug; other errors are unchanged.
+ */
+export function temporaryFault(error: unknown, folder: string): unknown {
+  const { code = '', path = folder } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  if (!path.startsWith(folder)) return error;
+  const reason = Object.hasOwn(FOLDER_REASONS, code) ? FOLDER_REASONS[code] : undefined;
+  if (reason === undefined) return error;
+  const message = `The folder for temporary files (${tmpdir()}) cannot be written to: ${reason}.`;
+  return refuse(problem('output-exists', message, { hint: 'Make room there, or name another one in TMPDIR.' }));
+}
+
+const FOLDER_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'it is not a folder',
+  ...DISK_FAULTS,
+};
+
+/**
+ * Changes when files are written or replaced, without reading them: device, inode, size and time of each. A missing
+ * file counts as a state of its own.
+ */
+export async function fileStamp(paths: readonly string[]): Promise<string> {
+  const stamps = paths.map(async (path) => {
+    try {
+      const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
+      return `${dev} ${ino} ${size} ${mtimeNs}`;
+    } catch {
+      return '';
+    }
+  });
+  return (await Promise.all(stamps)).join('\n');
+}

@@ -1,0 +1,112 @@
+import { execFile, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { problem, refuse } from '../errors.ts';
+
+/** Where git is run, and what of the environment it may see. */
+export interface GitPlace {
+  /** Real path of the folder that git is started in. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Ends git when the command is interrupted. */
+  readonly signal: AbortSignal;
+}
+
+/** What git said; a status above 0 is for the caller to explain. */
+interface GitAnswer {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A listing of a repository of some hundred thousand files is smaller. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Nothing in a repository may start a program. Only plumbing commands are used, which have no aliases, pagers, textconv
+ * or filters; the rest is switched off here. Nothing is fetched either: in a partial clone git would ask the remote for
+ * missing objects, and its configuration names the program for that.
+ */
+const ALWAYS: readonly string[] = [
+  '--no-pager',
+  '--no-optional-locks',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'core.hooksPath=/dev/null',
+];
+
+/** What git needs of the environment. Everything named GIT_... is left out: it could name another repository. */
+const KEPT: readonly string[] = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'SYSTEMROOT', 'USERPROFILE', 'TMPDIR'];
+
+function cleanEnvironment(env: GitPlace['env']): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of KEPT) {
+    const value = env[name];
+    if (value !== undefined) kept[name] = value;
+  }
+  return {
+    ...kept,
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    // A commit is what its name says everywhere, also where this clone has something put in its place.
+    GIT_NO_REPLACE_OBJECTS: '1',
+    // Versions before 2.44 do not know the line above; no protocol has this name, so that nothing can be fetched.
+    GIT_ALLOW_PROTOCOL: 'none',
+  };
+}
+
+/**
+ * Runs git to its end. `args` are fixed by the caller; user input comes after `--end-of-options` or `--`.
+ *
+ * @throws HandbillError exit 2, `git-unavailable`, if git is missing
+ */
+export async function runGit(place: GitPlace, args: readonly string[]): Promise<GitAnswer> {
+  return await new Promise((resolve, reject) => {
+    const options = {
+      cwd: place.folder,
+      env: cleanEnvironment(place.env),
+      maxBuffer: MAX_ANSWER_BYTES,
+      signal: place.signal,
+      encoding: 'utf8' as const,
+    };
+    execFile('git', [...ALWAYS, ...args], options, (error, stdout, stderr) => {
+      if (error === null) return resolve({ status: 0, stdout, stderr });
+      // A number is git's own status; a word is why it could not be run, or was not run to its end.
+      if (typeof error.code === 'number') return resolve({ status: error.code, stdout, stderr });
+      reject(cannotRun(error));
+    });
+  });
+}
+
+/** A git that is fed with `input` and read while it runs. */
+export function streamGit(
+  place: GitPlace,
+  args: readonly string[],
+  input: string,
+): { readonly stdout: Readable; readonly done: Promise<number | null> } {
+  const child = spawn('git', [...ALWAYS, ...args], {
+    cwd: place.folder,
+    env: cleanEnvironment(place.env),
+    stdio: ['pipe', 'pipe', 'ignore'],
+    signal: place.signal,
+  });
+  const done = new Promise<number | null>((resolve, reject) => {
+    child.on('error', (error) => reject(cannotRun(error)));
+    child.on('close', (status) => resolve(status));
+  });
+  // The reader notices that git ended early; a broken pipe adds nothing.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  return { stdout: child.stdout, done };
+}
+
+function cannotRun(error: Error): Error {
+  const code = 'code' in error ? String(error.code) : '';
+  if (error.name === 'AbortError') return error;
+  if (code === 'ENOENT') {
+    return refuse(problem('git-unavailable', 'git was not found.', { hint: 'Install git, or put it into PATH.' }));
+  }
+  const why = code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER' ? 'it lists more files than handbill reads' : code;
+  return refuse(problem('git-unavailable', `git could not be run: ${why || error.message}.`));
+}

@@ -1,0 +1,31 @@
+/** How long one piece of work may block all others. */
+const LONGEST_MS = 12;
+
+/** Lets others go on, where this has taken long enough: to be awaited between two steps of something long. */
+export function createTurns(): () => Promise<void> | undefined {
+  let beganMs = performance.now();
+  return () => {
+    if (performance.now() - beganMs < LONGEST_MS) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        beganMs = performance.now();
+        resolve();
+      });
+    });
+  };
+}
+
+/** The progress of work: counted by the worker, once per block or batch, and read by the timer of a display. */
+export interface Meter {
+  done: number;
+  /** 0 where that is not known. */
+  total: number;
+}
+
+/** Counts the items of batches as they go by. */
+export function* metered<T>(batches: Iterable<readonly T[]>, meter: Meter): Generator<readonly T[]> {
+  for (const batch of batches) {
+    meter.done += batch.length;
+    yield batch;
+  }
+}

@@ -1,0 +1,326 @@
+/*
+ * Dates, times and instants: reading what people, lists and other programs write, and writing them. Milliseconds are
+ * since 1970. What a campaign means by a day in a zone is in plan/calendar.ts; names of occurrences in
+ * occurrence-name.ts.
+ */
+
+export const DAY_MS = 86_400_000;
+
+// ---------------------------------------------------------------------------------------------------------- reading
+
+/** The midnight in UTC with which a calendar date begins; null where there is no such date, such as 30 February. */
+export function dateMs(year: number, month: number, day: number): number | null {
+  const date = new Date(0);
+  // setUTCFullYear, because Date.UTC reads the years 0 to 99 as 1900 to 1999. Both carry over: 31 April is 1 May.
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : null;
+}
+
+/** As `dateMs`, of a date written `2026-11-21`; null for any other text, and before the year 100. */
+export function dayMs(text: string): number | null {
+  return DAY.test(text) ? dateMs(Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))) : null;
+}
+
+/**
+ * An instant: ISO 8601 date and time with `Z` or an offset, 0 to 9 fraction digits (rounded down to a millisecond). The
+ * date must exist: 30 February, hour 24 and second 60 are refused.
+ */
+export function instantMs(text: string): number | null {
+  const read = INSTANT.test(text) ? readMoment(text) : null;
+  return read?.kind === 'instant' ? read.ms : null;
+}
+
+/** A point in time as lists and other programs write it. */
+export interface Moment {
+  /** `date`: without a time of day; `local`: without a zone. */
+  readonly kind: 'date' | 'local' | 'instant';
+  /** For `date` and `local` of the same reading on a clock in UTC. */
+  readonly ms: number;
+}
+
+/**
+ * Reads `2026-01-02`, `2026-01-02 09:30` (also with `T`; seconds and fractions too), and the same with `Z`, `UTC` or an
+ * offset. Null for all other text: `02/01/2026` is one day in London and another in New York.
+ */
+export function readMoment(text: string): Moment | null {
+  const match = MOMENT.exec(text);
+  if (match === null) return null;
+  const [, year, month, day, hour, minute = '0', second = '0', fraction = '', zone] = match;
+  const ms = dateMs(Number(year), Number(month), Number(day));
+  if (ms === null) return null;
+  if (hour === undefined) return { kind: 'date', ms };
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const part = Math.floor(Number(`0.${fraction}0`) * 1000);
+  const local = ms + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + part;
+  if (zone === undefined) return { kind: 'local', ms: local };
+  const offset = offsetMs(zone);
+  return offset === null ? null : { kind: 'instant', ms: local - offset };
+}
+
+function offsetMs(zone: string): number | null {
+  if (/^(?:z|utc)$/i.test(zone)) return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(3).replace(':', '') || '0');
+  // ISO 8601 has no upper limit, but real offsets are between -12:00 and +14:00.
+  if (minutes > 59 || hours * 60 + minutes > 14 * 60) return null;
+  return (hours * 60 + minutes) * 60_000 * (zone.startsWith('-') ? -1 : 1);
+}
+
+/**
+ * Unix time in seconds, milliseconds, microseconds or nanoseconds. The unit follows from the size: seconds of today have
+ * 10 digits, and no unit reaches those of the next before 5138.
+ */
+export function unixMs(value: number): number | null {
+  if (!(value > 0)) return null;
+  if (value < 1e11) return Math.floor(value * 1000);
+  if (value < 1e14) return Math.floor(value);
+  if (value < 1e17) return Math.floor(value / 1e3);
+  return value < 1e20 ? Math.floor(value / 1e6) : null;
+}
+
+/**
+ * One of the three forms of an HTTP date (RFC 9110, 5.6.7), or null. Not Date.parse: that takes `1` for the year 2001.
+ *
+ * @param nowMs of two digits of a year, the century is that in which it lies at most 50 years ahead, as the RFC asks
+ */
+export function httpDateMs(text: string, nowMs: number): number | null {
+  const groups = HTTP_DATES.map((form) => form.exec(text)?.groups).find((found) => found !== undefined);
+  if (groups === undefined) return null;
+  const { year = '', month = '', day = '', time = '' } = groups;
+  const ms = dateMs(fullYear(Number(year), year.length, nowMs), MONTHS.indexOf(month.toLowerCase()) + 1, Number(day));
+  const [hour = 0, minute = 0, second = 0] = time.split(':').map(Number);
+  return ms === null ? null : ms + ((hour * 60 + minute) * 60 + second) * 1000;
+}
+
+function fullYear(year: number, digits: number, nowMs: number): number {
+  if (digits !== 2) return year;
+  const now = new Date(nowMs).getUTCFullYear();
+  const full = now - (now % 100) + year;
+  return full > now + 50 ? full - 100 : full;
+}
+
+export const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+const DAY = /^(?!00)[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+const MOMENT =
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?: ?([Zz]|UTC|[+-][0-9]{2}(?::?[0-9]{2})?))?)?$/;
+/** What campaign files, flags and lists write: one spelling only. */
+const INSTANT = /^(?!00).{10}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
+const HTTP_DATES = [
+  /^[a-z]{3}, (?<day>[0-9]{2}) (?<month>[a-z]{3}) (?<year>[0-9]{4}) (?<time>[0-9]{2}:[0-9]{2}:[0-9]{2}) GMT$/i,
+  /^[a-z]{6,9}, (?<day>[0-9]{2})-(?<month>[a-z]{3})-(?<year>[0-9]{2}) (?<time>[0-9]{2}:[0-9]{2}:[0-9]{2}) GMT$/i,
+  /^[a-z]{3} (?<month>[a-z]{3}) (?<day>[0-9 ][0-9]) (?<time>[0-9]{2}:[0-9]{2}:[0-9]{2}) (?<year>[0-9]{4})$/i,
+];
+
+// ---------------------------------------------------------------------------------------------------------- writing
+
+/** `2026-11-21T09:00:00.412Z` */
+export function iso(ms: number): string;
+export function iso(ms: number | null): string | null;
+export function iso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** `2026-11-21T09:00:00Z` */
+export function isoSeconds(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** For people: `2026-11-21 09:00:00 UTC`; without the seconds where it is to the minute. */
+export function utcText(ms: number, to: 'second' | 'minute' = 'second'): string {
+  const text = new Date(ms).toISOString().slice(0, to === 'second' ? 19 : 16);
+  return `${text.replace('T', ' ')} UTC`;
+}
+
+// ------------------------------------------------------------------------------------------------------------ zones
+
+/**
+ * Whether this is an IANA time zone that this runtime knows. Offsets are not, because they have no summer time. A check
+ * takes some 30 us: a caller that checks every row must cache the answers.
+ */
+export function isTimeZone(text: string): boolean {
+  // The usual default: the first answer of Intl takes 5 ms.
+  if (text === 'UTC') return true;
+  return /^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(text) && !ABBREVIATION.test(text) && isKnownToIntl(text);
+}
+
+/** Whether times can be shown in this zone: also in an offset, or an abbreviation that ICU knows. */
+export function isKnownToIntl(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Abbreviations that ICU accepts as zones and IANA does not: IST is Indian, Irish or Israeli time. Temporal throws for
+ * them. EST, MST and HST are not in the list, because IANA has them.
+ */
+const ABBREVIATION = /^(?:AC|AE|AG|AR|AS|BE|BS|CA|CN|CS|CT|EA|EC|IE|IS|JS|MI|NE|NS|PL|PN|PR|PS|SS|VS)T$/i;
+
+/** How far the clock on the wall of a zone is ahead of UTC, in ms. */
+export function createOffset(timeZone: string): (ms: number) => number {
+  const wall = new Intl.DateTimeFormat('en', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  return (ms) => {
+    const parts = Object.fromEntries(wall.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
+    const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = parts;
+    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000;
+  };
+}
+
+// ------------------------------------------------------------------------------------------------------------- days
+
+/** Says which calendar day an instant belongs to in a zone. A day is the midnight in UTC with which its date begins. */
+export function createDayOf(timeZone: string): (ms: number) => number {
+  const offsetMs = createOffset(timeZone);
+  return (ms) => Math.floor((ms + offsetMs(ms)) / DAY_MS) * DAY_MS;
+}
+
+/** `2026-11-21`, of a day as `createDayOf` gives it. */
+export function dayText(day: number): string {
+  return new Date(day).toISOString().slice(0, 10);
+}
+
+/** A step from one day to another: first the months, then the days. */
+export interface DayStep {
+  readonly months: number;
+  readonly days: number;
+}
+
+/** An ISO 8601 duration of whole days: `P3D`, `-P2W`, `P1Y6M`. Null for any other text, and with hours. */
+export function readDayStep(text: string): DayStep | null {
+  const match = DAY_STEP.exec(text);
+  if (match === null) return null;
+  const [, minus, years = 0, months = 0, weeks = 0, days = 0] = match;
+  const sign = minus === '-' ? -1 : 1;
+  // Plus zero, because minus zero is another value to some comparisons.
+  return {
+    months: sign * (Number(years) * 12 + Number(months)) + 0,
+    days: sign * (Number(weeks) * 7 + Number(days)) + 0,
+  };
+}
+
+const DAY_STEP = /^(-?)P(?=[0-9])(?:([0-9]{1,3})Y)?(?:([0-9]{1,4})M)?(?:([0-9]{1,4})W)?(?:([0-9]{1,5})D)?$/;
+
+/** The day after a step. Where the month has no such day it is the last one: 31 January and a month is 28 February. */
+export function addDays(day: number, { months, days }: DayStep): number {
+  const date = new Date(day);
+  const wanted = date.getUTCDate();
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  date.setUTCDate(Math.min(wanted, daysIn(date.getUTCFullYear(), date.getUTCMonth())) + days);
+  return date.getTime();
+}
+
+function daysIn(year: number, month: number): number {
+  return new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+}
+
+/**
+ * Whether a day is the anniversary of an earlier one: the same day of the year in a later year. 29 February has its
+ * anniversary on 28 February in years without it.
+ */
+export function isAnniversary(day: number, of: number): boolean {
+  const [now, then] = [new Date(day), new Date(of)];
+  if (then.getUTCFullYear() >= now.getUTCFullYear() || then.getUTCMonth() !== now.getUTCMonth()) return false;
+  const last = daysIn(now.getUTCFullYear(), now.getUTCMonth());
+  return now.getUTCDate() === Math.min(then.getUTCDate(), last);
+}
+
+// ------------------------------------------------------------------------------------------------ formats of columns
+
+/** How the dates of a column are written, such as `dd/MM/yyyy`. */
+export interface DateFormat {
+  readonly pattern: string;
+  /** The ISO 8601 form of a cell, such as `2026-11-21` or `2026-11-21T09:30`; null: another format, or no such date. */
+  toIso(cell: string): string | null;
+  /** A date in this format, for hints. */
+  readonly example: string;
+}
+
+/** The pattern letters of Unicode (LDML) that can be read in one way only; what is one or two digits wide is `short`. */
+const FIELDS = {
+  yyyy: { part: 'year', digits: '[0-9]{4}', short: false, example: '2026' },
+  MM: { part: 'month', digits: '[0-9]{2}', short: false, example: '11' },
+  M: { part: 'month', digits: '[0-9]{1,2}', short: true, example: '11' },
+  dd: { part: 'day', digits: '[0-9]{2}', short: false, example: '21' },
+  d: { part: 'day', digits: '[0-9]{1,2}', short: true, example: '21' },
+  HH: { part: 'hour', digits: '[0-9]{2}', short: false, example: '09' },
+  mm: { part: 'minute', digits: '[0-9]{2}', short: false, example: '30' },
+} as const;
+
+type Letters = keyof typeof FIELDS;
+type Part = (typeof FIELDS)[Letters]['part'];
+
+/** A run of one letter, text in single quotes, or any other character. */
+const TOKEN = /([A-Za-z])\1*|'((?:[^']|'')*)'|./gsu;
+
+/**
+ * Compiles the format of a column of dates.
+ * @returns the format, or what is wrong with the pattern
+ */
+export function readDateFormat(pattern: string): DateFormat | { readonly problem: string; readonly hint: string } {
+  const parts: Part[] = [];
+  let source = '';
+  let example = '';
+  let isShortBefore = false;
+  let isFieldBefore = false;
+  for (const [token, letter, quoted] of pattern.trim().matchAll(TOKEN)) {
+    if (letter === undefined) {
+      // As in LDML, '' is an apostrophe, inside quotes and outside.
+      const text = token === "''" ? "'" : (quoted?.replaceAll("''", "'") ?? token);
+      if (/[0-9]/.test(text)) return { problem: 'has a digit, which could belong to the date', hint: LETTERS };
+      if (token === "'") return { problem: 'has a quote that is not closed', hint: "An apostrophe is written ''." };
+      source += text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+      example += text;
+      isShortBefore = isFieldBefore = false;
+      continue;
+    }
+    if (token === 'yy') return { problem: 'has a year of two digits, which leaves the century open', hint: YEAR };
+    const field = isKnown(token) ? FIELDS[token] : null;
+    if (field === null) return { problem: `has "${token}", which is not a part of a date here`, hint: LETTERS };
+    if (parts.includes(field.part)) return { problem: `names the ${field.part} twice`, hint: LETTERS };
+    if (isShortBefore || (field.short && isFieldBefore)) {
+      const hint = 'Write two letters (dd, MM), or a character such as "/" between them.';
+      return { problem: `has "${token}" directly beside another part, so that a date could be read in two ways`, hint };
+    }
+    parts.push(field.part);
+    source += `(?<${field.part}>${field.digits})`;
+    example += field.example;
+    isShortBefore = field.short;
+    isFieldBefore = true;
+  }
+  const missing = (['day', 'month', 'year'] as const).find((part) => !parts.includes(part));
+  if (missing !== undefined) return { problem: `does not say where the ${missing} is`, hint: LETTERS };
+  if (parts.includes('hour') !== parts.includes('minute')) {
+    return { problem: 'has only one of hour (HH) and minute (mm)', hint: LETTERS };
+  }
+  const expression = new RegExp(`^${source}$`, 'u');
+  return { pattern, example, toIso: (cell) => toIso(expression.exec(cell.trim())?.groups) };
+}
+
+const LETTERS =
+  "Letters: yyyy, MM or M, dd or d, and for a time of day HH and mm. Put other letters in single quotes: d 'de' M.";
+const YEAR = 'Write yyyy, and the years in the list with four digits.';
+
+function isKnown(token: string): token is Letters {
+  return Object.hasOwn(FIELDS, token);
+}
+
+function toIso(groups: Readonly<Record<string, string>> | undefined): string | null {
+  if (groups === undefined) return null;
+  const { year = '', month = '', day = '', hour, minute = '' } = groups;
+  const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  return hour === undefined ? iso : `${iso}T${hour}:${minute}`;
+}

@@ -1,0 +1,28 @@
+import { Temporal } from 'temporal-polyfill';
+import { readMoment } from './time.ts';
+
+/*
+ * Times of day as a clock on the wall shows them. In a file of its own, because loading Temporal takes 27 ms.
+ */
+
+/**
+ * When a clock in the zone shows this time: of two, the first; where the clocks jump over it, the moment at which they
+ * do.
+ */
+export function firstAt(wall: Temporal.PlainDateTime, timeZone: string): number {
+  const zoned = wall.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
+  if (zoned.toPlainDateTime().equals(wall)) return zoned.epochMilliseconds;
+  return (zoned.getTimeZoneTransition('next') ?? zoned).epochMilliseconds;
+}
+
+/**
+ * The instant of a date and a time: as it is written with `Z` or an offset, else on a clock in the zone, to the second.
+ * Null for any other text.
+ */
+export function instantIn(text: string, timeZone: string): number | null {
+  const moment = readMoment(text);
+  if (moment === null || moment.kind === 'date' || moment.ms % 1000 !== 0) return null;
+  if (moment.kind === 'instant') return moment.ms;
+  const wall = Temporal.Instant.fromEpochMilliseconds(moment.ms).toZonedDateTimeISO('UTC').toPlainDateTime();
+  return firstAt(wall, timeZone);
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HandbillError } from '../errors.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Outcome, SendDecision } from '../model.ts';
+import { previewRows } from '../operations/preview.ts';
+import type { PreviewRows } from '../plan/previewed.ts';
+import { createTurns } from '../util/long-work.ts';
+import { messageNode } from './preview/message.ts';
+import type { SentMessages, Site } from './site.ts';
+
+/** To make a message again, the list is read up to its row. */
+const MOST_ROWS = 50_000;
+const LARGEST_LIST_BYTES = 64 << 20;
+const KEPT = 200;
+
+/**
+ * The text that was sent, made again: the ledger does not hold texts. Shown only where the files of the campaign and its
+ * list are, byte for byte, those of the run, and where they still say the same about this recipient.
+ */
+export async function sentMessages(site: Site, run: RunRecord, outcome: Outcome): Promise<SentMessages> {
+  const key = `${run.id} ${outcome.row} ${outcome.updatedAt ?? ''}`;
+  const known = site.sent.get(key);
+  if (known !== undefined) return known;
+  let found: SentMessages;
+  try {
+    found = outcome.row >= MOST_ROWS ? { why: 'long' } : await make(site, run, outcome);
+  } catch (error) {
+    if (!(error instanceof HandbillError)) throw error;
+    found = { why: 'changed' };
+  }
+  site.sent.set(key, found);
+  const oldest = site.sent.keys().next().value;
+  if (site.sent.size > KEPT && oldest !== undefined) site.sent.delete(oldest);
+  return found;
+}
+
+async function make(site: Site, run: RunRecord, outcome: Outcome): Promise<SentMessages> {
+  const { root } = site.reading.project;
+  const campaign = run.inputs.find(({ role }) => role === 'campaign');
+  const list = run.inputs.find(({ role }) => role === 'recipients');
+  if (campaign === undefined || list === undefined) return { why: 'unknown' };
+  if ((await hashOf(join(root, list.file))) !== list.sha256) return { why: 'changed' };
+  const { cwd, env, now } = site.context;
+  const source = await previewRows(join(root, campaign.file), {
+    cwd,
+    env,
+    now,
+    environment: run.environment,
+    occurrence: run.occurrence,
+    at: run.startedAtMs ?? run.createdAtMs,
+    skipInvalid: true,
+    acceptList: true,
+    // The ledger would say that the message has gone out already.
+    ledger: join(root, '.handbill', 'no-ledger.db'),
+  });
+  try {
+    const { inputs } = source.plan;
+    const isSame = inputs.every(({ role, file, sha256 }) =>
+      run.inputs.some((one) => one.role === role && one.file === file && one.sha256 === sha256),
+    );
+    if (!isSame) return { why: 'changed' };
+    const decision = await decisionAt(source, outcome);
+    if (decision === null || decision.variant !== outcome.variant) return { why: 'unknown' };
+    const messages = [decision, ...decision.fallbacks];
+    return {
+      messages: new Map(
+        messages.map((one) => [one.channel, messageNode(one, source.stepOf(one, decision.variant))] as const),
+      ),
+    };
+  } finally {
+    source.close();
+  }
+}
+
+async function decisionAt({ batches }: PreviewRows, { row, key }: Outcome): Promise<SendDecision | null> {
+  const turn = createTurns();
+  for await (const batch of batches) {
+    const found = batch.find(({ decision }) => decision.row === row)?.decision;
+    if (found !== undefined) return found.decision === 'send' && found.key === key ? found : null;
+    await turn();
+  }
+  return null;
+}
+
+/** Null where the file is not there, or too large to be read for a page. */
+async function hashOf(path: string): Promise<string | null> {
+  try {
+    if ((await stat(path)).size > LARGEST_LIST_BYTES) return null;
+    const hash = createHash('sha256');
+    for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+    return hash.digest('hex');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,519 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { planStanding, readPlan } from '../../src/operations/plan.ts';
+import { send } from '../../src/operations/send.ts';
+import type { AnyPlanFile, StandingPlan } from '../../src/plan/plan-file.ts';
+import { createPlanFile, createStandingPlan, parsePlanFile, signedBytes } from '../../src/plan/plan-file.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { handbillHere } from '../cli/in-process.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { type Key, type Keyring, openKeyring } from './keys.ts';
+
+const API_KEY = 'test-key-of-the-api';
+const DAY_MS = 86_400_000;
+/** After the files of a project were written: its schedule is not new then. */
+const START = Math.floor(Date.now() / DAY_MS + 1) * DAY_MS + 9.1 * 3_600_000;
+const dayAfter = (days: number): string => new Date(START + days * DAY_MS).toISOString().slice(0, 10);
+const UNTIL = dayAfter(36);
+const LIST = 'msisdn,first\n+447700900001,Ann\n+447700900002,Bo\n';
+const CAMPAIGN = `name: nightly
+channel: sms
+from: Riverside
+template: nightly.hbs
+recipients: { csv: people.csv, sample: sample.csv }
+limits: { maxRecipients: 3, minRecipients: 1, change: 60% }
+schedule: { cron: 0 9 * * *, timeZone: UTC, missed: catch-up }
+`;
+
+let ring: Keyring;
+const keys = {} as Record<'ana' | 'ben' | 'cem' | 'mallory', Key>;
+let api: Sandbox;
+let project: TestProject;
+let now = START;
+
+beforeAll(async () => {
+  ring = await openKeyring();
+  for (const name of ['ana', 'ben', 'cem', 'mallory'] as const) keys[name] = await ring.make(name);
+  api = await startSandbox({ apiKey: API_KEY, keep: 0 });
+});
+afterAll(async () => {
+  await api.close();
+  await ring.remove();
+});
+
+let before = 0;
+beforeEach(() => {
+  now = START;
+  before = api.received;
+  project = createProject({
+    'handbill.yaml': projectFile(),
+    'campaigns/nightly/campaign.yaml': CAMPAIGN,
+    'campaigns/nightly/nightly.hbs': 'Hello {{first}}',
+    'campaigns/nightly/people.csv': LIST,
+    'campaigns/nightly/sample.csv': 'msisdn,first\n+447700900009,Sample\n',
+  });
+});
+afterEach(() => project[Symbol.dispose]());
+
+/** Requests that the API got in this test. */
+const received = (): number => api.received - before;
+
+function projectFile({
+  standing = '{ longest: 90d }',
+  budget,
+}: {
+  readonly standing?: string | null;
+  readonly budget?: number;
+} = {}): string {
+  const person = (name: 'ana' | 'ben' | 'cem'): string => `{ name: ${name}@x.org, key: "${keys[name].text}" }`;
+  const people = `    approvers: [${person('ana')}, ${person('ben')}]\n    planners: [${person('cem')}]\n`;
+  const rule = standing === null ? '' : `    standingApprovals: ${standing}\n`;
+  const most = budget === undefined ? '' : `    budget: { max: ${budget}, per: month }\n`;
+  const environment = (name: string): string =>
+    `  ${name}:\n    baseUrl: ${api.url}\n    apiKey: { env: HANDBILL_API_KEY }\n${people}${rule}${most}`;
+  return `${budget === undefined ? '' : 'prices: prices.csv\n'}environments:\n${environment('production')}${environment('staging')}`;
+}
+
+async function run(...args: readonly string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  const env = { PATH: process.env['PATH'], HOME: project.root, HANDBILL_API_KEY: API_KEY };
+  const { status, out, err } = await handbillHere(project.root, args, { env, now: () => now });
+  return { status, stdout: out, stderr: err };
+}
+const due = (...more: readonly string[]) => run('due', '--env', 'production', '--yes', ...more);
+const list = (text: string): void => project.write('campaigns/nightly/people.csv', text);
+const PLAN = `approvals/nightly-production-${UNTIL}.json`;
+const MAKE = ['approve', 'nightly', '--env', 'production', '--standing', '--until', UNTIL, '--yes'];
+
+/** Every test has the same project, so that its plan can be signed once for all. */
+let known: string | null = null;
+
+/** A standing plan that cem made and that ben approved, where `due` finds it. */
+async function approved(): Promise<void> {
+  if (known === null) {
+    for (const { path } of [keys.cem, keys.ben]) {
+      const made = await run(...MAKE, '--sign', path);
+      expect(made, made.stderr).toMatchObject({ status: 0 });
+    }
+    known = readFileSync(project.path(PLAN), 'utf8');
+  } else {
+    mkdirSync(project.path('approvals'), { recursive: true });
+    project.write(PLAN, known);
+  }
+}
+
+describe('a standing approval', () => {
+  it('is made and signed in one, without the list, and shown plainly with the sample', async () => {
+    rmSync(project.path('campaigns/nightly/people.csv'));
+    const made = await run(...MAKE, '--sign', keys.cem.path);
+    expect(made, made.stderr).toMatchObject({ status: 0 });
+    for (const fact of [
+      new RegExp(`STANDING +every occurrence until ${UNTIL} \\(UTC\\)`),
+      /NOT SEALED +the list/,
+      /goes out +0 9 \* \* \* UTC; by hand, for any occurrence that is named, however many/,
+      /list +at most 3 recipients, at least 1 row, 60 % more or fewer than the last/,
+      /sample +campaigns\/nightly\/sample\.csv, 1 recipient, 1 part/,
+      /message +Hello Sample/,
+      /Not approved for production yet\. Signed so far by cem/,
+    ]) {
+      expect(made.stderr).toMatch(fact);
+    }
+    expect(readdirSync(project.path('approvals'))).toEqual([`nightly-production-${UNTIL}.json`]);
+    const second = await run('approve', PLAN, '--sign', keys.ben.path, '--yes');
+    expect(second, second.stderr).toMatchObject({ status: 0 });
+    expect(second.stderr).toMatch(/STANDING/);
+    expect(second.stderr).toContain(`approved for production until ${UNTIL}`);
+    const text = readFileSync(project.path(PLAN), 'utf8');
+    expect(JSON.parse(text)).toMatchObject({
+      version: 2,
+      standing: { until: UNTIL },
+      signatures: [{}, {}].map(() => expect.any(String)),
+    });
+    for (const word of ['occurrence', 'estimate', 'people.csv', 'sample.csv', '"day"'])
+      expect(text).not.toContain(word);
+  });
+
+  it('asks, and signs nothing without a yes', async () => {
+    const made = await run(...MAKE.filter((one) => one !== '--yes'), '--sign', keys.cem.path);
+    expect(made).toMatchObject({ status: 2 });
+    expect(made.stderr).toContain('not-confirmed');
+    expect(() => readdirSync(project.path('approvals'))).toThrow();
+  });
+
+  it('lets due send each occurrence once, whatever the list holds within its guards', async () => {
+    await approved();
+    const first = await due();
+    expect(first, first.stderr).toMatchObject({ status: 0 });
+    expect(received()).toBe(2);
+    expect(await due()).toMatchObject({ status: 0 });
+    expect(received()).toBe(2);
+    now += DAY_MS;
+    list('msisdn,first\n+447700900003,Di\n+447700900004,Ed\n+447700900005,Flo\n');
+    const second = await due();
+    expect(second, second.stderr).toMatchObject({ status: 0 });
+    expect(received()).toBe(5);
+    now += DAY_MS;
+    list('msisdn,first\n+447700900003,Di\n');
+    const third = await due();
+    expect(third).toMatchObject({ status: 2 });
+    expect(third.stderr).toContain('list-size-changed');
+    expect(received()).toBe(5);
+  });
+
+  it('is found by send as well, or named beside the campaign or alone', async () => {
+    await approved();
+    expect(await run('send', 'nightly', '--env', 'production', '--yes')).toMatchObject({ status: 0 });
+    expect(received()).toBe(2);
+    const named = ['--plan', PLAN, '--yes', '--occurrence'];
+    expect(await run('send', 'nightly', '--env', 'production', ...named, 'extra')).toMatchObject({ status: 0 });
+    expect(await run('send', ...named, 'more')).toMatchObject({ status: 0 });
+    expect(received()).toBe(6);
+    expect(await run('send', ...named, 'more')).toMatchObject({ status: 0 });
+    expect(received()).toBe(6);
+    const other = await run('send', 'nightly', '--env', 'staging', ...named, 'more');
+    expect(other).toMatchObject({ status: 2 });
+    const plan = (await readPlan(PLAN, { cwd: project.root })) as StandingPlan;
+    const sending = { env: { ...process.env, HANDBILL_API_KEY: API_KEY }, now: () => now, confirm: true };
+    await send('nightly', { cwd: project.root, environment: 'production', occurrence: 'lib', plan, ...sending });
+    expect(received()).toBe(8);
+  });
+
+  it('is in the dry runs of due and send too', async () => {
+    const none = await due('--dry-run');
+    expect(none).toMatchObject({ status: 2 });
+    expect(none.stderr).toContain('not-approved');
+    await approved();
+    expect(await due('--dry-run')).toMatchObject({ status: 0 });
+    const shown = await run('send', 'nightly', '--env', 'production', '--dry-run');
+    expect(shown, shown.stderr).toMatchObject({ status: 0 });
+    const weaker = await run('send', 'nightly', '--env', 'production', '--dry-run', '--accept-list');
+    expect(weaker.stderr).toContain('A standing approval does not cover --accept-list.');
+    expect(received()).toBe(0);
+  });
+
+  it.each<[what: string, change: () => void, said: string]>([
+    ['a template', () => project.write('campaigns/nightly/nightly.hbs', 'Hi {{first}}'), 'The template file changed'],
+    [
+      'the campaign',
+      () => project.write('campaigns/nightly/campaign.yaml', CAMPAIGN.replace('maxRecipients: 3', 'maxRecipients: 9')),
+      'The campaign file changed',
+    ],
+    [
+      'a default of its settings',
+      () => project.write('handbill.yaml', `defaults: { locale: de }\n${projectFile()}`),
+      'A setting of the environment or the project changed',
+    ],
+    [
+      'a default of its guards',
+      () => project.write('handbill.yaml', `defaults: { frequency: { max: 5, per: day } }\n${projectFile()}`),
+      'A limit, or a rule about who is sent to and when, changed',
+    ],
+  ])('does not hold after a change of %s, and the occurrence stays free', async (_what, change, said) => {
+    await approved();
+    const origin = readFileSync(project.path('handbill.yaml'), 'utf8');
+    change();
+    const refused = await due();
+    expect(refused).toMatchObject({ status: 2 });
+    expect(refused.stderr).toContain('not-approved');
+    expect(refused.stderr).toContain(said);
+    const named = await run('send', 'nightly', '--plan', PLAN, '--yes');
+    expect(named).toMatchObject({ status: 2 });
+    expect(named.stderr).toContain(said);
+    expect(named.stderr).toContain('--standing --until DATE');
+    expect((await run('approve', PLAN, '--check')).stderr).toContain(said);
+    expect(received()).toBe(0);
+    project.write('handbill.yaml', origin);
+    project.write('campaigns/nightly/campaign.yaml', CAMPAIGN);
+    project.write('campaigns/nightly/nightly.hbs', 'Hello {{first}}');
+    expect(await due()).toMatchObject({ status: 0 });
+    expect(received()).toBe(2);
+  });
+
+  it('shows the budget of the environment, and does not hold when that is raised', async () => {
+    project.write('prices.csv', 'country,channel,price,currency\nGB,sms,0.04,GBP\n');
+    project.write('handbill.yaml', projectFile({ budget: 500 }));
+    for (const { path } of [keys.cem, keys.ben]) {
+      const made = await run(...MAKE, '--sign', path);
+      expect(made, made.stderr).toMatchObject({ status: 0 });
+      expect(made.stdout + made.stderr).toContain('500 in a month, of all campaigns together');
+    }
+    project.write('handbill.yaml', projectFile({ budget: 5000 }));
+    const refused = await due();
+    expect(refused).toMatchObject({ status: 2 });
+    expect(refused.stderr).toContain('A limit, or a rule about who is sent to and when, changed');
+    expect(received()).toBe(0);
+    project.write('handbill.yaml', projectFile({ budget: 500 }));
+    expect(await due()).toMatchObject({ status: 0 });
+    expect(received()).toBe(2);
+  });
+
+  it('holds after changes of what it does not seal: lines that move, suppressions', async () => {
+    await approved();
+    project.write('handbill.yaml', `# A comment.\n${projectFile()}`);
+    await run('suppress', 'add', '+447700900001');
+    const sent = await due();
+    expect(sent, sent.stderr).toMatchObject({ status: 0 });
+    expect(received()).toBe(1);
+  });
+
+  it('ends with its last day in UTC, also for a run that is not finished', async () => {
+    await approved();
+    now = Math.floor(START / DAY_MS + 37) * DAY_MS - 60_000;
+    const begun = await run('send', 'nightly', '--env', 'production', '--limit', '1', '--yes');
+    expect(begun).toMatchObject({ status: 0 });
+    // What continues it names the plan and, since that is of every occurrence, which one.
+    expect(begun.stdout).toMatch(new RegExp(`handbill send --plan ${PLAN} --occurrence ${UNTIL}T09:00:00Z`));
+    expect(received()).toBe(1);
+    now += 60_000;
+    for (const command of [['due'], ['send', 'nightly'], ['send', '--plan', PLAN]]) {
+      const over = await run(...command, '--env', 'production', '--yes');
+      expect(over).toMatchObject({ status: 2 });
+      expect(over.stderr).toContain(`ended with ${UNTIL} (UTC)`);
+    }
+    expect((await run('approve', PLAN, '--sign', keys.ana.path, '--yes')).stderr).toContain(`ended with ${UNTIL}`);
+    expect(received()).toBe(1);
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['amend', ['--amend']],
+    ['--accept-list', ['--accept-list']],
+    ['--skip-invalid', ['--skip-invalid']],
+    ['--resend-changed', ['--resend-changed']],
+    ['--new-ledger', ['--new-ledger']],
+    ['--recipients', ['--recipients', 'other.csv']],
+  ])('does not cover %s', async (flag, more) => {
+    await approved();
+    project.write('other.csv', 'msisdn,first\n+447700900777,Eve\n');
+    for (const target of [['nightly'], ['nightly', '--plan', PLAN]]) {
+      const refused = await run('send', ...target, '--env', 'production', '--yes', ...more);
+      expect(refused).toMatchObject({ status: 2 });
+      expect(refused.stderr).toContain(flag);
+    }
+    expect(received()).toBe(0);
+  });
+
+  it('does not cover --accept-list of due', async () => {
+    await approved();
+    const refused = await due('--accept-list');
+    expect(refused).toMatchObject({ status: 2 });
+    expect(refused.stderr).toContain('A standing approval does not cover --accept-list.');
+    expect(received()).toBe(0);
+  });
+
+  it('needs the signatures that any plan needs, of persons who may sign now', async () => {
+    const one = await run(...MAKE, '--sign', keys.cem.path);
+    expect(one, one.stderr).toMatchObject({ status: 0 });
+    const early = await due();
+    expect(early).toMatchObject({ status: 2 });
+    expect(early.stderr).toContain('Signed so far by cem@x.org');
+    const stranger = await run('approve', PLAN, '--sign', keys.mallory.path, '--yes');
+    expect(stranger).toMatchObject({ status: 2 });
+    expect(await run(...MAKE, '--sign', keys.ben.path)).toMatchObject({ status: 0 });
+    expect(await due('--dry-run')).toMatchObject({ status: 0 });
+    project.write('handbill.yaml', projectFile().replaceAll(keys.ben.text, keys.mallory.text));
+    expect(await due()).toMatchObject({ status: 2 });
+    expect(received()).toBe(0);
+  });
+
+  it('counts in the order of names, and past those that do not', async () => {
+    await approved();
+    const plan = JSON.parse(readFileSync(project.path(PLAN), 'utf8')) as StandingPlan;
+    project.write('approvals/a.json', '{}');
+    project.write('approvals/b.json', JSON.stringify({ ...plan, signatures: [] }));
+    project.write('approvals/c.txt', 'notes');
+    symlinkSync('nowhere', project.path('approvals/d.json'));
+    mkdirSync(project.path('approvals/e.json'));
+    // As in a mounted ConfigMap.
+    project.write('mounted.json', JSON.stringify(plan));
+    rmSync(project.path(PLAN));
+    symlinkSync('../mounted.json', project.path('approvals/f.json'));
+    expect(await due()).toMatchObject({ status: 0 });
+    expect(received()).toBe(2);
+  });
+});
+
+it('a folder that is none is said', async () => {
+  project.write('approvals', 'a file');
+  const refused = await due();
+  expect(refused).toMatchObject({ status: 2 });
+  expect(refused.stderr).toContain('cannot be read: ENOTDIR');
+});
+
+describe('where it may be made', () => {
+  it.each<[what: string, standing: string | null, until: string, said: string]>([
+    ['not where handbill.yaml does not say so', null, UNTIL, 'production takes no standing approvals'],
+    ['not for longer than the project says', '{ longest: 30d }', UNTIL, 'production takes 30d at most'],
+    ['not for a day that is past', '{ longest: 30d }', dayAfter(-1), `ended with ${dayAfter(-1)}`],
+    ['not for what is no day', '{ longest: 30d }', '31.12.2026', '"31.12.2026" is not a day'],
+    ['not for more than 366 days', '{ longest: 400d }', UNTIL, 'from 1 to 366 days'],
+  ])('%s', async (_what, standing, until, said) => {
+    project.write('handbill.yaml', projectFile({ standing }));
+    const refused = await run('plan', 'nightly', '--env', 'production', '--standing', '--until', until);
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    expect(refused.stderr).toContain(said);
+  });
+
+  it('a project that shortens or takes back the longest time ends those that are longer', async () => {
+    await approved();
+    for (const standing of ['{ longest: 30d }', null]) {
+      project.write('handbill.yaml', projectFile({ standing }));
+      expect(await due()).toMatchObject({ status: 2 });
+      expect(await run('send', '--plan', PLAN, '--yes')).toMatchObject({ status: 2 });
+    }
+    expect(received()).toBe(0);
+  });
+
+  it('a plan that claims to be made later does not last longer', async () => {
+    const plan = await planStanding('nightly', {
+      cwd: project.root,
+      now: () => now,
+      environment: 'production',
+      until: UNTIL,
+    });
+    const { version: _v, fingerprint: _f, signatures: _s, ...facts } = plan;
+    const later = { ...facts, plannedAt: `${dayAfter(300)}T00:00:00.000Z`, standing: { until: dayAfter(360) } };
+    project.write('later.json', `${JSON.stringify(createStandingPlan(later))}\n`);
+    for (const more of [[], ['--unchecked']]) {
+      const refused = await run('approve', 'later.json', '--sign', keys.ben.path, '--yes', ...more);
+      expect(refused).toMatchObject({ status: 2 });
+      expect(refused.stderr).toContain(`lasts until ${dayAfter(360)}`);
+    }
+  });
+
+  it('without list and sample too; templates are checked against what is there', async () => {
+    project.write('campaigns/nightly/campaign.yaml', CAMPAIGN.replace(', sample: sample.csv', ''));
+    rmSync(project.path('campaigns/nightly/people.csv'));
+    const plan = ['plan', 'nightly', '--env', 'production', '--standing', '--until', UNTIL];
+    expect(await run(...plan)).toMatchObject({ status: 0 });
+    project.write('campaigns/nightly/nightly.hbs', 'Hello {{first');
+    expect(await run(...plan)).toMatchObject({ status: 2 });
+  });
+
+  it('says what it does not know of a plan that is not compared, and that a list in the campaign is sealed', async () => {
+    await approved();
+    const unchecked = await run('approve', PLAN, '--sign', keys.ana.path, '--yes', '--unchecked');
+    expect(unchecked.stderr).toMatch(/NOT SEALED +the list; what bounds each run is not known here/);
+    const inline = 'recipients: [{ msisdn: "+447700900001", first: Ann }]';
+    project.write('campaigns/nightly/campaign.yaml', CAMPAIGN.replace(/recipients: .*/, inline));
+    const made = await run(...MAKE, '--sign', keys.cem.path);
+    expect(made.stderr).toMatch(/the list +is in the campaign file, and sealed with it/);
+    expect(made.stderr).not.toContain('NOT SEALED');
+  });
+
+  it('says what does not go together', async () => {
+    const plan = ['plan', 'nightly', '--env', 'production'];
+    for (const [args, said] of [
+      [[...plan, '--standing'], 'A standing approval has a last day.'],
+      [[...plan, '--until', UNTIL], '--until is for --standing.'],
+      [[...plan, '--standing', '--until', UNTIL, '--occurrence', 'x', '--accept-list'], '--occurrence, --accept-list'],
+      [['approve', 'nightly', '--standing', '--env', 'production'], 'A standing approval has a last day.'],
+      [['approve', 'nightly', '--standing', '--until', UNTIL, '--unchecked'], '--unchecked is for a plan file'],
+      [['approve', PLAN, '--until', UNTIL], '--until is for --standing.'],
+      [['approve', 'nightly', '--standing', '--until', UNTIL], 'sandbox takes no standing approvals'],
+    ] as const) {
+      const refused = await run(...args);
+      expect(refused).toMatchObject({ status: 2 });
+      expect(refused.stderr).toContain(said);
+    }
+  });
+
+  it('with the files for cron and the like', async () => {
+    const printed = await run('schedule', '--format', 'crontab', '--env', 'production');
+    expect(printed, printed.stderr).toMatchObject({ status: 0 });
+    project.write('handbill.yaml', projectFile({ standing: null }));
+    expect(await run('schedule', '--format', 'crontab', '--env', 'production')).toMatchObject({ status: 2 });
+  });
+});
+
+describe('what it may be taken for', () => {
+  const write = (plan: object): void => {
+    mkdirSync(project.path('approvals'), { recursive: true });
+    writeFileSync(project.path(PLAN), `${JSON.stringify(plan, null, 2)}\n`);
+  };
+  const read = (): StandingPlan => JSON.parse(readFileSync(project.path(PLAN), 'utf8')) as StandingPlan;
+  const remade = (
+    { version: _v, fingerprint: _f, signatures, ...facts }: StandingPlan,
+    more: Partial<StandingPlan>,
+  ): object => ({
+    ...createStandingPlan({ ...facts, ...more }),
+    signatures,
+  });
+
+  it.each<[what: string, change: Partial<StandingPlan>]>([
+    ['another last day', { standing: { until: dayAfter(60) } }],
+    ['another environment', { environment: 'staging' }],
+    ['another campaign', { campaign: { name: 'daily', file: 'campaigns/nightly/campaign.yaml' } }],
+    ['other inputs', { inputs: [] }],
+    ['bad rows that are skipped', { skipInvalid: true }],
+  ])('its signatures do not count for %s', async (_what, change) => {
+    await approved();
+    write(remade(read(), change));
+    const environment = change.environment ?? 'production';
+    expect(await run('due', '--env', environment, '--yes')).toMatchObject({ status: 2 });
+    expect(await run('send', '--plan', PLAN, '--yes')).toMatchObject({ status: 2 });
+    expect(received()).toBe(0);
+  });
+
+  it('signatures of a plan of one occurrence do not count for it, nor the other way around', async () => {
+    await approved();
+    const standing = read();
+    const args = [
+      'plan',
+      'nightly',
+      '--env',
+      'production',
+      '--occurrence',
+      'one',
+      '-o',
+      'one.json',
+      '--sign',
+      keys.cem.path,
+    ];
+    expect(await run(...args)).toMatchObject({ status: 0 });
+    expect(await run('approve', 'one.json', '--sign', keys.ben.path, '--yes')).toMatchObject({ status: 0 });
+    const one = JSON.parse(readFileSync(project.path('one.json'), 'utf8')) as AnyPlanFile;
+    expect(new TextDecoder().decode(signedBytes(one))).not.toBe(new TextDecoder().decode(signedBytes(standing)));
+    write({ ...standing, signatures: one.signatures });
+    expect((await due()).stderr).toContain('not-approved');
+    project.write('one.json', JSON.stringify({ ...one, signatures: standing.signatures }));
+    expect((await run('send', '--plan', 'one.json', '--yes')).stderr).toContain('not-approved');
+    // In the folder, a plan of one occurrence is not looked for.
+    rmSync(project.path(PLAN));
+    project.write('approvals/one.json', JSON.stringify(one));
+    expect(await due()).toMatchObject({ status: 2 });
+    expect(received()).toBe(0);
+  });
+
+  it.each<[what: string, change: (plan: StandingPlan) => object]>([
+    ['a changed last day', (plan) => ({ ...plan, standing: { until: dayAfter(37) } })],
+    ['no plan of the first format', (plan) => ({ ...plan, version: 1 })],
+    ['a format to come', (plan) => ({ ...plan, version: 3 })],
+    ['with an occurrence', (plan) => remade(plan, { occurrence: 'once' } as object)],
+    ['with figures', (plan) => remade(plan, { estimate: {} } as object)],
+    ['without an end', (plan) => remade(plan, { standing: {} as { until: string } })],
+    ['with a last day that does not exist', (plan) => remade(plan, { standing: { until: '2026-02-30' } })],
+    ['with more in its end', (plan) => remade(plan, { standing: { until: UNTIL, list: 'any' } as { until: string } })],
+  ])('is no plan: %s', async (_what, change) => {
+    await approved();
+    write(change(read()));
+    const refused = await run('send', '--plan', PLAN, '--yes');
+    expect(refused).toMatchObject({ status: 2 });
+    expect(refused.stderr).toContain('plan-invalid');
+    expect(received()).toBe(0);
+  });
+
+  it('a plan of one occurrence with a last day is none', () => {
+    const estimate = { rows: 0, send: 0, parts: 0, unpriced: 0, costMicros: null, currency: null };
+    const facts = { campaign: { name: 'a', file: 'a' }, environment: 'e', occurrence: 'once', recipients: null };
+    const more = {
+      skipInvalid: false,
+      plannedAt: new Date(START).toISOString(),
+      inputs: [],
+      estimate: estimate as never,
+    };
+    expect(parsePlanFile(JSON.stringify(createPlanFile({ ...facts, ...more })), 'f')).toMatchObject({ version: 1 });
+    const both = createPlanFile({ ...facts, ...more, standing: { until: UNTIL } } as never);
+    expect(parsePlanFile(JSON.stringify(both), 'f')).toMatchObject({ code: 'plan-invalid' });
+  });
+});

@@ -1,0 +1,103 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pageText } from '../../src/cli/help/page-text.ts';
+import { codePages, guides, readPage } from '../../src/cli/pages.ts';
+import { COMMANDS } from '../../src/cli/table.ts';
+import { displayWidth } from '../../src/util/table.ts';
+import { HELLO, handbill, projectWith } from './run-handbill.ts';
+
+let root = '';
+let remove = async (): Promise<void> => undefined;
+beforeAll(async () => {
+  ({ root, remove } = await projectWith(HELLO));
+});
+afterAll(() => remove());
+
+describe('handbill help', () => {
+  it('lists every guide with its title', async () => {
+    const { status, out } = await handbill(root, ['help', 'guides']);
+    expect(status).toBe(0);
+    const files = readdirSync(join(import.meta.dirname, '../../docs')).filter((name) => /^[^R].*\.md$/.test(name));
+    for (const name of files) expect(out).toMatch(new RegExp(`^ {2}${name.slice(0, -3)} +\\S`, 'm'));
+  });
+
+  it('shows a guide as text that fits the width', async () => {
+    const { status, out, err } = await handbill(root, ['help', 'windows']);
+    expect({ status, err }).toEqual({ status: 0, err: '' });
+    expect(out).toMatch(/^[A-Z]/);
+    expect(out).not.toMatch(/\]\(|^#|^\|/m);
+    expect(out).toContain('    window:\n');
+  });
+
+  it.each([
+    [['help', 'preview'], 'Usage: handbill preview'],
+    [['help', 'preview'], 'Guide: handbill help guide preview'],
+    [['help', 'suppress', 'add'], 'Usage: handbill suppress add'],
+    [['help'], 'Usage: handbill COMMAND'],
+  ])('%j shows %s', async (args, says) => {
+    const { status, out } = await handbill(root, args);
+    expect(status).toBe(0);
+    expect(out).toContain(says);
+  });
+
+  it('tells a guide from the command of the same name', async () => {
+    const { out } = await handbill(root, ['help', 'guide', 'preview']);
+    expect(out).not.toContain('Usage:');
+    expect(out.split('\n')[0]).toBe(guides().find(({ name }) => name === 'preview')?.title);
+  });
+
+  it.each([
+    [['help', 'wndows'], 'Did you mean "windows"?'],
+    [['help', 'guide', 'send'], 'handbill help guides'],
+    [['help', 'sendd'], 'Did you mean "send"?'],
+  ])('of %j the nearest topic is named', async (args, says) => {
+    const { status, err } = await handbill(root, args);
+    expect(status).toBe(2);
+    expect(err).toContain(says);
+  });
+
+  it('has a guide for each command that names one', () => {
+    const names = guides().map(({ name }) => name);
+    for (const { guide } of COMMANDS) if (guide !== undefined) expect(names).toContain(guide);
+  });
+});
+
+describe('the text of a page', () => {
+  it.each([...guides(), ...codePages()].map((page) => [page.name, page] as const))(
+    '%s: every line of prose fits, and no mark of Markdown is left',
+    (_, page) => {
+      const markdown = readPage(page);
+      const text = pageText(markdown, { width: 80, colour: false });
+      expect(text).not.toMatch(/\]\([\w./#-]+\)|^#+ [A-Z]|^\|? ?---/m);
+      const code = new Set(
+        [...markdown.matchAll(/^```[\s\S]*?^```/gm)].flatMap(([block]) => block.split('\n')).map((line) => line.trim()),
+      );
+      for (const line of text.split('\n')) {
+        if (displayWidth(line) <= 80 || code.has(line.trim())) continue;
+        // Only what cannot be broken: an address, a command without blanks.
+        expect(line.trim().split(' ').length, line).toBeLessThan(3);
+      }
+    },
+  );
+
+  it('has bold titles where there is colour, and the same words', () => {
+    const coloured = pageText('# Title\n\nSome *words* with `code`, and [a page](windows.md).\n', {
+      width: 80,
+      colour: true,
+    });
+    expect(coloured).toContain('\u001b[1mTitle');
+    expect(stripVTControlCharacters(coloured)).toBe(
+      'Title\n\nSome words with `code`, and a page.\n\nSee also: handbill help windows\n',
+    );
+  });
+
+  it('is lists and tables in columns', () => {
+    const text = pageText('1. one\n2. two\n   - deep\n\n| a | b |\n|---|---|\n| `x` | y |\n', {
+      width: 40,
+      colour: false,
+    });
+    expect(text).toBe('1. one\n2. two\n   - deep\n\na    b\n`x`  y\n');
+  });
+});

@@ -1,0 +1,269 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { chmod, cp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { Ajv } from 'ajv';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import { openLedger } from '../../src/ledger/open.ts';
+import { reconcile } from '../../src/operations/reconcile.ts';
+import { handbillHere } from './in-process.ts';
+import { projectWith } from './run-handbill.ts';
+
+const SCHEMA = JSON.parse(readFileSync(new URL('../../schemas/reconciliation.schema.json', import.meta.url), 'utf8'));
+const validate = new Ajv({ strict: true, allowUnionTypes: true }).compile(SCHEMA);
+
+const CAMPAIGN = `name: hello
+channel: rcs
+from: Riverside
+template: { text: "Hello" }
+recipients: people.csv
+fallback: { channel: sms, template: { text: "Hello by SMS" } }
+`;
+const ANN = '+447700900001';
+const BOB = '+447700900002';
+const CAT = '+447700900003';
+
+let root = '';
+let remove = async (): Promise<void> => undefined;
+let ids: Readonly<Record<string, string>> = {};
+
+/** Sent once, and copied for each test. */
+let sent = { root: '', remove: async (): Promise<void> => undefined };
+
+beforeAll(async () => {
+  sent = await projectWith({
+    'hello/campaign.yaml': CAMPAIGN,
+    'hello/people.csv': `msisdn\n${ANN}\n${BOB}\n${CAT}\n`,
+    'handbill.yaml': 'defaultCountry: GB\n',
+  });
+  await handbillHere(sent.root, ['send', 'hello', '--quiet']);
+  const lines = (await handbillHere(sent.root, ['report', '--format', 'jsonl'])).out.trim().split('\n');
+  ids = Object.fromEntries(lines.map((line) => [JSON.parse(line).key, JSON.parse(line).messageId]));
+});
+afterAll(() => sent.remove());
+
+beforeEach(async () => {
+  ({ root, remove } = await projectWith({}));
+  await cp(sent.root, root, { recursive: true });
+  // The copy would be open to others otherwise.
+  await chmod(join(root, '.handbill'), 0o700);
+});
+afterEach(() => remove());
+
+async function file(name: string, text: string | Buffer): Promise<string> {
+  await writeFile(join(root, name), text);
+  return name;
+}
+
+async function run(...args: readonly string[]) {
+  const { status, out, err } = await handbillHere(root, ['reconcile', '--format', 'json', ...args]);
+  const result = out === '' ? null : JSON.parse(out);
+  if (result !== null) {
+    validate(result);
+    expect(validate.errors).toBeNull();
+  }
+  return { status, err, result };
+}
+
+async function deliveries(): Promise<readonly (string | null)[]> {
+  const { out } = await handbillHere(root, ['report', '--format', 'jsonl']);
+  return out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).delivery);
+}
+
+const now = (): string => new Date().toISOString();
+
+describe('a CSV', () => {
+  it('of reports has columns under any of the usual names', async () => {
+    const text = [
+      'Message ID;Status;Timestamp;error.code;To',
+      `${ids[ANN]};DELIVRD;${now()};;447700900001`,
+      `${ids[BOB]};failed;${now()};30006;"'+447700900002"`,
+      '',
+    ].join('\n');
+    const { status, result, err } = await run(await file('reports.csv', text));
+    expect({ status, err, diagnostics: result.diagnostics }).toEqual({
+      status: 0,
+      err: 'Ledger: .handbill/ledger.db\n',
+      diagnostics: [],
+    });
+    expect(result.files).toEqual([{ file: 'reports.csv', events: 2, reports: 2, replies: 0, unread: 0, known: 0 }]);
+    expect(await deliveries()).toEqual(['delivered', 'failed', null]);
+  });
+
+  it('of replies suppresses, and joins each to what it answers', async () => {
+    const text = `from,to,text,timestamp\n447700900001,Riverside," Stop. ",${now()}\n07700900002,Riverside,"Yes,\nplease",${now()}\n`;
+    const { status, result } = await run(await file('replies.csv', text));
+    expect({ status, suppressed: result.suppressed }).toEqual({ status: 0, suppressed: [ANN] });
+    expect(result).toMatchObject({ repliesJoined: 2, files: [{ replies: 2 }] });
+    expect(await deliveries()).toEqual(['opted-out', 'replied', null]);
+  });
+
+  it('has rows that are wrong by their lines, and the others are taken over', async () => {
+    const text = `messageId,status\n${ids[ANN]},delivered\nx\n"${ids[BOB]}",read\n`;
+    const { status, result } = await run(await file('reports.csv', text));
+    expect(status).toBe(2);
+    expect(result.files).toMatchObject([{ reports: 2 }]);
+    expect(result.diagnostics).toMatchObject([{ code: 'invalid-reports', file: 'reports.csv', line: 3 }]);
+    expect(await deliveries()).toEqual(['delivered', 'read', null]);
+  });
+});
+
+describe('JSON', () => {
+  const events = () => [
+    { messageId: ids[ANN], status: 'delivered', timestamp: now() },
+    { messageId: ids[BOB], status: 'undeliverable', timestamp: now() },
+  ];
+
+  test.each<[string, (all: readonly object[]) => string]>([
+    ['lines', (all) => all.map((one) => JSON.stringify(one)).join('\r\n')],
+    ['an array', (all) => JSON.stringify(all)],
+    ['an array over several lines, with a mark', (all) => `\ufeff${JSON.stringify(all, null, 2)}`],
+    ['values after each other', (all) => all.map((one) => JSON.stringify(one, null, 2)).join('\n')],
+    ['an envelope', (all) => JSON.stringify({ results: all })],
+    ['arrays in lines', (all) => all.map((one) => JSON.stringify([one])).join('\n')],
+  ])('as %s', async (_, write) => {
+    const { status, result } = await run(await file('events.json', write(events())));
+    expect({ status, file: result.files[0] }).toMatchObject({ status: 0, file: { events: 2, reports: 2 } });
+    expect(await deliveries()).toEqual(['delivered', 'undeliverable', null]);
+  });
+
+  it('in UTF-16 is read too', async () => {
+    const text = Buffer.from(`\ufeff${JSON.stringify(events())}`, 'utf16le');
+    expect((await run(await file('events.json', text))).result.files).toMatchObject([{ reports: 2 }]);
+  });
+
+  test.each([
+    ['a broken line', (all: readonly string[]) => `${all[0]}\n{"messageId":\n${all[1]}`, 2, 2],
+    ['a word', (all: readonly string[]) => `[${all[0]},\n${all[1]},\nstatus=delivered\n]`, 3, 2],
+    ['an array without an end', (all: readonly string[]) => `[${all[0]},\n${all[1]}`, 2, 2],
+    ['no UTF-8', (all: readonly string[]) => Buffer.from(`${all[0]}\n${all[1]}\n{"a":"\xff"}`, 'latin1'), 3, 0],
+    ['too deep', (all: readonly string[]) => `${all[0]}\n${'['.repeat(40)}${']'.repeat(40)}`, 2, 1],
+  ])('with %s says where', async (_, write, line, reports) => {
+    const text = write(events().map((one) => JSON.stringify(one)));
+    const { status, result } = await run(await file('events.json', text));
+    expect({ status, reports: result.files[0].reports }).toEqual({ status: 2, reports });
+    expect(result.diagnostics).toMatchObject([{ code: 'invalid-reports', severity: 'error', line }]);
+    expect(result.diagnostics[0].hint).toContain('give it again');
+  });
+
+  it('is told from a list of recipients where a file is empty', async () => {
+    const { status, err } = await handbillHere(root, ['reconcile', await file('empty.csv', '')]);
+    expect({ status, err }).toEqual({ status: 2, err: expect.stringContaining('messageId,status') });
+    expect(err).not.toMatch(/list|msisdn/);
+  });
+});
+
+describe('what follows', () => {
+  it('is the same when it is done twice, in another order, and from two files', async () => {
+    const reports = [
+      JSON.stringify({ messageId: ids[ANN], status: 'sent', timestamp: now() }),
+      JSON.stringify({ messageId: ids[ANN], status: 'delivered', timestamp: now() }),
+      JSON.stringify({ from: BOB, to: 'Riverside', text: 'STOP', timestamp: now() }),
+    ];
+    const first = await run(await file('a.jsonl', reports.join('\n')));
+    const second = await run(await file('b.jsonl', reports.toReversed().join('\n')), 'a.jsonl');
+    expect(first.result).toMatchObject({ suppressed: [BOB], files: [{ events: 3, reports: 2, replies: 1, known: 0 }] });
+    expect(second.result).toMatchObject({ suppressed: [], repliesJoined: 0, files: [{ known: 3 }, { known: 3 }] });
+    expect(await deliveries()).toEqual(['delivered', 'opted-out', null]);
+  });
+
+  it('are fallbacks that are due, with what sends them', async () => {
+    const text = `messageId,status\n${ids[CAT]},undeliverable\n`;
+    const { result } = await run(await file('reports.csv', text));
+    const [due] = result.fallbacksDue;
+    expect(due).toMatchObject({ campaign: 'hello', recipients: 1, command: 'handbill send hello/campaign.yaml' });
+    const { out } = await handbillHere(root, ['report']);
+    expect(out).toContain('did not reach 1 recipient');
+    await handbillHere(root, due.command.split(' ').slice(1));
+    expect((await run('reports.csv')).result).toMatchObject({ fallbacksDue: [], files: [{ known: 1 }] });
+  });
+
+  it('are doubts that are settled', async () => {
+    const nowMs = Date.now();
+    const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'write', nowMs });
+    const identity = { environment: 'sandbox', campaign: 'other', occurrence: 'once' };
+    const draft = ledger.beginLoad(identity, { channel: 'sms', nowMs });
+    const facts = { reason: null, parts: 1, encoding: 'GSM-7', costMicros: null, variant: null } as const;
+    ledger.load(draft, [{ row: 0, line: 2, key: CAT, to: CAT, state: 'pending', ...facts }]);
+    const { run: started } = ledger.start(ledger.finishLoad(draft, { inputs: [], identityHash: 'x', nowMs }), nowMs);
+    ledger.commit(started, [], [{ row: 0, step: 0, key: CAT, to: CAT }], nowMs);
+    const doubt = { row: 0, step: 0, from: 'claimed', state: 'in-doubt', reason: 'timeout', attempts: 1 } as const;
+    ledger.commit(started, [{ ...doubt, httpStatus: null, messageId: 'm-9', error: null }], [], nowMs);
+    ledger.finish(started, { state: 'finished', halt: null, figures: null, nowMs });
+    ledger.close();
+    const dry = await run('--dry-run', await file('reports.csv', 'messageId,status\nm-9,delivered\n'));
+    expect(dry.result).toMatchObject({ dryRun: true, doubtsResolved: 1, files: [{ reports: 1 }] });
+    expect((await run('reports.csv')).result).toMatchObject({ doubtsResolved: 1 });
+    expect((await run('reports.csv')).result).toMatchObject({ doubtsResolved: 0 });
+    const report = await handbillHere(root, ['report', 'other', '--format', 'jsonl']);
+    expect(JSON.parse(report.out)).toMatchObject({ outcome: 'accepted', delivery: 'delivered' });
+  });
+});
+
+describe('--dry-run', () => {
+  it('changes nothing, and leaves nothing behind', async () => {
+    const text = `messageId,status,from,text\n${ids[ANN]},delivered,,\n,,${BOB},STOP\n`;
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('handbill-reconcile-'));
+    const name = await file('reports.csv', text);
+    const dry = await run('--dry-run', name);
+    expect(dry.result).toMatchObject({ dryRun: true, suppressed: [BOB], files: [{ reports: 1, replies: 1 }] });
+    expect(await deliveries()).toEqual([null, null, null]);
+    expect(readdirSync(tmpdir()).filter((one) => one.startsWith('handbill-reconcile-'))).toEqual(before);
+    expect((await run(name)).result).toMatchObject({ ...dry.result, dryRun: false });
+  });
+});
+
+describe('a file of which nothing is understood', () => {
+  it('is refused, and nothing of it is kept', async () => {
+    const { status, err } = await handbillHere(root, ['reconcile', 'hello/people.csv']);
+    expect(status).toBe(2);
+    expect(err).toContain('Nothing in hello/people.csv is a delivery report or a reply');
+    const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'read', nowMs: Date.now() });
+    expect(ledger.events.counts()).toEqual({ reports: 0, replies: 0, unread: 0 });
+    ledger.close();
+  });
+
+  it('but for some events is taken over, and says which is the first of the others', async () => {
+    const text = `messageId,status\n${ids[ANN]},delivered\n,\n${ids[BOB]},\n,weird\n`;
+    const { status, result } = await run(await file('reports.csv', text));
+    expect({ status, file: result.files[0] }).toMatchObject({ status: 0, file: { reports: 1, unread: 2 } });
+    expect(result.diagnostics).toMatchObject([{ code: 'unread-event', severity: 'warning', line: 4 }]);
+  });
+
+  test.each([
+    ['nowhere.csv', 'does not exist'],
+    ['.', 'not a regular file'],
+  ])('%s', async (name, says) => {
+    const { status, err } = await handbillHere(root, ['reconcile', name]);
+    expect(status).toBe(2);
+    expect(err).toContain(says);
+  });
+});
+
+test('text says what was done; --quiet says nothing', async () => {
+  const text = `messageId,status,from,text\n${ids[ANN]},delivered,,\n,,${BOB},STOP\n${ids[CAT]},undeliverable,,\n`;
+  const name = await file('reports.csv', text);
+  const { out } = await handbillHere(root, ['reconcile', name, name]);
+  expect(out).toBe(`reports.csv: 2 delivery reports and 1 reply are new.
+reports.csv: nothing is new, 3 events known already.
+1 reply joined to the message that was answered.
+1 address suppressed: +44••••••0002.
+1 message of hello did not arrive, as reports say. Sending again sends the fallback:
+    handbill send hello/campaign.yaml
+`);
+  expect(await handbillHere(root, ['reconcile', name, '--quiet'])).toEqual({ status: 0, out: '', err: '' });
+});
+
+test('standard input is read once, whatever it holds', async () => {
+  const events = Array.from(
+    { length: 5_000 },
+    (_, i) => `${JSON.stringify({ messageId: `x-${i}`, status: 'sent' })}\n`,
+  );
+  const result = await reconcile(['-'], { cwd: root, env: {}, input: Readable.from(events) });
+  expect(result.files).toMatchObject([{ file: 'standard input', reports: 5_000 }]);
+  await expect(reconcile(['-', '-'], { cwd: root, env: {}, input: Readable.from([]) })).rejects.toThrow('read once');
+});

@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openLedger } from '../../src/ledger/open.ts';
+import type { ResultRecord } from '../../src/ledger/records.ts';
+import { createReference } from '../../src/plan/reference.ts';
+import { createLatency } from '../../src/report/latency.ts';
+import { HELLO, handbill, projectWith } from './run-handbill.ts';
+
+const IDENTITY = { environment: 'sandbox', campaign: 'hello', occurrence: 'once' };
+const T0 = Date.parse('2026-11-20T09:00:00Z');
+let root = '';
+let runId = '';
+let remove = async (): Promise<void> => undefined;
+
+beforeAll(async () => {
+  ({ root, remove } = await projectWith(HELLO));
+});
+afterAll(() => remove());
+
+/** A run of three: one accepted, one in doubt, one duplicate. */
+function record(): string {
+  const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'write', nowMs: T0 });
+  const draft = ledger.beginLoad(IDENTITY, { channel: 'sms', nowMs: T0 });
+  const row = (index: number, to: string) => ({
+    row: index,
+    line: index + 2,
+    key: to,
+    to,
+    state: index === 2 ? ('skipped' as const) : ('pending' as const),
+    reason: index === 2 ? 'duplicate' : null,
+    parts: index === 2 ? null : 1,
+    encoding: index === 2 ? null : ('GSM-7' as const),
+    costMicros: null,
+    variant: null,
+  });
+  const rows = [row(0, '+447700900001'), row(1, '+447700900002'), row(2, '+447700900001')];
+  ledger.load(draft, rows);
+  const planFile = ledger.finishLoad(draft, {
+    inputs: [{ role: 'campaign', file: 'campaigns/hello/campaign.yaml', sha256: '00' }],
+    identityHash: 'x',
+    nowMs: T0,
+  });
+  const { run } = ledger.start(planFile, T0 + 1000);
+  ledger.commit(
+    run,
+    [],
+    rows.slice(0, 2).map(({ row: index, to, key }) => ({ row: index, step: 0, to, key })),
+    T0 + 1000,
+  );
+  const result = (index: number, state: ResultRecord['state'], reason: string | null): ResultRecord => ({
+    row: index,
+    step: 0,
+    from: 'claimed',
+    state,
+    reason,
+    attempts: 1,
+    httpStatus: state === 'accepted' ? 202 : null,
+    messageId: state === 'accepted' ? 'm-1' : null,
+    error: null,
+  });
+  ledger.commit(run, [result(0, 'accepted', null), result(1, 'in-doubt', 'timeout')], [], T0 + 2000);
+  const latency = createLatency();
+  latency.add(40);
+  const figures = { posted: 2, retried: 0, activeMs: 4000, latency: latency.save() };
+  ledger.finish(run, { state: 'finished', halt: null, figures, nowMs: T0 + 5000 });
+  ledger.close();
+  return run.id;
+}
+
+test('where nothing was sent, report and runs say so and where they looked', async () => {
+  for (const command of ['report', 'runs']) {
+    const { status, err } = await handbill(root, [command]);
+    expect(status).toBe(2);
+    expect(err).toContain('error[run-not-found]');
+    expect(err).toContain('.handbill/ledger.db');
+  }
+  runId = record();
+});
+
+test('the summary as json, by id, by name, and of the newest run', async () => {
+  const texts = await Promise.all(
+    [[runId], ['hello'], []].map(async (named) => (await handbill(root, ['report', ...named, '--format', 'json'])).out),
+  );
+  expect(new Set(texts).size).toBe(1);
+  expect(JSON.parse(texts[0] ?? '')).toMatchObject({
+    version: 1,
+    run: runId,
+    state: 'finished',
+    startedAt: '2026-11-20T09:00:01.000Z',
+    finishedAt: '2026-11-20T09:00:05.000Z',
+    totals: { recipients: 3, accepted: 1, inDoubt: 1, skipped: 1 },
+    reasons: { inDoubt: { timeout: 1 }, skipped: { duplicate: 1 } },
+    requests: { posted: 2, retried: 0, perSecond: 0.5, latencyMs: { p50: 40 } },
+  });
+});
+
+test('text is for people, without colours outside a terminal', async () => {
+  const { status, out, err } = await handbill(root, ['report']);
+  expect({ status, err }).toEqual({ status: 0, err: '' });
+  expect(out).toContain(`Run ${runId}`);
+  expect(out).not.toContain('\u001b');
+});
+
+test('one record per row; the reference is that of the run; outcomes can be chosen', async () => {
+  const all = (await handbill(root, ['report', '--format', 'jsonl'])).out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(all.map(({ line, outcome }) => [line, outcome])).toEqual([
+    [2, 'accepted'],
+    [3, 'in-doubt'],
+    [4, 'skipped'],
+  ]);
+  expect(all[0].reference).toBe(createReference(IDENTITY, 'sms')('+447700900001'));
+  const some = await handbill(root, ['report', '--format', 'jsonl', '--outcome', 'in-doubt']);
+  expect(some.out.trim().split('\n')).toHaveLength(1);
+});
+
+test('-o writes the file, and says so unless --quiet', async () => {
+  const args = ['report', 'hello', '--format', 'csv', '-o', 'results.csv'];
+  const result = await handbill(root, args);
+  const text = await readFile(join(root, 'results.csv'), 'utf8');
+  const size = Buffer.byteLength(text).toLocaleString('en');
+  expect(result).toEqual({ status: 0, out: '', err: `Written: results.csv (${size} bytes)\n` });
+  expect(text.trim().split('\n')).toHaveLength(4);
+  expect(await handbill(root, [...args, '--quiet'])).toEqual({ status: 0, out: '', err: '' });
+  const missing = await handbill(root, ['report', '-o', 'nowhere/results.csv']);
+  expect(missing.status).toBe(2);
+});
+
+test('a run that is not there gets the nearest name', async () => {
+  const { status, err } = await handbill(root, ['report', 'hallo']);
+  expect(status).toBe(2);
+  expect(err).toContain('Did you mean "hello"?');
+});

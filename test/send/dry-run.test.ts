@@ -1,0 +1,206 @@
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { handbillHere } from '../cli/in-process.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+
+const NOON = Date.parse('2026-11-23T12:00:00Z');
+const DAY_MS = 86_400_000;
+const [ANN, NEW, BEN] = ['+447700900101', '+447700900102', '+447700900104'] as const;
+
+/** The API: refuses Ben while it is told to, and remembers which recipients it was asked to send to. */
+const received: string[] = [];
+let refuses = false;
+const api = createServer((request, response) => {
+  let text = '';
+  request.on('data', (piece: Buffer) => {
+    text += piece.toString();
+  });
+  request.on('end', () => {
+    const { recipients } = JSON.parse(text) as { recipients: { msisdn: string }[] };
+    received.push(...recipients.map(({ msisdn }) => msisdn));
+    const isRefused = refuses && recipients[0]?.msisdn === BEN;
+    response
+      .writeHead(isRefused ? 400 : 202, { 'content-type': 'application/json' })
+      .end(isRefused ? '{"error":"no"}' : `{"id":"m-${received.length}"}`);
+  });
+});
+let url = '';
+beforeAll(async () => {
+  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
+  url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  api.closeAllConnections();
+  api.close();
+});
+beforeEach(() => {
+  received.length = 0;
+  refuses = false;
+});
+
+const list = (ann: string): string => `id,msisdn,name\n1,${ann},Ann\n2,${BEN},Ben\n`;
+
+function project(more = ''): TestProject {
+  return createProject({
+    'handbill.yaml': `environments:\n  api:\n    baseUrl: ${url}\n    apiKey: { env: KEY }\n`,
+    'hello/campaign.yaml': `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: { csv: people.csv, key: id }\n${more}`,
+    'hello/people.csv': list(ANN),
+  });
+}
+
+const at = (nowMs: number) => ({ env: { KEY: 'secret' }, now: () => nowMs, width: 400 });
+
+const handbill = (here: TestProject, args: readonly string[], nowMs = NOON) =>
+  handbillHere(here.root, [...args, '--env', 'api'], at(nowMs));
+
+/** Hashes of the files of the project, but for what SQLite makes beside a database that is read. */
+function files({ root }: TestProject): Readonly<Record<string, string>> {
+  const paths = readdirSync(root, { recursive: true, withFileTypes: true });
+  const found = paths.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+  const kept = found.filter((path) => !/-(?:wal|shm)$/.test(path)).sort();
+  return Object.fromEntries(kept.map((path) => [path, hash('sha256', readFileSync(path))]));
+}
+
+/** A dry run, which posts and writes nothing. */
+async function dry(here: TestProject, args: readonly string[] = [], nowMs = NOON) {
+  const before = { files: files(here), received: received.length };
+  const shown = await handbill(here, ['send', 'hello', '--dry-run', ...args], nowMs);
+  expect({ files: files(here), received: received.length }).toEqual(before);
+  return shown;
+}
+
+async function decisions(here: TestProject, args: readonly string[] = []): Promise<readonly string[]> {
+  const { out } = await dry(here, ['--format', 'jsonl', ...args]);
+  return out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { decision: string; to: string })
+    .map(({ decision, to }) => `${decision} ${to}`);
+}
+
+describe('send --dry-run', () => {
+  it.each(['text', 'json', 'jsonl'])('is the preview of a campaign that was not sent: %s', async (format) => {
+    using here = project();
+    const shown = await dry(here, ['--format', format]);
+    expect(shown).toEqual(await handbill(here, ['preview', 'hello', '--format', format]));
+    expect(shown.status).toBe(0);
+    expect(shown.out).toContain('Hi Ben');
+    expect(existsSync(join(here.root, '.handbill'))).toBe(false);
+  });
+
+  it('refuses a changed list as send does, and shows what --amend would do', async () => {
+    using here = project();
+    await handbill(here, ['send', 'hello', '--yes']);
+    here.write('hello/people.csv', `${list(NEW)}3,+447700900105,Cem\n`);
+    const refused = await handbill(here, ['send', 'hello', '--yes']);
+    expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('input-changed') });
+    for (const command of [
+      ['preview', 'hello'],
+      ['send', 'hello', '--dry-run'],
+    ]) {
+      const shown = await handbill(here, command);
+      expect(shown.status).toBe(2);
+      // The refusal comes first, word for word.
+      expect(shown.err).toContain(refused.err.slice(0, refused.err.indexOf('help:')).trimEnd());
+      expect(shown.out).toContain(`sent to ${ANN}; the list now says ${NEW}`);
+    }
+    expect(await dry(here, ['--amend'])).toMatchObject({ status: 0, out: expect.stringContaining('Hi Cem') });
+    expect(await decisions(here, ['--amend'])).toEqual([`done ${NEW}`, `done ${BEN}`, 'send +447700900105']);
+    expect(await decisions(here, ['--amend', '--resend-changed'])).toEqual([
+      `send ${NEW}`,
+      `done ${BEN}`,
+      'send +447700900105',
+    ]);
+    received.length = 0;
+    expect(await handbill(here, ['send', 'hello', '--yes', '--amend', '--resend-changed'])).toMatchObject({
+      status: 0,
+    });
+    expect(received.sort()).toEqual([NEW, '+447700900105']);
+    expect(await decisions(here, ['--resend-changed'])).toEqual([`done ${NEW}`, `done ${BEN}`, 'done +447700900105']);
+  });
+
+  it('refuses a changed key as send does', async () => {
+    using here = project();
+    await handbill(here, ['send', 'hello', '--yes']);
+    const campaign = readFileSync(join(here.root, 'hello/campaign.yaml'), 'utf8');
+    here.write('hello/campaign.yaml', campaign.replace(', key: id', ''));
+    const refused = await handbill(here, ['send', 'hello', '--yes']);
+    expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('identity-changed') });
+    expect(await handbill(here, ['preview', 'hello'])).toEqual(refused);
+    expect(await dry(here, ['--amend'])).toEqual(refused);
+  });
+
+  it('shows who is tried again with --retry-rejected', async () => {
+    using here = project();
+    refuses = true;
+    await handbill(here, ['send', 'hello', '--yes']);
+    expect(await decisions(here)).toEqual([`done ${ANN}`, `done ${BEN}`]);
+    expect(await decisions(here, ['--retry-rejected'])).toEqual([`done ${ANN}`, `send ${BEN}`]);
+    received.length = 0;
+    await handbill(here, ['send', 'hello', '--yes', '--retry-rejected']);
+    expect(received).toEqual([BEN]);
+  });
+
+  it('refuses what is late as send does, but for --late', async () => {
+    using here = project();
+    await handbill(here, ['send', 'hello', '--yes', '--limit', '1']);
+    expect(received).toEqual([ANN]);
+    const refused = await handbill(here, ['send', 'hello', '--yes'], NOON + 2 * DAY_MS);
+    expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('too-late') });
+    const shown = await dry(here, [], NOON + 2 * DAY_MS);
+    expect(shown).toMatchObject({ status: 2, err: refused.err });
+    expect(await dry(here, ['--late'], NOON + 2 * DAY_MS)).toMatchObject({ status: 0, err: '' });
+  });
+
+  it('means the occurrence that send means, also where that one is over', async () => {
+    using here = project('schedule: { cron: "0 9 23 11 *" }\n');
+    const later = NOON + 2 * DAY_MS;
+    const refused = await handbill(here, ['send', 'hello', '--yes'], later);
+    expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('too-late') });
+    expect(await dry(here, [], later)).toMatchObject({ status: 2, err: refused.err });
+    const late = await dry(here, ['--late', '--format', 'json'], later);
+    expect(late.status).toBe(0);
+    expect(JSON.parse(late.out)).toMatchObject({ occurrence: '2026-11-23T09:00:00Z', estimate: { send: 2 } });
+    // A preview is of the next one.
+    const next = await handbill(here, ['preview', 'hello', '--format', 'json'], later);
+    expect(JSON.parse(next.out)).toMatchObject({ occurrence: '2027-11-23T09:00:00Z' });
+  });
+
+  it('compares with a plan, and takes its options', async () => {
+    using here = project();
+    await handbill(here, ['plan', 'hello', '--occurrence', 'trial', '-o', 'hello.plan.json']);
+    const args = ['send', '--plan', 'hello.plan.json', '--format', 'json'];
+    const shown = await handbill(here, [...args, '--dry-run']);
+    expect(shown).toMatchObject({ status: 0, err: '' });
+    expect(JSON.parse(shown.out)).toMatchObject({ occurrence: 'trial', estimate: { send: 2 } });
+    here.write('hello/people.csv', list(NEW));
+    const refused = await handbill(here, [...args, '--yes']);
+    expect(refused.status).toBe(2);
+    expect(await handbill(here, [...args, '--dry-run'])).toEqual(refused);
+    expect(received).toEqual([]);
+  });
+
+  it('says what --limit leaves, and which options it has no use for', async () => {
+    using here = project();
+    const { status, err } = await dry(here, ['--limit', '1', '--rate', '5/s', '--wait']);
+    expect(status).toBe(0);
+    expect(err).toContain('--limit 1: this start posts to 1 of 2 recipients; the rest is left to the next start.');
+    expect(err).toContain('Not part of a dry run: --rate, --wait.');
+    expect((await dry(here, ['--quiet', '--limit', '1', '--wait'])).err).toBe('');
+  });
+
+  it.each([
+    [['--dry-run', '--format', 'brief'], 'a dry run sends nothing'],
+    [['--yes', '--format', 'jsonl'], '--format jsonl prints the decisions of a dry run'],
+  ])('refuses the format of the other: %s', async (args, words) => {
+    using here = project();
+    const { status, err } = await handbill(here, ['send', 'hello', ...args]);
+    expect(status).toBe(2);
+    expect(err).toContain(words);
+    expect(received).toEqual([]);
+  });
+});

@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest';
+import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { slowCommitClock } from '../helpers/slow-commit.ts';
+
+const START = Date.UTC(2026, 10, 21, 9);
+const HOUR = 3_600_000;
+const LIST = 'msisdn,name\n+447700900123,Ann\n+447700900124,Ben\n+447700900125,Cid\n';
+
+function project(more = '') {
+  return createProject({
+    'hello/campaign.yaml': `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: people.csv\n${more}`,
+    'hello/people.csv': LIST,
+  });
+}
+
+const at = (here: TestProject, nowMs: number, options: Partial<SendOptions> = {}) =>
+  send('hello', { cwd: here.root, env: {}, now: () => nowMs, random: () => 0, ...options });
+
+it('continues a run for 24 hours, and later only when it is told to', async () => {
+  using here = project();
+  await at(here, START, { limit: 1 });
+  const within = await at(here, START + 24 * HOUR, { limit: 1 });
+  expect(within.report.totals).toMatchObject({ accepted: 2, pending: 1 });
+  await expect(at(here, START + 24 * HOUR + 1)).rejects.toMatchObject({ code: 'too-late', exit: 2 });
+  const late = await at(here, START + 25 * HOUR, { late: true });
+  expect(late.report).toMatchObject({ state: 'finished', totals: { accepted: 3, pending: 0 } });
+  // A finished run is never late: it says that nothing is left.
+  expect(await at(here, START + 900 * HOUR)).toMatchObject({ started: false, posted: 0, exit: 0 });
+});
+
+it('expires what is left after notAfter', async () => {
+  using here = project('send: { notAfter: "2026-11-21T12:00:00Z" }\n');
+  await at(here, START, { limit: 1 });
+  const { report, posted, exit } = await at(here, START + 4 * HOUR);
+  expect({ posted, exit }).toEqual({ posted: 0, exit: 0 });
+  expect(report).toMatchObject({
+    state: 'finished',
+    totals: { accepted: 1, skipped: 2 },
+    reasons: { skipped: { expired: 2 } },
+  });
+});
+
+it('expires who was waiting for their turn when notAfter passed', async () => {
+  using here = project('send: { notAfter: "2026-11-21T12:00:00Z" }\n');
+  let posted = () => 0;
+  const { report } = await at(here, START, {
+    now: () => (posted() > 0 ? START + 4 * HOUR : START),
+    onStart: (figures) => {
+      posted = () => figures.posted;
+    },
+  });
+  expect(report.totals).toMatchObject({ accepted: 1, skipped: 2 });
+  expect(report.reasons).toEqual({ skipped: { expired: 2 } });
+});
+
+it('expires a recipient whose claim was committed after notAfter', async () => {
+  using here = project('send: { notAfter: "2026-11-21T12:00:00Z" }\n');
+  const now = slowCommitClock(here.root, START, START + 4 * HOUR);
+  const { posted, report } = await at(here, START, { now });
+  expect(posted).toBe(0);
+  expect(report.totals).toMatchObject({ accepted: 0, skipped: 3, pending: 0 });
+  expect(report.reasons).toEqual({ skipped: { expired: 3 } });
+});
+
+it('tries rejected recipients again only when it is told to', async () => {
+  using here = createProject({
+    'hello/campaign.yaml':
+      'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: people.csv\n',
+    'hello/people.csv': 'msisdn,name\n+447700900123,Ann\n+447700900422,Ben\n',
+  });
+  expect(await at(here, START)).toMatchObject({ exit: 3, posted: 2, report: { totals: { accepted: 1, rejected: 1 } } });
+  expect(await at(here, START)).toMatchObject({ exit: 3, posted: 0, started: false });
+  expect(await at(here, START, { retryRejected: true })).toMatchObject({
+    exit: 3,
+    posted: 1,
+    report: { totals: { rejected: 1 } },
+  });
+});
+
+it('refuses any environment but the sandbox unless a person confirms', async () => {
+  using here = project();
+  here.write(
+    'handbill.yaml',
+    'environments:\n  production:\n    baseUrl: https://api.invalid\n    apiKey: { env: KEY }\n',
+  );
+  const production = { environment: 'production', env: { KEY: 'SEKRET-1' } };
+  await expect(at(here, START, production)).rejects.toMatchObject({ code: 'not-confirmed', exit: 2 });
+  let asked: unknown;
+  const confirm = async (question: unknown) => {
+    asked = question;
+    return false;
+  };
+  await expect(at(here, START, { ...production, confirm })).rejects.toMatchObject({ code: 'not-confirmed' });
+  expect(asked).toMatchObject({ campaign: 'hello', environment: 'production', recipients: 3, estimate: { parts: 3 } });
+  // Nothing was left behind: the same run may still be sent.
+  expect(await at(here, START)).toMatchObject({ exit: 0, posted: 3 });
+});

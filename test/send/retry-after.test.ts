@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { sendWatched as send } from '../../src/operations/send.ts';
+import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
+import { startApi } from '../processes/api.ts';
+
+const ROWS = 16;
+const CONCURRENCY = 2;
+const WAIT_MS = 1_000;
+
+it.each([
+  ['F5', 429, { accepted: ROWS, 'in-doubt': 0 }],
+  ['G2', 503, { accepted: ROWS - 1, 'in-doubt': 1 }],
+])('%s: %i with Retry-After holds back the whole run', async (_row, status, ends) => {
+  const arrivals: number[] = [];
+  await using api = await startApi((number) => {
+    arrivals.push(performance.now());
+    return number === 4 ? { status, headers: { 'Retry-After': String(WAIT_MS / 1000) } } : {};
+  });
+  using scene = createScene({ rows: ROWS, baseUrl: api.url, receipts: api.receipts });
+  await sendAll(scene);
+  const asked = arrivals[3] ?? 0;
+  const meanwhile = arrivals.filter((at) => at > asked && at < asked + WAIT_MS);
+  // Those that were on their way already.
+  expect(meanwhile.length).toBeLessThan(CONCURRENCY);
+  expect(arrivals.some((at) => at >= asked + WAIT_MS)).toBe(true);
+  expect(scene.violations()).toEqual([]);
+  const outcomes = scene.endings().map(({ outcome }) => outcome);
+  for (const [outcome, count] of Object.entries(ends)) {
+    expect(outcomes.filter((one) => one === outcome)).toHaveLength(count);
+  }
+});
+
+it('three attempts for a recipient who is refused each time, and one for all others (F6)', async () => {
+  await using api = await startApi((number) => (number > ROWS - 1 ? { status: 429 } : {}));
+  using scene = createScene({ rows: ROWS, baseUrl: api.url, receipts: api.receipts });
+  await sendAll(scene);
+  expect(api.received()).toBe(ROWS - 1 + 3);
+  expect(scene.violations()).toEqual([]);
+  expect(scene.endings().filter(({ outcome }) => outcome !== 'accepted')).toMatchObject([
+    { outcome: 'rejected', reason: 'rate-limited', attempts: 3 },
+  ]);
+});
+
+/** With the shortest waits. */
+async function sendAll(scene: Scene): Promise<void> {
+  await send('campaign.yaml', {
+    cwd: scene.root,
+    env: { HANDBILL_API_KEY: CANARY_KEY },
+    now: Date.now,
+    random: () => 0,
+    environment: 'test',
+    concurrency: CONCURRENCY,
+    confirm: async () => true,
+  });
+}

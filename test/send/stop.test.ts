@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import type { Reason, Verdict } from '../../src/http/classify.ts';
+import { HALT_RULES } from '../../src/model.ts';
+import { createStop, ledgerHalt, type StopContext } from '../../src/send/stop.ts';
+
+const verdict = (outcome: Verdict['outcome'], more: Partial<Verdict> = {}): Verdict => ({
+  outcome,
+  reason: null,
+  again: false,
+  halt: null,
+  split: false,
+  retryAfterMs: null,
+  messageId: null,
+  error: null,
+  ...more,
+});
+
+function stopWith(context: Partial<StopContext> = {}) {
+  let halts = 0;
+  const stop = createStop({
+    inFlight: 16,
+    rows: 10_000,
+    limits: { stopAfterInDoubt: null, stopAfterRejected: null },
+    before: { accepted: 0, rejected: 0, firstSteps: 0, fellBack: 0 },
+    api: { url: 'https://user:secret@api.example.com/v2/messages?key=secret', proxy: null },
+    onHalt: () => {
+      halts += 1;
+    },
+    ...context,
+  });
+  return { stop, halts: () => halts };
+}
+
+/** Alternates doubts with acceptances, so that only their number counts, not the row of them. */
+function doubtsUntilHalt(context: Partial<StopContext>): number {
+  const { stop } = stopWith(context);
+  for (let doubts = 1; doubts <= 100; doubts++) {
+    stop.note(verdict('in-doubt'));
+    if (stop.halt !== null) return doubts;
+    stop.note(verdict('accepted'));
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+describe('doubts', () => {
+  test.each([
+    { what: 'the concurrency where 1 % of the list is less', concurrency: 16, rows: 100, limit: 16 },
+    { what: '1 % of the list up to 20', concurrency: 4, rows: 1_000, limit: 10 },
+    { what: 'never more than 20 because of a long list', concurrency: 4, rows: 1_000_000, limit: 20 },
+    { what: 'the concurrency where it is above 20', concurrency: 64, rows: 1_000_000, limit: 64 },
+  ])('default: $what', ({ concurrency, rows, limit }) => {
+    expect(doubtsUntilHalt({ inFlight: concurrency, rows })).toBe(limit);
+  });
+
+  test.each([
+    { what: 'a count', stopAfterInDoubt: { count: 3 }, limit: 3 },
+    { what: 'a share of the list', stopAfterInDoubt: { share: 0.0005 }, limit: 5 },
+  ])('limits.stopAfter.inDoubt: $what', ({ stopAfterInDoubt, limit }) => {
+    expect(doubtsUntilHalt({ limits: { stopAfterInDoubt, stopAfterRejected: null } })).toBe(limit);
+  });
+
+  it('halts at five in a row, whatever the limit is', () => {
+    const { stop, halts } = stopWith({ inFlight: 64 });
+    for (let i = 0; i < 4; i++) stop.note(verdict('in-doubt'));
+    expect(stop.halt).toBeNull();
+    stop.note(verdict('in-doubt'));
+    expect(stop.halt?.rule).toBe('doubt');
+    expect(halts()).toBe(1);
+  });
+});
+
+describe('refusals', () => {
+  const refuse = (stop: ReturnType<typeof createStop>, times: number) => {
+    for (let i = 0; i < times; i++) stop.note(verdict('rejected'));
+  };
+
+  it('halts when the first 20 answers of a run are all rejections', () => {
+    const { stop } = stopWith();
+    refuse(stop, 19);
+    expect(stop.halt).toBeNull();
+    refuse(stop, 1);
+    expect(stop.halt?.rule).toBe('refusals');
+  });
+
+  it('does not halt when one of them was accepted, in whatever start', () => {
+    const one = stopWith().stop;
+    one.note(verdict('accepted'));
+    refuse(one, 40);
+    expect(one.halt).toBeNull();
+    const later = stopWith({ before: { accepted: 1, rejected: 0, firstSteps: 0, fellBack: 0 } }).stop;
+    refuse(later, 40);
+    expect(later.halt).toBeNull();
+  });
+
+  it('halts where the first 20 recipients cannot receive the channel, once in a run', () => {
+    const first = stopWith().stop;
+    for (let i = 0; i < 19; i++) first.fellBack();
+    // What the fallback was accepted for says nothing about the channel.
+    first.note(verdict('accepted'), 1);
+    expect(first.halt).toBeNull();
+    first.fellBack();
+    expect(first.halt?.rule).toBe('refusals');
+    const again = stopWith({ before: { accepted: 20, rejected: 0, firstSteps: 0, fellBack: 20 } }).stop;
+    for (let i = 0; i < 40; i++) again.fellBack();
+    expect(again.halt).toBeNull();
+  });
+
+  it('does not halt where a recipient could receive the channel', () => {
+    const one = stopWith().stop;
+    one.note(verdict('accepted'));
+    for (let i = 0; i < 40; i++) one.fellBack();
+    expect(one.halt).toBeNull();
+  });
+
+  it('counts several doubts of one request as one event in a row', () => {
+    const { stop } = stopWith({ inFlight: 64 });
+    stop.note(verdict('in-doubt'));
+    for (let i = 0; i < 10; i++) stop.note(verdict('in-doubt'), 0, true);
+    expect(stop.halt).toBeNull();
+  });
+
+  it('counts the first answers of a run over its starts, and halts once', () => {
+    const second = stopWith({ before: { accepted: 0, rejected: 12, firstSteps: 0, fellBack: 0 } }).stop;
+    refuse(second, 7);
+    expect(second.halt).toBeNull();
+    refuse(second, 1);
+    expect(second.halt?.rule).toBe('refusals');
+    const third = stopWith({ before: { accepted: 0, rejected: 20, firstSteps: 0, fellBack: 0 } }).stop;
+    refuse(third, 40);
+    expect(third.halt).toBeNull();
+  });
+
+  it('halts at limits.stopAfter.rejected', () => {
+    const { stop } = stopWith({ limits: { stopAfterInDoubt: null, stopAfterRejected: { share: 0.0003 } } });
+    stop.note(verdict('accepted'));
+    refuse(stop, 2);
+    expect(stop.halt).toBeNull();
+    refuse(stop, 1);
+    expect(stop.halt?.rule).toBe('refusals');
+  });
+});
+
+it('halts when five recipients in a row could not be sent to', () => {
+  const { stop } = stopWith();
+  for (let i = 0; i < 4; i++) stop.note(verdict('failed', { reason: 'connect' }));
+  stop.note(verdict('accepted'));
+  for (let i = 0; i < 4; i++) stop.note(verdict('failed', { reason: 'connect' }));
+  expect(stop.halt).toBeNull();
+  stop.note(verdict('failed', { reason: 'connect' }));
+  expect(stop.halt?.rule).toBe('api-down');
+});
+
+test.each<[error: string | null, reason: Reason, says: string]>([
+  ['ECONNREFUSED: connect ECONNREFUSED 192.0.2.1:443', 'connect', 'connection refused'],
+  ['ENOTFOUND: getaddrinfo ENOTFOUND api.example.com', 'dns', 'the host name is not known'],
+  ['CERT_HAS_EXPIRED: certificate has expired', 'tls', 'its certificate has expired'],
+  ['SOMETHING_NEW: secret', 'connect', 'SOMETHING_NEW'],
+  [null, 'connect', 'connect'],
+])('names the host and the reason where it cannot be reached, and nothing else: %s', (error, reason, says) => {
+  const { stop } = stopWith();
+  for (let i = 0; i < 5; i++) stop.note(verdict('failed', { error, reason }));
+  expect(stop.halt?.message).toBe(
+    `Cannot connect to api.example.com:443: ${says}. 5 recipients in a row could not be sent to.`,
+  );
+});
+
+it('names the proxy without its password', () => {
+  const api = { url: 'http://api.example.com', proxy: 'http://user:secret@proxy.example.com:3128' };
+  const { stop } = stopWith({ api });
+  const error = 'HANDBILL_PROXY: The proxy answered 403.';
+  for (let i = 0; i < 5; i++) stop.note(verdict('failed', { error, reason: 'proxy' }));
+  expect(stop.halt?.message).toBe(
+    'Cannot connect to api.example.com:80 through the proxy proxy.example.com:3128: The proxy answered 403. 5 recipients in a row could not be sent to.',
+  );
+});
+
+it('halts after nine at the latest where an API breaks connections now before, now after the first byte', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('failed', 'in-doubt'), { minLength: 9, maxLength: 9 }), (outcomes) => {
+      const { stop } = stopWith({ inFlight: 64 });
+      for (const outcome of outcomes) stop.note(verdict(outcome, { reason: 'connect' }));
+      expect(stop.halt?.rule).toMatch(/^(?:api-down|doubt)$/);
+    }),
+  );
+});
+
+it('keeps the first rule that bites, and says it once', () => {
+  const { stop, halts } = stopWith();
+  stop.note(verdict('pending', { halt: 'not-authorised' }));
+  stop.note(verdict('in-doubt', { halt: 'not-the-api' }));
+  expect(stop.halt?.rule).toBe('not-authorised');
+  expect(halts()).toBe(1);
+});
+
+test.each(HALT_RULES)('%s says what happened and what to do next', (rule) => {
+  const { stop } = stopWith();
+  stop.note(verdict('pending', { halt: rule }));
+  expect(stop.halt?.message).toMatch(/^[A-Z].*\.$/);
+  expect(stop.halt?.next).toMatch(/^[A-Z].*\.$/);
+  expect(ledgerHalt(new Error('No room.')).next).not.toBe('');
+});
+
+test.each(['accepted', 'rejected'] as const)('an answer ends both rows that are counted: %s', (answer) => {
+  const { stop } = stopWith({ before: { accepted: 1, rejected: 0, firstSteps: 0, fellBack: 0 } });
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < 4; n++) {
+      stop.note(verdict('in-doubt'));
+      stop.note(verdict('failed'));
+    }
+    stop.note(verdict(answer));
+  }
+  expect(stop.halt).toBeNull();
+});

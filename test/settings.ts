@@ -1,0 +1,43 @@
+import { fileURLToPath } from 'node:url';
+import type { TestUserConfig } from 'vitest/config';
+import { inMemory } from './temporary.ts';
+
+/** What every run of tests and proofs has in common; a project of `proofs.config.ts` has these too. */
+export function settings({ full }: { readonly full: boolean }) {
+  return {
+    root: fileURLToPath(new URL('..', import.meta.url)),
+    // The whole sets run up to fifty times as much, with disk tests at the same time, which keep a machine busy.
+    testTimeout: full ? 300_000 : 60_000,
+    hookTimeout: full ? 300_000 : 60_000,
+    env: full ? { HANDBILL_FULL: '1' } : inMemory(process.env),
+    // A process for each file costs 0.5 s of CPU: to start, and to load handbill and its libraries once more. No file
+    // leaves anything behind for the next: no mock, no variable of the environment, no server.
+    isolate: false,
+    // Once more where a busy machine took too long; never where something was not as expected, which a second try
+    // would only hide.
+    retry: { count: 1, condition: /^(?:Test timed out|waited \d+ ms in vain)/ },
+  } satisfies TestUserConfig;
+}
+
+/** Two cores: more workers only compete for them, and many tests start processes of their own. */
+export const MAX_WORKERS = 2;
+
+/** What `npm run test:proofs` runs whole, because a sample of it shows little. */
+export const WHOLE: readonly string[] = [
+  'test/ledger/on-postgres*.test.ts',
+  'test/ledger/postgres*.test.ts',
+  'test/e2e/shared-ledger.test.ts',
+  'test/kills/{shared,listen}.test.ts',
+  'test/workers/*.test.ts',
+  'test/disk/{full-disk,power-loss}.test.ts',
+  'test/processes/terminal.test.ts',
+  'test/security/*.test.ts',
+  'test/deploy/installed.test.ts',
+];
+
+/** What it runs as a sample, as `test/vitest.config.ts` does; whole sets of these take an hour. */
+export const SAMPLES: readonly string[] = [
+  ...['disk', 'fuzz', 'kills', 'processes', 'simulate'].map((folder) => `test/${folder}/**/*.test.ts`),
+  // The longest file of all; the others of its folder stay in `npm test`.
+  'test/faults/behaviours.test.ts',
+];

@@ -1,0 +1,309 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { OUTCOMES } from '../../src/model.ts';
+import { milliseconds } from '../../src/report/words.ts';
+import { type Html, html } from '../../src/util/escape.ts';
+import { barChart, stackedBar } from '../../src/web/charts/bars.ts';
+import { fitText, TONES, textWidth } from '../../src/web/charts/chart.ts';
+import { histogram, intervalChart, lineChart } from '../../src/web/charts/lines.ts';
+import { documentFrame } from '../../src/web/document.ts';
+import { axeViolations, openWatched, startChromium } from '../helpers/browser.ts';
+import { SCRIPTS } from '../security/payloads.ts';
+
+const START = Date.UTC(2026, 10, 21, 9);
+const HOUR = 3_600_000;
+const LONG = 'United Kingdom of Great Britain and Northern Ireland';
+const words = (title: string) => ({ title, description: `All about ${title}.` });
+const share = (value: number) => `${(value * 100).toFixed(1)} %`;
+const points = (count: number, stepMs: number, y: (i: number) => number) =>
+  Array.from({ length: count }, (_, i) => ({ x: START + i * stepMs, y: y(i) }));
+const bars = (count: number) => Array.from({ length: count }, (_, i) => ({ label: `Land ${i}`, value: i * 1000 }));
+const bell = (from: number, factor: number, count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    from: from * factor ** i,
+    to: from * factor ** (i + 1),
+    count: Math.ceil(1_000 * Math.exp(-((i - count / 3) ** 2) / count)),
+  }));
+
+const over = (title: string, count: number, stepMs: number, most: number) =>
+  lineChart({
+    ...words(title),
+    series: [{ name: 'accepted', tone: 'accepted', points: points(count, stepMs, (i) => (most * (i + 1)) / count) }],
+    xKind: 'time',
+    yUnit: 'messages a second',
+    area: true,
+  });
+
+const CHARTS: Readonly<Record<string, Html>> = {
+  bars: barChart({
+    ...words('bars'),
+    unit: 'message',
+    bars: [{ label: LONG, value: 1_234_567 }, { label: 'W'.repeat(60), value: 99_999 }, ...bars(20)],
+  }),
+  'one bar': barChart({ ...words('one bar'), bars: [{ label: 'all', value: 0 }] }),
+  parts: stackedBar({
+    ...words('parts'),
+    parts: OUTCOMES.map((label, i) => ({ label, value: 10 ** (6 - i), tone: label })),
+  }),
+  'a minute': over('a minute', 64, 1_000, 90),
+  'two seconds': over('two seconds', 2, 1_000, 3),
+  'a moment': over('a moment', 1, 1_000, 1_000_000),
+  'an hour': over('an hour', 60, 60_000, 123_456),
+  'three days': over('three days', 72, HOUR, 0.4),
+  'two months': over('two months', 60, 24 * HOUR, 9_999),
+  'three years': over('three years', 36, 30 * 24 * HOUR, 10_000),
+  several: lineChart({
+    ...words('several'),
+    series: ['delivered', 'read', 'replied', 'opted out', LONG].map((name, k) => ({
+      name,
+      points: points(60, HOUR, (i) => (i * 2_000) / (k + 1)),
+    })),
+    xKind: 'time',
+    yUnit: 'recipients',
+  }),
+  numbers: lineChart({
+    ...words('numbers'),
+    series: [{ name: 'x', points: [0, 50, 100, 150].map((x) => ({ x: x * 1e6, y: x === 100 ? null : x })) }],
+    xKind: 'number',
+    yUnit: 'parts',
+  }),
+  latency: histogram({
+    ...words('latency'),
+    buckets: bell(0.4, 1.5, 30),
+    format: milliseconds,
+    yUnit: 'requests',
+    marks: [
+      { label: 'p50', value: 20 },
+      { label: 'p95', value: 60 },
+      { label: 'p99', value: 70_000 },
+    ],
+  }),
+  'narrow latency': histogram({
+    ...words('narrow latency'),
+    buckets: bell(11, 1.03, 12),
+    format: milliseconds,
+    yUnit: 'requests',
+  }),
+  intervals: intervalChart({
+    ...words('intervals'),
+    format: share,
+    bounds: [0, 1],
+    intervals: [
+      { label: LONG, value: 0.91, low: 0.89, high: 0.93 },
+      { label: 'B', value: 0.86, low: 0.83, high: 0.89 },
+      { label: 'C', value: 1, low: 0.9, high: 1 },
+    ],
+  }),
+  'one interval': intervalChart({
+    ...words('one interval'),
+    format: share,
+    intervals: [{ label: 'A', value: 0, low: 0, high: 0 }],
+  }),
+  'nothing at all': barChart({ ...words('nothing at all'), bars: [] }),
+};
+
+let browser: Browser;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'handbill-charts-'));
+  browser = await startChromium();
+});
+afterAll(async () => {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+});
+
+function write(name: string, charts: readonly Html[]): string {
+  const { head, foot } = documentFrame({ title: name });
+  const page = html`<main><h1>${name}</h1><div class="charts">${charts}</div></main>`;
+  writeFileSync(join(folder, name), head + page.markup + foot);
+  return `file://${join(folder, name)}`;
+}
+
+/** Pairs of texts of one chart that touch, and texts that leave the window. */
+async function collisions(page: Page): Promise<readonly string[]> {
+  return await page.evaluate(`[...document.querySelectorAll('figure')].flatMap((figure) => {
+    const title = figure.querySelector('figcaption').textContent;
+    const boxes = [...figure.querySelectorAll('text, figcaption, li, summary')]
+      .map((element) => ({ text: element.textContent, box: element.getBoundingClientRect() }))
+      .filter(({ box }) => box.width > 0);
+    const apart = (a, b) =>
+      a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+    return boxes.flatMap(({ text, box }, i) => [
+      ...(box.left < 0 || box.right > innerWidth ? [title + ': "' + text + '" leaves the window'] : []),
+      ...boxes.slice(i + 1)
+        .filter((other) => !apart(box, other.box))
+        .map((other) => title + ': "' + text + '" touches "' + other.text + '"'),
+    ]);
+  })`);
+}
+
+describe('in a browser', () => {
+  test.each([
+    [320, 'light'],
+    [390, 'dark'],
+    [1200, 'dark'],
+  ] as const)(
+    '%i px, %s: no text touches another, none leaves the window, axe finds nothing',
+    async (width, scheme) => {
+      const url = write('all.html', Object.values(CHARTS));
+      const viewport = { width, height: 900 };
+      await using watched = await openWatched(browser, url, { viewport, colorScheme: scheme });
+      expect(await watched.page.locator('figure').count()).toBe(Object.keys(CHARTS).length);
+      expect(await collisions(watched.page)).toEqual([]);
+      expect(await watched.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      expect(await axeViolations(watched.page)).toEqual([]);
+      expect(watched.logged).toEqual([]);
+      expect(watched.requests).toEqual([url]);
+    },
+  );
+
+  it('is seen when texts touch', async () => {
+    const crowded = html`<figure><figcaption>x</figcaption><svg><text x="10" y="20">one</text><text x="12" y="20">two</text><text x="5000" y="20">three</text></svg></figure>`;
+    await using watched = await openWatched(browser, write('crowded.html', [crowded]));
+    expect((await collisions(watched.page)).join('\n')).toMatch(/"one" touches "two"/);
+  });
+
+  it('has a colour for each tone with enough contrast to the page, in light and in dark', async () => {
+    const parts = TONES.map((tone) => ({ label: tone, value: 1, tone }));
+    const url = write('tones.html', [stackedBar({ ...words('tones'), parts })]);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await using watched = await openWatched(browser, url, { colorScheme });
+      const [paper = '', ...tones] = await watched.page.evaluate<string[]>(`[
+        getComputedStyle(document.body).backgroundColor,
+        ...[...document.querySelectorAll('.fill')].map((element) => getComputedStyle(element).fill),
+      ]`);
+      expect(tones).toHaveLength(TONES.length);
+      // WCAG 1.4.11: what graphics are made of.
+      for (const tone of tones) expect(contrast(paper, tone)).toBeGreaterThanOrEqual(3);
+    }
+  });
+
+  it('names each drawing, describes it, and has its figures in a table that opens', async () => {
+    await using watched = await openWatched(browser, write('named.html', Object.values(CHARTS)));
+    const { page } = watched;
+    for (const title of Object.keys(CHARTS).filter((name) => name !== 'nothing at all')) {
+      const drawing = page.getByRole('img', { name: title, exact: true });
+      expect(await drawing.count(), title).toBe(1);
+      expect(await drawing.locator('> desc').textContent()).toBe(`All about ${title}.`);
+      const figure = page.locator('figure').filter({ has: drawing });
+      expect(await figure.locator('table').isVisible()).toBe(false);
+      await figure.locator('summary').press('Enter');
+      expect(await figure.locator('table').isVisible()).toBe(true);
+    }
+  });
+
+  it('shows hostile texts as text', async () => {
+    const charts = SCRIPTS.flatMap((payload) => hostile(payload));
+    await using watched = await openWatched(browser, write('hostile.html', charts));
+    expect(watched.dialogs).toEqual([]);
+    expect(watched.logged).toEqual([]);
+    expect(watched.requests).toHaveLength(1);
+    const elements = await watched.page.evaluate<string[]>(
+      `[...new Set([...document.querySelectorAll('body *')].map(({ tagName }) => tagName.toLowerCase()))]`,
+    );
+    const own =
+      'main h1 div figure figcaption svg title desc g rect line path text ul li b details summary table thead tbody tr th td p';
+    expect(elements.filter((name) => !own.split(' ').includes(name))).toEqual([]);
+    const texts = await watched.page.locator('figcaption').allTextContents();
+    for (const payload of SCRIPTS.filter((text) => /^[ -~]+$/.test(text))) expect(texts).toContain(payload);
+  });
+});
+
+function hostile(payload: string): readonly Html[] {
+  const told = { title: payload, description: payload };
+  const line = { name: payload, points: points(3, HOUR, (i) => i) };
+  return [
+    barChart({ ...told, unit: payload, bars: [{ label: payload, value: 1 }] }),
+    stackedBar({ ...told, unit: payload, parts: [{ label: payload, value: 1 }] }),
+    lineChart({ ...told, series: [line, line], xKind: 'time', yUnit: payload }),
+    histogram({
+      ...told,
+      buckets: bell(1, 2, 3),
+      format: () => payload,
+      yUnit: payload,
+      marks: [{ label: payload, value: 2 }],
+    }),
+    intervalChart({ ...told, format: () => payload, intervals: [{ label: payload, value: 1, low: 0, high: 2 }] }),
+  ];
+}
+
+describe('as markup', () => {
+  test.each(Object.entries(CHARTS))(
+    '%s: no id, no style attribute, no address, no figure that is none',
+    (_name, chart) => {
+      expect(chart.markup).not.toMatch(/\s(?:id|style|href|src|on\w+)=|url\(|NaN|Infinity|undefined/);
+    },
+  );
+
+  it('folds what is left into one bar, and keeps all of it in the table', () => {
+    const { markup } = barChart({ ...words('x'), bars: bars(40), most: 5 });
+    expect(markup.match(/class="rail"/g)).toHaveLength(6);
+    expect(markup).toContain('other (35 more)');
+    expect(markup.match(/<th scope="row">/g)).toHaveLength(40);
+    // Of 0 to 39 thousand, the five largest are 39 to 35.
+    expect(markup).toContain(`: ${((39 * 40) / 2 - 185).toFixed(0)},000<`);
+  });
+
+  test.each([[-1], [Number.NaN], [Number.POSITIVE_INFINITY]])('takes %d for nothing', (value) => {
+    const bar = barChart({ ...words('x'), bars: [{ label: 'x', value }] });
+    const stacked = stackedBar({
+      ...words('x'),
+      parts: [
+        { label: 'x', value },
+        { label: 'y', value: 1 },
+      ],
+    });
+    const line = lineChart({
+      ...words('x'),
+      series: [
+        {
+          name: 'x',
+          points: [
+            { x: value < 0 ? Number.NaN : value, y: value },
+            { x: 1, y: 1 },
+          ],
+        },
+      ],
+      xKind: 'number',
+      yUnit: 'x',
+    });
+    const counted = histogram({
+      ...words('x'),
+      buckets: [{ from: value, to: value, count: 1 }],
+      format: String,
+      yUnit: 'x',
+    });
+    for (const { markup } of [bar, stacked, line, counted]) expect(markup).not.toMatch(/NaN|Infinity|="-?\d[\d.]*e/);
+  });
+});
+
+describe('words that fit', () => {
+  test.each([
+    ['short', 'Germany', 100, /^Germany$/],
+    ['long', LONG, 100, /^United Ki.*…$/],
+    ['wide', '日本日本日本日本', 60, /^日本+.*…$/],
+    ['pairs of code units stay whole', '😀'.repeat(50), 60, /^(?:😀)+…$/u],
+    ['what turns the line round is shown by its number', 'a\u202eb', 200, /^a\\u\{202e\}b$/],
+  ])('%s', (_label, text, px, expected) => {
+    const fitted = fitText(text, px, 13);
+    expect(fitted).toMatch(expected);
+    expect(textWidth(fitted, 13)).toBeLessThanOrEqual(px + 13);
+  });
+});
+
+/** WCAG's ratio of two colours written `rgb(r, g, b)`. */
+function contrast(a: string, b: string): number {
+  const luminance = (colour: string): number => {
+    const [r = 0, g = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map((part) => {
+      const value = Number(part) / 255;
+      return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * blue;
+  };
+  const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (light + 0.05) / (dark + 0.05);
+}

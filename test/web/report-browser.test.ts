@@ -1,0 +1,261 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { openLedger } from '../../src/ledger/open.ts';
+import type { DeliveryReport, DeliveryState, Outcome, Reply, Report } from '../../src/model.ts';
+import { createLatency } from '../../src/report/latency.ts';
+import { reportPage } from '../../src/web/report/report.ts';
+import { handbillHere } from '../cli/in-process.ts';
+import { axeViolations, openWatched, startChromium } from '../helpers/browser.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { collect, FELL_BACK, OUTCOMES_OF_ALL_KINDS, outcome, RETURNED, RUN, TROUBLED } from '../report/examples.ts';
+import { SCRIPTS } from '../security/payloads.ts';
+
+const CAMPAIGN = `name: hello
+channel: sms
+from: Riverside
+template: { text: "Hello {{name}}" }
+recipients: { csv: people.csv, defaultCountry: GB }
+`;
+const PEOPLE = Array.from({ length: 40 }, (_, i) => `07700 9000${String(i % 39).padStart(2, '0')},P${i}`);
+const START = Date.parse(RUN.startedAt);
+
+let browser: Browser;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'handbill-report-'));
+  browser = await startChromium();
+});
+afterAll(async () => {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function write(name: string, report: Report, outcomes: readonly Outcome[]): Promise<string> {
+  const latency = createLatency();
+  for (let i = 0; i < 500; i++) latency.add(5 + ((i * 7919) % 97));
+  const times = (row: number) => START + 1_000 * (row + 1) ** 2;
+  const text = await collect(
+    reportPage(report, [outcomes], {
+      nowMs: START + 9e6,
+      currency: 'EUR',
+      latency: latency.save(),
+      replies: { 'opt-out': 1, 'opt-in': 0, review: 2, answer: 12 },
+      timesOf: ({ row }) => ({ arrived: times(row), read: times(row) + 5e4, replied: null, 'did not arrive': null }),
+    }),
+  );
+  writeFileSync(join(folder, name), text);
+  return `file://${join(folder, name)}`;
+}
+
+/** Everything that the page can show. */
+const FULL: Report = { ...RETURNED, halt: TROUBLED.halt, reasons: TROUBLED.reasons };
+const ROWS: readonly Outcome[] = [
+  ...OUTCOMES_OF_ALL_KINDS,
+  FELL_BACK,
+  ...Array.from({ length: 200 }, (_, i) =>
+    outcome({ row: 10 + i, updatedAt: new Date(START + i * 300).toISOString(), delivery: 'delivered' }),
+  ),
+];
+
+test.each([
+  [320, 'light'],
+  [390, 'dark'],
+  [1200, 'light'],
+] as const)('%i px, %s: nothing is wrong with the page, and it asks for nothing', async (width, colorScheme) => {
+  const url = await write('full.html', FULL, ROWS);
+  await using watched = await openWatched(browser, url, { viewport: { width, height: 900 }, colorScheme });
+  expect(await axeViolations(watched.page)).toEqual([]);
+  expect(watched.logged).toEqual([]);
+  expect(watched.requests).toEqual([url]);
+  expect(await watched.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+  expect(await watched.page.locator('figure svg[role=img]').count()).toBe(5);
+});
+
+it('is whole without scripts, and on paper: light, with every section and no control', async () => {
+  const url = await write('full.html', FULL, ROWS);
+  await using watched = await openWatched(browser, url, { javaScriptEnabled: false, colorScheme: 'dark' });
+  const { page } = watched;
+  await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+  const sections = [
+    'What to do next',
+    'Outcomes',
+    'Reasons',
+    'Over time',
+    'Variants',
+    'Deliveries',
+    'Replies',
+    'Channels',
+  ];
+  for (const name of sections) expect(await page.getByRole('heading', { name, exact: true }).isVisible()).toBe(true);
+  expect(await page.locator('summary:visible').count()).toBe(0);
+  const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
+  expect(pdf.slice(0, 5)).toBe('%PDF-');
+  expect(pdf.match(/\/Type\s*\/Page\b(?!s)/g)?.length).toBe(2);
+});
+
+it('can be read by keyboard: tables that are folded or too wide are reached', async () => {
+  const url = await write('full.html', FULL, ROWS);
+  await using watched = await openWatched(browser, url, { viewport: { width: 390, height: 900 } });
+  const { page } = watched;
+  const reached: string[] = [];
+  for (let i = 0; i < 16; i++) {
+    await page.keyboard.press('Tab');
+    reached.push(await page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.tagName'));
+  }
+  expect(reached).toContain('Outcomes');
+  expect(reached.join(' ')).toContain('Recipients that were not accepted');
+  expect(reached.filter((name) => name === 'SUMMARY').length).toBeGreaterThanOrEqual(3);
+});
+
+it('shows hostile texts as text wherever texts can come from (S23)', async () => {
+  expect(SCRIPTS.length).toBeGreaterThanOrEqual(30);
+  const payload = SCRIPTS.join(' \u202e ');
+  const hostile: Report = {
+    ...FULL,
+    ...{ run: payload, campaign: payload, environment: payload, occurrence: payload, ledger: payload },
+    startedAt: payload,
+    halt: { rule: 'doubt', message: payload, next: payload },
+    reasons: { rejected: { [payload]: 12 } },
+    sms: { ...FULL.sms, encodings: { [payload]: 2 } },
+    deliveries: { [payload]: 3 },
+    variants: (FULL.variants ?? []).map((variant) => ({ ...variant, name: payload })),
+  };
+  const rows = SCRIPTS.map((text, row) =>
+    outcome({ row, line: row + 2, to: null, key: null, outcome: 'rejected', reason: text, error: text }),
+  );
+  const url = await write('hostile.html', hostile, rows);
+  await using watched = await openWatched(browser, url);
+  const { page } = watched;
+  expect(watched.dialogs).toEqual([]);
+  expect(watched.logged).toEqual([]);
+  expect(watched.requests).toEqual([url]);
+  expect(await page.locator('script, img, iframe, a, form, link, object, embed, base, input').count()).toBe(0);
+  const said = await page
+    .locator('section')
+    .filter({ hasText: 'Recipients that were not accepted' })
+    .locator('td')
+    .allTextContents();
+  for (const text of SCRIPTS.filter((one) => /^[\n -~]*$/.test(one))) expect(said).toContain(text);
+  expect(await page.locator('h1').textContent()).toContain('\\u{202e}');
+});
+
+describe('of a real run', () => {
+  let project: TestProject;
+  let json: Report;
+  beforeAll(async () => {
+    project = createProject({
+      'handbill.yaml': '',
+      'hello/campaign.yaml': CAMPAIGN,
+      'hello/people.csv': `msisdn,name\n${PEOPLE.join('\n')}\n`,
+    });
+    const run = async (...args: readonly string[]) => await handbillHere(project.root, args);
+    expect((await run('send', 'hello')).status).toBe(0);
+    const records = (await run('report', '--format', 'jsonl')).out.trimEnd().split('\n');
+    const ids: (string | null)[] = records.map((line) => JSON.parse(line).messageId);
+    const states: DeliveryState[] = ['delivered', 'delivered', 'read', 'undeliverable'];
+    const events = ids.slice(0, 20).flatMap((id, i) => (id === null ? [] : [said(id, states[i % 4] ?? 'sent', i)]));
+    const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs: Date.now() });
+    const replies = ids.slice(0, 3).map((id, i) => reply(id, i));
+    ledger.events.record([...events, ...replies], { nowMs: Date.now(), source: 'webhook', environment: 'sandbox' });
+    ledger.close();
+    json = JSON.parse((await run('report', '--format', 'json')).out);
+    expect(await run('report', '--format', 'html', '-o', 'report.html', '-q')).toMatchObject({ status: 0, err: '' });
+  });
+  afterAll(() => project?.[Symbol.dispose]());
+
+  it('has the figures of its json, and what is drawn adds up to them', async () => {
+    await using watched = await openWatched(browser, `file://${project.path('report.html')}`);
+    const { page } = watched;
+    const figures = async (table: Locator, column: number): Promise<Record<string, number>> => {
+      const rows = await table.locator('tbody tr').all();
+      const cells = await Promise.all(
+        rows.map(async (row) => [
+          await row.locator('th').textContent(),
+          await row.locator('td').nth(column).textContent(),
+        ]),
+      );
+      return Object.fromEntries(cells.map(([name, cell]) => [name, Number(cell?.replaceAll(',', ''))]));
+    };
+    const { recipients, inDoubt, ...others } = json.totals;
+    const outcomes = await figures(page.getByRole('group', { name: 'Outcomes' }), 0);
+    expect(outcomes).toEqual({ ...others, 'in-doubt': inDoubt });
+    expect(Object.values(outcomes).reduce((a, b) => a + b)).toBe(recipients);
+    expect(await figures(page.getByRole('group', { name: 'Reasons' }), 1)).toEqual(json.reasons['skipped']);
+    const { nothing, ...came } = await figures(page.getByRole('group', { name: 'Deliveries' }), 0);
+    expect(came).toEqual(json.deliveries);
+    expect(nothing).toBe(json.totals.accepted - Object.values(came).reduce((a, b) => a + b));
+
+    const chart = page.locator('figure').filter({ hasText: 'had come so far' });
+    const last = await chart.locator('tbody tr').last().locator('td').allTextContents();
+    const of = (...words: readonly string[]) => words.reduce((sum, word) => sum + (json.deliveries[word] ?? 0), 0);
+    const answered = of('replied', 'opted-out');
+    expect(answered).toBeGreaterThan(0);
+    expect(last.map(Number)).toEqual([
+      json.totals.accepted,
+      of('delivered', 'read') + answered,
+      of('read') + answered,
+      answered,
+      of('undeliverable'),
+    ]);
+    const funnel = await page.locator('.funnel dd:nth-of-type(1)').allTextContents();
+    expect(funnel.slice(0, 7).map((text) => Number(text.replaceAll(',', '')))).toEqual([
+      recipients,
+      json.totals.accepted + json.totals.rejected + inDoubt,
+      json.totals.accepted,
+      of('delivered', 'read') + answered,
+      of('read') + answered,
+      of('replied'),
+      of('opted-out'),
+    ]);
+    const latency = page.locator('figure').filter({ hasText: 'Latency of requests' });
+    const counts = await latency.locator('tbody td').allTextContents();
+    expect(counts.reduce((sum, count) => sum + Number(count), 0)).toBe(json.requests.posted);
+    expect(await page.locator('time').first().getAttribute('datetime')).toBe(json.startedAt);
+  });
+
+  it('holds no whole number, no text of a reply, and has them with --full (S34)', async () => {
+    const page = await handbillHere(project.root, ['report', '--format', 'html']);
+    expect(page.out).not.toMatch(/7700 ?900\d{3}|leave me alone/);
+    expect(page.out).toContain('+44••••••');
+    const full = await handbillHere(project.root, ['report', '--format', 'html', '--full']);
+    expect(full.out).toMatch(/\+447700900\d{3}/);
+    expect(full.out).not.toContain('leave me alone');
+    const text = await handbillHere(project.root, ['report', '--full']);
+    expect(text).toMatchObject({ status: 2, out: '' });
+    expect(text.err).toContain('--full has no place in --format text');
+  });
+});
+
+function said(messageId: string, state: DeliveryState, i: number): DeliveryReport {
+  const nothing = {
+    reference: null,
+    address: null,
+    channel: null,
+    cause: null,
+    error: null,
+    word: null,
+    textHash: null,
+  };
+  return { kind: 'delivery', ...nothing, messageId, state, atMs: Date.now() + i * 1_000, eventId: null };
+}
+
+function reply(messageId: string | null, i: number): Reply {
+  const from = `+4477009000${String(i).padStart(2, '0')}`;
+  const text = i === 0 ? 'STOP' : 'leave me alone';
+  const meaning = i === 0 ? 'opt-out' : 'answer';
+  return {
+    kind: 'reply',
+    replyId: `r${i}`,
+    reference: null,
+    messageId,
+    from,
+    to: null,
+    channel: 'sms',
+    text,
+    meaning,
+    atMs: Date.now(),
+  };
+}

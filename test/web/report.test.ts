@@ -1,0 +1,242 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it, test } from 'vitest';
+import type { Outcome, Report } from '../../src/model.ts';
+import { createLatency, latencyGroups } from '../../src/report/latency.ts';
+import { REASON_WORDS, reasonAdvice } from '../../src/report/reason-words.ts';
+import type { ReportPageOptions } from '../../src/web/report/options.ts';
+import { LISTED_RECIPIENTS } from '../../src/web/report/recipients.ts';
+import { reportPage } from '../../src/web/report/report.ts';
+import {
+  collect,
+  FELL_BACK,
+  OUTCOMES_OF_ALL_KINDS,
+  outcome,
+  PLAIN,
+  RETURNED,
+  RUN,
+  SPLIT,
+  TROUBLED,
+} from '../report/examples.ts';
+
+const START = Date.parse(RUN.startedAt);
+const OPTIONS: ReportPageOptions = { nowMs: START + 3_600_000 };
+const page = (report: Report, outcomes: readonly Outcome[], options: Partial<ReportPageOptions> = {}) =>
+  collect(reportPage(report, [outcomes], { ...OPTIONS, ...options }));
+const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
+
+/** What is in the part of the page with this heading. */
+function part(text: string, heading: string): string {
+  const from = text.indexOf(`<h2>${heading}</h2>`);
+  return from < 0 ? '' : text.slice(from, text.indexOf('</section>', from));
+}
+
+describe('the page', () => {
+  it.each([
+    ['in trouble', TROUBLED],
+    ['with steps and variants', SPLIT],
+    ['about which something came back', RETURNED],
+    ['without trouble', PLAIN],
+  ])('of a run %s closes every element that it opens, and asks for nothing', async (_label, report) => {
+    const text = await page(report, [...OUTCOMES_OF_ALL_KINDS, FELL_BACK], { latency: latency(100) });
+    const open: string[] = [];
+    for (const [, slash, name = '', own] of text.matchAll(/<(\/?)([a-z0-9]+)(?:"[^"]*"|[^>"])*?(\/?)>/g)) {
+      if (name === 'meta' || name === 'br' || own === '/') continue;
+      if (slash === '') open.push(name);
+      else expect(open.pop()).toBe(name);
+    }
+    expect(open).toEqual([]);
+    expect(text).toContain('content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;">');
+    expect(text).not.toMatch(/<script|<link|<img|<iframe|<form|<a[ >]|\bhref|\bsrc=|url\(|@import|\s(?:on\w+|style)=/i);
+    expect(text).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it('shows who needs attention first, and says how many more there are', async () => {
+    const waiting = Array.from({ length: 1500 }, (_, row) => outcome({ row, line: row + 2, outcome: 'pending' }));
+    const doubtful = outcome({ row: 1500, line: 1502, to: '+447700900999', outcome: 'in-doubt', reason: 'timeout' });
+    const text = await page(TROUBLED, [...waiting, doubtful, outcome({ line: 9999 })]);
+    const listed = part(text, 'Recipients that were not accepted');
+    expect(listed.match(/<tr><th scope="row" class="n">\d+<\/th><td>\+/g)).toHaveLength(LISTED_RECIPIENTS);
+    expect(listed.indexOf('>1502<')).toBeLessThan(listed.indexOf('>2<'));
+    expect(listed).toContain('1,501 recipients');
+    expect(listed).toContain('the first 1,000 are shown, 501 more are in handbill report');
+    expect(listed).not.toContain('9999');
+  });
+
+  it('has no table of recipients when all were accepted', async () => {
+    expect(await page(PLAIN, [outcome({})])).not.toContain('not accepted');
+  });
+
+  it('masks addresses, also in what the API said, unless it is asked for them (S34)', async () => {
+    const refused = [
+      outcome({ outcome: 'rejected', reason: 'status', error: 'no +44 7700 900123 here, nor ann@example.com' }),
+      outcome({ outcome: 'rejected', reason: 'status', to: null, key: 'anna@example.com' }),
+    ];
+    const masked = await page(TROUBLED, refused);
+    expect(masked).not.toMatch(/7700 ?900123|ann@|anna@/);
+    expect(masked).toContain('+44••••••0123');
+    expect(masked).toContain('Addresses are masked.');
+    const whole = await page(TROUBLED, refused, { addresses: 'whole' });
+    for (const text of ['+447700900123', '+44 7700 900123', 'ann@example.com', 'anna@example.com']) {
+      expect(whole).toContain(text);
+    }
+    expect(whole).not.toContain('Addresses are masked.');
+  });
+
+  it('counts all recipients, and lists those who are chosen', async () => {
+    const refused = [2, 3].map((line) => outcome({ line, outcome: 'rejected', reason: 'status' }));
+    const accepted = Array.from({ length: 10 }, (_, i) => outcome({ line: i + 4, updatedAt: at(i) }));
+    const text = await page(TROUBLED, [...refused, ...accepted], { isListed: ({ line }) => line === 3 });
+    expect(part(text, 'Recipients that were not accepted')).toContain('1 recipient, by line of the list');
+    expect(part(text, 'Over time')).toContain('In the end: accepted 10.');
+  });
+});
+
+describe('the funnel', () => {
+  const stages = (text: string) =>
+    [
+      ...text
+        .slice(text.indexOf('class="funnel"'), text.indexOf('</dl>'))
+        .matchAll(/<dt>([A-Za-z ]+)<\/dt><dd>([\d.,]+)(?:<\/dd><dd class="soft">([^<]*))?/g),
+    ].map(([, name, count, share = '']) => [name, count, share.replace('&nbsp;', '')]);
+
+  it('says how far a list came, each stage as a share of the one before', async () => {
+    const report = {
+      ...PLAIN,
+      totals: { ...PLAIN.totals, recipients: 1_000, accepted: 900, rejected: 40, inDoubt: 10, skipped: 50 },
+      deliveries: { sent: 90, delivered: 300, read: 400, replied: 80, 'opted-out': 20, expired: 5 },
+    };
+    expect(stages(await page(report, [])).slice(0, 7)).toEqual([
+      ['List', '1,000', ''],
+      ['Sent', '950', '95.0 % of the list'],
+      ['Accepted', '900', '94.7 % of sent'],
+      ['Delivered', '800', '88.9 % of accepted'],
+      ['Read', '500', '62.5 % of delivered'],
+      ['Replied', '80', '10.0 % of delivered'],
+      ['Opted out', '20', '2.5 % of delivered'],
+    ]);
+  });
+
+  it('ends with what was accepted where nothing came back', async () => {
+    const names = stages(await page({ ...PLAIN, deliveries: {} }, [])).map(([name]) => name);
+    expect(names.slice(0, 4)).not.toContain('Delivered');
+    expect(names.slice(0, 3)).toEqual(['List', 'Sent', 'Accepted']);
+  });
+
+  it('is the same for each variant and for each channel', async () => {
+    const rows = [
+      outcome({ row: 0, channel: 'rcs', delivery: 'read' }),
+      outcome({ row: 1, channel: 'sms', delivery: 'delivered' }),
+      outcome({ row: 2, channel: 'sms', delivery: 'opted-out' }),
+      outcome({ row: 3, channel: 'sms', delivery: 'expired' }),
+    ];
+    const text = await page(SPLIT, rows);
+    const cells = (heading: string, name: string) =>
+      [
+        ...(part(text, heading).split(`>${name}</th>`)[1]?.split('</tr>')[0] ?? '').matchAll(/<td class="n">([\d,]+)/g),
+      ].map(([, count]) => Number(count?.replaceAll(',', '')));
+    const [variant] = SPLIT.variants ?? [];
+    const { name = '', recipients = 0, accepted = 0, rejected = 0, inDoubt = 0 } = variant ?? {};
+    expect(cells('Variants', name).slice(0, 3)).toEqual([recipients, accepted + rejected + inDoubt, accepted]);
+    for (const step of SPLIT.steps ?? []) {
+      const back = step.channel === 'sms' ? [2, 1, 0, 1] : step.channel === 'rcs' ? [1, 1, 0, 0] : [0, 0, 0, 0];
+      expect(cells('Channels', step.channel).slice(0, 6), step.channel).toEqual([
+        step.attempted,
+        step.accepted,
+        ...back,
+      ]);
+    }
+  });
+});
+
+describe('over time', () => {
+  test.each([
+    ['seconds', 64],
+    ['a run of minutes', 600],
+    ['a run of hours', 3 * 3_600],
+    ['a run of days', 4 * 86_400],
+  ])('ends with all who were accepted: %s', async (_label, seconds) => {
+    const accepted = Array.from({ length: 500 }, (_, i) => outcome({ row: i, updatedAt: at((i * seconds) / 499) }));
+    const rows = [...part(await page(PLAIN, accepted), 'Over time').matchAll(/ UTC<\/th><td class="n">([\d,]+)</g)].map(
+      ([, count]) => Number(count?.replaceAll(',', '')),
+    );
+    expect(rows.at(-1)).toBe(500);
+    expect(rows.toSorted((a, b) => a - b)).toEqual(rows);
+  });
+
+  it('is absent where nothing happened', async () => {
+    expect(part(await page(PLAIN, []), 'Over time')).toBe('');
+  });
+
+  it('shows the latency as far as the ledger holds it', async () => {
+    const shown = part(await page(PLAIN, [], { latency: latency(1_000) }), 'Figures');
+    const counts = [...shown.matchAll(/ m?s to [\d.]+ m?s<\/th><td class="n">([\d,]+)</g)];
+    expect(counts.reduce((sum, [, count = '']) => sum + Number(count.replaceAll(',', '')), 0)).toBe(1_000);
+    expect(part(await page(PLAIN, []), 'Figures')).toContain('p95 6.02 ms');
+  });
+
+  test.each([1, 2, 7, 36])('latencies in %i groups at most are all there', (most) => {
+    const groups = latencyGroups(latency(5_000), most);
+    expect(groups.length).toBeLessThanOrEqual(most);
+    expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(5_000);
+    for (const { fromMs, toMs } of groups) expect(toMs).toBeGreaterThan(fromMs);
+  });
+});
+
+function latency(count: number) {
+  const measured = createLatency();
+  for (let i = 0; i < count; i++) measured.add(2 + ((i * 7919) % 997) * (i % 50 === 0 ? 20 : 0.3));
+  return measured.save();
+}
+
+describe('delivery reports and replies', () => {
+  it('is counted at the time that was said, within the run and the present', async () => {
+    const rows = Array.from({ length: 6 }, (_, row) => outcome({ row, delivery: 'delivered' }));
+    const times = [START - 9e9, START, START + 60_000, START + 120_000, START + 9e12, START + 60_000];
+    const text = await page(RETURNED, rows, {
+      timesOf: ({ row }) => ({ arrived: times[row] ?? null, read: null, replied: null, 'did not arrive': null }),
+    });
+    const shown = part(text, 'Over time');
+    expect(shown).toMatch(/In the end: (?:accepted 6, )?arrived 6\./);
+    expect(shown).toMatch(/10:0\d:00 UTC<\/th>(?:<td class="n">6<\/td>)?<td class="n">6</);
+    expect(shown).not.toMatch(/20[013-9]\d-/);
+  });
+
+  it('has replies by what they mean, and none of their words', async () => {
+    const replies = { 'opt-out': 3, review: 2, 'opt-in': 1, answer: 1_009 };
+    const shown = part(await page(RETURNED, [], { replies }), 'Replies');
+    expect(shown).toContain('15 recipients replied, and 2 replies wait for review.');
+    expect(shown).toContain('1,015 replies');
+    expect(shown).toContain('want no more messages: 3');
+    expect(part(await page(SPLIT, []), 'Replies')).toBe('');
+  });
+});
+
+describe('reasons', () => {
+  it('each says what to do', () => {
+    for (const { advice } of Object.values(REASON_WORDS)) expect(advice).toMatch(/^[A-Z][^\n]{8,110}\.$/);
+    expect(reasonAdvice('toString')).toBe('');
+    expect(reasonAdvice('of another version')).toBe('');
+  });
+
+  it('have their count, their meaning and what to do, the most urgent first', async () => {
+    const shown = part(await page(TROUBLED, []), 'Reasons');
+    const rows = [...shown.matchAll(/<\/svg>([a-z-]+)<\/th><td>([a-z-]+)<\/td><td class="n">(\d+)</g)];
+    expect(rows.map(([, reason, outcome, count]) => [outcome, reason, Number(count)])).toEqual([
+      ['in-doubt', 'timeout', 4],
+      ['in-doubt', 'no-response', 1],
+      ['rejected', 'status', 12],
+      ['failed', 'connect', 1],
+      ['skipped', 'duplicate', 17],
+      ['skipped', 'suppressed', 3],
+    ]);
+    expect(shown).toContain('Find out from the provider, then <code>handbill doubt resolve</code>.');
+  });
+});
+
+it('1,000,000 outcomes need a heap of 32 MB', () => {
+  const script = new URL('../fixtures/pages/stream-report.ts', import.meta.url).pathname;
+  const printed = execFileSync(process.execPath, ['--max-old-space-size=32', script, '1000000'], { encoding: 'utf8' });
+  const { characters } = JSON.parse(printed);
+  expect(characters).toBeGreaterThan(200_000);
+  expect(characters).toBeLessThan(2_000_000);
+});

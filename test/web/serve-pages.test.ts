@@ -1,0 +1,520 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { axeViolations, openWatched, startChromium, type Watched } from '../helpers/browser.ts';
+import { startCli } from '../helpers/cli.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { SCRIPTS } from '../security/payloads.ts';
+import { NOW, numberOf, recordRun, replyOf, reportOf, servePages, withLedger } from './serve-ledger.ts';
+
+const HELLO = {
+  'handbill.yaml': 'defaultCountry: GB\n',
+  'campaigns/hello/campaign.yaml':
+    'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hello {{first}}." }\nrecipients: people.csv\nsend: { rate: 100/s }\n',
+};
+
+let browser: Browser;
+let project: TestProject;
+beforeAll(async () => {
+  browser = await startChromium();
+});
+afterAll(async () => await browser.close());
+beforeEach(() => {
+  const people = Array.from({ length: 300 }, (_, i) => `+4474001${String(i).padStart(5, '0')},Ann\n`);
+  project = createProject({ ...HELLO, 'campaigns/hello/people.csv': `msisdn,first\n${people.join('')}` });
+});
+afterEach(() => project[Symbol.dispose]());
+
+/** Nothing was asked of another server, and nothing went wrong. */
+function expectQuiet({ logged, dialogs, requests }: Watched, base: string): void {
+  expect(logged).toEqual([]);
+  expect(dialogs).toEqual([]);
+  expect(requests.filter((url) => !url.startsWith(`${base}/`))).toEqual([]);
+}
+
+function recordAll(): string {
+  return withLedger(project.path('.handbill/ledger.db'), (ledger) => {
+    const rows = [
+      ...Array.from({ length: 60 }, (_, i) => ({ variant: i % 2 === 0 ? 'a' : 'b' })),
+      { state: 'in-doubt', reason: 'timeout' },
+      { state: 'in-doubt', reason: 'no-response', error: 'gone' },
+      { state: 'rejected', reason: 'status', error: 'no such number' },
+      { state: 'skipped', reason: 'duplicate' },
+    ] as const;
+    const run = recordRun(ledger, { campaign: 'past' }, rows);
+    const reports = [reportOf('m-0', 'delivered'), reportOf('m-1', 'undeliverable')];
+    const replies = [replyOf(numberOf(0), 'no more, please', 'review'), replyOf(numberOf(1), 'thanks', 'answer')];
+    ledger.events.record([...reports, ...replies], { nowMs: NOW + 9_000, source: 'webhook', environment: 'sandbox' });
+    ledger.suppress(numberOf(5), { reason: 'by phone', untilMs: null, source: 'user', nowMs: NOW });
+    return run.id;
+  });
+}
+
+describe('while something is sent', () => {
+  it('a run appears, goes on and ends in an open page, without a reload', async () => {
+    await using pages = await servePages(project.root, { now: Date.now });
+    await using watched = await openWatched(browser, `${pages.base}/`);
+    const { page } = watched;
+    await page.evaluate('globalThis.isSamePage = true');
+    expect(await page.locator('.empty').innerText()).toContain('No run yet');
+    const send = startCli(['send', 'hello'], { cwd: project.root });
+    await page.locator('a.name', { hasText: 'hello' }).waitFor();
+    await page.locator('.state', { hasText: 'running' }).waitFor();
+    const seen = new Set<string>();
+    while (!(await page.locator('.state', { hasText: 'finished' }).isVisible())) {
+      seen.add((await page.locator('#runs td .soft').first().textContent()) ?? '');
+      await page.waitForTimeout(150);
+    }
+    expect(seen.size).toBeGreaterThan(2);
+    expect((await send.done).status).toBe(0);
+    await page.getByText('300 accepted').waitFor();
+    expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+    await page.locator('a.name').click();
+    await page.locator('h1', { hasText: 'hello' }).waitFor();
+    expectQuiet(watched, pages.base);
+  });
+
+  it('what is typed, chosen and opened stays, and so does the focus', async () => {
+    recordAll();
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '');
+    const { page } = watched;
+    await page.goto(`${pages.base}/doubt`);
+    await page.getByLabel('Note, kept permanently').fill('half a note');
+    await page.locator('input[name=line]').first().check();
+    await page.getByLabel('Note, kept permanently').focus();
+    await page.locator('#live[data-state=live]').waitFor();
+    withLedger(project.path('.handbill/ledger.db'), (ledger) =>
+      recordRun(ledger, { campaign: 'newer', atMs: NOW + 9e6 }, [{ state: 'in-doubt', reason: 'timeout' }]),
+    );
+    await page.locator('h2', { hasText: 'newer' }).waitFor();
+    const note = page.getByLabel('Note, kept permanently').last();
+    expect(await note.inputValue()).toBe('half a note');
+    expect(await page.evaluate<string>('document.activeElement.value')).toBe('half a note');
+    expect(await page.locator('input[name=line]').nth(1).isChecked()).toBe(true);
+    expectQuiet(watched, pages.base);
+  });
+
+  it('it is said that the process has ended, and a page that was open goes on with the next', async () => {
+    recordAll();
+    const pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/`);
+    await watched.page.locator('#live[data-state=live]').waitFor();
+    await pages.close();
+    await watched.page.getByText('Connecting again').waitFor();
+    await using _next = await servePages(project.root, { port: pages.port });
+    await watched.page.locator('#live[data-state=live]').waitFor();
+  });
+});
+
+describe('a reader', () => {
+  it('gets everywhere by keyboard', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/runs/${id}/recipients`);
+    const { page } = watched;
+    const press = async (...keys: readonly string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.id');
+    await press('Tab');
+    expect(await focused()).toBe('Skip to the content');
+    await press('Enter', 'Tab', 'Tab', 'Tab');
+    expect(await focused()).toBe('q');
+    await page.keyboard.type('07700 900 062');
+    await press('Enter');
+    await page.waitForURL(/q=07700/);
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.getByLabel('Line, key, address or message id').focus();
+    // Fields, buttons, and the only row.
+    for (let i = 0; i < 12 && (await focused()) !== numberOf(62); i++) await press('Tab');
+    await press('Enter');
+    await page.waitForURL(/recipients\/62/);
+    expect(await page.locator('h1').textContent()).toBe(numberOf(62));
+    expect(await page.locator('main').innerText()).toContain('no such number');
+    expectQuiet(watched, pages.base);
+  });
+
+  it('filters, and goes on to the next page', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/runs/${id}`);
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Recipients', exact: true }).click();
+    await page.getByRole('link', { name: 'Next page' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(14);
+    await page.getByLabel('Outcome').selectOption('in-doubt');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.waitForURL(/outcome=in-doubt/);
+    expect(await page.locator('tbody tr').count()).toBe(2);
+    expect(await page.locator('caption').textContent()).toContain('2 recipients');
+    expectQuiet(watched, pages.base);
+  });
+
+  it('without JavaScript reads, searches and acts', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '', { javaScriptEnabled: false });
+    const { page } = watched;
+    await page.locator('a.name').click();
+    expect(await page.locator('noscript').textContent()).toContain('reload it');
+    await page.goto(`${pages.base}/runs/${id}/recipients`);
+    await page.getByLabel('Line, key').fill('m-7');
+    await page.getByRole('button', { name: 'Show' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.goto(`${pages.base}/doubt`);
+    await page.locator('input[name=line]').first().check();
+    await page.getByRole('button', { name: 'The API has them' }).click();
+    await page.getByRole('button', { name: 'Record as accepted' }).click();
+    await page.getByText('1 recipient recorded as accepted.').waitFor();
+    await page.goto(`${pages.base}/suppressions`);
+    await page.getByLabel('Number, email address, contact:ID or hash').fill('07700 900 044');
+    await page.getByRole('button', { name: 'Suppress' }).click();
+    await page.getByRole('button', { name: `Remove ${numberOf(44)}` }).click();
+    await page.getByRole('button', { name: 'Take it off' }).click();
+    await page.getByText('is off the list.').waitFor();
+    await page.goto(`${pages.base}/replies?meaning=review`);
+    await page.getByRole('button', { name: /^Opt-out/ }).click();
+    await page.getByText('1 address suppressed since.').waitFor();
+    expectQuiet(watched, pages.base);
+  });
+
+  it('opens the preview of a campaign and the report of a run', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/campaigns`);
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Preview' }).click();
+    await page.getByText('Hello Ann.').first().waitFor();
+    await page.goto(`${pages.base}/runs/${id}/report`);
+    expect(await page.title()).toContain('handbill report');
+    expectQuiet(watched, pages.base);
+  });
+});
+
+describe('a run', () => {
+  it('says how far its messages came, and what needs attention before the rest', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/runs/${id}`);
+    const { page } = watched;
+    const figures = await page
+      .locator('.funnel > div')
+      .evaluateAll((all) => all.map((one) => [...one.children].slice(0, 2).map(({ textContent }) => textContent)));
+    expect(figures.slice(0, 4)).toEqual([
+      ['List', '64'],
+      ['Sent', '63'],
+      ['Accepted', '60'],
+      ['Delivered', '1'],
+    ]);
+    const outcomes = await page.locator('#why table').first().locator('tbody th').allTextContents();
+    expect(outcomes).toEqual([
+      'in-doubt',
+      'no-response',
+      'timeout',
+      'rejected',
+      'status',
+      'skipped',
+      'duplicate',
+      'accepted',
+    ]);
+    await page.keyboard.press('/');
+    await page.keyboard.type('07700 900 062');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/recipients\?q=07700/);
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    expectQuiet(watched, pages.base);
+  });
+
+  it('is paused and resumed after a question, by buttons on its page', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '');
+    const { page } = watched;
+    await page.goto(`${pages.base}/runs/${id}`);
+    await page.getByRole('button', { name: 'Pause past in sandbox' }).click();
+    await page.getByLabel(/^Reason/).fill('wrong price');
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByRole('alert').getByText('wrong price').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('is resumed').waitFor();
+    expectQuiet(watched, pages.base);
+  });
+});
+
+describe('the table of recipients', () => {
+  it('is sorted by its headings, one way and the other, page by page and with filters', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/runs/${id}/recipients`);
+    const { page } = watched;
+    const lines = async () => (await page.locator('tbody td[data-label=Line]').allTextContents()).map(Number);
+    const sort = async (name: string, now: string) => {
+      await page.locator('thead').getByRole('link', { name }).click();
+      await page.locator(`th[aria-sort=${now}]`, { hasText: name }).waitFor();
+    };
+    await sort('Outcome', 'ascending');
+    expect((await lines()).slice(0, 5)).toEqual([63, 62, 64, 65, 2]);
+    await page.getByRole('link', { name: 'Next page' }).click();
+    await page.waitForURL(/page=1/);
+    expect(await lines()).toHaveLength(14);
+    await sort('Line', 'ascending');
+    await sort('Line', 'descending');
+    expect((await lines()).slice(0, 3)).toEqual([65, 64, 63]);
+    await page.getByLabel('Variant').selectOption('b');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.waitForURL(/variant=b/);
+    expect((await lines()).slice(0, 3)).toEqual([61, 59, 57]);
+    expect(await page.locator('caption').textContent()).toBe('30 recipients. Sorted by line.');
+    expectQuiet(watched, pages.base);
+  });
+
+  it('keeps the order of the list where that is too long to be sorted', async () => {
+    const id = withLedger(
+      project.path('.handbill/ledger.db'),
+      (ledger) =>
+        recordRun(
+          ledger,
+          { campaign: 'long' },
+          Array.from({ length: 50_001 }, () => ({})),
+        ).id,
+    );
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/runs/${id}/recipients?sort=-line`);
+    expect(await watched.page.locator('thead a').count()).toBe(0);
+    expect(await watched.page.locator('tbody td[data-label=Line]').first().textContent()).toBe('2');
+  });
+});
+
+describe('a recipient', () => {
+  const send = async () => {
+    const sent = startCli(['send', 'hello', '--limit', '3'], { cwd: project.root });
+    expect((await sent.done).status).toBe(0);
+  };
+
+  it('shows the text that was sent, and what happened in its order', async () => {
+    await send();
+    await using pages = await servePages(project.root, { now: Date.now });
+    await using watched = await openWatched(browser, `${pages.base}/`);
+    const { page } = watched;
+    await page.locator('a.name').click();
+    await page.getByRole('link', { name: 'Recipients', exact: true }).click();
+    await page.locator('tbody a').first().click();
+    const said = page.getByRole('region', { name: 'What was sent' });
+    expect(await said.locator('.bubble').innerText()).toBe('Hello Ann.');
+    expect(await page.locator('.timeline li').first().innerText()).toMatch(/^accepted HTTP 20\d/);
+    expect(await axeViolations(page)).toEqual([]);
+    expectQuiet(watched, pages.base);
+    // Another text, or another list, is not what was sent.
+    for (const [file, text] of [
+      ['campaigns/hello/people.csv', 'msisdn,first\n+447400100000,Bob\n'],
+      ['campaigns/hello/campaign.yaml', HELLO['campaigns/hello/campaign.yaml'].replace('Hello', 'Goodbye')],
+    ] as const) {
+      project.write(file, text);
+      await using other = await servePages(project.root, { now: Date.now });
+      await page.goto(other.base + new URL(page.url()).pathname);
+      await page.getByText('The text cannot be shown').waitFor();
+      expect(await page.locator('main').innerText()).not.toMatch(/Goodbye|Bob/);
+    }
+  });
+
+  it('has reports and doubts that ended in one story', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '');
+    const { page } = watched;
+    const moments = async (row: number) => {
+      await page.goto(`${pages.base}/runs/${id}/recipients/${row}`);
+      return await page.locator('.timeline li b').allTextContents();
+    };
+    expect((await moments(1)).toSorted()).toEqual(['accepted', 'undeliverable']);
+    expect(await moments(63)).toEqual([]);
+    await page.goto(`${pages.base}/doubt`);
+    await page.locator('input[name=line]').first().check();
+    await page.getByLabel('Note, kept permanently').fill('asked by phone');
+    await page.getByRole('button', { name: 'The API has them' }).click();
+    await page.getByRole('button', { name: 'Record as accepted' }).click();
+    await page.getByText('1 recipient recorded').waitFor();
+    expect((await moments(60)).toSorted()).toEqual(['Recorded as accepted', 'accepted']);
+    expect(await page.locator('.timeline .quote').innerText()).toBe('asked by phone');
+  });
+});
+
+describe('keys', () => {
+  it('go to the search, through the rows and to their list, and leave alone who types', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/runs/${id}/recipients`);
+    const { page } = watched;
+    const focused = () => page.evaluate<string>('document.activeElement.textContent || document.activeElement.id');
+    await page.keyboard.press('j');
+    expect(await focused()).toBe(numberOf(0));
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    expect(await focused()).toBe(numberOf(1));
+    await page.keyboard.press('/');
+    expect(await focused()).toBe('q');
+    await page.keyboard.type('j/k?');
+    expect(await page.locator('#q').inputValue()).toBe('j/k?');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    expect(await page.locator('dialog').isVisible()).toBe(true);
+    expect(await axeViolations(page)).toEqual([]);
+    await page.keyboard.press('j');
+    await page.keyboard.press('?');
+    expect(await page.locator('dialog').isVisible()).toBe(false);
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/recipients\/\d+$/);
+    expectQuiet(watched, pages.base);
+  });
+});
+
+describe('the list of runs', () => {
+  it('shows who was skipped, and how the run went', async () => {
+    recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/`);
+    const { page } = watched;
+    await page.locator('#live[data-state=live]').waitFor();
+    expect(await page.locator('td[data-label=Skipped]').textContent()).toBe('1');
+    withLedger(project.path('.handbill/ledger.db'), (ledger) =>
+      recordRun(
+        ledger,
+        { campaign: 'longer', atMs: NOW + 20_000 },
+        Array.from({ length: 6_000 }, () => ({})),
+      ),
+    );
+    await page.locator('a.name', { hasText: 'longer' }).waitFor();
+    await page.locator('.spark').first().waitFor();
+    expect(await page.locator('.spark title').textContent()).toMatch(/^Accepted over time, at most [\d.]+ a second$/);
+    expectQuiet(watched, pages.base);
+  });
+
+  it('and every other page says the next command while it is empty', async () => {
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/`);
+    for (const [path, command] of [
+      ['/', 'handbill send CAMPAIGN'],
+      ['/doubt', 'handbill doubt list --resolved'],
+      ['/replies', 'handbill listen'],
+      ['/suppressions', 'handbill serve --allow-actions'],
+    ] as const) {
+      await watched.page.goto(pages.base + path);
+      expect(await watched.page.locator('main').innerText(), path).toContain(command);
+    }
+  });
+
+  it('writes times as the project says, whatever the browser asks for', async () => {
+    project.write('handbill.yaml', 'defaultCountry: GB\nlocale: de-DE\n');
+    recordAll();
+    await using pages = await servePages(project.root, { timeZone: 'America/New_York' });
+    await using watched = await openWatched(browser, `${pages.base}/`, { locale: 'fr-FR' });
+    expect(await watched.page.locator('td time').first().textContent()).toBe('21.11.2026, 04:00:00');
+    expect(await watched.page.locator('footer').innerText()).toContain('America/New_York');
+  });
+});
+
+describe('every page', () => {
+  it.each<[BrowserContextOptions]>([
+    [{ colorScheme: 'light', viewport: { width: 1200, height: 900 } }],
+    [{ colorScheme: 'dark', viewport: { width: 390, height: 800 } }],
+    [{ colorScheme: 'light', viewport: { width: 320, height: 700 } }],
+  ])('is as it should be for those who hear it or see it differently: %j', async (options) => {
+    const id = recordAll();
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '', options);
+    const paths = [
+      '/',
+      `/runs/${id}`,
+      `/runs/${id}/recipients`,
+      `/runs/${id}/recipients/1`,
+      '/doubt',
+      '/replies',
+      '/suppressions',
+      '/campaigns',
+    ];
+    for (const path of paths) {
+      await watched.page.goto(pages.base + path);
+      expect([path, await axeViolations(watched.page)]).toEqual([path, []]);
+      expect([path, await watched.page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
+        path,
+        true,
+      ]);
+    }
+    await ask(watched.page, pages.base);
+    expectQuiet(watched, pages.base);
+  });
+
+  it('shows hostile text as text', async () => {
+    expect(SCRIPTS.length).toBeGreaterThanOrEqual(30);
+    const id = withLedger(project.path('.handbill/ledger.db'), (ledger) => {
+      const rows = SCRIPTS.map((text, i) => ({
+        key: `${text} ${i}`,
+        to: text,
+        variant: text,
+        state: 'in-doubt' as const,
+        reason: text,
+        error: text,
+      }));
+      const run = recordRun(
+        ledger,
+        { campaign: SCRIPTS[0] ?? '', environment: SCRIPTS[1] ?? '', occurrence: SCRIPTS[2] ?? '' },
+        rows,
+      );
+      ledger.events.record(
+        SCRIPTS.map((text) => replyOf(text, text, 'review')),
+        { nowMs: NOW, source: 'webhook', environment: 'sandbox' },
+      );
+      for (const text of SCRIPTS) ledger.suppress(text, { reason: text, untilMs: null, source: text, nowMs: NOW });
+      return run.id;
+    });
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '');
+    const { page } = watched;
+    const run = encodeURIComponent(id);
+    const plain = SCRIPTS[11] ?? '';
+    for (const path of [
+      '/',
+      `/runs/${run}`,
+      `/runs/${run}/recipients`,
+      `/runs/${run}/recipients/11`,
+      '/doubt',
+      '/replies',
+      '/suppressions',
+    ]) {
+      await page.goto(pages.base + path);
+      await page.locator('#live[data-state=live]').waitFor();
+      expect([path, await page.locator('script').count()]).toEqual([path, 1]);
+      expect([path, await page.locator('img,iframe,object,embed,video,base,math').count()]).toEqual([path, 0]);
+      if (path !== '/' && path !== '/suppressions')
+        expect([path, (await page.locator('main').innerText()).includes(plain)]).toEqual([path, true]);
+    }
+    // What comes later comes the same way.
+    withLedger(project.path('.handbill/ledger.db'), (ledger) =>
+      recordRun(ledger, { campaign: SCRIPTS[10] ?? '', atMs: NOW + 9e6 }, [{}]),
+    );
+    await page.goto(`${pages.base}/`);
+    await page.locator('a.name').nth(1).waitFor();
+    for (const query of SCRIPTS.slice(0, 12))
+      await page.goto(
+        `${pages.base}/runs/${run}/recipients?q=${encodeURIComponent(query)}&variant=${encodeURIComponent(query)}`,
+      );
+    expectQuiet(watched, pages.base);
+  });
+});
+
+/** The questions before something is changed. */
+async function ask(page: Page, base: string): Promise<void> {
+  await page.goto(`${base}/doubt`);
+  await page.locator('input[name=line]').first().check();
+  await page.getByRole('button', { name: 'The API has them' }).click();
+  await page.getByRole('button', { name: 'Record as accepted' }).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await page.goto(`${base}/suppressions`);
+  await page.getByRole('button', { name: /^Remove/ }).click();
+  await page.getByRole('button', { name: 'Take it off' }).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+}
