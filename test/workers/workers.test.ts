@@ -19,6 +19,8 @@ interface Api extends AsyncDisposable {
   readonly baseUrl: string;
   /** When each request came, in ms, with the key that it was for. */
   readonly requests: { readonly atMs: number; readonly status: number; readonly reference: string }[];
+  /** Answers wait for it. */
+  gate: Promise<unknown>;
 }
 
 interface Answer {
@@ -28,19 +30,21 @@ interface Answer {
 
 async function api(answer: (number: number) => Answer = () => ({ status: 202 }), latencyMs = 40): Promise<Api> {
   const requests: Api['requests'] = [];
+  const made: Pick<Api, 'gate'> = { gate: Promise.resolve() };
   const server = createServer(async (incoming, outgoing) => {
     const text = await textOf(incoming);
     const { status, headers } = answer(requests.length + 1);
     const [, reference = ''] = /"handbill":"([^"]+)"/.exec(text) ?? [];
     requests.push({ atMs: performance.now(), status, reference });
     await sleep(latencyMs);
+    await made.gate;
     outgoing.writeHead(status, { 'content-type': 'application/json', ...headers });
     outgoing.end(status === 202 ? JSON.stringify({ id: `id-${reference}` }) : '{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const at = server.address();
   if (typeof at !== 'object' || at === null) throw new Error('no port');
-  return {
+  return Object.assign(made, {
     baseUrl: `http://127.0.0.1:${at.port}`,
     requests,
     async [Symbol.asyncDispose]() {
@@ -49,7 +53,7 @@ async function api(answer: (number: number) => Answer = () => ({ status: 202 }),
         server.close(() => resolve());
       });
     },
-  };
+  });
 }
 
 async function textOf(incoming: IncomingMessage): Promise<string> {
@@ -162,7 +166,7 @@ it.runIf(FULL)(
   async () => {
     const ring = await openKeyring();
     try {
-      await using here = await stage(await api(undefined, 100), 80, 'send: { concurrency: 2 }');
+      await using here = await stage(await api(undefined, 40), 240, 'send: { concurrency: 2 }');
       const [ana, ben] = [await ring.make('ana'), await ring.make('ben')];
       const people = [ana, ben].map(({ text }, i) => `{ name: p${i}, key: "${text}" }`).join(', ');
       const rule = `    approvers: [${people}]\n    standingApprovals: { longest: 30d }\n`;
@@ -174,15 +178,20 @@ it.runIf(FULL)(
         expect(await here.scene.run(args)).toMatchObject({ status: 0 });
       }
       const worker = await here.worker();
-      expect(await shared(here.send())).toMatchObject({ state: 'finished', totals: { accepted: 80 } });
+      expect(await shared(here.send())).toMatchObject({ state: 'finished', totals: { accepted: 240 } });
       await until('the worker has ended', () => worker.stderr().includes(': ends, with'));
       expect(worker.stderr()).not.toContain('error');
       expect(once(here.at)).toBe(true);
+      worker.kill('SIGTERM');
+      await worker.done;
       // A machine whose handbill.yaml does not allow it takes no part.
       const stranger = await here.worker(here.other());
+      const gate = Promise.withResolvers<void>();
+      here.at.gate = gate.promise;
       const named = here.send(['--occurrence', 'next']);
-      expect(await shared(named)).toMatchObject({ state: 'finished', totals: { accepted: 80 } });
-      expect(stranger.stderr()).toContain('test takes no standing approvals');
+      await until('it takes none', () => stranger.stderr().includes('test takes no standing approvals'));
+      gate.resolve();
+      expect(await shared(named)).toMatchObject({ state: 'finished', totals: { accepted: 240 } });
     } finally {
       await ring.remove();
     }
