@@ -438,6 +438,8 @@ describe('every page', () => {
     ];
     for (const path of paths) {
       await watched.page.goto(pages.base + path);
+      const menu = watched.page.getByRole('button', { name: 'Menu' });
+      if (path === '/' && (await menu.isVisible())) await menu.click();
       expect([path, await axeViolations(watched.page)]).toEqual([path, []]);
       expect([path, await watched.page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
         path,
@@ -445,6 +447,28 @@ describe('every page', () => {
       ]);
     }
     await ask(watched.page, pages.base);
+    expectQuiet(watched, pages.base);
+  });
+
+  it.each([390, 320])('has the other pages in a menu that needs no script: %i px wide', async (width) => {
+    recordAll();
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '', {
+      javaScriptEnabled: false,
+      viewport: { width, height: 700 },
+    });
+    const { page } = watched;
+    expect((await page.locator('header.site').boundingBox())?.height).toBeLessThan(50);
+    const link = page.getByRole('link', { name: 'Suppressions' });
+    expect(await link.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Menu' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'End actions' }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await link.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await link.click();
+    await page.locator('h1', { hasText: 'Suppressions' }).waitFor();
     expectQuiet(watched, pages.base);
   });
 

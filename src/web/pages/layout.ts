@@ -65,7 +65,6 @@ export function servePage(view: View, content: Content, script: ClientScript): P
 <header class="site">
 <a class="brand" href="/">handbill</a>
 ${navigation(view)}
-${session(view)}
 <p class="live" id="live" hidden>Live</p>
 </header>
 <main id="content" tabindex="-1"${isLive ? html` data-events="/events?page=${encodeURIComponent(view.url)}"` : null}>
@@ -118,20 +117,23 @@ const PAGES: readonly (readonly [path: string, name: string])[] = [
   ['/campaigns', 'Campaigns'],
 ];
 
-function navigation({ url }: View): Html {
+/** In one line, or where that is too narrow behind a button: the browser opens a popover without any script. */
+function navigation(view: View): Html {
+  const { url } = view;
   const path = url.split('?')[0] ?? '/';
   const items = PAGES.map(([to, name]) => {
     const isHere = path === to || (to === '/' && path.startsWith('/runs')) || path.startsWith(`${to}/`);
     const current = isHere && !(to === '/' && path !== '/' && !path.startsWith('/runs'));
     return html`<li><a href="${to}"${current ? html` aria-current="${path === to ? 'page' : 'true'}"` : null}>${name}</a></li>`;
   });
-  return html`<nav aria-label="Pages"><ul>${items}</ul></nav>`;
+  return html`<nav aria-label="Pages"><button type="button" class="quiet" popovertarget="menu">Menu</button>
+<div class="menu" id="menu" popover><ul>${items}</ul>${session(view)}</div></nav>`;
 }
 
 function session(view: View): Html | null {
   if (view.actions === 'off') return null;
   if (view.actions === 'signed-out')
-    return html`<p class="live">Read only: open the address that the start printed.</p>`;
+    return html`<p class="soft">Read only: open the address that the start printed.</p>`;
   return html`<form method="post" action="/logout">${csrfField(view)}<button class="quiet">End actions</button></form>`;
 }
 
@@ -296,11 +298,13 @@ p{margin:.25rem 0}
 .brand,.site nav a,a.button,.skip{text-decoration:none}
 .brand{font-weight:700;letter-spacing:-.01em;color:var(--ink)}
 .site nav{flex:1 1 auto}
-.site nav ul{display:flex;flex-wrap:wrap;gap:.1rem .15rem;margin:0;padding:0;list-style:none}
+.site nav>button{display:none}
+.menu{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.15rem 1.25rem;position:static;width:auto;margin:0;padding:0;border:0;overflow:visible;background:none;color:inherit}
+.menu ul{display:flex;flex-wrap:wrap;gap:.1rem .15rem;margin:0;padding:0;list-style:none}
 .site nav a{display:block;padding:.3rem .6rem;border-radius:.4rem;color:var(--soft)}
 .site nav a:hover{background:var(--panel);color:var(--ink)}
 .site nav a[aria-current]{background:var(--panel);color:var(--ink);font-weight:600}
-.live{margin:0;font-size:.8125rem;color:var(--soft);white-space:nowrap}
+.live,.menu p{margin:0;font-size:.8125rem;color:var(--soft);white-space:nowrap}
 .live::before{content:"";display:inline-block;width:.55rem;height:.55rem;margin-right:.4rem;border-radius:50%;background:var(--skipped)}
 .live[data-state=live]::before{background:var(--accepted)}
 .live[data-state=lost]::before{background:var(--in-doubt)}
@@ -391,6 +395,19 @@ ${MESSAGE_COLOURS}
 .stack td:empty{display:none}
 .stack td>*{min-width:0}
 .funnel{grid-template-columns:repeat(3,1fr)}.funnel dd{font-size:1.0625rem}.funnel .level{height:1.5rem}
+}
+@media (max-width:54rem){
+@supports selector(:popover-open){
+.site{flex-wrap:nowrap}
+.site nav>button{display:inline-block}
+.menu:not(:popover-open){display:none}
+.menu{position:absolute;inset:3rem 1.25rem auto auto;flex-direction:column;align-items:stretch;gap:.5rem;min-width:12rem;padding:.5rem;border:1px solid var(--line);border-radius:.6rem;background:var(--paper);box-shadow:0 .5rem 1.5rem #0003}
+.menu ul{flex-direction:column}
+.menu p,.menu form{padding:.3rem .6rem;white-space:normal;max-width:16rem}
+.menu a{padding:.5rem .6rem}
+.site nav{flex:0 0 auto;order:1}
+.live{margin-left:auto}
+}
 }
 @media print{.site nav,.filters,.actions,.pager,.live,dialog{display:none}}
 `);
