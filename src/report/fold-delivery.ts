@@ -1,4 +1,4 @@
-import { DELIVERY_STATES, type DeliveryReport, type DeliveryState } from '../model.ts';
+import { DELIVERY_STATES, type Delivery, type DeliveryReport, type DeliveryState } from '../model.ts';
 
 /** One report, as far as the state of a message follows from it. */
 export type DeliveryFact = Pick<DeliveryReport, 'state' | 'word' | 'cause' | 'error' | 'channel' | 'atMs'>;
@@ -50,6 +50,9 @@ const RANK: Readonly<Record<DeliveryState, number>> = {
   delivered: 4,
   read: 5,
 };
+
+/** States in which a message has not arrived, and will not. */
+export const LOST: ReadonlySet<Delivery> = new Set(DELIVERY_STATES.filter(hasEnded));
 
 const FOLDED: readonly (DeliveryState | 'several-ends' | null)[] = Array.from(
   { length: 1 << DELIVERY_STATES.length },

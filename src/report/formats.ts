@@ -6,6 +6,10 @@ import { formatMoney } from '../util/units.ts';
  * How figures and times are written for people. Words stay English. What programs read is never written by these.
  */
 export interface Formats {
+  /** BCP 47, one that `Intl` knows. */
+  readonly locale: string;
+  /** IANA name. */
+  readonly timeZone: string;
   number(value: number): string;
   /** With the noun in English: `1 recipient`, `2 recipients`. */
   count(count: number, noun: string, several?: string): string;
@@ -39,6 +43,8 @@ export function createFormats(locale: string | null, timeZone: string): Formats 
       ),
     );
   return {
+    locale,
+    timeZone,
     number: (value) => figures().format(value),
     count: (count, noun, several = `${noun}s`) => `${figures().format(count)} ${count === 1 ? noun : several}`,
     percent(part, whole) {
@@ -114,4 +120,14 @@ export function instant(iso: string): string {
 const numbers = onDemand(() => new Intl.NumberFormat('en-GB'));
 
 /** Without a locale: commas between thousands, amounts with their code, times in UTC. Messages and errors use them too. */
-export const PLAIN: Formats = { number, count: countOf, percent, money, milliseconds, duration, instant };
+export const PLAIN: Formats = {
+  locale: 'en-GB',
+  timeZone: 'UTC',
+  number,
+  count: countOf,
+  percent,
+  money,
+  milliseconds,
+  duration,
+  instant,
+};

@@ -17,7 +17,7 @@ import {
 import { shownLedger } from '../util/ledger-address.ts';
 import { unitsOf } from '../util/units.ts';
 import { type DeliveryCount, deliveriesOf, unmatchedOf, variantDeliveries } from './deliveries.ts';
-import { compareShares, sampleOf, sum, totalsOf, variantResults } from './variants.ts';
+import { compareShares, sampleOf, sum, totalsOf, type VariantCount, variantResults } from './variants.ts';
 
 /** What a report says about the run itself. */
 export type RunFacts = Pick<
@@ -94,7 +94,7 @@ export function buildReport(
     ...(cameBack?.fallbacksDue === undefined ? {} : { fallbacksDue: cameBack.fallbacksDue }),
     ...(run.changed === undefined ? {} : { changed: run.changed }),
     ...channelStepsOf(steps, campaign),
-    ...variantsOf(counts, campaign, cameBack?.deliveries ?? [], run.winner ?? null),
+    ...comparedVariants(counts, campaign, cameBack?.deliveries ?? [], run.winner ?? null),
     ...(run.winner === undefined ? {} : { winner: run.winner }),
     ...(run.winnerAt === undefined ? {} : { winnerAt: run.winnerAt }),
   };
@@ -112,8 +112,9 @@ function channelStepsOf(steps: readonly StepCount[], campaign: CampaignShape | n
   return { steps: stepTotals(steps, channels) };
 }
 
-function variantsOf(
-  counts: readonly StepCount[],
+/** The variants of a run and whether they differ; nothing where it has none. */
+export function comparedVariants(
+  counts: readonly VariantCount[],
   campaign: CampaignShape | null,
   deliveries: readonly DeliveryCount[],
   winner: WinnerDecision | null,

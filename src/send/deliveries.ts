@@ -2,19 +2,10 @@ import { SKEW_MS } from '../ledger/events.ts';
 import type { DeliveryRecord, InDoubtRow, Judged, KeptDelivery, Ledger, UnreachedRow } from '../ledger/ledger.ts';
 import { isRedirected, type PendingRow, type RunRecord, type SentMessage } from '../ledger/records.ts';
 
-import {
-  type Campaign,
-  DELIVERY_STATES,
-  type Delivery,
-  type DeliveryState,
-  type Outcome,
-  type StepOutcome,
-  type StopEnds,
-  type UnmatchedReason,
-} from '../model.ts';
+import type { Campaign, Delivery, DeliveryState, Outcome, StepOutcome, StopEnds, UnmatchedReason } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
-import { foldDelivery, foldStates, hasArrived, hasEnded } from '../report/fold-delivery.ts';
+import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/fold-delivery.ts';
 import type { CameBack } from '../report/tally.ts';
 import { listedForm } from '../suppression/form.ts';
 import { createRowSet } from '../util/row-set.ts';
@@ -54,14 +45,12 @@ export function openDeliveries({ events }: { readonly events: Events }, run: Run
         }
         const delivery = answer ?? reportedOf(i, 0, outcome);
         if (delivery === null) return outcome;
-        const error = outcome.error ?? (ENDS.has(delivery) ? errorOf(events, run, outcome) : null);
+        const error = outcome.error ?? (LOST.has(delivery) ? errorOf(events, run, outcome) : null);
         return { ...outcome, delivery, error };
       });
     },
   };
 }
-
-const ENDS: ReadonlySet<string> = new Set(DELIVERY_STATES.filter(hasEnded));
 
 /** What the deciding report says of a message that did not arrive: hardly any is asked about. */
 function errorOf({ reportsOf }: Pick<Events, 'reportsOf'>, run: RunRecord, outcome: Outcome): string | null {

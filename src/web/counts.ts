@@ -1,11 +1,13 @@
 import { isRunHeld } from '../ledger/lock.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import { type Channel, OUTCOMES, type Outcome, type OutcomeState, type StepCount } from '../model.ts';
+import type { Channel, Outcome, OutcomeState, StepCount } from '../model.ts';
 import { countDelivery } from '../report/deliveries.ts';
+import type { VariantCount } from '../report/variants.ts';
 import { openDeliveries } from '../send/deliveries.ts';
 import { createTurns } from '../util/long-work.ts';
+import { countCauses } from './causes.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
-import type { RunDetail, VariantCount } from './pages/run-detail.ts';
+import type { RunDetail } from './pages/run-detail.ts';
 import { createTimeCounts } from './time-counts.ts';
 
 /** A value that takes a pass over a list, as it was when it was last looked at. */
@@ -228,6 +230,7 @@ async function detailOf({ ledger }: OpenLedger, run: RunRecord): Promise<RunDeta
   const deliveries = openDeliveries(ledger, run);
   const counts = countDelivery();
   const variants = createVariants();
+  const causes = countCauses();
   const times = createTimeCounts(['accepted', 'others'], run.startedAtMs ?? run.createdAtMs);
   let parts = 0;
   let cost: number | null = null;
@@ -235,6 +238,7 @@ async function detailOf({ ledger }: OpenLedger, run: RunRecord): Promise<RunDeta
     for (const outcome of deliveries?.join(batch) ?? batch) {
       counts.add(outcome);
       variants.add(outcome);
+      causes.add(outcome);
       const { outcome: state, updatedAt } = outcome;
       if (updatedAt !== null && SETTLED.has(state))
         times.add(state === 'accepted' ? state : 'others', Date.parse(updatedAt));
@@ -247,7 +251,14 @@ async function detailOf({ ledger }: OpenLedger, run: RunRecord): Promise<RunDeta
     await turn();
   }
   if (deliveries !== null) counts.addUnmatched(deliveries.unmatched());
-  return { times: times.slots(), deliveries: counts.all(), variants: variants.all(), parts, cost: rounded(cost) };
+  return {
+    times: times.slots(),
+    causes: causes.all(),
+    deliveries: counts.all(),
+    variants: variants.all(),
+    parts,
+    cost: rounded(cost),
+  };
 }
 
 /** Costs are millionths: what adding them up as fractions leaves is cut off. */
@@ -257,25 +268,16 @@ function rounded(cost: number | null): number | null {
 
 const SETTLED: ReadonlySet<OutcomeState> = new Set(['accepted', 'rejected', 'failed', 'in-doubt']);
 
-const ARRIVED: ReadonlySet<string> = new Set(['delivered', 'read', 'replied', 'opted-out']);
-
 function createVariants() {
-  const found = new Map<string, { counts: Record<OutcomeState, number>; delivered: number }>();
+  const found = new Map<string, { -readonly [K in keyof VariantCount]: VariantCount[K] }>();
   return {
-    add({ variant, outcome, delivery = null }: Outcome): void {
+    add({ variant, outcome }: Outcome): void {
       if (variant === null) return;
-      let known = found.get(variant);
-      if (known === undefined) {
-        known = {
-          counts: Object.fromEntries(OUTCOMES.map((one) => [one, 0])) as Record<OutcomeState, number>,
-          delivered: 0,
-        };
-        found.set(variant, known);
-      }
-      known.counts[outcome] += 1;
-      if (delivery !== null && ARRIVED.has(delivery)) known.delivered += 1;
+      const key = JSON.stringify([variant, outcome]);
+      const known = found.get(key) ?? { variant, outcome, count: 0 };
+      known.count += 1;
+      found.set(key, known);
     },
-    all: (): readonly VariantCount[] =>
-      [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, counted]) => ({ name, ...counted })),
+    all: (): readonly VariantCount[] => [...found.values()],
   };
 }

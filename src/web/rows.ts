@@ -4,6 +4,7 @@ import type { Delivery, Outcome, OutcomeState } from '../model.ts';
 import { WORST_FIRST } from '../report/words.ts';
 import { openDeliveries } from '../send/deliveries.ts';
 import { createTurns } from '../util/long-work.ts';
+import { causeOf } from './causes.ts';
 import type { OpenLedger } from './ledger.ts';
 import { matchesSearch, type Search } from './search.ts';
 
@@ -13,6 +14,8 @@ export interface RowFilter {
   readonly reason: string | null;
   readonly delivery: Delivery | 'none' | null;
   readonly variant: string | null;
+  /** As `causeOf` has it. */
+  readonly cause: string | null;
   readonly search: Search | null;
 }
 
@@ -133,7 +136,7 @@ export function readRow(open: OpenLedger, run: RunRecord, isHeld: boolean, row: 
   return walk.between(row - 1, row)[0] ?? null;
 }
 
-const NO_FILTER: RowFilter = { outcome: null, reason: null, delivery: null, variant: null, search: null };
+const NO_FILTER: RowFilter = { outcome: null, reason: null, delivery: null, variant: null, cause: null, search: null };
 
 function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: RowFilter) {
   const { list } = run;
@@ -161,7 +164,7 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
     }
     const outcomes = first.map((row) => withSteps([row, ...(later.get(Number(row[0])) ?? [])], run, claimed));
     const joined = deliveries?.join(outcomes.filter((one) => fits(one, filter))) ?? outcomes;
-    return { rows: joined.filter((one) => fits(one, filter) && fitsDelivery(one, filter)), reached };
+    return { rows: joined.filter((one) => fits(one, filter) && fitsJoined(one, filter)), reached };
   };
   return {
     next: read,
@@ -179,8 +182,11 @@ function fits(outcome: Outcome, { outcome: wanted, reason, variant, search }: Ro
   );
 }
 
-function fitsDelivery({ delivery = null }: Outcome, filter: RowFilter): boolean {
-  return filter.delivery === null || (delivery ?? 'none') === filter.delivery;
+/** What is known only with the delivery reports. */
+function fitsJoined(outcome: Outcome, { delivery, cause }: RowFilter): boolean {
+  return (
+    (delivery === null || (outcome.delivery ?? 'none') === delivery) && (cause === null || causeOf(outcome) === cause)
+  );
 }
 
 function withSteps(rows: readonly StepRow[], run: RunRecord, claimed: Fate): Outcome {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { OUTCOMES } from '../../src/model.ts';
+import { createFormats } from '../../src/report/formats.ts';
 import { milliseconds } from '../../src/report/words.ts';
 import { type Html, html } from '../../src/util/escape.ts';
 import { barChart, stackedBar } from '../../src/web/charts/bars.ts';
@@ -278,6 +279,35 @@ describe('as markup', () => {
       yUnit: 'x',
     });
     for (const { markup } of [bar, stacked, line, counted]) expect(markup).not.toMatch(/NaN|Infinity|="-?\d[\d.]*e/);
+  });
+});
+
+describe('a chart over time', () => {
+  const labels = (locale: string, timeZone: string, fromMs: number, toMs: number) => {
+    const { markup } = lineChart({
+      ...words('x'),
+      series: [{ name: 'x', points: [fromMs, toMs].map((x, y) => ({ x, y: y * 1_500 })) }],
+      xKind: 'time',
+      yUnit: 'x',
+      formats: createFormats(locale, timeZone),
+    });
+    return [...markup.matchAll(/<text class="figure"[^>]*>([^<]+)</g)].map(([, text]) => text);
+  };
+
+  it.each([
+    ['de-DE', 'Europe/Berlin', START, START + 2 * HOUR, '10:30'],
+    ['en-US', 'America/New_York', START, START + 2 * HOUR, '04:30 AM'],
+    // Midnight there is not midnight in UTC.
+    ['en-GB', 'Asia/Kolkata', START, START + 72 * HOUR, '23 Nov'],
+    // An hour comes twice: the clocks go back at 03:00.
+    ['en-GB', 'Europe/Berlin', Date.UTC(2026, 9, 24, 22), Date.UTC(2026, 9, 25, 6), '06:00'],
+  ])('has round times of its zone, as its locale writes them: %s, %s', (locale, timeZone, from, to, expected) => {
+    expect(labels(locale, timeZone, from, to)).toContain(expected);
+  });
+
+  it('has figures as its locale writes them', () => {
+    expect(labels('de-DE', 'UTC', START, START + HOUR)).toContain('1.500');
+    expect(labels('en-GB', 'UTC', START, START + HOUR)).toContain('1,500');
   });
 });
 

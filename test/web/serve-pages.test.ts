@@ -126,7 +126,7 @@ describe('a reader', () => {
     expect(await page.locator('tbody tr').count()).toBe(1);
     await page.getByLabel('Line, key, address or message id').focus();
     // Fields, buttons, and the only row.
-    for (let i = 0; i < 12 && (await focused()) !== numberOf(62); i++) await press('Tab');
+    for (let i = 0; i < 20 && (await focused()) !== numberOf(62); i++) await press('Tab');
     await press('Enter');
     await page.waitForURL(/recipients\/62/);
     expect(await page.locator('h1').textContent()).toBe(numberOf(62));
@@ -222,6 +222,51 @@ describe('a run', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/recipients\?q=07700/);
     expect(await page.locator('tbody tr').count()).toBe(1);
+    expectQuiet(watched, pages.base);
+  });
+
+  it('has its failures by cause, each with a link to the recipients that it is the cause of', async () => {
+    const id = withLedger(project.path('.handbill/ledger.db'), (ledger) => {
+      const refused = (error: string, httpStatus = 400) =>
+        ({ state: 'rejected', reason: 'status', error, httpStatus }) as const;
+      const run = recordRun(ledger, { campaign: 'past' }, [
+        {},
+        {},
+        refused('no such number'),
+        refused(`no number ${numberOf(3)}`),
+        refused('no number +447700900999'),
+        refused('no such number', 451),
+        { state: 'in-doubt', reason: 'timeout' },
+      ]);
+      const report = { ...reportOf('m-1', 'undeliverable'), error: 'absent-subscriber: switched off' };
+      ledger.events.record([report], { nowMs: NOW + 9_000, source: 'webhook', environment: 'sandbox' });
+      return run.id;
+    });
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/runs/${id}`);
+    const { page } = watched;
+    const rows = page.locator('#causes tbody tr');
+    await rows.first().waitFor();
+    const cells = await rows.evaluateAll((all) =>
+      all.map((row) => [...row.children].slice(0, 3).map(({ textContent }) => textContent)),
+    );
+    expect(cells[0]).toEqual(['HTTP 400: no number …', 'rejected', '2']);
+    expect(cells.slice(1).toSorted()).toEqual([
+      ['HTTP 400: no such number', 'rejected', '1'],
+      ['HTTP 451: no such number', 'rejected', '1'],
+      ['absent-subscriber: switched off', 'undeliverable', '1'],
+      ['timeout', 'in-doubt', '1'],
+    ]);
+    const linesOf = async (cause: string) => {
+      await page.goto(`${pages.base}/runs/${id}`);
+      await page.locator('#causes').getByRole('link', { name: cause }).click();
+      await page.waitForURL(/cause=/);
+      return await page.locator('tbody td[data-label=Line]').allTextContents();
+    };
+    expect(await linesOf('HTTP 400: no number …')).toEqual(['5', '6']);
+    expect(await page.getByLabel('Cause').inputValue()).toBe('HTTP 400: no number …');
+    expect(await linesOf('absent-subscriber: switched off')).toEqual(['3']);
+    expect(await linesOf('timeout')).toEqual(['8']);
     expectQuiet(watched, pages.base);
   });
 
@@ -389,7 +434,7 @@ describe('the list of runs', () => {
     );
     await page.locator('a.name', { hasText: 'longer' }).waitFor();
     await page.locator('.spark').first().waitFor();
-    expect(await page.locator('.spark title').textContent()).toMatch(/^Accepted over time, at most [\d.]+ a second$/);
+    expect(await page.locator('.spark title').textContent()).toMatch(/^Accepted over time, at most [\d.,]+ a second$/);
     expectQuiet(watched, pages.base);
   });
 
@@ -409,11 +454,23 @@ describe('the list of runs', () => {
 
   it('writes times as the project says, whatever the browser asks for', async () => {
     project.write('handbill.yaml', 'defaultCountry: GB\nlocale: de-DE\n');
-    recordAll();
+    withLedger(project.path('.handbill/ledger.db'), (ledger) =>
+      recordRun(
+        ledger,
+        { campaign: 'longer' },
+        Array.from({ length: 6_000 }, () => ({})),
+      ),
+    );
     await using pages = await servePages(project.root, { timeZone: 'America/New_York' });
     await using watched = await openWatched(browser, `${pages.base}/`, { locale: 'fr-FR' });
     expect(await watched.page.locator('td time').first().textContent()).toBe('21.11.2026, 04:00:00');
     expect(await watched.page.locator('footer').innerText()).toContain('America/New_York');
+    await watched.page.locator('a.name').click();
+    const caption = 'Outcomes a second (times in America/New_York)';
+    await watched.page.locator('figcaption', { hasText: caption }).waitFor();
+    expect(await watched.page.locator('#charts tbody th').first().textContent()).toMatch(
+      /^21\.11\.2026, 04:00:0\d GMT-5$/,
+    );
   });
 });
 

@@ -13,6 +13,8 @@ import {
 import { OUTCOMES } from '../../model.ts';
 import type { Formats } from '../../report/formats.ts';
 import { type Html, html, safeLine } from '../../util/escape.ts';
+import { DAY_MS } from '../../util/time.ts';
+import { instantOfWall, wallMs } from '../../util/wall-time.ts';
 
 /** What every chart says about itself. */
 export interface ChartWords {
@@ -42,8 +44,9 @@ export const NARROWEST = 270;
 /** From this width on a chart has room for longer names; CHART_STYLE in document.ts has the same width. */
 const WIDER = 416;
 
-/** What the figures on the left take of that, and half a label on the right. */
-export const PLOT_NARROWEST = NARROWEST - 62;
+/** What the figures on the left take, and half a label on the right. */
+const SIDES = 62;
+export const PLOT_NARROWEST = NARROWEST - SIDES;
 
 interface Parts {
   readonly height: number;
@@ -125,26 +128,31 @@ function fits(ticks: readonly Tick[], widthPx: number): boolean {
   });
 }
 
-/** Instants on a scale from 0 to 100, as d3 chooses them, in UTC and as precisely as they differ. */
-export function timeTicks(scale: ScaleTime<number, number>, count: number): readonly Tick[] {
-  const ticks = scale.ticks(count);
-  const [from, to] = scale.domain();
-  const spanMs = Number(to) - Number(from);
-  const stepMs = ticks.length > 1 ? Number(ticks[1]) - Number(ticks[0]) : spanMs;
-  const format = scale.tickFormat(count, specifierOf(stepMs, spanMs));
-  return ticks.map((tick) => ({ at: round(scale(tick)), label: format(tick) }));
+/** Instants on a scale from 0 to 100: what d3 chooses on a clock in the zone, written as precisely as they differ. */
+export function timeTicks(
+  scale: ScaleTime<number, number>,
+  count: number,
+  { locale, timeZone }: Pick<Formats, 'locale' | 'timeZone'>,
+): readonly Tick[] {
+  const [from = 0, to = 0] = scale.domain().map((at) => wallMs(Number(at), timeZone));
+  const ticks = scaleUtc().domain([from, to]).ticks(count).map(Number);
+  const stepMs = ticks.length > 1 ? (ticks[1] ?? to) - (ticks[0] ?? from) : to - from;
+  const format = new Intl.DateTimeFormat(locale, { ...precisionOf(stepMs, to - from), timeZone });
+  return ticks.map((tick) => {
+    const ms = instantOfWall(tick, timeZone);
+    return { at: round(scale(ms)), label: format.format(ms) };
+  });
 }
 
-/** d3 would write 9 AM where the rest of the page writes 09:00. */
-function specifierOf(stepMs: number, spanMs: number): string {
-  if (stepMs >= 27 * DAY_MS) return spanMs > 366 * DAY_MS ? '%b %Y' : '%B';
-  if (stepMs >= DAY_MS) return '%-d %b';
-  if (spanMs > DAY_MS) return '%-d %b %H:%M';
-  if (stepMs >= 60_000) return '%H:%M';
-  return stepMs >= 1_000 ? '%H:%M:%S' : '%S.%L s';
+function precisionOf(stepMs: number, spanMs: number): Intl.DateTimeFormatOptions {
+  const [day, minute] = [{ day: 'numeric', month: 'short' } as const, { hour: '2-digit', minute: '2-digit' } as const];
+  if (stepMs >= 27 * DAY_MS) return spanMs > 366 * DAY_MS ? { month: 'short', year: 'numeric' } : { month: 'long' };
+  if (stepMs >= DAY_MS) return day;
+  if (spanMs > DAY_MS) return { ...day, ...minute };
+  if (stepMs >= 60_000) return minute;
+  const second = { ...minute, second: '2-digit' } as const;
+  return stepMs >= 1_000 ? second : { ...second, fractionalSecondDigits: 3 };
 }
-
-const DAY_MS = 86_400_000;
 
 /** A scale of instants from 0 to 100. */
 export function timeScale(fromMs: number, toMs: number): ScaleTime<number, number> {
@@ -161,6 +169,12 @@ export function bottomAxis(ticks: readonly Tick[], top: number): Html {
   );
   return html`<line class="axis" x1="0" x2="100%" y1="${top}" y2="${top}"/>${drawn}
 `;
+}
+
+/** The labels below a plot: more of them where it is wider. */
+export function plotAxis(ticksOf: (count: number) => readonly Tick[], top: number): Html {
+  const axis = (widthPx: number) => bottomAxis(fittingTicks(ticksOf, widthPx), top);
+  return html`<g class="narrow">${axis(PLOT_NARROWEST)}</g><g class="wide">${axis(WIDER - SIDES)}</g>`;
 }
 
 /** Lines across a plot with their figures on the left of it. */
@@ -181,10 +195,13 @@ export function numberTicks(
     tickFormat(count: number, specifier?: string): (value: number) => string;
   },
   count: number,
+  { number }: Pick<Formats, 'number'>,
 ): readonly Tick[] {
   const ticks = scale.ticks(count);
   const format = Math.max(...ticks) >= 10_000 ? scale.tickFormat(count, '~s') : scale.tickFormat(count);
-  return ticks.map((tick) => ({ at: round(scale(tick)), label: tick === 0 ? '0' : format(tick) }));
+  // d3 writes figures as in English: `1,500`, `1.5M`.
+  const inLocale = (label: string) => label.replace(/^[\d.,]+/, (figure) => number(Number(figure.replaceAll(',', ''))));
+  return ticks.map((tick) => ({ at: round(scale(tick)), label: inLocale(format(tick)) }));
 }
 
 /**

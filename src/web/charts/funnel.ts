@@ -51,7 +51,7 @@ interface Stage {
 }
 
 /** The stages that the funnel has, in order. */
-export function stagesOf({ list, sent, accepted, returned }: Funnel): readonly Stage[] {
+function stagesOf({ list, sent, accepted, returned }: Funnel): readonly Stage[] {
   const first = list === null ? [] : [{ name: 'List', count: list, whole: list, of: '' }];
   const stages = [
     ...first,
@@ -95,12 +95,27 @@ function level(count: number, most: number, name: string): Html {
   return html`<svg class="level ${toneClass(name === 'Opted out' ? 'rejected' : 'plain')}" width="100%" height="${LEVEL_PX}" viewBox="0 0 100 ${LEVEL_PX}" preserveAspectRatio="none" aria-hidden="true"><rect class="rail" width="100" height="${LEVEL_PX}"/><rect class="fill" y="${round(LEVEL_PX - height)}" width="100" height="${round(height)}"/></svg>`;
 }
 
+/** Funnels as rows of a table: the stages that any of them has, and a cell for each. */
+export function funnelCells(
+  funnels: readonly Funnel[],
+  words: Pick<Formats, 'number' | 'percent'>,
+): { readonly names: readonly string[]; readonly cells: readonly (readonly (Html | string)[])[] } {
+  const all = funnels.map(stagesOf);
+  const names = STAGES.filter((name) => all.some((stages) => stages.some((stage) => stage.name === name)));
+  const cells = all.map((stages) => {
+    const most = Math.max(...stages.map(({ count }) => count));
+    return names.map((name) => {
+      const stage = stages.find((one) => one.name === name);
+      return stage === undefined ? words.number(0) : funnelCell(stage, most, words);
+    });
+  });
+  return { names, cells };
+}
+
+const STAGES = ['List', 'Sent', 'Accepted', 'Delivered', 'Read', 'Replied', 'Opted out'];
+
 /** A figure of a funnel in a table: its share of the stage before, and a bar against the first of its row. */
-export function funnelCell(
-  { name, count, whole, of }: Stage,
-  most: number,
-  words: Pick<Formats, 'number' | 'percent'> = PLAIN,
-): Html {
+function funnelCell({ name, count, whole, of }: Stage, most: number, words: Pick<Formats, 'number' | 'percent'>): Html {
   const share = of === '' ? null : html` <span class="soft">${words.percent(count, whole)}</span>`;
   const width = count === 0 ? 0 : Math.max((count / Math.max(1, most)) * 100, 1);
   return html`${words.number(count)}${share}<svg class="level ${toneClass(name === 'Opted out' ? 'rejected' : 'plain')}" width="100%" height="4" aria-hidden="true"><rect class="rail" width="100%" height="4"/><rect class="fill" width="${round(width)}%" height="4"/></svg>`;

@@ -1,7 +1,6 @@
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { area as areaOf, curveMonotoneX, line as lineOf } from 'd3-shape';
 import { type Formats, PLAIN } from '../../report/formats.ts';
-import { instant } from '../../report/words.ts';
 import { type Html, html, safeLine } from '../../util/escape.ts';
 import {
   bottomAxis,
@@ -17,6 +16,7 @@ import {
   NARROWEST,
   numberTicks,
   PLOT_NARROWEST,
+  plotAxis,
   round,
   rowWords,
   TICK_PX,
@@ -44,7 +44,7 @@ interface Series {
 
 interface LineChart extends ChartWords {
   readonly series: readonly Series[];
-  /** `time`: `x` is shown as an instant in UTC. */
+  /** `time`: `x` is shown as an instant, in the time zone of the formats. */
   readonly xKind: 'time' | 'number';
   /** What `y` counts, written above the axis: `messages a second`. */
   readonly yUnit: string;
@@ -61,20 +61,20 @@ export function lineChart({ series, xKind, yUnit, area = false, height = 220, ..
   const xs = lines.flatMap(({ points }) => points.map(({ x }) => x));
   if (xs.length === 0) return emptyChart(words);
   const bottom = height - 24;
-  const x = xScale(least(xs), most(xs), xKind);
+  const x = xScale(least(xs), most(xs), xKind, formats);
   const ys = lines.flatMap(({ points }) => points.map(({ y }) => y ?? 0));
   const y = scaleLinear()
     .domain([0, Math.max(most(ys), Number.EPSILON)])
     .nice(4)
     .range([bottom, TOP_PX]);
   const whole = ys.every(Number.isInteger);
-  const yTicks = numberTicks(y, 4).filter(({ at }) => !whole || Number.isInteger(round(y.invert(at))));
+  const yTicks = numberTicks(y, 4, formats).filter(({ at }) => !whole || Number.isInteger(round(y.invert(at))));
   const shape = { x: (point: Point) => x.scale(point.x) * 10, y: (point: Point) => y(point.y ?? 0), bottom, area };
   const marked = lines.filter(({ points }) => lines.length > 1 || points.length <= FEW_POINTS);
   const drawing = [
     html`<text class="figure" x="-44" y="11">${safeLine(yUnit)}</text>`,
     leftAxis(yTicks),
-    bottomAxis(fittingTicks(x.ticks, PLOT_NARROWEST), bottom),
+    plotAxis(x.ticks, bottom),
     html`<svg x="0" y="0" width="100%" height="${height}" viewBox="0 0 1000 ${height}" preserveAspectRatio="none" overflow="visible">${lines.map((one, i) => path(one, i, shape))}</svg>`,
     ...marked.map((one) => marks(one, shape, formats)),
   ];
@@ -95,15 +95,15 @@ interface Shape {
 
 type Line = Series & { readonly tone: Tone };
 
-function xScale(from: number, to: number, kind: LineChart['xKind']) {
+function xScale(from: number, to: number, kind: LineChart['xKind'], formats: Formats) {
   if (kind === 'time') {
     const scale = timeScale(from, to);
-    return { scale, ticks: (count: number) => timeTicks(scale, count) };
+    return { scale, ticks: (count: number) => timeTicks(scale, count, formats) };
   }
   const scale = scaleLinear()
     .domain([from, to > from ? to : from + 1])
     .range([0, 100]);
-  return { scale, ticks: (count: number) => numberTicks(scale, count) };
+  return { scale, ticks: (count: number) => numberTicks(scale, count, formats) };
 }
 
 /** Coordinates are of a drawing that is 1000 wide and is stretched; strokes are not. */
@@ -133,7 +133,7 @@ function marks({ points, tone, name }: Line, { x, y }: Shape, { number }: Format
 `;
 }
 
-function tableOf(lines: readonly Line[], kind: LineChart['xKind'], { number }: Formats): ChartTable {
+function tableOf(lines: readonly Line[], kind: LineChart['xKind'], { number, instant }: Formats): ChartTable {
   const rows = new Map<number, (string | undefined)[]>();
   for (const [i, { points }] of lines.entries()) {
     for (const { x, y } of points) {
@@ -195,7 +195,7 @@ export function intervalChart({ intervals, format, bounds, ...words }: IntervalC
     .range([EDGE, 100 - EDGE]);
   const bottom = shown.length * ROW_PX + 4;
   const ticks = fittingTicks(
-    (count) => numberTicks(x, count).map((tick, i) => ({ at: tick.at, label: format(x.ticks(count)[i] ?? 0) })),
+    (count) => numberTicks(x, count, PLAIN).map((tick, i) => ({ at: tick.at, label: format(x.ticks(count)[i] ?? 0) })),
     NARROWEST,
   );
   const drawing = [
@@ -248,7 +248,8 @@ interface Histogram extends ChartWords {
 
 /** Counts over a logarithmic axis, as latencies want it. */
 export function histogram({ buckets, marks = [], format, yUnit, height = 220, ...words }: Histogram): Html {
-  const { number } = words.formats ?? PLAIN;
+  const { formats = PLAIN } = words;
+  const { number } = formats;
   const known = buckets.filter(({ from, to, count }) => from > 0 && to > from && Number.isFinite(to) && count > 0);
   const [first] = known;
   if (first === undefined) return emptyChart(words);
@@ -259,7 +260,6 @@ export function histogram({ buckets, marks = [], format, yUnit, height = 220, ..
   const x = scaleLog().domain([from, to]).range([0, 100]);
   const most = known.reduce((value, { count }) => Math.max(value, count), 1);
   const y = scaleLinear().domain([0, most]).nice(4).range([bottom, top]);
-  const xTicks = fittingTicks((count) => logTicks(x, count, format), PLOT_NARROWEST);
   const pointed = marks.map(({ label, value }, i) => ({
     words: `${label} ${format(value)}`,
     at: round(Math.min(100, Math.max(0, x(Math.max(value, Number.MIN_VALUE))))),
@@ -267,8 +267,8 @@ export function histogram({ buckets, marks = [], format, yUnit, height = 220, ..
   }));
   const drawing = [
     html`<text class="figure" x="-44" y="11">${safeLine(yUnit)}</text>`,
-    leftAxis(numberTicks(y, 4).filter(({ at }) => Number.isInteger(round(y.invert(at))))),
-    bottomAxis(xTicks, bottom),
+    leftAxis(numberTicks(y, 4, formats).filter(({ at }) => Number.isInteger(round(y.invert(at))))),
+    plotAxis((count) => logTicks(x, count, format), bottom),
     html`<g class="tone-plain">${known.map((bucket) => bar(bucket, x, y, bottom, (one) => `${format(one.from)} to ${format(one.to)}: ${number(one.count)}`))}</g>
 `,
     ...pointed.map(({ at, y }) => pointer(at, y, bottom)),

@@ -1,35 +1,18 @@
 import { parseAccept } from 'hono/utils/accept';
-import { createFormats as formatsIn } from '../../report/formats.ts';
+import { createFormats as formatsIn, type Formats as ReportFormats } from '../../report/formats.ts';
 import { type Html, html } from '../../util/escape.ts';
 
 /** Numbers and times as the reader's locale writes them; the words of pages are English. */
-export interface Formats {
-  /** A BCP 47 tag that `Intl` knows. */
-  readonly locale: string;
-  /** IANA name: that of the project. */
-  readonly timeZone: string;
-  number(value: number): string;
-  /** With the noun in English: `1,234 recipients`. */
-  count(value: number, noun: string, several?: string): string;
-  /** A share with at most one decimal; only 0 is shown as 0 %, and only the whole as 100 %. */
-  percent(part: number, whole: number): string;
-  /** An amount in a currency of ISO 4217; with another word, or none, the number and the word. */
-  money(value: number, currency: string | null): string;
+export interface Formats extends ReportFormats {
   /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for a time that no calendar has. */
   time(value: number | string | null): Html;
 }
 
 function createFormats(locale: string, timeZone: string): Formats {
-  const { number, count, percent, money } = formatsIn(locale, timeZone);
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
   const isEnglish = /^en\b/.test(locale);
   return {
-    locale,
-    timeZone,
-    number,
-    count,
-    percent,
-    money,
+    ...formatsIn(locale, timeZone),
     time(value) {
       const ms = typeof value === 'string' ? Date.parse(value) : value;
       if (ms === null || Number.isNaN(ms) || Math.abs(ms) > 8.64e15) return html`<span class="soft">-</span>`;

@@ -352,7 +352,9 @@ dialog::backdrop{background:#0006}
 table{font-size:inherit}
 caption{padding:.1rem 0 .3rem}
 th,td{padding:.3rem .75rem .3rem 0}
-th[scope=row]{font-weight:500}
+th[scope=row]{font-weight:500;min-width:6rem;overflow-wrap:break-word}
+.scroll+.chart{margin-top:1rem}
+td .level{min-width:3rem}
 tbody tr:hover{background:var(--panel)}
 tbody tr:focus-within{background:var(--panel)}
 th .soft,h2 .soft{font-weight:400;font-size:.8125rem}
@@ -389,10 +391,13 @@ ${MESSAGE_COLOURS}
 .two,.story{grid-template-columns:minmax(0,1fr)}
 .head>form.actions{margin-left:0;flex:1 1 100%}.head input{width:100%}
 .stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.stack tr{display:block;padding:.45rem 0;border-bottom:1px solid var(--line)}
-.stack td,.stack th[scope=row]{display:flex;gap:.75rem;border:0;padding:.1rem 0;text-align:left;white-space:normal}
-.stack td::before{content:attr(data-label);flex:0 0 7rem;color:var(--soft);font-size:.8125rem}
+.stack tr{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:.45rem 0;border-bottom:1px solid var(--line)}
+.stack td,.stack th[scope=row]{display:flex;align-items:baseline;gap:.45rem;border:0;padding:0;text-align:left;white-space:normal;overflow-wrap:anywhere}
+.stack th[scope=row]{flex:1 0 100%}
+.stack td::before{content:attr(data-label);color:var(--soft);font-size:.8125rem}
 .stack td:empty{display:none}
+.stack td:has(.bar){flex:1 0 100%}.stack td:has(.bar)>*{flex:1}
+.stack td:has(.level){flex:1 0 40%;flex-wrap:wrap}
 .stack td>*{min-width:0}
 .funnel{grid-template-columns:repeat(3,1fr)}.funnel dd{font-size:1.0625rem}.funnel .level{height:1.5rem}
 }

@@ -14,6 +14,7 @@ import {
 import { earlierJoiner } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/prices.ts';
 import { createReferences } from '../../plan/reference.ts';
+import { LOST } from '../../report/fold-delivery.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { DELIVERY_WORDS, OUTCOME_WORDS, UNMATCHED_WORDS } from '../../report/words.ts';
 import { messageOf } from '../../send/deliveries.ts';
@@ -71,7 +72,8 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
     campaign: run.campaign,
     query,
     reasons: reasonsOf(counts.value),
-    variants: detail.value?.variants.map(({ name }) => name) ?? [],
+    variants: [...new Set(detail.value?.variants.flatMap(({ variant }) => variant ?? []))].sort(),
+    causes: detail.value?.causes.flatMap(({ cause }) => cause ?? []) ?? [],
     rows: page.rows,
     total: sorted?.total ?? totalOf(run, filter, counts.value),
     canSort,
@@ -87,17 +89,19 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
 
 function queryOf(query: URLSearchParams): RecipientQuery {
   const of = (name: string): string => textOf(query, name);
-  return { q: of('q'), outcome: of('outcome'), reason: of('reason'), delivery: of('delivery'), variant: of('variant') };
+  const [q, outcome, reason, delivery] = [of('q'), of('outcome'), of('reason'), of('delivery')];
+  return { q, outcome, reason, delivery, variant: of('variant'), cause: of('cause') };
 }
 
 /** Unknown values of a filter are ignored. */
-function filterOf(site: Site, { q, outcome, reason, delivery, variant }: RecipientQuery): RowFilter {
+function filterOf(site: Site, { q, outcome, reason, delivery, variant, cause }: RecipientQuery): RowFilter {
   const deliveries: readonly string[] = [...DELIVERIES, 'none'];
   return {
     outcome: OUTCOMES.find((one): one is OutcomeState => one === outcome) ?? null,
     reason: reason === '' ? null : reason,
     delivery: deliveries.includes(delivery) ? (delivery as Delivery | 'none') : null,
     variant: variant === '' ? null : variant,
+    cause: cause === '' ? null : cause,
     search: readSearch(q, site.phone),
   };
 }
@@ -128,7 +132,8 @@ function reasonsOf(counts: RunCounts | null): readonly string[] {
 
 /** Known where only outcome and reason are asked for. */
 function totalOf(run: RunRecord, filter: RowFilter, counts: RunCounts | null): number | null {
-  if (filter.delivery !== null || filter.variant !== null || filter.search !== null) return null;
+  const { delivery, variant, cause, search } = filter;
+  if ([delivery, variant, cause, search].some((one) => one !== null)) return null;
   if (filter.outcome === null && filter.reason === null) return run.rows;
   if (counts === null) return null;
   const isMeant = ({ outcome, reason, fellBack }: RunCounts['steps'][number]): boolean =>
@@ -210,6 +215,7 @@ interface RecipientQuery {
   readonly reason: string;
   readonly delivery: string;
   readonly variant: string;
+  readonly cause: string;
 }
 
 interface RecipientsData {
@@ -219,6 +225,7 @@ interface RecipientsData {
   /** Words that can be chosen. */
   readonly reasons: readonly string[];
   readonly variants: readonly string[];
+  readonly causes: readonly string[];
   readonly rows: readonly Outcome[];
   /** The number of rows that match, if that is known without scanning all recipients. */
   readonly total: number | null;
@@ -254,7 +261,7 @@ function head({ run, campaign }: RecipientsData): Html {
 <h1>Recipients of ${campaign}</h1>`;
 }
 
-function form({ run, query, reasons, variants, sort }: RecipientsData): Html {
+function form({ run, query, reasons, variants, causes, sort }: RecipientsData): Html {
   const words = (list: readonly string[], chosen: string): (readonly [string, string])[] =>
     [...new Set([...list, ...(chosen === '' ? [] : [chosen])])].map((word) => [word, word] as const);
   return html`<form class="filters" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients">
@@ -263,6 +270,7 @@ ${select('outcome', 'Outcome', words(OUTCOMES, ''), query.outcome)}
 ${select('reason', 'Reason', words(reasons, query.reason), query.reason)}
 ${select('delivery', 'Delivery', words([...DELIVERIES, 'none'], ''), query.delivery)}
 ${variants.length === 0 && query.variant === '' ? null : select('variant', 'Variant', words(variants, query.variant), query.variant)}
+${causes.length === 0 && query.cause === '' ? null : select('cause', 'Cause', words(causes, query.cause), query.cause)}
 ${sort === null ? null : html`<input type="hidden" name="sort" value="${sortText(sort)}">`}<p class="actions"><button class="main">Show</button><a class="button" href="${address(['runs', run, 'recipients'])}">Clear filters</a></p>
 </form>`;
 }
@@ -597,5 +605,3 @@ function stepMoments(
     }),
   ];
 }
-
-const LOST: ReadonlySet<string> = new Set(['expired', 'undeliverable', 'failed', 'rejected']);

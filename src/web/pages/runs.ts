@@ -4,15 +4,13 @@ import { newestFirst, PLAN_FILE, sentCampaign, takesPlans } from '../../operatio
 import { readPriceList } from '../../plan/prices.ts';
 import { nextSteps } from '../../report/next-steps.ts';
 import { reasonWords } from '../../report/reason-words.ts';
-import { totalsKey } from '../../report/tally.ts';
+import { type CampaignShape, comparedVariants, totalsKey } from '../../report/tally.ts';
 import { totalsOf } from '../../report/variants.ts';
 import {
   acceptedWords,
   commitFacts,
   DELIVERY_WORDS,
-  duration,
   inputFacts,
-  milliseconds,
   OUTCOME_WORDS,
   repliesText,
   unmatchedLines,
@@ -39,7 +37,7 @@ import {
   totalsBar,
   type View,
 } from './layout.ts';
-import { type RunDetail, runCharts, sparkline, variantsTable } from './run-detail.ts';
+import { causesTable, type RunDetail, runCharts, sparkline, variantsSection } from './run-detail.ts';
 
 const RUNS_ON_A_PAGE = 25;
 
@@ -131,7 +129,7 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
     campaign,
     back,
   );
-  const report = withDetail(summary, detail.value);
+  const report = withDetail(summary, detail.value, campaign);
   const lastMinute = counts.value?.lastMinute ?? 0;
   const sinceStartMs = Math.max(1_000, asked.view.nowMs - (run.lastStartAtMs ?? asked.view.nowMs));
   const perSecond = report.state === 'running' ? (lastMinute * 1_000) / Math.min(60_000, sinceStartMs) : null;
@@ -147,10 +145,16 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
   return { content, isOld: counts.isOld || detail.isOld };
 }
 
-/** Figures that need the scan of all recipients; variants have a table of their own. */
-function withDetail({ variants: _, significance: __, ...report }: Report, detail: RunDetail | null): Report {
+/** With the figures that need the scan of all recipients. */
+function withDetail(
+  { variants: _, significance: __, ...report }: Report,
+  detail: RunDetail | null,
+  campaign: CampaignShape | null,
+): Report {
   const { parts, cost } = detail ?? { parts: 0, cost: null };
-  return { ...report, sms: { ...report.sms, parts, cost } };
+  const compared =
+    detail === null ? {} : comparedVariants(detail.variants, campaign, detail.deliveries, report.winner ?? null);
+  return { ...report, ...compared, sms: { ...report.sms, parts, cost } };
 }
 
 /** A run in the list. */
@@ -205,14 +209,14 @@ function runsTable({ formats }: View, { runs, total, newer, older }: RunsData): 
     cells: [
       html`<span><a class="name" href="${address(['runs', run.id])}">${run.campaign}</a><br><span class="soft">${run.environment} · ${run.occurrence}</span></span>`,
       stateMark(run.state),
-      html`<span>${formats.time(run.startedMs)}${run.finishedMs === null ? null : html`<br><span class="soft">took ${duration(Math.max(0, run.finishedMs - run.startedMs))}</span>`}</span>`,
+      html`<span>${formats.time(run.startedMs)}${run.finishedMs === null ? null : html`<br><span class="soft">took ${formats.duration(Math.max(0, run.finishedMs - run.startedMs))}</span>`}</span>`,
       formats.number(run.recipients),
       outcomes(run, formats),
       run.totals === null || run.totals.skipped === 0 ? '' : formats.number(run.totals.skipped),
       run.delivered === null || run.totals === null
         ? ''
         : html`<span>${formats.number(run.delivered)} <span class="soft">(${formats.percent(run.delivered, Math.max(run.delivered, run.totals.accepted + run.totals.inDoubt))})</span></span>`,
-      run.times === null || run.times.length < 2 ? '' : sparkline(run.times),
+      run.times === null || run.times.length < 2 ? '' : sparkline(formats, run.times),
     ],
   }));
   return html`${table(`${formats.count(total, 'run')}, newest first.`, COLUMNS, rows)}
@@ -267,10 +271,16 @@ function runPage(view: View, data: RunData): Content {
     parts: [
       live('head', head(view, data)),
       live('totals', totals(view, data)),
-      live('steps', steps(data)),
+      live('steps', steps(view, data)),
+      live(
+        'causes',
+        data.detail === null
+          ? html``
+          : (causesTable(view, report.run, report.totals.recipients, data.detail) ?? html``),
+      ),
       live('why', html`<div class="two">${reasons(view, report)}${deliveries(view, report)}</div>`),
-      live('charts', data.detail === null ? counting() : runCharts(data.detail)),
-      live('variants', data.detail === null ? html`` : (variantsTable(view, report.run, data.detail) ?? html``)),
+      live('charts', data.detail === null ? counting() : runCharts(view, data.detail)),
+      live('variants', variantsSection(view, report) ?? html``),
       live('figures', figures(view, data)),
     ],
   };
@@ -289,20 +299,20 @@ function head({ formats }: View, { report, perSecond }: RunData): Html {
   const { run, environment, state, startedAt, finishedAt, purgedAt, totals: of } = report;
   return html`${crumbs([['Runs', '/']], run)}
 <div class="head"><h1>${report.campaign}</h1>${stateMark(state)}<form class="actions" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p></div>
-<p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${took(startedAt, finishedAt)})`}</p>
+<p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${took(formats, startedAt, finishedAt)})`}</p>
 ${state === 'running' ? progress(formats, of, perSecond) : null}
 ${purgedAt === undefined ? null : html`<p>Personal data was taken out of this run on ${formats.time(purgedAt)}.</p>`}
 ${acceptedWords(report.acceptedList).map((words) => html`<p>${words}</p>`)}`;
 }
 
-function took(startedAt: string, finishedAt: string): string {
-  return duration(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
+function took(formats: View['formats'], startedAt: string, finishedAt: string): string {
+  return formats.duration(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
 }
 
 function progress(formats: View['formats'], of: Report['totals'], perSecond: number | null): Html {
   const done = of.recipients - of.pending;
   const rate = perSecond ?? 0;
-  const left = rate > 0 && of.pending > 0 ? `, about ${duration((of.pending / rate) * 1000)} left` : '';
+  const left = rate > 0 && of.pending > 0 ? `, about ${formats.duration((of.pending / rate) * 1000)} left` : '';
   const pace =
     rate > 0
       ? `${formats.number(Math.round(rate * 10) / 10)} a second over the last minute${left}`
@@ -321,10 +331,10 @@ function totals({ formats }: View, { report, currency }: RunData): Html {
   return html`<dl class="funnel" aria-label="How far the messages came">${funnelFigures(funnelOf(report), formats)}${priced}</dl>`;
 }
 
-function steps({ report, campaignFile, planPath }: RunData): Html {
+function steps({ formats }: View, { report, campaignFile, planPath }: RunData): Html {
   // A run in progress needs no command: its progress is shown above.
   const isShown = (command: string | null) => report.state !== 'running' || !command?.startsWith('handbill report ');
-  const left = nextSteps(report, campaignFile, planPath).filter(({ command }) => isShown(command));
+  const left = nextSteps(report, campaignFile, planPath, formats).filter(({ command }) => isShown(command));
   if (left.length === 0) return html``;
   return html`<h2>What to do</h2>
 ${left.map(
@@ -424,10 +434,10 @@ ${facts([
     'Latency',
     requests.posted === 0
       ? null
-      : `p50 ${milliseconds(latencyMs.p50)}, p95 ${milliseconds(latencyMs.p95)}, p99 ${milliseconds(latencyMs.p99)}`,
+      : `p50 ${formats.milliseconds(latencyMs.p50)}, p95 ${formats.milliseconds(latencyMs.p95)}, p99 ${formats.milliseconds(latencyMs.p99)}`,
   ],
   ['SMS parts', sms.parts === 0 ? null : formats.number(sms.parts)],
-  ['Replies', replies === undefined ? null : repliesText(replies)],
+  ['Replies', replies === undefined ? null : repliesText(replies, formats)],
   ['Opens again', opensAt === undefined ? null : formats.time(opensAt)],
   ['Winner of the test', winner?.variant ?? null],
   ...commitFacts(report),

@@ -1,4 +1,5 @@
-import type { Delivery, Outcome, OutcomeState, Report } from '../../model.ts';
+import type { Outcome, OutcomeState, Report } from '../../model.ts';
+import { LOST } from '../../report/fold-delivery.ts';
 import { type Formats, PLAIN } from '../../report/formats.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
@@ -48,7 +49,6 @@ function isLost({ outcome, delivery = null }: Outcome): boolean {
 }
 
 const PRESSING: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
-const LOST: ReadonlySet<Delivery> = new Set(['expired', 'undeliverable', 'failed', 'rejected']);
 
 /**
  * Recipients who were not accepted or not reached; null if there are none. A report may be shared, so addresses are

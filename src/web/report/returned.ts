@@ -126,7 +126,7 @@ export function overTimeOf(slots: readonly Slot<Moment>[], formats: Formats = PL
   });
   const words = series.map(({ name, sum }) => `${name} ${formats.number(sum)}`).join(', ');
   const description = `In the end: ${words}.`;
-  const title = 'Recipients who had come so far (UTC)';
+  const title = `Recipients who had come so far (${formats.timeZone})`;
   return section('Over time', lineChart({ title, description, series, xKind: 'time', yUnit: 'recipients', formats }));
 }
 

@@ -4,6 +4,7 @@ import type { Delivery, Outcome, ReplyMeaning, Report } from '../../model.ts';
 import { countedRows, isChosen, type RowFilter } from '../../operations/report.ts';
 import { createReferences } from '../../plan/reference.ts';
 import type { DeliveryCount } from '../../report/deliveries.ts';
+import { LOST } from '../../report/fold-delivery.ts';
 import { readLatency } from '../../report/latency.ts';
 import type { ReportOptions } from '../../report/record.ts';
 import { messageOf } from '../../send/deliveries.ts';
@@ -101,7 +102,6 @@ function returnTimes({ events }: Pick<Ledger, 'events'>, run: RunRecord): ((outc
 const NEVER: ReturnTimes = { arrived: null, read: null, replied: null, 'did not arrive': null };
 const ARRIVED: ReadonlySet<Delivery> = new Set(['delivered', 'read']);
 const ANSWERS: ReadonlySet<Delivery> = new Set(['replied', 'opted-out']);
-const LOST: ReadonlySet<Delivery> = new Set(['expired', 'undeliverable', 'failed', 'rejected']);
 
 function firstOf(reports: readonly DeliveryRecord[], isMeant: (report: DeliveryRecord) => boolean): number | null {
   let first: number | null = null;

@@ -3,13 +3,12 @@ import { type Formats, PLAIN } from '../../report/formats.ts';
 import { nextSteps } from '../../report/next-steps.ts';
 import { reasonAdvice, reasonWords } from '../../report/reason-words.ts';
 import { totalsKey } from '../../report/tally.ts';
-import { intervalOf, rateOf, significanceWords, winnerWords } from '../../report/variants-text.ts';
 import { acceptedWords, OUTCOME_WORDS, purgedWords, STATE_WORDS, WORST_FIRST } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { stackedBar } from '../charts/bars.ts';
 import { inlineMark, toneClass } from '../charts/chart.ts';
-import { type Funnel, funnelCell, funnelFigures, funnelOf, stagesOf, variantFunnel } from '../charts/funnel.ts';
-import { intervalChart } from '../charts/lines.ts';
+import { funnelCells, funnelFigures, funnelOf } from '../charts/funnel.ts';
+import { comparisonOf } from '../charts/variants.ts';
 import type { ReportPageOptions } from './options.ts';
 import { type Column, coded, row, section, table, timeOf } from './parts.ts';
 import type { ChannelReturns } from './returned.ts';
@@ -137,87 +136,36 @@ export function channelStepsOf(
   formats: Formats = PLAIN,
 ): Html | null {
   if (steps === undefined) return null;
-  const lines = steps.map(({ channel, attempted, accepted, fellBack, cost }) => ({
-    name: channel,
-    funnel: {
-      list: null,
-      sent: attempted,
-      accepted,
-      returned: returned.size === 0 ? null : (returned.get(channel) ?? NOTHING),
-    },
-    more: [formats.number(fellBack), cost === null ? '-' : formats.money(cost, null)],
+  const funnels = steps.map(({ channel, attempted, accepted }) => ({
+    list: null,
+    sent: attempted,
+    accepted,
+    returned: returned.size === 0 ? null : (returned.get(channel) ?? NOTHING),
   }));
-  const more = ['Fell back', currency ? `Cost (${currency})` : 'Cost'];
-  return section('Channels', funnelTable('Channels', 'Channel', lines, more, formats));
+  const { names, cells } = funnelCells(funnels, formats);
+  const columns = columnsOf('Channel', [...names, 'Fell back', currency ? `Cost (${currency})` : 'Cost']);
+  const rows = steps.map(({ channel, fellBack, cost }, i) => {
+    const more = [formats.number(fellBack), cost === null ? '-' : formats.money(cost, null)];
+    return row(columns, channel, [...(cells[i] ?? []), ...more]);
+  });
+  return section('Channels', table('Channels', columns, rows));
 }
 
 const NOTHING = { delivered: 0, read: 0, replied: 0, optedOut: 0 };
 
-interface FunnelLine {
-  readonly name: string;
-  readonly funnel: Funnel;
-  /** Further cells. */
-  readonly more: readonly string[];
-}
-
-/** A funnel in each row, with the same stages. */
-function funnelTable(
-  label: string,
-  first: string,
-  lines: readonly FunnelLine[],
-  more: readonly string[],
-  formats: Formats,
-): Html {
-  const all = lines.map((line) => ({ ...line, stages: stagesOf(line.funnel) }));
-  const names = [...new Set(all.flatMap(({ stages }) => stages.map(({ name }) => name)))].sort(
-    (a, b) => STAGES.indexOf(a) - STAGES.indexOf(b),
-  );
-  const columns = columnsOf(first, [...names, ...more]);
-  const rows = all.map(({ name, stages, more: cells }) => {
-    const most = Math.max(...stages.map(({ count }) => count));
-    const shown = names.map((wanted) => {
-      const stage = stages.find((one) => one.name === wanted);
-      return stage === undefined ? formats.number(0) : funnelCell(stage, most, formats);
-    });
-    return row(columns, name, [...shown, ...cells]);
-  });
-  return table(label, columns, rows);
-}
-
-const STAGES = ['List', 'Sent', 'Accepted', 'Delivered', 'Read', 'Replied', 'Opted out'];
-
 /** The outcomes of each variant, and the result of the comparison; null without variants. */
-export function variantsOf(
-  { variants, significance = null, ...report }: Report,
-  formats: Formats = PLAIN,
-): Html | null {
-  if (variants === undefined) return null;
-  const lines = variants.map((variant) => ({
-    name: variant.name,
-    funnel: variantFunnel(variant),
-    more: [rateOf(variant, formats), intervalOf(variant, formats)],
-  }));
-  const intervals = variants.flatMap(({ name, rate, low, high }) =>
-    rate === null || low === null || high === null ? [] : [{ label: name, value: rate, low, high }],
-  );
-  const said = [significanceWords({ variants, significance }), winnerWords(report, formats)].filter(
-    (text) => text !== '',
-  );
-  const chart = intervalChart({
-    title: 'Accepted, with 95 % intervals',
-    description: said.length === 0 ? 'The share of each variant that was accepted.' : said.join(' '),
-    format: (share) => (formats === PLAIN ? `${Number((share * 100).toFixed(1))} %` : formats.percent(share, 1)),
-    bounds: [0, 1],
-    figures: 'elsewhere',
-    intervals,
-  });
+export function variantsOf(report: Report, formats: Formats = PLAIN): Html | null {
+  const comparison = comparisonOf(report, formats);
+  if (comparison === null) return null;
+  const { said, titles, rows, chart } = comparison;
+  const columns = columnsOf('Variant', titles);
   const words =
-    said.length === 0
+    said === ''
       ? null
-      : html`<p>${said.join(' ')}</p>
+      : html`<p>${said}</p>
 `;
-  const figures = funnelTable('Variants', 'Variant', lines, ['Rate', '95 % interval'], formats);
-  return section('Variants', [words, figures, intervals.length > 1 ? chart : null]);
+  const lines = rows.map(({ name, cells }) => row(columns, name, cells));
+  return section('Variants', [words, table('Variants', columns, lines), chart]);
 }
 
 function columnsOf(name: string, figures: readonly string[]): readonly Column[] {

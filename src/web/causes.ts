@@ -1,0 +1,65 @@
+import type { Delivery, Outcome, OutcomeState } from '../model.ts';
+import { LOST } from '../report/fold-delivery.ts';
+
+/** Recipients whose message failed, or may have failed, for one cause. */
+export interface CauseCount {
+  /** What became of the message: its outcome, or where that is `accepted` its delivery. */
+  readonly end: { readonly outcome: OutcomeState } | { readonly delivery: Delivery };
+  /** As `causeOf` has it; null: of several causes, which were too many to be kept apart. */
+  readonly cause: string | null;
+  readonly count: number;
+}
+
+const FAILED: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
+
+/** An API that writes something new into each error would have as many causes as recipients. */
+const MOST_CAUSES = 500;
+
+const MOST_CHARACTERS = 200;
+
+/**
+ * Why a message failed: the status and the words of the API, or of the delivery report. Words with an address or an id
+ * are left out, so that recipients with the same cause have the same text. Null for a message that did not fail.
+ */
+export function causeOf({ outcome, reason, httpStatus, error, delivery = null }: Outcome): string | null {
+  const words = error === null ? '' : general(error);
+  if (FAILED.has(outcome)) {
+    const code = httpStatus === null ? (reason ?? outcome) : `HTTP ${httpStatus}`;
+    return short(words === '' ? code : `${code}: ${words}`);
+  }
+  return delivery !== null && LOST.has(delivery) ? short(words === '' ? delivery : words) : null;
+}
+
+function general(text: string): string {
+  const words = text.trim().split(/\s+/);
+  return words
+    .map((word) => (word.includes('@') || word.replace(/\D+/g, '').length >= ID_DIGITS ? '…' : word))
+    .join(' ');
+}
+
+/** It is part of an address, where half of a character cannot be. */
+function short(text: string): string {
+  return text.slice(0, MOST_CHARACTERS).toWellFormed().trim();
+}
+
+/** A word with so many digits is a number, an id or a time. */
+const ID_DIGITS = 5;
+
+/** Counts causes as recipients go by. */
+export function countCauses(): { add(outcome: Outcome): void; all(): readonly CauseCount[] } {
+  const found = new Map<string, { -readonly [K in keyof CauseCount]: CauseCount[K] }>();
+  return {
+    add(one) {
+      const cause = causeOf(one);
+      if (cause === null) return;
+      const { outcome, delivery = null } = one;
+      const end = FAILED.has(outcome) || delivery === null ? { outcome } : { delivery };
+      const keyOf = (text: string | null): string => JSON.stringify([end, text]);
+      const kept = found.has(keyOf(cause)) || found.size < MOST_CAUSES ? cause : null;
+      const known = found.get(keyOf(kept)) ?? { end, cause: kept, count: 0 };
+      known.count += 1;
+      found.set(keyOf(kept), known);
+    },
+    all: () => [...found.values()].sort((a, b) => b.count - a.count),
+  };
+}
