@@ -86,10 +86,19 @@ export async function readRows(
 export const SORTS = ['line', 'recipient', 'outcome', 'delivery', 'variant', 'attempts', 'changed'] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** Longer lists stay in their own order: to sort one, all of its rows are read for every page. */
-export const SORTED_ROWS = 50_000;
+/** How far a sorted list can be paged: twice as many of its rows are held at most. */
+export const SORTED_ROWS = 10_000;
 
-/** A page of the recipients that match, sorted; `total` is how many match. */
+interface SortedPage {
+  readonly rows: readonly Outcome[];
+  /** How many rows match. */
+  readonly total: number;
+}
+
+/**
+ * A page of the recipients that match, sorted. All rows are read for every page, and no more of them are held than come
+ * before its end.
+ */
 export async function readSorted(
   open: OpenLedger,
   run: RunRecord,
@@ -97,23 +106,30 @@ export async function readSorted(
   filter: RowFilter,
   { by, isDown, from }: { readonly by: Sort; readonly isDown: boolean; readonly from: number },
   limit: number,
-): Promise<{ readonly rows: readonly Outcome[]; readonly total: number }> {
+): Promise<SortedPage> {
   const walk = createWalk(open, run, isHeld, filter);
   const lastRow = Number(open.query(LAST_ROW).get(run.list)?.[0] ?? -1);
   const turn = createTurns();
-  const found: Outcome[] = [];
+  const keyOf = KEYS[by];
+  const sign = isDown ? -1 : 1;
+  const most = Math.min(from + limit, SORTED_ROWS);
+  let best: { readonly key: string | number; readonly outcome: Outcome }[] = [];
+  let total = 0;
+  // Equal ones stay in list order.
+  const keepBest = (): void => {
+    best.sort((a, b) => sign * compare(a.key, b.key) || a.outcome.row - b.outcome.row);
+    best = best.slice(0, most);
+  };
   for (let after = -1; after < lastRow; ) {
     const step = walk.next(after, lastRow, MOST_ROWS);
-    found.push(...step.rows);
+    for (const outcome of step.rows) best.push({ key: keyOf(outcome), outcome });
+    total += step.rows.length;
+    if (best.length > 2 * most + MOST_ROWS) keepBest();
     after = step.reached;
     await turn();
   }
-  const sign = isDown ? -1 : 1;
-  const keyOf = KEYS[by];
-  const keys = new Map(found.map((one) => [one, keyOf(one)]));
-  // Equal ones stay in list order.
-  found.sort((a, b) => sign * compare(keys.get(a) ?? '', keys.get(b) ?? '') || a.row - b.row);
-  return { rows: found.slice(from, from + limit), total: found.length };
+  keepBest();
+  return { rows: best.slice(from).map(({ outcome }) => outcome), total };
 }
 
 const KEYS: Readonly<Record<Sort, (outcome: Outcome) => string | number>> = {

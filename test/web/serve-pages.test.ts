@@ -315,7 +315,7 @@ describe('the table of recipients', () => {
     expectQuiet(watched, pages.base);
   });
 
-  it('keeps the order of the list where that is too long to be sorted', async () => {
+  it('is sorted at any length, as far as a person pages', async () => {
     const id = withLedger(
       project.path('.handbill/ledger.db'),
       (ledger) =>
@@ -327,8 +327,14 @@ describe('the table of recipients', () => {
     );
     await using pages = await servePages(project.root);
     await using watched = await openWatched(browser, `${pages.base}/runs/${id}/recipients?sort=-line`);
-    expect(await watched.page.locator('thead a').count()).toBe(0);
-    expect(await watched.page.locator('tbody td[data-label=Line]').first().textContent()).toBe('2');
+    const { page } = watched;
+    const first = page.locator('tbody td[data-label=Line]').first();
+    expect(await first.textContent()).toBe('50,002');
+    expect(await page.locator('caption').textContent()).toBe('50,001 recipients. Sorted by line.');
+    await page.goto(`${pages.base}/runs/${id}/recipients?sort=-line&page=199`);
+    expect(await first.textContent()).toBe('40,052');
+    expect(await page.locator('main').innerText()).toContain('A sorted list ends after 10,000 rows.');
+    expect(await page.getByRole('link', { name: 'Next page' }).count()).toBe(0);
   });
 });
 

@@ -49,8 +49,7 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   const filter = filterOf(site, query);
   const cursor = cursorOf(asked.query);
   const isHeld = site.looks.isHeld(run);
-  const canSort = run.rows <= SORTED_ROWS;
-  const sort = canSort ? sortOf(asked.query) : null;
+  const sort = sortOf(asked.query);
   const sorted =
     sort === null
       ? null
@@ -61,7 +60,7 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
       : {
           rows: sorted.rows,
           hasBefore: sort.page > 0,
-          hasAfter: (sort.page + 1) * ROWS_ON_A_PAGE < sorted.total,
+          hasAfter: (sort.page + 1) * ROWS_ON_A_PAGE < Math.min(sorted.total, SORTED_ROWS),
           stoppedAt: null,
         };
   // Needed only for the form and a figure, so the wait for them is short.
@@ -76,7 +75,6 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
     causes: detail.value?.causes.flatMap(({ cause }) => cause ?? []) ?? [],
     rows: page.rows,
     total: sorted?.total ?? totalOf(run, filter, counts.value),
-    canSort,
     sort,
     isFirst: sort === null ? 'after' in cursor && cursor.after < 0 : sort.page === 0,
     hasBefore: page.hasBefore,
@@ -229,8 +227,6 @@ interface RecipientsData {
   readonly rows: readonly Outcome[];
   /** The number of rows that match, if that is known without scanning all recipients. */
   readonly total: number | null;
-  /** The list is short enough to be sorted. */
-  readonly canSort: boolean;
   /** Null: in the order of the list. */
   readonly sort: Sorting | null;
   readonly isFirst: boolean;
@@ -280,9 +276,13 @@ function list({ formats }: View, data: RecipientsData): Html {
   const sorted = sort === null ? {} : { sort: sortText(sort) };
   const to = (cursor: Readonly<Record<string, number>>): string =>
     address(['runs', run, 'recipients'], { ...query, ...sorted, ...cursor });
+  const end =
+    sort === null || data.hasAfter || total === null || total <= SORTED_ROWS
+      ? null
+      : html`<p>A sorted list ends after ${formats.count(SORTED_ROWS, 'row')}. Filter it, or sort it the other way round.</p>`;
   const far =
     stoppedAt === null
-      ? null
+      ? end
       : html`<p>Looked at ${formats.number(stoppedAt + 1)} of ${formats.count(data.recipients, 'recipient')} so far. <a href="${to({ after: stoppedAt })}">Look further</a></p>`;
   if (rows.length === 0) {
     const none = stoppedAt === null ? 'No recipients match' : 'No recipients match yet';
@@ -362,9 +362,9 @@ function sortText({ by, isDown }: Pick<Sorting, 'by' | 'isDown'>): string {
 }
 
 /** Headings that sort; a second time, the other way round. */
-function columnsOf({ canSort, sort }: RecipientsData, to: (sort: string) => string) {
+function columnsOf({ sort }: RecipientsData, to: (sort: string) => string) {
   return COLUMNS.map(([by, column]) => {
-    if (by === null || !canSort) return column;
+    if (by === null) return column;
     const isNow = sort === null ? by === 'line' : sort.by === by;
     const isDown = isNow && sort?.isDown === true;
     const next = isNow ? !isDown : DOWN_FIRST.has(by);
