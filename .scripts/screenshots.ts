@@ -1,7 +1,7 @@
 /**
  * Makes docs/images/*.webp, the pictures of pages in the README and docs: sends a campaign of made-up people to the sandbox, which reports and
  * replies, and looks at the pages in a browser. Numbers are those that regulators keep free for films and books.
- * `npm run screenshots` writes them. `npm run screenshots -- FOLDER` writes every page into FOLDER instead, in three sizes, light and dark.
+ * `npm run screenshots` writes them. `npm run screenshots -- FOLDER` writes every page into FOLDER instead, in four sizes, light and dark.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -35,6 +35,7 @@ interface View {
 const DOCS: readonly View[] = [{ suffix: '', width: 1280, height: 900, colorScheme: 'light' }];
 const ALL: readonly View[] = (['light', 'dark'] as const).flatMap((colorScheme) =>
   [
+    [1440, 900],
     [1280, 900],
     [820, 1180],
     [390, 844],
@@ -67,7 +68,10 @@ try {
   handbill([...sent, '--listen', String(LISTEN_PORT), '--listen-for', '20s'], [0, 3, 4]);
   handbill(['preview', 'autumn-fair', '--occurrence', 'next', '--format', 'html', '-o', 'preview.html'], [0]);
   handbill(['report', '--format', 'html', '-o', 'report.html', '--full'], [0]);
-  await photograph(await startServe());
+  await photograph(
+    await startServe(folder, '--campaigns', 'autumn-fair'),
+    given === undefined ? null : await startServe(writeEmptyProject()),
+  );
 } finally {
   for (const child of running) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
@@ -162,16 +166,21 @@ async function startSandbox(): Promise<string> {
   return await started(['sandbox', '--port', '0', '--quiet', ...answers, ...hook, ...shares, ...pace]);
 }
 
-async function startServe(): Promise<string> {
-  return await started(
-    ['serve', '--port', '0', '--allow-actions', '--campaigns', 'autumn-fair'],
-    'login\\?token=[\\w-]+',
-  );
+async function startServe(cwd: string, ...more: readonly string[]): Promise<string> {
+  return await started(['serve', '--port', '0', '--allow-actions', ...more], 'login\\?token=[\\w-]+', cwd);
+}
+
+/** Where nothing was sent yet. */
+function writeEmptyProject(): string {
+  const empty = join(folder, 'empty');
+  mkdirSync(empty);
+  writeFileSync(join(empty, 'handbill.yaml'), 'timeZone: America/New_York\n');
+  return empty;
 }
 
 /** Starts a command that serves, and waits for the address that it prints. */
-async function started(args: readonly string[], path = ''): Promise<string> {
-  const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), ...args], { cwd: folder, env });
+async function started(args: readonly string[], path = '', cwd = folder): Promise<string> {
+  const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), ...args], { cwd, env });
   running.push(child);
   const wanted = new RegExp(`http://127\\.0\\.0\\.1:\\d+/?${path}(?=\\s)`);
   let printed = '';
@@ -196,7 +205,7 @@ function handbill(args: readonly string[], statuses: readonly number[]): void {
   }
 }
 
-async function photograph(signIn: string): Promise<void> {
+async function photograph(signIn: string, emptySignIn: string | null): Promise<void> {
   await using browser = await startChromium();
   const serve = new URL(signIn).origin;
   const list = await readRuns(signIn);
@@ -212,6 +221,7 @@ async function photograph(signIn: string): Promise<void> {
     { name: 'serve-replies', url: `${serve}/replies` },
     { name: 'serve-suppressions', url: `${serve}/suppressions` },
     { name: 'serve-campaigns', url: `${serve}/campaigns` },
+    ...emptyPictures(emptySignIn),
   ];
   const views = given === undefined ? DOCS : ALL;
   for (const { suffix, width, height, colorScheme } of views) {
@@ -224,6 +234,7 @@ async function photograph(signIn: string): Promise<void> {
     });
     const page = await context.newPage();
     await page.goto(signIn);
+    if (emptySignIn !== null) await page.goto(emptySignIn);
     for (const { name, url, prepare, isInDocs } of pictures) {
       if (given === undefined && isInDocs !== true) continue;
       await page.goto(url);
@@ -233,6 +244,12 @@ async function photograph(signIn: string): Promise<void> {
     }
     await context.close();
   }
+}
+
+function emptyPictures(signIn: string | null): readonly Picture[] {
+  if (signIn === null) return [];
+  const pages = ['', 'doubt', 'replies', 'suppressions', 'campaigns'];
+  return pages.map((page) => ({ name: `empty-${page || 'serve'}`, url: new URL(`/${page}`, signIn).href }));
 }
 
 /** Addresses of the runs, the newest first. */

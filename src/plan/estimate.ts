@@ -1,6 +1,6 @@
 import type { PriceList } from '../content/price.ts';
 import type { Campaign, Canary, Decision, DeferDecision, SendDecision, StepMessage } from '../model.ts';
-import { duration, number } from '../report/words.ts';
+import { type Formats, PLAIN } from '../report/formats.ts';
 import { safeLine } from '../util/escape.ts';
 import { iso } from '../util/time.ts';
 import { createPricer } from './prices.ts';
@@ -216,17 +216,19 @@ function fallbackEstimate(
 /* How an estimate is said in one line; null where there is nothing to say. */
 
 /** `1,204 parts`: of SMS; other channels have none. */
-export function partsText(parts: number): string | null {
-  if (parts === 0) return null;
-  return parts === 1 ? '1 part' : `${number(parts)} parts`;
+export function partsText(parts: number, formats: Formats = PLAIN): string | null {
+  return parts === 0 ? null : formats.count(parts, 'part');
 }
 
 /** `12.30 EUR`, or from the cheapest to the most expensive where fallbacks may change it; and the cost of those that wait. */
-export function costText({ costMicros, currency, unpriced, fallback, waiting }: Estimate): string | null {
+export function costText(
+  { costMicros, currency, unpriced, fallback, waiting }: Estimate,
+  { money, number }: Formats = PLAIN,
+): string | null {
   if (costMicros === null) return null;
   const amountOf = (range: CostRange): string => {
-    const [low, high] = [range.low, range.high].map((micros) => (micros / 1e6).toFixed(2));
-    return `${low === high ? low : `${low} to ${high}`} ${safeLine(currency ?? '')}`.trim();
+    const [low = 0, high = 0] = [range.low, range.high].map((micros) => Math.round(micros / 1e4) / 100);
+    return `${low === high ? '' : `${money(low, null)} to `}${money(high, safeLine(currency ?? ''))}`;
   };
   const now = amountOf(fallback?.costMicros ?? { low: costMicros, high: costMicros });
   const amount = waiting === null ? now : `${now}, later ${amountOf(waiting)}`;
@@ -234,14 +236,14 @@ export function costText({ costMicros, currency, unpriced, fallback, waiting }: 
 }
 
 /** The recipients of fallbacks, and how many parts they add at most. */
-export function fallbackText({ fallback }: Estimate): string | null {
+export function fallbackText({ fallback }: Estimate, formats: Formats = PLAIN): string | null {
   if (fallback === null) return null;
-  const parts = partsText(fallback.parts);
-  return `for up to ${number(fallback.recipients)}${parts === null ? '' : `, up to ${parts}`}`;
+  const parts = partsText(fallback.parts, formats);
+  return `for up to ${formats.number(fallback.recipients)}${parts === null ? '' : `, up to ${parts}`}`;
 }
 
 /** `100, 1 %, then the rest; each when at least 95 % were accepted, after 10m`: how a canary goes out. */
-export function canaryText(canary: Canary | null): string | null {
+export function canaryText(canary: Canary | null, { number, duration }: Formats = PLAIN): string | null {
   if (canary === null) return null;
   const steps = canary.steps.map((step) => ('count' in step ? number(step.count) : shareText(step.share)));
   const { accepted, delivered, optedOut, waitMs } = canary.gate;

@@ -10,6 +10,7 @@ import type {
   StepMessage,
   WinnerState,
 } from '../model.ts';
+import type { Formats } from '../report/formats.ts';
 import type { WhereDay } from './day.ts';
 import type { Estimate } from './estimate.ts';
 import type { AnyPlanFile } from './plan-file.ts';
@@ -17,6 +18,8 @@ import type { AnyPlanFile } from './plan-file.ts';
 /** A dry run that is under way: read `batches` to its end, then ask for `result`. */
 export interface PreviewRows {
   readonly plan: PreviewedPlan;
+  /** How figures and times are written for people: as the project says. */
+  readonly formats: Formats;
   /** What is worth knowing about a message or about a row that is left out. */
   readonly warn: (decision: SendDecision | SkipDecision) => readonly Diagnostic[];
   /** The channel step that a message was written for. */

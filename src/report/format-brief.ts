@@ -1,9 +1,9 @@
 import type { OutcomeState, Report, RunState } from '../model.ts';
 import { safeLine, shellWord } from '../util/escape.ts';
+import { type Formats, PLAIN } from './formats.ts';
 import { nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
 import { totalsKey } from './tally.ts';
-import { duration, number } from './words.ts';
 
 /** Characters of both lines: what a chat or a text message shows whole. */
 export const BRIEF_LENGTH = 200;
@@ -23,15 +23,17 @@ export async function* formatBrief(
  */
 export function briefText(
   report: Report,
-  { campaignFile, planPath }: Pick<ReportOptions, 'campaignFile' | 'planPath'>,
+  { campaignFile, planPath, formats = PLAIN }: Pick<ReportOptions, 'campaignFile' | 'formats' | 'planPath'>,
 ): string {
   const advice = adviceOf(report, campaignFile ?? report.campaign, planPath ?? null);
   // Two ends of lines, and the text between the halves of the second.
   const room = BRIEF_LENGTH - advice.length - 4;
-  const came = cameBack(report);
-  const first = firstLine(report, room - Math.min(CAME_LEAST, came.join(', ').length));
+  const came = cameBack(report, formats);
+  const first = firstLine(report, formats, room - Math.min(CAME_LEAST, came.join(', ').length));
   const second = [joined('', came, ', ', room - first.length), advice].filter((part) => part !== '').join('; ');
-  return second === '' ? `${first}\n` : `${first}\n${second}\n`;
+  const text = second === '' ? `${first}\n` : `${first}\n${second}\n`;
+  // Some locales have spaces of their own between thousands.
+  return text.replace(/[\u00a0\u202f]/g, ' ');
 }
 
 /** Room that is kept for delivery reports. */
@@ -49,14 +51,15 @@ function adviceOf(report: Report, campaign: string, planPath: string | null): st
 }
 
 /** `hello (production, once): finished in 2 min 10 s - 4,980 of 5,000 accepted, 12 rejected, 3 in doubt, 5 skipped` */
-function firstLine(report: Report, room: number): string {
+function firstLine(report: Report, formats: Formats, room: number): string {
+  const { number } = formats;
   const { campaign, environment, occurrence, totals } = report;
-  const state = stateText(report);
+  const state = stateText(report, formats);
   const accepted = `${number(totals.accepted)} of ${number(totals.recipients)} accepted`;
   const must = `: ${state} - ${accepted}`;
   const names = `${safeLine(campaign)} (${safeLine(environment)}, ${safeLine(occurrence.replace(/:00Z$/, 'Z'))})`;
   const head = shortened(names, Math.max(NAMES_LEAST, room - must.length));
-  return joined(head + must, othersOf(report), ', ', room);
+  return joined(head + must, othersOf(report, formats), ', ', room);
 }
 
 const NAMES_LEAST = 20;
@@ -71,18 +74,18 @@ const OTHERS: readonly (readonly [OutcomeState, string])[] = [
   ['skipped', 'skipped'],
 ];
 
-function othersOf({ totals }: Report): readonly string[] {
+function othersOf({ totals }: Report, { number }: Formats): readonly string[] {
   return OTHERS.flatMap(([outcome, word]) => {
     const count = totals[totalsKey(outcome)];
     return count === 0 ? [] : [`${number(count)} ${word}`];
   });
 }
 
-function cameBack({ deliveries }: Report): readonly string[] {
+function cameBack({ deliveries }: Report, { number }: Formats): readonly string[] {
   return Object.entries(deliveries).map(([word, count]) => `${word} ${number(count)}`);
 }
 
-function stateText({ state, startedAt, finishedAt, halt }: Report): string {
+function stateText({ state, startedAt, finishedAt, halt }: Report, { duration }: Formats): string {
   const ms = finishedAt === null ? -1 : Date.parse(finishedAt) - Date.parse(startedAt);
   const word = state === 'halted' && halt !== null ? `${STATES[state]} (${halt.rule})` : STATES[state];
   if (state === 'running' || ms < 0) return word;

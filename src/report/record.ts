@@ -135,7 +135,7 @@ export interface ReportOptions {
   readonly planPath?: string;
   /** ISO 4217 code of the costs; none is shown when absent. */
   readonly currency?: string | null;
-  /** How figures and times are written, in `text` and on pages; `PLAIN` when absent. */
+  /** How figures and times are written, in `text`, in `brief` and on pages; `PLAIN` when absent. */
   readonly formats?: Formats;
   /** The report once all outcomes have been read, where delivery reports are counted as they go by. */
   readonly completed?: () => Report;

@@ -39,14 +39,12 @@ export function openDeliveries({ events }: { readonly events: Events }, run: Run
       return outcomes.map((outcome, i) => {
         const { steps, row } = outcome;
         const answer = answered.get(row) ?? null;
-        if (steps !== undefined) {
-          const joined = steps.map((step, n) => ({ ...step, delivery: reportedOf(i, n, step) }));
-          return { ...outcome, delivery: answer ?? joined.at(-1)?.delivery ?? null, steps: joined };
-        }
-        const delivery = answer ?? reportedOf(i, 0, outcome);
-        if (delivery === null) return outcome;
-        const error = outcome.error ?? (LOST.has(delivery) ? errorOf(events, run, outcome) : null);
-        return { ...outcome, delivery, error };
+        const joined = steps?.map((step, n) => ({ ...step, delivery: reportedOf(i, n, step) }));
+        const delivery = answer ?? (joined === undefined ? reportedOf(i, 0, outcome) : joined.at(-1)?.delivery) ?? null;
+        if (delivery === null && joined === undefined) return outcome;
+        const isLost = delivery !== null && LOST.has(delivery);
+        const error = outcome.error ?? (isLost ? errorOf(events, run, outcome) : null);
+        return { ...outcome, delivery, error, ...(joined === undefined ? {} : { steps: joined }) };
       });
     },
   };

@@ -22,6 +22,7 @@ import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
 import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
 import { createWindowGate } from '../plan/window.ts';
 import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
+import { createFormats } from '../report/formats.ts';
 import { overRefusal } from '../schedule/occurrence.ts';
 import type { Meter } from '../util/long-work.ts';
 import { requireApproval } from './approved.ts';
@@ -126,6 +127,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
   }
   return {
     plan,
+    formats: createFormats(campaign.project.locale, campaign.project.timeZone),
     warn: createWarner(plan),
     stepOf: channelStepsOf(campaign),
     warnings: said,

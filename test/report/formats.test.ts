@@ -65,9 +65,18 @@ describe('a report in the locale of its project', () => {
     expect(body).not.toMatch(/>[^<]*\d,\d{3}\b(?! ?[€%])[^<]*</);
   });
 
-  test.each(REPORT_FORMATS.filter((format) => format !== 'text'))('%s never changes', async (format) => {
-    expect(await reportAs(format, { formats: german })).toBe(await reportAs(format, {}));
+  it('has them in its two lines for a chat, with spaces of ASCII', async () => {
+    expect(await reportAs('brief', { formats: german })).toContain('1.200 of 2.000 accepted');
+    const french = createFormats('fr-FR', 'Europe/Paris');
+    expect(await reportAs('brief', { formats: french })).toContain('1 200 of 2 000 accepted');
   });
+
+  test.each(REPORT_FORMATS.filter((format) => format !== 'text' && format !== 'brief'))(
+    '%s never changes',
+    async (format) => {
+      expect(await reportAs(format, { formats: german })).toBe(await reportAs(format, {}));
+    },
+  );
 
   it('is that of handbill.yaml, for send and for report', async () => {
     using project = createProject({

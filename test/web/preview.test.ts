@@ -494,6 +494,26 @@ describe('what is worth looking at', () => {
     expect(await own.page.locator('#figures > summary').innerText()).toMatch(/0\.\d\d GBP/);
   });
 
+  it('is written as the project says: figures, money, dates and counts', async () => {
+    const people = Array.from({ length: 1_200 }, (_, i) => `+447400${String(100_000 + i)},c${i},Ann,Bath\n`);
+    using other = createProject({
+      'handbill.yaml': 'locale: de-DE\ntimeZone: Europe/Berlin\nprices: prices.csv\n',
+      'prices.csv': 'country,channel,price,currency\n*,sms,1.25,EUR\n',
+      'spring/campaign.yaml': CAMPAIGN,
+      'spring/people.csv': `msisdn,customer,name,town\n${people.join('')}`,
+    });
+    await runHere(['preview', 'spring', '--format', 'html', '-o', 'p.html'], { cwd: other.root });
+    await using own = await openWatched(browser, `file://${other.path('p.html')}`);
+    await settled(own.page);
+    const figures = (await own.page.locator('#figures > summary').innerText()).replace(/\s+/g, ' ');
+    expect(figures).toContain('1.200 recipients');
+    expect(figures).toMatch(/\d\.\d{3},\d\d €/);
+    expect(await own.page.locator('#count').textContent()).toBe('1.200 rows');
+    expect(await own.page.locator('#place').textContent()).toBe('1 of 1.200');
+    await own.page.locator('#figures > summary').click();
+    expect(await own.page.locator('#figures .chart').first().textContent()).toMatch(/1\.200 \(100\s%\)/);
+  });
+
   it('is every variant beside the others, each as one recipient gets it', async () => {
     const page = await open('#line=20');
     const own = rows.find(({ line }) => line === 20)?.variant;

@@ -7,7 +7,7 @@ import { keepLedger, type OpenLedger } from '../../src/web/ledger.ts';
 import { type RowFilter, readRow, readRows } from '../../src/web/rows.ts';
 import { readSearch } from '../../src/web/search.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { NOW, numberOf, recordRun, withLedger } from './serve-ledger.ts';
+import { NOW, numberOf, recordRun, reportOf, withLedger } from './serve-ledger.ts';
 
 const NO_FILTER: RowFilter = { outcome: null, reason: null, delivery: null, variant: null, cause: null, search: null };
 
@@ -136,6 +136,15 @@ describe('rows that pages read for themselves', () => {
     expect(last.rows).toHaveLength(5);
     const beyond = await readRows(open, run, false, filter, { before: Number.MAX_SAFE_INTEGER }, 5);
     expect(beyond.rows).toEqual(last.rows);
+  });
+
+  it('say why a message did not arrive, also one of a fallback', () => {
+    const error = 'absent-subscriber: switched off';
+    const report = { ...reportOf('second-12', 'undeliverable'), error };
+    withLedger(project.path('.handbill/ledger.db'), ({ events }) =>
+      events.record([report], { nowMs: NOW + 9_000, source: 'webhook', environment: 'sandbox' }),
+    );
+    expect(readRow(open, run, false, 12)).toMatchObject({ delivery: 'undeliverable', error });
   });
 
   it('find variants and reasons', async () => {

@@ -135,7 +135,9 @@ export function timeTicks(
   { locale, timeZone }: Pick<Formats, 'locale' | 'timeZone'>,
 ): readonly Tick[] {
   const [from = 0, to = 0] = scale.domain().map((at) => wallMs(Number(at), timeZone));
-  const ticks = scaleUtc().domain([from, to]).ticks(count).map(Number);
+  // Nothing is counted more finely than by the second.
+  const all = scaleUtc().domain([from, to]).ticks(count).map(Number);
+  const ticks = all.filter((tick) => tick % 1_000 === 0);
   const stepMs = ticks.length > 1 ? (ticks[1] ?? to) - (ticks[0] ?? from) : to - from;
   const format = new Intl.DateTimeFormat(locale, { ...precisionOf(stepMs, to - from), timeZone });
   return ticks.map((tick) => {
@@ -150,8 +152,7 @@ function precisionOf(stepMs: number, spanMs: number): Intl.DateTimeFormatOptions
   if (stepMs >= DAY_MS) return day;
   if (spanMs > DAY_MS) return { ...day, ...minute };
   if (stepMs >= 60_000) return minute;
-  const second = { ...minute, second: '2-digit' } as const;
-  return stepMs >= 1_000 ? second : { ...second, fractionalSecondDigits: 3 };
+  return { ...minute, second: '2-digit' };
 }
 
 /** A scale of instants from 0 to 100. */

@@ -93,7 +93,7 @@ export function createFilters(rows: Rows, place: HTMLElement, onChange: () => vo
     }
     const rest = values.delete('') ? 1 : 0;
     if (values.size + rest < 2 || values.size === 0) return [];
-    const select = selectOf(name, values);
+    const select = selectOf(name, values, rows.about.locale);
     place.append(labelled(label, select));
     select.addEventListener('change', onChange);
     return [{ name, select, of }];
@@ -118,13 +118,13 @@ export function createFilters(rows: Rows, place: HTMLElement, onChange: () => vo
   };
 }
 
-function selectOf(name: string, values: ReadonlyMap<string, number>): HTMLSelectElement {
+function selectOf(name: string, values: ReadonlyMap<string, number>, locale: string): HTMLSelectElement {
   const select = document.createElement('select');
   select.id = `filter-${name}`;
   select.append(new Option('all', ''));
   const sorted = [...values].sort(([a, n], [b, m]) => (name === 'parts' ? Number(a) - Number(b) : m - n));
   for (const [value, count] of sorted)
-    select.append(new Option(`${safeLine(value)} (${count.toLocaleString('en-GB')})`, value));
+    select.append(new Option(`${safeLine(value)} (${count.toLocaleString(locale)})`, value));
   return select;
 }
 

@@ -36,7 +36,7 @@ async function browse(): Promise<void> {
     const found = await findAll(rows, query.value, filters.accepted(), () => own === searches);
     if (found === null) return;
     hits = found;
-    count.textContent = countText(found.length, rows.count, list.most);
+    count.textContent = countText(found.length, rows.count, list.most, rows.about.locale);
     list.show(hits);
     choose(line === null ? firstSent(rows, hits) : Math.max(0, placeOf(rows, hits, line)));
     box.setAttribute('aria-busy', 'false');
@@ -46,8 +46,9 @@ async function browse(): Promise<void> {
     const at = Math.max(0, Math.min(place, last));
     parts?.previous.toggleAttribute('disabled', last < 0 || at === 0);
     parts?.next.toggleAttribute('disabled', at >= last);
+    const { locale } = rows.about;
     placeText.textContent =
-      last < 0 ? '' : `${(at + 1).toLocaleString('en-GB')} of ${hits.length.toLocaleString('en-GB')}`;
+      last < 0 ? '' : `${(at + 1).toLocaleString(locale)} of ${hits.length.toLocaleString(locale)}`;
     if (hits.length === 0) {
       detail.replaceChildren(elementOf(['soft', rows.count === 0 ? 'No row.' : 'No match.']));
       remember();
@@ -225,9 +226,9 @@ function lineIn(rows: Rows, line: number | null): number | null {
   return placeOf(rows, all, line) === -1 ? null : line;
 }
 
-function countText(found: number, all: number, most: number): string {
-  const [hits, of] = [found.toLocaleString('en-GB'), all.toLocaleString('en-GB')];
-  const cut = found > most ? `; the list shows the first ${most.toLocaleString('en-GB')}` : '';
+function countText(found: number, all: number, most: number, locale: string): string {
+  const [hits, of] = [found.toLocaleString(locale), all.toLocaleString(locale)];
+  const cut = found > most ? `; the list shows the first ${most.toLocaleString(locale)}` : '';
   return found === all ? `${of} ${all === 1 ? 'row' : 'rows'}${cut}` : `${hits} of ${of} rows${cut}`;
 }
 

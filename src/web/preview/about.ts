@@ -26,6 +26,8 @@ export interface About {
   /** The column with the address, for rows whose address is not valid; -1: none. */
   readonly address: number;
   readonly url: string;
+  /** How figures are written. */
+  readonly locale: string;
   /** Names of the variants, in the campaign's order. */
   readonly variants: readonly string[];
   /** Lines of the row with the most parts, and of the one whose message may cost the most; null: not known. */

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../errors.ts';
 import type { SendDecision } from '../../model.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
-import { countOf, number } from '../../report/words.ts';
+import type { Formats } from '../../report/formats.ts';
 import { Html, html } from '../../util/escape.ts';
 import { clientScript } from '../client-script.ts';
 import { documentFrame } from '../document.ts';
@@ -40,7 +40,7 @@ async function* previewPage(source: PreviewRows, options: PreviewPageOptions): A
   const { estimate } = source.result();
   yield html`<main>
 ${summarySection(source, options.facts(), rows < estimate.rows ? null : warned)}
-${messagesSection({ first, rows, of: estimate.rows })}
+${messagesSection({ first, rows, of: estimate.rows }, source.formats)}
 </main>
 ${aboutElement(source, facets.all())}
 `.markup;
@@ -124,7 +124,7 @@ function searchedToo(to: string | null, cells: readonly string[], send: SendDeci
 const STATIC_ROWS = 20;
 
 /** What the script needs, as JSON in an element that shows nothing. */
-function aboutElement({ plan, result }: PreviewRows, facets: readonly Facets[]): Html {
+function aboutElement({ plan, formats, result }: PreviewRows, facets: readonly Facets[]): Html {
   const { estimate, mostExpensive } = result();
   const { columns, environment, campaign } = plan;
   const { to, key, timeZone } = campaign.recipients;
@@ -140,6 +140,7 @@ function aboutElement({ plan, result }: PreviewRows, facets: readonly Facets[]):
     naming,
     address: columns.indexOf(to),
     url: environment.url,
+    locale: formats.locale,
     variants: campaign.variants.map(({ name }) => name),
     longest: estimate.longest?.line ?? null,
     mostExpensive,
@@ -159,10 +160,9 @@ interface Shown {
 }
 
 /** The frame that the script fills, and its content without the script. */
-function messagesSection({ first, rows, of }: Shown): Html {
-  const part =
-    rows < of ? html`<p class="soft">This page holds ${number(rows)} of the ${countOf(of, 'row')}.</p>` : null;
-  const note = `The first ${number(first.length)} of ${countOf(rows, 'row')}. With JavaScript, in a browser of 2023 or later, all of them are shown here, with search and filters.`;
+function messagesSection({ first, rows, of }: Shown, { number, count }: Formats): Html {
+  const part = rows < of ? html`<p class="soft">This page holds ${number(rows)} of the ${count(of, 'row')}.</p>` : null;
+  const note = `The first ${number(first.length)} of ${count(rows, 'row')}. With JavaScript, in a browser of 2023 or later, all of them are shown here, with search and filters.`;
   return html`<section id="messages" aria-labelledby="messages-title">
 <h2 class="unseen" id="messages-title">Messages</h2>
 ${part}<div id="browse" hidden>

@@ -2,8 +2,9 @@ import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { Diagnostic } from '../../errors.ts';
 import type { Decision, SendDecision } from '../../model.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
+import type { Formats } from '../../report/formats.ts';
 import { reasonWords } from '../../report/reason-words.ts';
-import { changedText, instant, OUTCOME_WORDS } from '../../report/words.ts';
+import { changedText, OUTCOME_WORDS } from '../../report/words.ts';
 import { iso } from '../../util/time.ts';
 import type { Facets } from './about.ts';
 import { messageNode } from './message.ts';
@@ -18,7 +19,7 @@ export function rowView(row: Previewed, warnings: readonly Diagnostic[], source:
       'row',
       headNode(decision),
       ...(inside.length === 0 ? [] : [['shown', ...inside] as const]),
-      ['more', ...whyNodes(decision), ...warningNodes(warnings)],
+      ['more', ...whyNodes(decision, source.formats), ...warningNodes(warnings)],
     ],
     requests: requestsOf(row),
   };
@@ -36,16 +37,16 @@ function headNode(decision: Decision): PreviewNode {
 }
 
 /** The rule, its meaning, and the values that it used. */
-function whyNodes(decision: Decision): readonly PreviewNode[] {
+function whyNodes(decision: Decision, formats: Formats): readonly PreviewNode[] {
   if (decision.decision === 'send') return [];
   const reason = reasonOf(decision);
   const means = decision.decision === 'done' ? OUTCOME_WORDS[decision.outcome] : reasonWords(reason);
   const said: PreviewNode = ['p', ['word', reason], means === '' ? '' : ` ${means}`];
-  const detail = detailOf(decision);
+  const detail = detailOf(decision, formats);
   return detail === null ? [said] : [said, ['p', detail]];
 }
 
-function detailOf(decision: Decision): string | null {
+function detailOf(decision: Decision, { instant }: Formats): string | null {
   if (decision.decision === 'invalid') return decision.problem.message;
   if (decision.decision === 'done') {
     const { sentTo, to } = decision;

@@ -2,7 +2,7 @@ import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { Diagnostic } from '../../errors.ts';
 import { costText, type Estimate } from '../../plan/estimate.ts';
 import type { PreviewRows } from '../../plan/previewed.ts';
-import { money, number } from '../../report/words.ts';
+import type { Formats } from '../../report/formats.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { unitsOf } from '../../util/units.ts';
 import { barChart, stackedBar } from '../charts/bars.ts';
@@ -19,30 +19,32 @@ export function summarySection(
 ): Html {
   const { campaign, environment, occurrence } = source.plan;
   const { estimate, problems, problemCount } = source.result();
+  const { formats } = source;
   return html`<header class="top">
 <h1>${campaign.name}</h1>
 <p class="soft">Preview: nothing has been sent · ${CHANNEL_TABLE[campaign.channel].label} · occurrence ${occurrence} · environment ${environment.name}</p>
 </header>
-${problemsPanel(problems, problemCount)}
+${problemsPanel(problems, problemCount, formats)}
 <details class="figures" id="figures">
-<summary>${figures(estimate, source.warnings.length, warned)}<span class="opens">Charts and figures</span></summary>
+<summary>${figures(estimate, source.warnings.length, warned, formats)}<span class="opens">Charts and figures</span></summary>
 <div>
 <dl class="small">${[...facts, ['requests to', `POST ${environment.url}`] as const].map(fact)}</dl>
 <div class="charts">
-${charts(estimate)}
+${charts(estimate, formats)}
 </div>
-${countryTable(estimate)}
+${countryTable(estimate, formats)}
 ${warningsPanel(source.warnings)}
 </div>
 </details>`;
 }
 
 /** The figures that decide whether to send, in one line. */
-function figures(estimate: Estimate, notes: number, warned: number | null): readonly Html[] {
+function figures(estimate: Estimate, notes: number, warned: number | null, formats: Formats): readonly Html[] {
+  const { number } = formats;
   const { rows, send, skipped, deferred, done, invalid, parts, fallback } = estimate;
   const counted = (count: number, words: string, tone = ''): Html | null =>
     count === 0 ? null : figure(number(count), words, tone);
-  const [cost, mostParts] = [costText(estimate), fallback?.parts ?? 0];
+  const [cost, mostParts] = [costText(estimate, formats), fallback?.parts ?? 0];
   const partsWords = parts > 0 ? figure(number(parts), parts === 1 ? 'part' : 'parts') : null;
   const fallbackWords = parts === 0 && mostParts > 0 ? figure(`up to ${number(mostParts)}`, 'parts') : null;
   const all: readonly (Html | null)[] = [
@@ -69,7 +71,7 @@ function fact([name, value]: readonly [string, string]): Html {
 }
 
 /** What would stop a send. */
-function problemsPanel(problems: readonly Diagnostic[], count: number): Html | null {
+function problemsPanel(problems: readonly Diagnostic[], count: number, { number }: Formats): Html | null {
   if (count === 0) return null;
   const shown = problems.slice(0, MOST_PROBLEMS);
   const [first, more] = [shown.slice(0, FIRST_PROBLEMS), shown.slice(FIRST_PROBLEMS)];
@@ -102,7 +104,8 @@ function diagnosticItem({ code, message, at, hint }: Diagnostic): Html {
   return html`<li>${message} <code>${code}</code>${place === null ? null : html` <span class="soft">${place}</span>`}${hint === undefined ? null : html`<br><span class="soft">${hint}</span>`}</li>`;
 }
 
-function charts(estimate: Estimate): readonly Html[] {
+function charts(estimate: Estimate, formats: Formats): readonly Html[] {
+  const { number } = formats;
   const { rows, send, skipped, deferred, done, invalid, encodings, variants } = estimate;
   const decisions = stackedBar({
     title: 'What becomes of the rows',
@@ -115,6 +118,7 @@ function charts(estimate: Estimate): readonly Html[] {
       { label: 'done before', value: sumOf(done), tone: 'pending' },
       { label: 'invalid', value: invalid, tone: 'rejected' },
     ],
+    formats,
   });
   const reasons = [
     ...Object.entries(skipped).map(([label, value]) => ({ label, value, tone: 'skipped' as const })),
@@ -125,33 +129,43 @@ function charts(estimate: Estimate): readonly Html[] {
     decisions,
     ...(reasons.length === 0
       ? []
-      : [barChart({ title: 'Why rows are not sent now', description: 'Rows by reason.', bars: reasons, unit: 'row' })]),
-    ...countryCharts(estimate),
-    ...(Object.keys(encodings).length < 2 ? [] : [encodingChart(encodings)]),
-    ...(Object.keys(variants).length === 0 ? [] : [variantChart(variants)]),
+      : [
+          barChart({
+            title: 'Why rows are not sent now',
+            description: 'Rows by reason.',
+            bars: reasons,
+            unit: 'row',
+            formats,
+          }),
+        ]),
+    ...countryCharts(estimate, formats),
+    ...(Object.keys(encodings).length < 2 ? [] : [encodingChart(encodings, formats)]),
+    ...(Object.keys(variants).length === 0 ? [] : [variantChart(variants, formats)]),
   ];
 }
 
-function encodingChart(encodings: Readonly<Record<string, number>>): Html {
+function encodingChart(encodings: Readonly<Record<string, number>>, formats: Formats): Html {
   return stackedBar({
     title: 'Encoding',
     description: 'Messages by encoding: Unicode fits 70 characters into one part, GSM-7 160.',
     unit: 'Messages',
     parts: Object.entries(encodings).map(([label, value]) => ({ label, value })),
+    formats,
   });
 }
 
-function variantChart(variants: Readonly<Record<string, number>>): Html {
+function variantChart(variants: Readonly<Record<string, number>>, formats: Formats): Html {
   return barChart({
     title: 'Variants',
     description: 'Recipients of each variant.',
     bars: Object.entries(variants).map(([label, value]) => ({ label, value })),
     unit: 'recipient',
     order: 'given',
+    formats,
   });
 }
 
-function countryCharts(estimate: Estimate): readonly Html[] {
+function countryCharts(estimate: Estimate, formats: Formats): readonly Html[] {
   const countries = countriesOf(estimate);
   if (countries.length === 0) return [];
   const { currency } = estimate;
@@ -161,15 +175,20 @@ function countryCharts(estimate: Estimate): readonly Html[] {
     bars: countries.map(({ name, messages: value }) => ({ label: name, value })),
     unit: 'message',
     most: 6,
+    formats,
   });
   if (estimate.costMicros === null || estimate.costMicros === 0) return [messages];
   const cost = barChart({
     title: 'Cost by country',
     description: 'What the messages of each country cost.',
     bars: countries.map(({ name, costMicros }) => ({ label: name, value: unitsOf(costMicros ?? 0), tone: 'five' })),
-    format: (value) => `${value > 0 && value < 0.005 ? '< 0.01' : value.toFixed(2)} ${currency ?? ''}`.trim(),
+    format: (value) =>
+      value > 0 && value < 0.005
+        ? `< ${formats.money(0.01, currency)}`
+        : formats.money(Math.round(value * 100) / 100, currency),
     unit: 'cost',
     most: 6,
+    formats,
   });
   return [messages, cost];
 }
@@ -181,7 +200,7 @@ function countriesOf({ countries }: Estimate) {
   return entries.map(([code, figures]) => ({ name: countryName(code), ...figures }));
 }
 
-function countryTable(estimate: Estimate): Html | null {
+function countryTable(estimate: Estimate, { number, money }: Formats): Html | null {
   const countries = countriesOf(estimate);
   if (countries.length === 0) return null;
   const priced = estimate.costMicros !== null;
