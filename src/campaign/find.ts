@@ -5,6 +5,7 @@ import { valueAt } from '../util/json.ts';
 import { displayPath, findFileAnywhere, isInside, readSmallFile } from '../util/paths.ts';
 import { maskNumbers } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { listWithOr } from '../util/words.ts';
 import {
   type CampaignPath,
   entriesOf,
@@ -100,12 +101,11 @@ async function inProject(target: string, cwd: string, known: ProjectPlace | unde
 }
 
 function ambiguous(target: string, files: readonly (readonly [real: string, file: string])[], cwd: string): Diagnostic {
-  const names = NAMES.format(files.map(([, file]) => displayPath(file, cwd)).sort());
+  const names = listWithOr(files.map(([, file]) => displayPath(file, cwd)).sort());
   const hint = 'Name the file that you mean.';
   return problem('campaign-ambiguous', `"${target}" may mean ${names}.`, { hint });
 }
 
-const NAMES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const NO_FILE = `The folder holds no ${CAMPAIGN_FILE}.`;
 const NONE = `A campaign is a YAML file, or a folder with a ${CAMPAIGN_FILE}.`;
 

@@ -13,6 +13,7 @@ import {
 } from '../util/ledger-address.ts';
 import { displayPath, isInside, placeInside, realPlace } from '../util/paths.ts';
 import { grants } from '../util/platform.ts';
+import { listWithAnd } from '../util/words.ts';
 import { DEFAULTS } from './defaults.ts';
 
 /*
@@ -52,7 +53,7 @@ export async function findProject(folder: string): Promise<ProjectPlace> {
   const [only, another] = below;
   if (only === undefined) return { root: repository, file: null, isMarked: true };
   if (another === undefined) return projectAt(only);
-  const names = LIST.format(below.map((one) => displayPath(one, here)));
+  const names = listWithAnd(below.map((one) => displayPath(one, here)));
   const message = `It is not clear which project is meant: this repository has ${below.length} (${names}).`;
   throw refuse(problem('other-project', message, { hint: 'Go to the folder of one of them.' }));
 }
@@ -316,8 +317,6 @@ async function withEntry(folders: readonly string[], name: string): Promise<read
 async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null)) !== null;
 }
-
-const LIST = new Intl.ListFormat('en-GB');
 
 /** A repository has fewer; a walk that got lost in something else ends here. */
 const MAX_WALKED_FOLDERS = 5000;

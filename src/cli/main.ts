@@ -3,6 +3,7 @@ import process from 'node:process';
 import { EXIT, HandbillError, problem } from '../errors.ts';
 import type { CommandContext, Terminal } from '../operations/context.ts';
 import { createRedactor, secretsIn } from '../util/redact.ts';
+import { boundMemory } from './shared/memory.ts';
 import { createWriter } from './shared/writer.ts';
 import { overviewFor } from './table.ts';
 
@@ -23,6 +24,7 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     const overview = overviewFor(args);
     if (overview === null) {
+      boundMemory();
       const { withEnvFile } = await import('./shared/env-file.ts');
       const env = await withEnvFile(process.env, context.cwd);
       // What is printed is cleared of the secrets in that file too.

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../util/json.ts';
 import { instantMs } from '../util/time.ts';
+import { listWithOr } from '../util/words.ts';
 import {
   advise,
   checkFilled,
@@ -193,7 +194,7 @@ function checkInstant(found: Findings, pointer: string, value: Json | undefined)
 }
 
 function eitherOf(kinds: readonly ButtonKind[]): string {
-  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(kinds.map((kind) => `"${kind}"`));
+  return listWithOr(kinds.map((kind) => `"${kind}"`));
 }
 
 // Figures of a provider's reference for RCS (label of a place: 100, as the title of an event).

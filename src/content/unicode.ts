@@ -1,3 +1,4 @@
+import { onDemand } from '../util/on-demand.ts';
 import { isGsm, LAST_GSM_UNIT, SEPTETS } from './sms-parts.ts';
 
 /** A character that GSM-7 does not have, and its first position. */
@@ -60,7 +61,7 @@ export function transliterate(text: string): { text: string; replaced: readonly 
       result += character;
       continue;
     }
-    const lookalike = LOOKALIKES.get(character);
+    const lookalike = lookalikes().get(character);
     if (lookalike === undefined) return { text, replaced: [] };
     pairs.set(character, lookalike);
     result += lookalike;
@@ -150,7 +151,12 @@ const CAPITALS = 'ABCDEFGHIJKLMNOPRSTUVWYZ';
 /** U+FF01 to U+FF5E are ASCII `!` to `~`, shifted by this much. */
 const FULL_WIDTH_SHIFT = 0xfee0;
 
-function lookalikes(): Map<string, string> {
+/**
+ * Replacements for characters that GSM-7 lacks. The kinds are those of the "smart encoding" that providers offer, with
+ * three differences. Every space becomes one space (theirs: two; a tab seven). Marks that combine with a letter are
+ * left alone (theirs become a loose `~` or `,` after it). The multiplication sign and the minus sign are included.
+ */
+export const lookalikes = onDemand((): ReadonlyMap<string, string> => {
   const map = new Map<string, string>();
   for (const [to, from] of GROUPS) for (const character of from) map.set(character, to);
   for (const [from, to] of SMALL_FORMS) map.set(String.fromCodePoint(from), to);
@@ -161,11 +167,4 @@ function lookalikes(): Map<string, string> {
     map.set(String.fromCharCode(ascii + FULL_WIDTH_SHIFT), to);
   }
   return map;
-}
-
-/**
- * Replacements for characters that GSM-7 lacks. The kinds are those of the "smart encoding" that providers offer, with
- * three differences. Every space becomes one space (theirs: two; a tab seven). Marks that combine with a letter are
- * left alone (theirs become a loose `~` or `,` after it). The multiplication sign and the minus sign are included.
- */
-export const LOOKALIKES: ReadonlyMap<string, string> = lookalikes();
+});

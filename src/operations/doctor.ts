@@ -20,6 +20,7 @@ import { runGit } from '../util/git.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
 import { version } from '../util/version.ts';
+import { listWithAnd } from '../util/words.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import {
   asCheck,
@@ -276,7 +277,7 @@ async function checkListsInGit(
       if (await hasRealPeople(spec)) committed.push(displayPath(path, root));
     }
     if (committed.length === 0) return [];
-    const shown = LIST.format(
+    const shown = listWithAnd(
       committed.length <= 5 ? committed : [...committed.slice(0, 5), `${committed.length - 5} more`],
     );
     const hint =
@@ -287,8 +288,6 @@ async function checkListsInGit(
     return [fault('git', error, 'warning')];
   }
 }
-
-const LIST = new Intl.ListFormat('en-GB');
 
 /**
  * Whether the first rows of a list hold addresses of real people. Reserved numbers and addresses at example.com do not

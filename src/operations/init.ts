@@ -12,6 +12,7 @@ import { createOutput, DISK_FAULTS } from '../util/files.ts';
 import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
 import { isDeviceOnWindows } from '../util/platform.ts';
 import { version } from '../util/version.ts';
+import { listWithAnd } from '../util/words.ts';
 import { type ProjectOptions, resolveOptions } from './options.ts';
 
 /** What a new project is like. */
@@ -95,10 +96,8 @@ function refuseExisting(root: string, existing: readonly string[], cwd: string):
   const hint = 'Nothing was written. Name another folder, or add what is missing with --force: it overwrites nothing.';
   const names = existing.map((path) => displayPath(join(root, path), cwd));
   const verb = names.length === 1 ? 'exists' : 'exist';
-  return refuse(problem('output-exists', `${LIST.format(names)} ${verb} already.`, { hint }));
+  return refuse(problem('output-exists', `${listWithAnd(names)} ${verb} already.`, { hint }));
 }
-
-const LIST = new Intl.ListFormat('en-GB');
 
 const MANIFEST = 'package.json';
 

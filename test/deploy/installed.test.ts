@@ -18,6 +18,7 @@ import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../helpers/cli.ts';
+import { npm } from '../helpers/npm.ts';
 import { buildImage, type Image } from './dockerfile.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -42,18 +43,14 @@ beforeAll(() => {
   cpSync(join(MODULES, 'node', 'bin', 'node'), join(bin, 'node'));
   project = join(folder, 'project');
   mkdirSync(project);
-  const archive = npm('pack', ['--ignore-scripts', '--silent', '--pack-destination', project], ROOT).trim();
-  npm('install', [`./${archive}`], project);
+  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', project];
+  const archive = npm(pack, ROOT, environment()).trim();
+  npm(['install', `./${archive}`], project, environment());
 }, MOST_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function environment(): NodeJS.ProcessEnv {
   return { PATH: `${bin}${delimiter}${process.env['PATH']}`, HOME: process.env['HOME'], TZ: 'UTC', NO_COLOR: '1' };
-}
-
-function npm(command: string, args: readonly string[], cwd: string): string {
-  const words = [command, '--prefer-offline', '--no-audit', '--no-fund', ...args];
-  return execFileSync('npm', words, { cwd, env: environment(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /** What it printed, on both streams. */

@@ -235,7 +235,7 @@ it('another process holds the run: exit 6 without waiting, and no connection is 
   lock?.release();
   // How long a process takes to start is not what is asked, and depends on what else this machine does.
   const [start = 0, whole = 0] = times;
-  expect(whole - start).toBeLessThan(2000);
+  expect(whole - start).toBeLessThan(4000);
   expect(door.connections()).toBe(connections);
 });
 

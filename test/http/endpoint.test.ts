@@ -286,7 +286,7 @@ describe('the time limit', () => {
     const server = await serve({ behaviour: silence });
     const attempt = await endpoint(server.url, { timeoutMs: 240 }).post(BODY, 'r');
     expect(attempt.latencyMs).toBeGreaterThanOrEqual(240);
-    expect(attempt.latencyMs).toBeLessThan(1_000);
+    expect(attempt.latencyMs).toBeLessThan(5_000);
   });
 });
 
@@ -311,7 +311,7 @@ describe('stopping', () => {
     await until(() => server.requests.length === 1);
     const started = performance.now();
     await api.close(60);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(5_000);
     const [first, second] = (await Promise.all(posts)).map((attempt) => judge(attempt, true));
     expect(first).toMatchObject({ outcome: 'in-doubt', reason: 'stopped' });
     expect(second).toMatchObject({ outcome: 'pending', reason: 'stopped' });

@@ -71,7 +71,7 @@ describe('the lock of a run', () => {
     expect(await firstLine(holder)).toBe('holding');
     const before = performance.now();
     expect(lockRun(path, HELLO)).toBeNull();
-    expect(performance.now() - before).toBeLessThan(2000);
+    expect(performance.now() - before).toBeLessThan(10_000);
     expect(await whole(child('claim-and-hang.ts', [placeOf(path)]))).toEqual({ text: 'locked\n', status: 6 });
     await killed(holder, path);
     const lock = lockRun(path, HELLO);

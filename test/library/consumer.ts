@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { npm } from '../helpers/npm.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
@@ -58,7 +59,7 @@ export function createConsumer({ fromRegistry = false } = {}): Consumer {
     const [{ filename, files }] = Object.values(JSON.parse(said)) as [{ filename: string; files: { path: string }[] }];
     const archive = join(folder, filename);
     write('package.json', '{ "name": "consumer", "private": true, "type": "module" }\n');
-    if (fromRegistry) run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', archive, TYPES]);
+    if (fromRegistry) npm(['install', archive, TYPES], folder, env);
     else link(folder, archive);
     return {
       folder,

@@ -166,7 +166,7 @@ describe('a signal while the run waits (I2)', () => {
     sender.kill(signal);
     const began = performance.now();
     expect(await sender.done).toMatchObject({ status: STATUS[signal], signal: null });
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     silent.close();
     expect(tally(scene.endings())).toEqual({ pending: 5 });
     expect(scene.violations()).toEqual([]);

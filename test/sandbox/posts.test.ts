@@ -140,7 +140,7 @@ describe('close', () => {
         while (receiver.posts.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
         const start = performance.now();
         await sandbox.close();
-        expect(performance.now() - start).toBeLessThan(1_000);
+        expect(performance.now() - start).toBeLessThan(5_000);
         await settled;
         expect(await early).toBe('cut');
         const { length } = receiver.posts;

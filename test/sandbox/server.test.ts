@@ -478,7 +478,7 @@ describe('options', () => {
     await sandbox.close();
     await sandbox.close();
     expect((await waiting).text).toBe('');
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it('does not touch the globals of the process', async () => {

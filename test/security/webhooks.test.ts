@@ -158,7 +158,7 @@ describe('more than one can take (S30)', () => {
     const began = performance.now();
     const reply = await exchange(url, { method: 'POST', headers }, (outgoing) => outgoing.write('x'.repeat(1_000)));
     expect(reply).toMatchObject({ status: 413, headers: { connection: 'close' } });
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(5_000);
     expect(groups).toEqual([]);
   });
 

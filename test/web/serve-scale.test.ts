@@ -72,7 +72,7 @@ describe(`${ROWS} recipients`, () => {
     const began = performance.now();
     const { text } = await ask(pages.port, `/runs/${run}/recipients?${query}`);
     expect(rowsIn(text)).toEqual([row]);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   it('keep no request waiting while they are counted', async () => {
@@ -103,7 +103,7 @@ describe('200 streams of events', () => {
     const began = performance.now();
     await pages.close();
     await Promise.all(streams.slice(1).map(({ ended }) => ended));
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   it('of one client do not shut others out: with one more than 500 the oldest goes', async () => {

@@ -356,7 +356,7 @@ describe('the command', () => {
     const began = performance.now();
     cli.kill('SIGINT');
     const { status, stderr } = await cli.done;
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(performance.now() - began).toBeLessThan(5_000);
     expect([status, stderr]).toEqual([130, '']);
     await Promise.all(streams.map(({ ended }) => ended));
   });

@@ -108,7 +108,7 @@ export async function playRound(plan: RoundPlan, { api, server, database, networ
       const way = await openWay(database);
       workers.push({ way, running: startWorker(scene, way, env) });
     }
-    await waitFor(() => workers.every(({ running }) => running.stderr().includes('waits for runs')), 30_000).catch(
+    await waitFor(() => workers.every(({ running }) => running.stderr().includes('waits for runs')), 120_000).catch(
       (error: unknown) => {
         throw new Error(workers.map(({ running }) => running.stderr()).join('\n'), { cause: error });
       },

@@ -4,6 +4,7 @@ import { costText, type Estimate } from '../../plan/estimate.ts';
 import type { PreviewRows } from '../../plan/previewed.ts';
 import type { Formats } from '../../report/formats.ts';
 import { type Html, html } from '../../util/escape.ts';
+import { onDemand } from '../../util/on-demand.ts';
 import { unitsOf } from '../../util/units.ts';
 import { barChart, stackedBar } from '../charts/bars.ts';
 
@@ -217,12 +218,12 @@ ${shown}</tbody>
 </table></div></details>`;
 }
 
-const NAMES = new Intl.DisplayNames(['en-GB'], { type: 'region' });
+const NAMES = onDemand(() => new Intl.DisplayNames(['en-GB'], { type: 'region' }));
 
 function countryName(code: string): string {
   if (code === 'other') return 'No country';
   try {
-    return NAMES.of(code) ?? code;
+    return NAMES().of(code) ?? code;
   } catch {
     return code;
   }
