@@ -50,6 +50,7 @@ const DOUBTFUL = ['408', '503', '907'];
 const AREAS = [212, 213, 312, 415, 206, 305, 617, 702, 503, 512, 303, 404, 602, 713, 214, 216, 313, 314, 412];
 
 const folder = mkdtempSync(join(tmpdir(), 'handbill-screenshots-'));
+const folders = [folder];
 const secret = `whsec_${randomBytes(24).toString('base64')}`;
 const env = { ...process.env, HANDBILL_API_KEY: 'key-of-the-screenshots', HOOK: secret };
 const running: ChildProcess[] = [];
@@ -74,7 +75,7 @@ try {
   );
 } finally {
   for (const child of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
+  for (const one of folders) rmSync(one, { recursive: true, force: true });
 }
 
 function writeProject(baseUrl: string): void {
@@ -172,8 +173,8 @@ async function startServe(cwd: string, ...more: readonly string[]): Promise<stri
 
 /** Where nothing was sent yet. */
 function writeEmptyProject(): string {
-  const empty = join(folder, 'empty');
-  mkdirSync(empty);
+  const empty = mkdtempSync(join(tmpdir(), 'handbill-empty-'));
+  folders.push(empty);
   writeFileSync(join(empty, 'handbill.yaml'), 'timeZone: America/New_York\n');
   return empty;
 }

@@ -29,7 +29,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
   memory: async () => (await import('./memory.ts')).measureMemory,
   starts: async () => (await import('./starts.ts')).measureStarts,
   help: async () => (await import('./help.ts')).measureHelp,
-  'preview-page': async () => (await import('./preview-page.ts')).measurePreviewPage,
+  pages: async () => (await import('./pages.ts')).measurePages,
   listen: async () => (await import('./listen.ts')).measureListen,
   deliveries: async () => (await import('./deliveries.ts')).measureDeliveries,
   shared: async () => (await import('./shared.ts')).measureShared,

@@ -330,7 +330,12 @@ describe('the table of recipients', () => {
     const { page } = watched;
     const first = page.locator('tbody td[data-label=Line]').first();
     expect(await first.textContent()).toBe('50,002');
-    expect(await page.locator('caption').textContent()).toBe('50,001 recipients. Sorted by line.');
+    expect(await page.locator('caption').textContent()).toContain('50,001 recipients. Sorted by line.');
+    const sortable = await page.locator('thead a').allTextContents();
+    expect(sortable).toEqual(['Recipient', 'Line', 'Outcome', 'Attempts', 'Last change']);
+    await page.goto(`${pages.base}/runs/${id}/recipients?sort=delivery`);
+    expect(await page.locator('caption').textContent()).toContain('cannot be sorted by delivery');
+    expect(await first.textContent()).toBe('2');
     await page.goto(`${pages.base}/runs/${id}/recipients?sort=-line&page=199`);
     expect(await first.textContent()).toBe('40,052');
     expect(await page.locator('main').innerText()).toContain('A sorted list ends after 10,000 rows.');

@@ -128,5 +128,6 @@ export const FUNNEL_STYLE = `.funnel{display:grid;grid-template-columns:repeat(a
 .funnel dd:last-child{margin-top:auto}
 .funnel dd{font-size:1.25rem;white-space:nowrap;font-weight:600;line-height:1.3;font-variant-numeric:tabular-nums}
 .funnel dd.soft{margin:0;font-size:.8125rem;font-weight:400;white-space:normal}
+@media (max-width:60rem){.funnel{grid-template-columns:repeat(4,1fr)}}
 .level{display:block;margin-top:.3rem;border-radius:.2rem}
 .level .rail{fill:var(--line);opacity:.5}.level .fill{fill:var(--tone)}`;

@@ -139,7 +139,7 @@ const COLUMNS = [
   { title: 'Campaign' },
   { title: 'Channel' },
   { title: 'List' },
-  { title: 'Schedule' },
+  { title: 'Schedule', isOptional: true },
   { title: 'Last run' },
   { title: 'Preview' },
 ];

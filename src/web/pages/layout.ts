@@ -324,6 +324,7 @@ p{margin:.25rem 0}
 .filters{display:flex;flex-wrap:wrap;align-items:end;gap:.5rem .75rem;margin:.6rem 0}
 .field{display:flex;flex-direction:column;gap:.1rem;min-width:0}
 .field.wide{flex:1 1 16rem}
+.field select{max-width:14rem}
 .field>label,legend{font-size:.8125rem;color:var(--soft)}
 .hint{margin:0;font-size:.8125rem;color:var(--soft)}
 input,select,button,.button{font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--field);border-radius:.35rem;padding:.25rem .6rem;min-height:2rem;max-width:100%}
@@ -340,7 +341,7 @@ progress{width:100%;height:.6rem;accent-color:var(--link)}
 .two{display:grid;grid-template-columns:minmax(0,7fr) minmax(0,5fr);gap:0 2rem}
 .two th[scope=row]{white-space:nowrap}
 .two>*{min-width:0}
-.empty{padding:1rem 1.25rem;background:var(--panel);border-radius:.5rem}
+.empty{margin-top:.75rem;padding:1rem 1.25rem;background:var(--panel);border-radius:.5rem}
 .quote{white-space:pre-wrap;unicode-bidi:plaintext;margin:0;max-height:12rem;overflow:auto}
 td.pick,th.pick{width:2rem}
 footer{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;align-items:center;margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--line);font-size:.8125rem;color:var(--soft)}
@@ -365,7 +366,7 @@ tr:target{background:var(--panel)}
 fieldset{margin:.75rem 0;padding:.5rem .9rem;border:1px solid var(--line);border-radius:.5rem;min-width:0}
 fieldset .filters{margin:0}
 .name{font-weight:600}
-.name,td time{white-space:nowrap}
+.name,.nowrap,td time{white-space:nowrap}
 td .soft{font-size:.8125rem}
 .spark{display:block;width:6rem;height:1.25rem}
 .spark rect{fill:var(--accepted)}
@@ -389,12 +390,13 @@ ${MESSAGE_COLOURS}
 .said-text .step:first-of-type{margin-top:0}
 @media (max-width:46rem){
 .two,.story{grid-template-columns:minmax(0,1fr)}
+.field:has(select){flex:1 1 9rem}.field select{max-width:100%}
 .head>form.actions{margin-left:0;flex:1 1 100%}.head input{width:100%}
 .stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .stack tr{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:.45rem 0;border-bottom:1px solid var(--line)}
 .stack td,.stack th[scope=row]{display:flex;align-items:baseline;gap:.45rem;border:0;padding:0;text-align:left;white-space:normal;overflow-wrap:anywhere}
 .stack th[scope=row]{flex:1 0 100%}
-.stack td::before{content:attr(data-label);color:var(--soft);font-size:.8125rem}
+.stack td::before{content:attr(data-label);flex:none;color:var(--soft);font-size:.8125rem}
 .stack td:empty{display:none}
 .stack td:has(.bar){flex:1 0 100%}.stack td:has(.bar)>*{flex:1}
 .stack td:has(.level){flex:1 0 40%;flex-wrap:wrap}
@@ -411,7 +413,7 @@ ${MESSAGE_COLOURS}
 .menu p,.menu form{padding:.3rem .6rem;white-space:normal;max-width:16rem}
 .menu a{padding:.5rem .6rem}
 .site nav{flex:0 0 auto;order:1}
-.live{margin-left:auto}
+.brand{margin-right:auto}
 }
 }
 @media print{.site nav,.filters,.actions,.pager,.live,dialog{display:none}}

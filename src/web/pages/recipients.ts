@@ -22,7 +22,17 @@ import { type Html, html } from '../../util/escape.ts';
 import type { RunCounts } from '../counts.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { nodeHtml } from '../preview/message-html.ts';
-import { type Cursor, type RowFilter, readRow, readRows, readSorted, SORTED_ROWS, SORTS, type Sort } from '../rows.ts';
+import {
+  type Cursor,
+  canSort,
+  type RowFilter,
+  readRow,
+  readRows,
+  readSorted,
+  SORTED_ROWS,
+  SORTS,
+  type Sort,
+} from '../rows.ts';
 import { readSearch } from '../search.ts';
 import { sentMessages } from '../sent.ts';
 import {
@@ -49,7 +59,8 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   const filter = filterOf(site, query);
   const cursor = cursorOf(asked.query);
   const isHeld = site.looks.isHeld(run);
-  const sort = sortOf(asked.query);
+  const asOf = sortOf(asked.query);
+  const sort = asOf !== null && canSort(run, asOf.by) ? asOf : null;
   const sorted =
     sort === null
       ? null
@@ -291,10 +302,13 @@ ${pager('Pages of the list', [['First page', data.isFirst ? null : to({})]])}`;
   }
   const [first, last] = [rows[0], rows.at(-1)];
   const count = total === null ? '' : `${formats.count(total, 'recipient')}. `;
+  const unsortable = canSort({ rows: data.recipients }, 'delivery')
+    ? ''
+    : ' A list this long cannot be sorted by delivery: that would read the reports of every message. Filter by it.';
   const caption =
     sort !== null
-      ? `${count}Sorted by ${SORT_WORDS[sort.by]}.`
-      : `${count}Lines ${formats.number(first?.line ?? 0)} to ${formats.number(last?.line ?? 0)} of the list.`;
+      ? `${count}Sorted by ${SORT_WORDS[sort.by]}.${unsortable}`
+      : `${count}Lines ${formats.number(first?.line ?? 0)} to ${formats.number(last?.line ?? 0)} of the list.${unsortable}`;
   return html`${table(
     caption,
     columnsOf(data, (next) => address(['runs', run, 'recipients'], { ...query, sort: next })),
@@ -362,9 +376,9 @@ function sortText({ by, isDown }: Pick<Sorting, 'by' | 'isDown'>): string {
 }
 
 /** Headings that sort; a second time, the other way round. */
-function columnsOf({ sort }: RecipientsData, to: (sort: string) => string) {
+function columnsOf({ recipients: rows, sort }: RecipientsData, to: (sort: string) => string) {
   return COLUMNS.map(([by, column]) => {
-    if (by === null) return column;
+    if (by === null || !canSort({ rows }, by)) return column;
     const isNow = sort === null ? by === 'line' : sort.by === by;
     const isDown = isNow && sort?.isDown === true;
     const next = isNow ? !isDown : DOWN_FIRST.has(by);

@@ -38,7 +38,7 @@ export function causesTable({ formats }: View, run: string, recipients: number, 
     return {
       cells: [
         html`<span><span class="key ${tone(of)}" aria-hidden="true"></span><a class="cause" href="${to}">${cause}</a></span>`,
-        word,
+        html`<span class="nowrap">${word}</span>`,
         formats.number(count),
         formats.percent(count, recipients),
       ],

@@ -93,7 +93,10 @@ export function columnsNode(columns: readonly string[], values: readonly string[
     ['term', name],
     ['value', values[i] ?? ''],
   ]);
-  return [['fold', ['foldName', 'Row of the list'], ['facts', ...facts]]];
+  return [
+    ['soft', 'Row of the list'],
+    ['facts', ...facts],
+  ];
 }
 
 /** A request with the very text of its body. */

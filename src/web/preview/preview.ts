@@ -313,7 +313,7 @@ body{padding:.5rem .9rem 3rem}
 .reader{order:-1}
 .finder{position:static}
 #list{height:min(24rem,var(--full,24rem))}
-.steer{gap:.3rem}#place{flex:1 1 72%}.steer button{font-size:.8125rem;padding:.3rem .5rem}.wide-only{display:none}
+.steer{gap:.3rem}#place{flex:1 1 72%}.steer button{font-size:.75rem;padding:.3rem .4rem}.wide-only{display:none}
 .figures>summary{gap:.05rem 1rem;padding:.4rem .7rem}
 .figures>summary b{font-size:inherit}
 .shown>.step:first-child .phone{min-height:17rem}
