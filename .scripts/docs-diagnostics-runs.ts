@@ -97,6 +97,11 @@ export const RUNS = {
       run: 'preview hello --occurrence Spring --limit 0',
     },
   },
+  'approval-ends': {
+    cause: 'Its last day is less than a week away. After it, nothing is sent until the campaign is approved again.',
+    fix: 'Have it approved until a later day, with the command that the message names, and commit the file.',
+    example: null,
+  },
   'schedule-new': {
     cause:
       'A schedule is not sent for instants before it was first seen: those who just had the message would get it again.',

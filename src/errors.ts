@@ -143,6 +143,7 @@ export const CODES = {
   // Plans and approval
   'plan-invalid': 'The plan file is not one that this handbill wrote.',
   'not-approved': 'The environment accepts approved plans only, and this plan lacks signatures.',
+  'approval-ends': 'A standing approval ends within a week.',
   'commit-refused': 'The environment accepts other commits, or committed files only (`git` in handbill.yaml).',
   'signing-failed': 'A plan could not be signed, or signatures could not be looked at.',
   // Runs that may not start

@@ -13,6 +13,7 @@ import { createPlan, isSandbox, type Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
 import { createPricer, loadPrices } from '../plan/prices.ts';
 import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
+import { endsSoon } from '../plan/standing.ts';
 import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
 import type { CameBack } from '../report/tally.ts';
 import { overRefusal } from '../schedule/occurrence.ts';
@@ -94,6 +95,7 @@ export async function sendPlan(plan: Plan, given: StartOptions, memory: Memory):
   if (plan.environment.git !== null) refuseOtherCommit(plan.environment, await asked);
   if (given.workers === true) refuseUnlessShareable(campaign);
   const { planFile, file } = await planInForce(plan, given);
+  if (planFile !== null && isStanding(planFile)) given.onWarnings?.(endsSoon(planFile, given.now()));
   const options = planFile === null ? given : { ...given, planFile };
   const result = await sendApproved(plan, { options, planFile, asked }, memory);
   return file === null ? result : { ...result, standingPlan: file };

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Diagnostic, problem } from '../errors.ts';
+import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Campaign, Environment, Frequency, InputFile, StandingRule } from '../model.ts';
 import { countOf, duration, number } from '../report/words.ts';
 import { followUpText, whenText } from '../schedule/occurrence.ts';
@@ -72,6 +72,19 @@ export function timeFaults(
   if (lastMs - Math.min(nowMs, Date.parse(plannedAt)) <= rule.longestMs) return [];
   const message = `The standing approval of ${campaign.name} lasts until ${until}; ${environment} takes ${rule.longest} at most.`;
   return [problem('not-approved', message, { hint: againHint(campaign.name, environment) })];
+}
+
+/** Days before its last one on which each start says when an approval ends: people who sign may be away for a week. */
+const WARN_DAYS = 7;
+
+/** A warning where a standing plan that counts ends within a week, so that a schedule does not stop unnoticed. */
+export function endsSoon(
+  { standing: { until }, campaign, environment }: StandingPlan,
+  nowMs: number,
+): readonly Diagnostic[] {
+  if ((dayMs(until) ?? 0) - nowMs >= WARN_DAYS * DAY_MS) return [];
+  const message = `The standing approval of ${campaign.name} for ${environment} ends with ${until} (UTC).`;
+  return [warning('approval-ends', message, { hint: againHint(campaign.name, environment) })];
 }
 
 /** How a campaign is approved anew. */

@@ -257,6 +257,25 @@ describe('a standing approval', () => {
     expect(received()).toBe(1);
   });
 
+  it('warns in the last week, as long as it counts', async () => {
+    await approved();
+    const ends = `The standing approval of nightly for production ends with ${UNTIL} (UTC).`;
+    const sent = async (...args: readonly string[]) => (await run(...args, '--env', 'production', '--yes')).stderr;
+    now = Math.floor(START / DAY_MS + 29) * DAY_MS;
+    expect(await sent('send', 'nightly', '--occurrence', 'a week before')).not.toContain('approval-ends');
+    now += 1;
+    for (const command of [
+      ['send', 'nightly', '--occurrence', 'later'],
+      ['send', '--plan', PLAN, '--occurrence', 'named'],
+    ]) {
+      const said = await sent(...command);
+      expect(said).toContain(ends);
+      expect(said).toContain('handbill approve nightly --env production --standing --until DATE');
+    }
+    now = START + 29 * DAY_MS;
+    expect(await sent('due')).toContain(ends);
+  });
+
   it('ends with its last day in UTC, also for a run that is not finished', async () => {
     await approved();
     now = Math.floor(START / DAY_MS + 37) * DAY_MS - 60_000;
