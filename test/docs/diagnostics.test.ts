@@ -8,7 +8,7 @@ import { CODES, type Code } from '../../src/errors.ts';
 const WITHOUT: readonly Code[] = [
   ...(['unused-column', 'unknown-revision', 'interrupted', 'runtime-too-old', 'locked', 'schedule-new'] as const),
   ...(['weak-webhook', 'ledger-write', 'ledger-filesystem', 'bug', 'address-changed', 'unasked-answer'] as const),
-  ...(['connection-limit', 'follow-up-list'] as const),
+  ...(['connection-limit', 'follow-up-list', 'approval-ends'] as const),
 ];
 
 const EXAMPLES = (Object.keys(CODES) as readonly Code[]).flatMap((code) => {
