@@ -240,7 +240,7 @@ function around({ root }: ProjectPlace, file: string | null): readonly string[] 
 }
 
 /** The name in a campaign file, looked for without reading all of it; null where it does not look like a campaign. */
-export async function peekCampaign(path: string): Promise<string | null> {
+async function peekCampaign(path: string): Promise<string | null> {
   return (await peek(path))?.name ?? null;
 }
 

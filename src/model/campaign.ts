@@ -110,7 +110,7 @@ export interface Split {
 }
 
 /** What is compared: shares of messages, of which the greatest wins; of those who opted out, the least. */
-export const WINNER_METRICS = ['accepted', 'delivered', 'read', 'replied', 'optedOut'] as const;
+const WINNER_METRICS = ['accepted', 'delivered', 'read', 'replied', 'optedOut'] as const;
 export type WinnerMetric = (typeof WINNER_METRICS)[number];
 
 export interface WinnerRule {
@@ -272,7 +272,7 @@ export interface Excluded {
 }
 
 /** Exceptions: recipients who answered the message before, or did not receive it, get no follow-up. */
-export const UNLESS = ['replied', 'opted-out', 'delivered-not'] as const;
+const UNLESS = ['replied', 'opted-out', 'delivered-not'] as const;
 
 /** A campaign that follows on another: each run of that one is followed by the run of this one of the same name. */
 export interface FollowUp {
@@ -388,4 +388,4 @@ export interface InputFile {
 }
 
 /** What it takes to read the cells of a list as they were read before, whatever the campaign says by then. */
-export type ListReading = Pick<ListSpec, 'delimiter' | 'encoding' | 'escaped'>;
+type ListReading = Pick<ListSpec, 'delimiter' | 'encoding' | 'escaped'>;

@@ -379,7 +379,7 @@ function checkYear(nowMs: number): DoctorCheck {
   return found('clock', 'problem', `The clock says ${shown}, which cannot be.`, { code: 'clock', hint: SET_CLOCK });
 }
 
-export const SET_CLOCK = 'Set the clock, and let a time server keep it.';
+const SET_CLOCK = 'Set the clock, and let a time server keep it.';
 
 /** The offset that this Node gives. */
 export function offsetHere(timeZone: string, atMs: number): string | null {

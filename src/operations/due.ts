@@ -420,7 +420,7 @@ function worst(items: readonly DueItem[]): ExitStatus {
 }
 
 /** A run of a campaign that may be due. */
-export interface DueRun extends KnownRun {
+interface DueRun extends KnownRun {
   /** The occurrence as the ledger has it: an earlier version kept an instant as it was written. */
   readonly name: string;
   /** Recipients who wait for a window in an unknown time zone; 0 also for a run that is too old to be due. */
@@ -428,7 +428,7 @@ export interface DueRun extends KnownRun {
 }
 
 /** What the ledger knows of a campaign in an environment. */
-export interface DueKnown {
+interface DueKnown {
   readonly runs: readonly DueRun[];
   /** The schedule that was seen last; null: none ever was. */
   readonly seen: SeenSchedule | null;
@@ -444,7 +444,7 @@ export interface DueKnown {
  *
  * @param sinceMs - for runs of earlier instants the recipients are not counted, which would take a scan of the list
  */
-export function knownOf(
+function knownOf(
   campaign: Campaign,
   environment: Environment,
   { nowMs, sinceMs, dryRun }: { readonly nowMs: number; readonly sinceMs: number; readonly dryRun: boolean },
@@ -526,7 +526,7 @@ export interface Seen extends SeenSchedule {
  * earliest of: now; since when the campaign's files are unchanged on this machine; the first run that began with the
  * campaign as it is. (The time at which a file changed is set by the system: no copy brings an earlier one along.)
  */
-export async function scheduleSeen(
+async function scheduleSeen(
   { campaign, path }: Pick<Automatic, 'campaign' | 'path'>,
   { runs, seen }: DueKnown,
   nowMs: number,
@@ -560,7 +560,7 @@ function scheduleName({ schedule, after }: Campaign): string {
  *
  * @throws HandbillError exit 7 when the ledger cannot be used
  */
-export function rememberSchedule(campaign: Campaign, environment: string, seen: SeenSchedule, nowMs: number): void {
+function rememberSchedule(campaign: Campaign, environment: string, seen: SeenSchedule, nowMs: number): void {
   const { project } = campaign;
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
   try {
@@ -609,7 +609,7 @@ const NONE_WAITING = { waitsUntilMs: null, zoneless: 0 };
  *
  * @throws HandbillError exit 6 when another process holds the run, 7 when the ledger cannot be used
  */
-export function haltChanged(
+function haltChanged(
   campaign: Campaign,
   environment: string,
   occurrence: string,

@@ -236,7 +236,7 @@ export function countryFault(country: string): string | null {
   return 'value' in finding ? null : sentences(finding);
 }
 
-export function campaignFault(name: string): string | null {
+function campaignFault(name: string): string | null {
   if (isDeviceOnWindows(name))
     return `"${name}" is the name of a device on Windows: its folder could not be made there.`;
   if (NAME.test(name)) return null;
@@ -260,7 +260,7 @@ export function senderFault(channel: Channel, from: string): string | null {
 }
 
 /** Everything that is wrong with what was given, at once. */
-export function answerFaults({ campaign, channel, from, country }: InitAnswers): readonly Diagnostic[] {
+function answerFaults({ campaign, channel, from, country }: InitAnswers): readonly Diagnostic[] {
   const faults = [
     ['--name', campaignFault(campaign)],
     ['--from', senderFault(channel, from)],
@@ -270,7 +270,7 @@ export function answerFaults({ campaign, channel, from, country }: InitAnswers):
 }
 
 /** The time zone of a country in which all clocks show the same time; null for other countries. */
-export function zoneOf(country: string): string | null {
+function zoneOf(country: string): string | null {
   // The types of TypeScript do not have it yet.
   const locale: Intl.Locale & { readonly getTimeZones?: () => readonly string[] } = new Intl.Locale(`und-${country}`);
   const zones = locale.getTimeZones?.() ?? [];
@@ -309,7 +309,7 @@ export interface Standing {
  * @param root absolute; need not exist
  * @param paths below the root, with `/`
  */
-export async function lookAround(root: string, paths: Iterable<string>, cwd: string): Promise<Standing> {
+async function lookAround(root: string, paths: Iterable<string>, cwd: string): Promise<Standing> {
   const existing: string[] = [];
   const faults: Diagnostic[] = [];
   const folders = new Set<string>();

@@ -364,7 +364,7 @@ async function dueFallbacks(
 }
 
 /** A file of events, as it is read. */
-export interface EventFile {
+interface EventFile {
   /** Where it lies. */
   readonly path: string;
   /** As the user would name it. */
@@ -381,7 +381,7 @@ type ReadPiece =
 /** Longest JSON value, in UTF-16 units: a body that wraps its events as a whole. */
 const MAX_VALUE = 16 * 1024 * 1024;
 /** Most events in such a value. */
-export const MAX_VALUE_EVENTS = 200_000;
+const MAX_VALUE_EVENTS = 200_000;
 
 const PIECE_BYTES = 64 * 1024;
 

@@ -455,7 +455,7 @@ export function thisWorker(env: Readonly<Record<string, string | undefined>>): W
 }
 
 /** What a start says that had nothing to send. */
-export function nothingToDo(
+function nothingToDo(
   ledger: Ledger,
   plan: Plan,
   prices: PriceList | null,

@@ -29,7 +29,7 @@ const PASSED = [
   'timers',
 ] as const;
 
-export interface SendTestOptions
+interface SendTestOptions
   extends WhichRow,
     Pick<
       StartOptions,
@@ -52,7 +52,7 @@ export interface SendTestOptions
 }
 
 /** What is about to be sent, for the one who is asked. */
-export interface TestQuestion {
+interface TestQuestion {
   readonly campaign: string;
   readonly environment: string;
   readonly url: string;
@@ -63,7 +63,7 @@ export interface TestQuestion {
 }
 
 /** What became of a test: a run for each message. */
-export interface SendTestResult {
+interface SendTestResult {
   readonly question: TestQuestion;
   readonly results: readonly SendResult[];
   readonly exit: ExitStatus;

@@ -277,7 +277,7 @@ async function takeOver(
 }
 
 /** What was named on a command line, each once, in the form in which it is compared. */
-export interface NamedAddresses {
+interface NamedAddresses {
   readonly addresses: readonly string[];
   readonly hashes: readonly WrittenHash[];
 }
@@ -287,7 +287,7 @@ export interface NamedAddresses {
  *
  * @throws HandbillError exit 2
  */
-export function readAddresses(raw: readonly string[], defaultCountry: string | null): NamedAddresses {
+function readAddresses(raw: readonly string[], defaultCountry: string | null): NamedAddresses {
   const named = readEach(raw, defaultCountry);
   const addresses = new Set(named.flatMap((one) => ('address' in one ? [one.address] : [])));
   const hashes = new Map(named.flatMap((one) => ('hash' in one ? [[one.hash.hash, one.hash] as const] : [])));

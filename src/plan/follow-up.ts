@@ -12,7 +12,7 @@ import { createReferences } from './reference.ts';
 import type { Closed } from './window.ts';
 
 /** Who gets a follow-up: those who got the message before long enough ago, unless an exception applies to them. */
-export interface FollowUpRule {
+interface FollowUpRule {
   /** Why a recipient gets none, or gets it later; null: it is their turn. */
   check(recipient: Pick<Recipient, 'key'>, nowMs: number): string | Closed | null;
   /** For the claim: an answer or a report may have come in between, and the message before may go out again. */

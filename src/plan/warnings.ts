@@ -50,7 +50,7 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
 }
 
 /** Finds comparisons of the templates that no recipient meets: often a slip, such as another case or a space. */
-export interface ComparisonCheck {
+interface ComparisonCheck {
   add(decision: Decision): void;
   /** Those that were never met, once all decisions were added; nothing where no recipient is sent to. */
   unmet(): readonly Diagnostic[];

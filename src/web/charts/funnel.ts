@@ -4,7 +4,7 @@ import { type Html, html } from '../../util/escape.ts';
 import { round, toneClass } from './chart.ts';
 
 /** How far the messages of a list, a variant or a channel came. Each figure holds the next, but the last two. */
-export interface Funnel {
+interface Funnel {
   /** Recipients of the list; null where that is not asked, as of a channel. */
   readonly list: number | null;
   /** Requests were made: accepted, refused, in doubt, and those that fell back. */
