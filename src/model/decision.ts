@@ -9,7 +9,7 @@ import type { Channel, JsonObject } from './words.ts';
 export interface ReasonWords {
   /** In half a sentence that fits every outcome with this reason. */
   readonly means: string;
-  /** What to do, in a sentence; docs/report.md says it at more length. */
+  /** What to do, in a sentence; docs/reference/outcomes.md says it at more length. */
   readonly advice: string;
 }
 
