@@ -241,7 +241,9 @@ describe('reasons', () => {
   );
   it('each has a row in the documentation, and no others do', () => {
     const page = readFileSync(new URL('../../docs/reference/outcomes.md', import.meta.url), 'utf8');
-    const rows = page.slice(page.indexOf('## Reasons'), page.indexOf('## Steps')).matchAll(/^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \| .+ \|$/gm);
+    const rows = page
+      .slice(page.indexOf('## Reasons'), page.indexOf('## Steps'))
+      .matchAll(/^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \| .+ \|$/gm);
     const named = [...rows].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '));
     expect(named.toSorted()).toEqual(Object.keys(REASON_WORDS).toSorted());
   });
