@@ -188,11 +188,11 @@ test('any instant, in any spelling, is one occurrence', () => {
         const text = SPELLINGS[spelling]?.(ms, offset) ?? '';
         const reading = read(text, { timeZone: 'UTC', scheduled });
         // Ten digits that are a date and an hour as well are refused.
-        if (/^20[0-9]{8}$/.test(text)) expect(['refused', occurrenceAt(ms)]).toContain(reading);
+        if (/^(?:19|20)[0-9]{8}$/.test(text)) expect(['refused', occurrenceAt(ms)]).toContain(reading);
         else expect(reading).toBe(occurrenceAt(ms));
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: 3000, examples: [[1_945_050_500, 0, 11, false]] },
   );
 });
 
