@@ -242,6 +242,13 @@ test('docs/README.md leads to every page, and the README to it', () => {
 /** Guides that may be longer: specifications, reference, and those that are still to be shortened. */
 const LONGER = ['failures', 'fields', 'campaign', 'project', 'diagnostics'];
 
+test('the map has a link to each page, once', () => {
+  const pages = globSync('docs/{,recipes/,reference/,internals/}*.md', { cwd: ROOT }).map((page) => page.slice(5));
+  const links = [...read('docs/README.md').matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, page = '']) => page);
+  const expected = pages.filter((page) => page !== 'README.md');
+  expect(links.filter((page) => !page.startsWith('../')).toSorted()).toEqual(expected.toSorted());
+});
+
 test('a guide fits into 6 KB: what few readers look up is in docs/reference', () => {
   const guides = globSync('docs/{,recipes/}*.md', { cwd: ROOT }).filter(
     (path) => !LONGER.includes(path.replace(/^docs\/(?:recipes\/)?|\.md$/g, '')),
