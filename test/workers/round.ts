@@ -134,7 +134,7 @@ export async function playRound(plan: RoundPlan, { api, server, database, networ
     await isDone;
     // Whichever process `send` was: others go on with what it has cut, and one ends the run, or the next start does.
     const isAlone = !endedWell(ends[0]);
-    if (isAlone && plan.again) ends.push(await scene.start(shared, again).done);
+    if (isAlone && plan.again) ends.push(await sendWhenFree(() => scene.start(shared, again).done));
     else if (isAlone) await waitFor(async () => !(await isShared(database)), 20_000).catch(() => undefined);
     const tookMs = performance.now() - began;
     const unexpected = ends.filter((end) => !isExpected(plan, end));
@@ -179,7 +179,7 @@ function startWorker(scene: Scene, { address, via }: Way, env: Readonly<Record<s
   });
 }
 
-/** The server needs a moment to give up the process that held the run: 9 s without a word from it. */
+/** The server needs a moment to give up the process that held the run: 9 s without a word from it, less once it was killed. */
 async function sendWhenFree(send: () => Promise<CliResult>): Promise<CliResult> {
   const end = performance.now() + 30_000;
   for (;;) {
