@@ -26,6 +26,7 @@ export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): 
       replies += statement('DELETE FROM replies WHERE run = ? AND row = ?')(run.number, row);
     }
     statement(FORGET_HISTORY)(run.number, address, JSON.stringify(keys));
+    statement(FORGET_ATTEMPTS)(run.number, JSON.stringify(keys));
     return { reports, replies, unread: 0 };
   };
 
@@ -91,6 +92,8 @@ const CLEAR_ROW = `UPDATE recipients SET key = NULL, address = NULL, message_id 
 const FORGET_HISTORY = `UPDATE resolutions SET key = '', address = NULL, message_id = NULL, error = NULL,
     who = NULL, note = NULL, doubt_at = NULL
   WHERE run = ?1 AND key > '' AND (address = ?2 OR key IN (SELECT value FROM json_each(?3)))`;
+
+const FORGET_ATTEMPTS = 'DELETE FROM attempts WHERE run = ? AND key IN (SELECT value FROM json_each(?))';
 
 const ENTRIES = 'SELECT topic, until_at, source, created_at FROM suppressions WHERE address = ? ORDER BY topic';
 

@@ -36,6 +36,9 @@ export function migrate(db: DatabaseSync, nowMs: number): void {
 export function readAsNewest(db: DatabaseSync): void {
   const version = userVersion(db);
   if (version === NEWEST_VERSION) return;
+  db.exec(`CREATE TEMP VIEW attempts AS SELECT NULL AS run, NULL AS leg, NULL AS key, NULL AS attempt, NULL AS state,
+    NULL AS reason, NULL AS http_status, NULL AS error, NULL AS claimed_at, NULL AS ended_at WHERE 0`);
+  if (version === 9) return;
   db.exec(`CREATE TEMP VIEW budgets AS SELECT NULL AS environment, NULL AS period, NULL AS currency,
     NULL AS spent_micros WHERE 0`);
   if (version === 8) db.exec('CREATE TEMP VIEW runs AS SELECT *, NULL AS formerly FROM main.runs');

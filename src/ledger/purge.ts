@@ -13,7 +13,7 @@ const SUPPRESSION_ROWS = 1000;
  * 1. A note beside the ledger says that a purge is under way, until all of it is done.
  * 2. `purged_at` of a run is set first, in a transaction of its own: from then on the run is never continued.
  * 3. The delivery result of its messages is kept as a word in each row, and the reports and replies are deleted.
- * 4. Its rows are cleared in batches, and the space that this frees is overwritten (`secure_delete`).
+ * 4. Its rows are cleared in batches, its attempts deleted, and the space that this frees is overwritten (`secure_delete`).
  * 5. The hash of its identity, which is not compared any more, is emptied: nothing is left in the run.
  * 6. The file is written anew. Overwriting is not enough. Pages that were split while rows grew keep copies of them,
  * because SQLite clears freed cells but not moved ones (of 20,000 rows that had been sent to, 3,377 keys and 1,008 ids
@@ -21,7 +21,7 @@ const SUPPRESSION_ROWS = 1000;
  */
 export function purgeStore(connection: Connection, runs: RunStore): Omit<PurgeStore, 'erase'> {
   const clearRows = connection.statement(CLEAR_ROWS);
-  const clearResolutions = connection.statement(CLEAR_RESOLUTIONS);
+  const clearHistory = [connection.statement(CLEAR_RESOLUTIONS), connection.statement(FORGET_ATTEMPTS)];
   const forgetRows = connection.statement(FORGET_ROWS);
   const markRun = connection.statement('UPDATE runs SET purged_at = ? WHERE number = ? AND purged_at IS NULL');
   const endRun = connection.statement(`UPDATE runs SET identity_hash = '' WHERE number = ? AND purged_at IS NOT NULL`);
@@ -72,9 +72,11 @@ export function purgeStore(connection: Connection, runs: RunStore): Omit<PurgeSt
     },
     *clear(run) {
       yield* walk(runs.listOf(run).list, clearRows);
-      for (let rows = BATCH_ROWS; rows === BATCH_ROWS; ) {
-        rows = step(BATCH_ROWS, () => clearResolutions(run.number, BATCH_ROWS));
-        yield rows;
+      for (const clear of clearHistory) {
+        for (let rows = BATCH_ROWS; rows === BATCH_ROWS; ) {
+          rows = step(BATCH_ROWS, () => clear(run.number, BATCH_ROWS));
+          yield rows;
+        }
       }
       connection.write(0, 1, () => endRun(run.number));
     },
@@ -148,6 +150,8 @@ const CLEAR_ROWS = `UPDATE recipients SET key = NULL, address = NULL, message_id
 const CLEAR_RESOLUTIONS = `UPDATE resolutions SET key = '', address = NULL, message_id = NULL, error = NULL,
     who = NULL, note = NULL, doubt_at = NULL
   WHERE number IN (SELECT number FROM resolutions WHERE run = ? AND key > '' LIMIT ?)`;
+
+const FORGET_ATTEMPTS = 'DELETE FROM attempts WHERE number IN (SELECT number FROM attempts WHERE run = ? LIMIT ?)';
 
 const FORGET_ROWS = 'DELETE FROM recipients WHERE list = ? AND leg = ? AND row > ? AND row <= ?';
 

@@ -299,6 +299,35 @@ END`,
 ];
 
 /**
+ * Of version 10: the attempts that were not accepted. A recipient has one row, in which the next attempt takes the place of
+ * the one before. A trigger, so that none is forgotten, whichever statement records it. It refers to the run and the
+ * key, as `resolutions`, because `--amend` changes lists and rows; an erasure and a purge delete it.
+ */
+const ATTEMPTS: readonly string[] = [
+  `CREATE TABLE attempts (
+  number INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs (number),
+  leg INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  reason TEXT,
+  http_status INTEGER,
+  error TEXT,
+  claimed_at INTEGER,
+  ended_at INTEGER
+) STRICT`,
+  'CREATE INDEX attempts_recipient ON attempts (run, key, leg, attempt)',
+  `CREATE TRIGGER recipients_attempt AFTER UPDATE OF state ON recipients
+WHEN OLD.state = 'claimed' AND NEW.state <> 'accepted' AND NEW.attempts > OLD.attempts
+BEGIN
+  INSERT INTO attempts (run, leg, key, attempt, state, reason, http_status, error, claimed_at, ended_at)
+    SELECT number, NEW.leg, NEW.key, NEW.attempts, NEW.state, NEW.reason, NEW.http_status, NEW.error, NEW.claimed_at,
+      NEW.updated_at FROM runs WHERE list = NEW.list;
+END`,
+];
+
+/**
  * The schema, step by step. A published step never changes; a new version is a new step.
  *
  * - `recipients` is clustered on (list, step, row), so that a run reads and writes adjacent rows. There is no unique
@@ -318,6 +347,7 @@ END`,
  *   6).
  * - When a schedule was first seen (version 6), so that a new one is not sent for instants before it.
  * - An entry of the suppression list has a topic (version 8).
+ * - Attempts that were not accepted (version 10).
  * - `runs.formerly` (version 9) is JSON: the former names of the campaign as of its newest start.
  * - Pauses (version 7). `runs.git` is JSON: from which commits the starts of a run were made. `runs.topic` is what its
  *   messages are about, as the campaign said; null: nothing in particular.
@@ -583,5 +613,10 @@ END`,
     version: 9,
     schemaSha256: 'ab27e17b5c9f8c2d9aa0d7505ee8c1798edc4ea54e2c5e42c2196d9923cef360',
     statements: [BUDGETS, ...ERASURE, 'ALTER TABLE runs ADD COLUMN formerly TEXT', 'PRAGMA user_version = 9'],
+  },
+  {
+    version: 10,
+    schemaSha256: 'dd6f7119cb445c2314519056224b6d1f5707cf855288e9b36ef2c87c06a06f4f',
+    statements: [...ATTEMPTS, 'PRAGMA user_version = 10'],
   },
 ];

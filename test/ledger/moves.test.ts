@@ -137,6 +137,28 @@ describe('raw SQL cannot break a move', () => {
     expect(() => db.exec(`UPDATE recipients SET state = 'pending'`)).toThrow('may not move');
   });
 
+  test.each<[to: State, attempts: number, isKept: boolean]>([
+    ['pending', 1, true],
+    ['failed', 1, true],
+    ['rejected', 1, true],
+    ['in-doubt', 1, true],
+    // The row says it itself, and is not sent to again.
+    ['accepted', 1, false],
+    // A claim that was given back, before a request.
+    ['pending', 0, false],
+    ['failed', 0, false],
+  ])('an attempt that ends as %s after %i attempts is kept: %s', (to, attempts, isKept) => {
+    const db = given('claimed');
+    db.exec('UPDATE recipients SET claimed_at = 5');
+    db.prepare(
+      `UPDATE recipients SET state = ?, attempts = ?, reason = 'status', http_status = 503, error = 'busy', updated_at = 9`,
+    ).run(to, attempts);
+    const [row, ...more] = db.prepare('SELECT * FROM attempts').all();
+    const kept = { number: 1, run: 1, leg: 0, key: 'k', attempt: 1, state: to, reason: 'status' };
+    const facts = { http_status: 503, error: 'busy', claimed_at: 5, ended_at: 9 };
+    expect([row, more]).toEqual([isKept ? { ...kept, ...facts } : undefined, []]);
+  });
+
   test.each([
     ['another state', `UPDATE recipients SET state = 'sent'`, 'CHECK'],
     ['another row', 'UPDATE recipients SET row = 1', 'another one'],

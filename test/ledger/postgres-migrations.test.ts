@@ -12,7 +12,7 @@ import { claimOf, HELLO, NOON, resultOf } from './values.ts';
  * Shared ledgers of older versions, as those versions made them (test/fixtures/ledger/postgres).
  */
 
-const VERSIONS = [1, 2, 3, 5];
+const VERSIONS = [1, 2, 3, 5, 6];
 
 /** A ledger of this version with a run of three: one accepted, one claimed, one pending. */
 async function olderLedger(version: number): Promise<string> {

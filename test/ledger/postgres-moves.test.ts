@@ -30,6 +30,7 @@ interface Move {
   readonly toAddress: string | null;
   readonly resend: number | null;
   readonly toResend: number | null;
+  readonly toAttempts: number;
   readonly runState: string;
 }
 
@@ -48,6 +49,7 @@ function anyMove(random: Random): Move {
     toAddress: random.pick(ADDRESSES),
     resend: random.pick([null, null, 1]),
     toResend: random.pick([null, 1, 2]),
+    toAttempts: random.pick([0, 1, 1]),
     runState: random.chance(0.1) ? 'loading' : 'running',
   };
 }
@@ -92,13 +94,15 @@ function stepsOf(move: Move): readonly Step[] {
     ],
     ...note,
     [
-      'UPDATE recipients SET state = ?, reason = ?, resolved_by = ?, address = ?, resend = ? WHERE leg = ?',
-      [move.to, move.toReason, move.toResolvedBy, move.toAddress, move.toResend, move.step],
+      'UPDATE recipients SET state = ?, reason = ?, resolved_by = ?, address = ?, resend = ?, attempts = ? WHERE leg = ?',
+      [move.to, move.toReason, move.toResolvedBy, move.toAddress, move.toResend, move.toAttempts, move.step],
     ],
   ];
 }
 
-const ROWS = 'SELECT leg, row, key, state, reason, resolved_by FROM recipients ORDER BY leg';
+/** The rows, and the attempts that were not accepted. */
+const ROWS = `SELECT leg, row, key, state, reason, coalesce(resolved_by, '') AS by FROM recipients
+  UNION ALL SELECT leg, attempt, key, state, reason, 'attempt' FROM attempts ORDER BY leg, by, state`;
 
 /** The rows afterwards, or that it was refused. */
 type Play = (move: Move) => string;
@@ -160,6 +164,7 @@ test('PostgreSQL refuses the moves that SQLite refuses, and no other, with the s
   const random = createRandom(9);
   let refused = 0;
   let resent = 0;
+  let attempted = 0;
   const count = FULL ? 3_000 : 500;
   for (let n = 0; n < count; n += 1) {
     const any = anyMove(random);
@@ -168,10 +173,12 @@ test('PostgreSQL refuses the moves that SQLite refuses, and no other, with the s
     const expected = sqlite(move);
     if (expected === 'refused') refused += 1;
     else if (move.from === 'accepted' && move.to === 'pending' && move.runState === 'running') resent += 1;
+    if (expected.includes('"attempt"')) attempted += 1;
     expect({ move, found: postgres.play(move) }).toEqual({ move, found: expected });
   }
   postgres.close();
   expect(resent).toBeGreaterThan(0);
+  expect(attempted).toBeGreaterThan(0);
   // It says something of both.
   expect(refused).toBeGreaterThan(count / 4);
   expect(refused).toBeLessThan((count * 9) / 10);

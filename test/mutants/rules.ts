@@ -249,6 +249,24 @@ export const RULES: readonly Mutant[] = [
     proof: { in: 'cli/person-erase.test.ts', only: 'takes the other addresses' },
   },
   {
+    name: 'attempts-outlive-an-erasure',
+    planted: 'what the API said about a person who was erased stays with the attempts',
+    edits: [
+      {
+        file: 'src/ledger/erase.ts',
+        was: '    statement(FORGET_ATTEMPTS)(run.number, JSON.stringify(keys));\n',
+        is: '',
+      },
+    ],
+    proof: { in: 'ledger/erase.test.ts' },
+  },
+  {
+    name: 'attempts-outlive-a-purge',
+    planted: 'what the API said about recipients stays with the attempts of a run that was purged',
+    edits: [{ file: 'src/ledger/purge.ts', was: ', connection.statement(FORGET_ATTEMPTS)];', is: '];' }],
+    proof: { in: 'ledger/purge.test.ts' },
+  },
+  {
     name: 'purged-run-continued',
     planted: 'a run whose recipients are not known any more is continued',
     edits: [{ file: 'src/send/prepare.ts', was: '  refusePurged(existing);\n', is: '' }],

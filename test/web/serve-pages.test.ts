@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { axeViolations, openWatched, startChromium, type Watched } from '../helpers/browser.ts';
 import { startCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
+import { answer, startRawServer } from '../helpers/raw-server.ts';
 import { SCRIPTS } from '../security/payloads.ts';
 import { NOW, numberOf, recordRun, replyOf, reportOf, servePages, withLedger } from './serve-ledger.ts';
 
@@ -375,6 +376,43 @@ describe('a recipient', () => {
     }
   });
 
+  it('shows every attempt, also those of an earlier start, and what each of them was told', async () => {
+    const answers = [
+      answer(429, '{"error":{"message":"slow down"}}', { 'retry-after': '0' }),
+      answer(429, '{"error":{"message":"out for lunch"}}', { 'retry-after': '0' }),
+      answer(202, '{"id":"m-1"}'),
+    ];
+    const server = await startRawServer({ behaviour: (request) => answers.shift()?.(request) });
+    project.write(
+      'handbill.yaml',
+      `defaultCountry: GB\nenvironments:\n  api: { baseUrl: "${server.url.replace('/v2/messages', '')}", apiKey: { env: HANDBILL_TEST_KEY } }\n`,
+    );
+    project.write('campaigns/hello/people.csv', 'msisdn,first\n+447400100000,Ann\n');
+    const campaign = HELLO['campaigns/hello/campaign.yaml'].replace('rate: 100/s', 'attempts: 2');
+    project.write('campaigns/hello/campaign.yaml', campaign);
+    const send = async (...more: string[]) => {
+      const args = ['send', 'hello', '--env', 'api', '--yes', ...more];
+      return await startCli(args, { cwd: project.root, env: { HANDBILL_TEST_KEY: 'key-for-tests-only' } }).done;
+    };
+    expect((await send()).status).toBe(3);
+    expect((await send('--retry-rejected')).status).toBe(0);
+    await server.close();
+    await using pages = await servePages(project.root, { now: Date.now });
+    await using watched = await openWatched(browser, `${pages.base}/`);
+    const { page } = watched;
+    await page.locator('a.name').click();
+    await page.getByRole('link', { name: 'Recipients', exact: true }).click();
+    await page.locator('tbody a').first().click();
+    await page.locator('.timeline').waitFor();
+    const moments = (await page.locator('.timeline li').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+    expect(moments).toEqual([
+      expect.stringMatching(/^Attempt 1: to be tried again HTTP 429 · .*slow down · took [\d,]+ ms/),
+      expect.stringMatching(/^Attempt 2: rejected HTTP 429 · .*out for lunch · took [\d,]+ ms/),
+      expect.stringMatching(/^accepted after 3 attempts · HTTP 202/),
+    ]);
+    expect(await axeViolations(page)).toEqual([]);
+  });
+
   it('has reports and doubts that ended in one story', async () => {
     const id = recordAll();
     await using pages = await servePages(project.root, { allowActions: true });
@@ -392,7 +430,7 @@ describe('a recipient', () => {
     await page.getByRole('button', { name: 'The API has them' }).click();
     await page.getByRole('button', { name: 'Record as accepted' }).click();
     await page.getByText('1 recipient recorded').waitFor();
-    expect((await moments(60)).toSorted()).toEqual(['Recorded as accepted', 'accepted']);
+    expect((await moments(60)).toSorted()).toEqual(['Attempt 1: in doubt', 'Recorded as accepted', 'accepted']);
     expect(await page.locator('.timeline .quote').innerText()).toBe('asked by phone');
   });
 });

@@ -4,6 +4,7 @@ import { LedgerError, unusable } from '../ledger-error.ts';
 import { EVENTS_OF_ENVIRONMENTS } from '../schema.ts';
 import type { Bridge } from './bridge.ts';
 import {
+  ATTEMPTS,
   BUDGETS,
   COMMIT_ROWS,
   CORRECTED,
@@ -76,10 +77,12 @@ export const MIGRATIONS: readonly Migration[] = [
     version: 6,
     statements: [BUDGETS, RECIPIENTS_IDENTITY, RESOLUTIONS_FIXED, 'ALTER TABLE handbill.runs ADD COLUMN formerly TEXT'],
   },
+  // The attempts that were not accepted.
+  { version: 7, statements: ATTEMPTS },
 ];
 
 /** Of the newest schema; older ones are brought up to date, newer ones refused. */
-export const VERSION = 6;
+export const VERSION = 7;
 
 /** Longest that a step may take: large tables may be written anew. */
 const MIGRATE_MS = 15 * 60_000;

@@ -164,13 +164,15 @@ export async function makeRecipient(
   if (outcome === null) return notFound(`Run ${run.id} has no such recipient.`);
   const { ledger } = open;
   const referenceOf = createReferences(run);
-  const steps = (outcome.steps ?? [outcome]).map((step) => {
-    if (outcome.key === null) return { step, reference: null, reports: [] };
+  const attempts = attemptsOf(open, run, outcome);
+  const steps = (outcome.steps ?? [outcome]).map((step, index) => {
+    if (outcome.key === null) return { step, attempts: [], reference: null, reports: [] };
     const message = messageOf(run, referenceOf, outcome.key, step);
     const reports = ledger.events
       .reportsNaming(message)
       .map((report) => ({ ...report, unmatched: mismatchOfRecord(report, message) }));
-    return { step, reference: message.reference, reports };
+    const own = attempts.filter((one) => one.step === index && !isShownBy(step, one));
+    return { step, attempts: own, reference: message.reference, reports };
   });
   const addresses = [outcome.key, ...steps.map(({ step }) => step.to)].filter((one) => one !== null);
   const content = recipientPage(asked.view, {
@@ -198,6 +200,28 @@ function repliesOf({ query }: OpenLedger, run: RunRecord, row: number) {
     }));
 }
 
+/** The attempts that were not accepted. */
+function attemptsOf({ query }: OpenLedger, run: RunRecord, { key }: Outcome): readonly EndedAttempt[] {
+  if (key === null) return [];
+  return query(ATTEMPTS)
+    .all(run.number, key)
+    .map(([step, attempt, state, reason, httpStatus, error, claimedAtMs, atMs]) => ({
+      step: Number(step),
+      attempt: Number(attempt),
+      state: state as EndedAttempt['state'],
+      reason: reason as string | null,
+      httpStatus: httpStatus as number | null,
+      error: error as string | null,
+      tookMs: claimedAtMs === null || atMs === null ? null : Number(atMs) - Number(claimedAtMs),
+      atMs: atMs as number | null,
+    }));
+}
+
+/** The row of a recipient says itself how the last attempt ended, unless something happened to it since. */
+function isShownBy(step: StepOutcome, { attempt, state, reason }: EndedAttempt): boolean {
+  return attempt === step.attempts && state === step.outcome && reason === step.reason;
+}
+
 function doubtsOf({ query }: OpenLedger, run: RunRecord, { key }: Outcome) {
   if (key === null) return [];
   return query(DOUBTS)
@@ -213,6 +237,9 @@ function doubtsOf({ query }: OpenLedger, run: RunRecord, { key }: Outcome) {
 
 const REPLIES = `SELECT number, text, coalesce(reviewed_as, meaning), coalesce(happened_at, received_at) FROM replies
   WHERE run = ? AND row = ? AND sender <> '' ORDER BY number LIMIT 100`;
+
+const ATTEMPTS = `SELECT leg, attempt, state, reason, http_status, error, claimed_at, ended_at FROM attempts
+  WHERE run = ? AND key = ? ORDER BY leg, attempt, number LIMIT 200`;
 
 const DOUBTS = `SELECT verdict, coalesce(who, resolved_by), note, reason, resolved_at FROM resolutions
   WHERE run = ? AND key = ? AND resolved_by <> 'resend-changed' ORDER BY number LIMIT 100`;
@@ -410,8 +437,24 @@ interface NamingReport extends DeliveryRecord {
   readonly unmatched: UnmatchedReason | null;
 }
 
+/** An attempt that was not accepted. */
+interface EndedAttempt {
+  readonly step: number;
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly state: 'pending' | 'failed' | 'rejected' | 'in-doubt';
+  readonly reason: string | null;
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+  /** From its claim until its result was recorded. */
+  readonly tookMs: number | null;
+  readonly atMs: number | null;
+}
+
 interface RecipientStep {
   readonly step: StepOutcome;
+  /** Those that the row of the recipient does not show any more. */
+  readonly attempts: readonly EndedAttempt[];
   /** handbill's own id of the message; null if the recipient is not known any more. */
   readonly reference: string | null;
   /** Every report that names the message, also those that are not about it. */
@@ -534,6 +577,14 @@ const WHY: Readonly<Record<Extract<SentMessages, { why: string }>['why'], string
   unknown: 'The text cannot be made again from the files of the campaign.',
 };
 
+/** What became of the recipient by an attempt that was not accepted. */
+const ENDED_WORDS: Readonly<Record<EndedAttempt['state'], string>> = {
+  pending: 'to be tried again',
+  failed: 'failed',
+  rejected: 'rejected',
+  'in-doubt': 'in doubt',
+};
+
 interface Moment {
   /** Milliseconds since 1970; null where it is not known. */
   readonly atMs: number | null;
@@ -576,11 +627,11 @@ function timeline({ formats }: View, data: RecipientData): Html {
   )}</ol></section>`;
 }
 
-/** The attempts of a message, and every delivery report that names it. */
+/** Every attempt of a message, what became of it, and every delivery report that names it. */
 function stepMoments(
   formats: View['formats'],
   { steps }: RecipientData,
-  { step, reports }: RecipientStep,
+  { step, attempts: before, reports }: RecipientStep,
 ): readonly Moment[] {
   const { channel, outcome, reason, attempts, httpStatus, error, updatedAt } = step;
   const by = steps.length > 1 ? ` by ${channel}` : '';
@@ -601,6 +652,19 @@ function stepMoments(
           },
         ];
   return [
+    ...before.map(({ attempt, state, reason: why, httpStatus: status, error: text, tookMs, atMs }): Moment => {
+      const more = [
+        status === null ? null : `HTTP ${status}`,
+        why,
+        text,
+        tookMs === null ? null : `took ${formats.number(tookMs)} ms`,
+      ].filter((one) => one !== null);
+      return {
+        atMs,
+        tone: state,
+        content: html`<b>Attempt ${formats.number(attempt)}${by}: ${ENDED_WORDS[state]}</b> <span class="soft">${more.join(' · ')}</span>`,
+      };
+    }),
     ...sent,
     ...reports.map(({ state, word, cause, error: why, atMs, receivedAtMs, source, unmatched }): Moment => {
       const more = [
