@@ -11,7 +11,8 @@ import { type Network, openNetwork, portOf } from './hosts.ts';
 import { type Fault, planRound, playRound, type RoundPlan, type RoundResult } from './round.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
-const ROUNDS = 30;
+/** As many as show every kind of fault; `npm run hunt:workers` plays more. */
+const ROUNDS = 20;
 /** Rounds are beside each other, each with a server of its own: what one does to it must not meet another. */
 const LANES = 3;
 /** One of each kind that is unlike the others, in the quick set. */
