@@ -117,9 +117,8 @@ function freshDatabase(by: Bridge, at: string, like: string): string {
 export function bytesOf(path: string): string {
   if (areShared()) {
     const tables = lookInto(path, "SELECT tablename FROM pg_tables WHERE schemaname = 'handbill'").flat();
-    return tables
-      .map((table) => JSON.stringify(lookInto(path, `SELECT t::text FROM ${String(table)} AS t`)))
-      .join('\n');
+    const rows = tables.map((table) => `SELECT t::text FROM ${String(table)} AS t`).join(' UNION ALL ');
+    return JSON.stringify(lookInto(path, rows));
   }
   const folder = dirname(path);
   return readdirSync(folder, { recursive: true, withFileTypes: true })
