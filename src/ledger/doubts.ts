@@ -69,7 +69,6 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
     },
 
     *resolutions(run) {
-      if (query(HAS_HISTORY).get() === undefined) return;
       for (let after = 0; ; ) {
         const rows = query(NEXT_RESOLUTIONS).all(run.number, after, BATCH_ROWS);
         if (rows.length === 0) return;
@@ -154,8 +153,6 @@ const SETTLE_LATE = `UPDATE recipients SET state = ?, reason = ?, http_status = 
 
 const EXPLAIN = `UPDATE recipients SET reason = ?, http_status = ?, message_id = ?, error = ?, updated_at = ?
   WHERE list = ? AND leg = ? AND row = ? AND attempts = ? AND state = 'in-doubt' AND reason = 'crash'`;
-
-const HAS_HISTORY = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'resolutions'`;
 
 const NEXT_RESOLUTIONS = `SELECT number, 0, leg, channel, line, key, address, reason, attempts, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at

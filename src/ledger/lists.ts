@@ -326,14 +326,12 @@ export function changedStore(
   connection: Connection,
   runs: RunStore,
 ): Pick<Ledger, 'changed' | 'resendChanged' | 'earlier'> {
-  // Prepared when they are needed: an older ledger that is only read lacks the table of what went out before.
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
-  const hasHistory = (): boolean => query(HAS_HISTORY).get() !== undefined;
 
   return {
     changed(run, draft = null) {
-      if (run.purgedAtMs !== null || !hasHistory()) return [];
+      if (run.purgedAtMs !== null) return [];
       const { list } = runs.listOf(run);
       if (draft === null) return query(CHANGED).all(list, run.number).map(toChanged);
       return query(CHANGED_BY).all(list, runs.listOf(draft).list, run.number).map(toChanged);
@@ -348,7 +346,7 @@ export function changedStore(
       }),
 
     earlier(run) {
-      if (run.purgedAtMs !== null || !hasHistory()) return new Map();
+      if (run.purgedAtMs !== null) return new Map();
       const found = new Map<string, EarlierRow[]>();
       for (const row of query(EARLIER).all(run.number)) {
         const key = String(row[0]);
@@ -362,8 +360,6 @@ export function changedStore(
     },
   };
 }
-
-const HAS_HISTORY = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'resolutions'`;
 
 const CHANGED = `SELECT line, key, address, list_address, state,
     EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?2 AND former.key = recipients.key

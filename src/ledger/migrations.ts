@@ -36,8 +36,8 @@ export function migrate(db: DatabaseSync, nowMs: number): void {
 export function readAsNewest(db: DatabaseSync): void {
   const version = userVersion(db);
   if (version === NEWEST_VERSION) return;
-  db.exec(`CREATE TEMP VIEW attempts AS SELECT NULL AS run, NULL AS leg, NULL AS key, NULL AS attempt, NULL AS state,
-    NULL AS reason, NULL AS http_status, NULL AS error, NULL AS claimed_at, NULL AS ended_at WHERE 0`);
+  db.exec(`CREATE TEMP VIEW attempts AS SELECT NULL AS number, NULL AS run, NULL AS leg, NULL AS key, NULL AS attempt,
+    NULL AS state, NULL AS reason, NULL AS http_status, NULL AS error, NULL AS claimed_at, NULL AS ended_at WHERE 0`);
   if (version === 9) return;
   db.exec(`CREATE TEMP VIEW budgets AS SELECT NULL AS environment, NULL AS period, NULL AS currency,
     NULL AS spent_micros WHERE 0`);
@@ -59,7 +59,15 @@ export function readAsNewest(db: DatabaseSync): void {
   // Of two columns with one name the first counts.
   db.exec(`CREATE TEMP VIEW recipients AS SELECT *, NULL AS channel, NULL AS delivery, NULL AS text_hash,
     NULL AS list_address, NULL AS resend FROM main.recipients`);
-  db.exec('CREATE TEMP VIEW resolutions AS SELECT *, NULL AS channel FROM main.resolutions');
+  // Before version 2 no doubt could be resolved.
+  db.exec(
+    version < 2
+      ? `CREATE TEMP VIEW resolutions AS SELECT NULL AS number, NULL AS run, NULL AS leg, NULL AS key, NULL AS attempts,
+          NULL AS line, NULL AS address, NULL AS reason, NULL AS http_status, NULL AS error, NULL AS doubt_at,
+          NULL AS verdict, NULL AS message_id, NULL AS resolved_by, NULL AS who, NULL AS note, NULL AS resolved_at,
+          NULL AS channel WHERE 0`
+      : 'CREATE TEMP VIEW resolutions AS SELECT *, NULL AS channel FROM main.resolutions',
+  );
   db.exec(`CREATE TEMP VIEW runs AS SELECT *, NULL AS winner, 1 AS counted, NULL AS purged_at, NULL AS git,
     NULL AS topic, NULL AS formerly FROM main.runs`);
   if (version < 4) {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { NEWEST_VERSION, userVersion } from '../../src/ledger/migrations.ts';
+import { MIGRATIONS, migrate, NEWEST_VERSION, readAsNewest, userVersion } from '../../src/ledger/migrations.ts';
 import { openExistingLedger, openRows } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
@@ -131,5 +131,26 @@ describe('a ledger of version 2, from before there were steps', () => {
       WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt' ORDER BY row`;
     expect(rows.query(sql).all()).toEqual([[3]]);
     rows.close();
+  });
+});
+
+describe.each(MIGRATIONS.slice(0, -1).map(({ version }) => version))('a ledger of version %i', (version) => {
+  it('is read with every table and column of the newest one', () => {
+    const older = new DatabaseSync(':memory:');
+    for (const { statements } of MIGRATIONS.slice(0, version)) for (const one of statements) older.exec(one);
+    readAsNewest(older);
+    const newest = new DatabaseSync(':memory:');
+    migrate(newest, NOON);
+    const tables = newest.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
+    const columns = (db: DatabaseSync, table: unknown) =>
+      db
+        .prepare(`SELECT * FROM ${String(table)}`)
+        .columns()
+        .map(({ name }) => name);
+    for (const { name } of tables) {
+      expect({ [String(name)]: columns(older, name) }).toEqual({
+        [String(name)]: expect.arrayContaining(columns(newest, name)),
+      });
+    }
   });
 });

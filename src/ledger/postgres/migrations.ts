@@ -78,7 +78,7 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: [BUDGETS, RECIPIENTS_IDENTITY, RESOLUTIONS_FIXED, 'ALTER TABLE handbill.runs ADD COLUMN formerly TEXT'],
   },
   // The attempts that were not accepted.
-  { version: 7, statements: ATTEMPTS },
+  { version: 7, statements: [...ATTEMPTS, 'DROP VIEW handbill.sqlite_schema'] },
 ];
 
 /** Of the newest schema; older ones are brought up to date, newer ones refused. */

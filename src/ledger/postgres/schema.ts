@@ -507,6 +507,4 @@ END $$`,
   AS 'SELECT ordinality - 1, value FROM jsonb_array_elements_text($1::jsonb) WITH ORDINALITY'`,
   `CREATE FUNCTION handbill.randomblob(integer) RETURNS bytea LANGUAGE sql VOLATILE
   AS 'SELECT substring(uuid_send(gen_random_uuid()) FROM 1 FOR $1)'`,
-  `CREATE VIEW handbill.sqlite_schema AS SELECT 'table'::text AS type, tablename::text AS name FROM pg_tables
-  WHERE schemaname = 'handbill'`,
 ];
