@@ -81,7 +81,7 @@ const UNTIL_HINT =
   'Write a day such as 2027-01-31, or an instant such as 2027-01-31T09:00:00Z; empty means without end.';
 const TOPIC_HINT = 'Write it as the campaigns do, such as appointments; empty means for all campaigns.';
 const HASH_HINT =
-  'Write hb1: and the id of the key, a colon and 64 hex digits; docs/suppression.md says how they are made.';
+  'Write hb1: and the id of the key, a colon and 64 hex digits; docs/hashed-suppression.md says how they are made.';
 
 /** Positions of the columns that count; others are for the people who maintain the list. */
 interface SuppressionColumns {
