@@ -99,7 +99,7 @@ from: Riverside
 content:
   card:
     title: Autumn fair, {{name}}
-    description: "Bulbs, apple trees and cider on Saturday from 10 to 4. Your {{voucher}} % voucher is {{code}}."
+    description: "Bulbs, apple trees and cider on Saturday from 10 to 4. Your {{voucher}}% voucher is {{code}}."
     buttons:
       - { text: I am coming, reply: coming }
       - { text: Not this year, reply: no }
@@ -107,7 +107,7 @@ fallback:
   channel: sms
   from: "+12125550199"
   template:
-    text: "{{name}}, autumn fair on Saturday, 10 to 4. Your {{voucher}} % voucher: {{code}}. Riverside. STOP to opt out"
+    text: "{{name}}, autumn fair on Saturday, 10 to 4. Your {{voucher}}% voucher: {{code}}. Riverside. STOP to opt out"
 variants:
   - { name: plain, weight: 1 }
   - name: personal
@@ -115,7 +115,7 @@ variants:
     content:
       card:
         title: "{{name}}, save Saturday"
-        description: "We keep a {{voucher}} % voucher for you: {{code}}. Apple trees, bulbs and cider from 10 to 4."
+        description: "We keep a {{voucher}}% voucher for you: {{code}}. Apple trees, bulbs and cider from 10 to 4."
         buttons:
           - { text: I am coming, reply: coming }
           - { text: Not this year, reply: no }

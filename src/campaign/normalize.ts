@@ -245,7 +245,7 @@ function readGuards(merged: Merged, listIsPassed: boolean, report: Report): List
     change:
       change === undefined
         ? null
-        : { ...written('/limits/change', change.replace('%', ' %')), share: Number(change.replace('%', '')) / 100 },
+        : { ...written('/limits/change', change), share: Number(change.replace('%', '')) / 100 },
   };
 }
 

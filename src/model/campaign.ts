@@ -334,7 +334,7 @@ export interface ListGuards {
   readonly maxAge: (Guarded & { readonly ms: number }) | null;
   /** Least rows. */
   readonly minRecipients: (Guarded & { readonly count: number }) | null;
-  /** Greatest difference to the rows of the last occurrence that was sent: 0.3 is 30 % more or fewer. */
+  /** Greatest difference to the rows of the last occurrence that was sent: 0.3 is 30% more or fewer. */
   readonly change: (Guarded & { readonly share: number }) | null;
 }
 

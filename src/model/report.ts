@@ -150,7 +150,7 @@ export interface VariantResult extends Totals {
   readonly name: string;
   /** Accepted among those with a known result: accepted / (accepted + rejected), 0 to 1; null while there are none. */
   readonly rate: number | null;
-  /** Where the true rate probably lies: the 95 % interval; null while the rate is. */
+  /** Where the true rate probably lies: the 95% interval; null while the rate is. */
   readonly low: number | null;
   readonly high: number | null;
   /**

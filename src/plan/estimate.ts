@@ -243,7 +243,7 @@ export function fallbackText({ fallback }: Estimate, formats: Formats = PLAIN): 
   return `for up to ${formats.number(fallback.recipients)}${parts === null ? '' : `, up to ${parts}`}`;
 }
 
-/** `100, 1 %, then the rest; each when at least 95 % were accepted, after 10m`: how a canary goes out. */
+/** `100, 1%, then the rest; each when at least 95% were accepted, after 10m`: how a canary goes out. */
 export function canaryText(canary: Canary | null, { number, duration }: Formats = PLAIN): string | null {
   if (canary === null) return null;
   const steps = canary.steps.map((step) => ('count' in step ? number(step.count) : shareText(step.share)));
@@ -259,5 +259,5 @@ export function canaryText(canary: Canary | null, { number, duration }: Formats 
 }
 
 function shareText(share: number): string {
-  return `${Number((share * 100).toFixed(6))} %`;
+  return `${Number((share * 100).toFixed(6))}%`;
 }

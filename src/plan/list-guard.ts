@@ -118,11 +118,11 @@ function emptyList({ rows, file }: ListFacts, isDue: boolean, campaign: string):
 
 function otherSize({ rows }: ListFacts, { share, text, place }: Guard<'change'>, last: SentList) {
   const changed = Math.abs(rows - last.rows) / last.rows;
-  // As exact as counts of rows are: 30 % of 10 is 3.
+  // As exact as counts of rows are: 30% of 10 is 3.
   if (Number(changed.toPrecision(12)) <= share) return [];
   // Rounded up, so that what is above the limit is never shown as the limit.
   const percent = number(Math.ceil(Number((changed * 1000).toPrecision(12))) / 10);
-  const than = `${percent} % ${rows < last.rows ? 'fewer' : 'more'} than the ${number(last.rows)} of ${last.occurrence}`;
+  const than = `${percent}% ${rows < last.rows ? 'fewer' : 'more'} than the ${number(last.rows)} of ${last.occurrence}`;
   const message = `${countOf(rows, 'recipient')}, ${than}; limits.change allows ${text}.`;
   return [problem('list-size-changed', message, { ...place, hint: `Look whether the list is complete. ${ONCE}` })];
 }

@@ -79,7 +79,7 @@ export interface ListOptions {
  * Default of `pieceBytes`: some 45 rows of 45 bytes. Rows wait for their turn with all that was decided about them, and
  * are in use when V8 collects the young generation. The more there are, the sooner V8 doubles that generation, and the
  * more objects move to the old one. With twice as much, `preview` needs 35 MB more, with eight times as much every rule
- * is 10 % slower.
+ * is 10% slower.
  */
 const PIECE_BYTES = 2 * 1024;
 

@@ -85,10 +85,10 @@ export function countOf(count: number, noun: string, several = `${noun}s`): stri
 
 /** A share in percent with one decimal; what is not nothing never shows as 0, nor what is not everything as 100. */
 export function percent(part: number, whole: number): string {
-  if (whole === 0 || part === 0) return '0 %';
-  if (part === whole) return '100 %';
+  if (whole === 0 || part === 0) return '0%';
+  if (part === whole) return '100%';
   const tenths = Math.round((part / whole) * 1000);
-  return tenths === 0 ? '< 0.1 %' : `${(Math.min(tenths, 999) / 10).toFixed(1)} %`;
+  return tenths === 0 ? '< 0.1%' : `${(Math.min(tenths, 999) / 10).toFixed(1)}%`;
 }
 
 /** `1.20`, or `1.20 EUR` where the currency is known. */

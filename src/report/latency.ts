@@ -15,7 +15,7 @@ export interface Latency {
   /** Adds what another start measured. */
   merge(saved: SavedLatency): void;
   readonly count: number;
-  /** The latency that `p` percent (0 to 100) of the requests did not exceed, within 2 %; 0 without any request. */
+  /** The latency that `p` percent (0 to 100) of the requests did not exceed, within 2%; 0 without any request. */
   percentile(p: number): number;
   /** p50, p95 and p99, rounded to a hundredth of a millisecond, as a report shows them. */
   figures(): RequestFigures['latencyMs'];
@@ -23,7 +23,7 @@ export interface Latency {
 }
 
 /**
- * A histogram whose buckets grow by 3 %, so that the middle of one is at most 1.5 % from anything in it: from 10 us to
+ * A histogram whose buckets grow by 3%, so that the middle of one is at most 1.5% from anything in it: from 10 us to
  * 24 h, in 775 buckets. Below and above, the first and the last bucket count.
  */
 export function createLatency(saved: SavedLatency | null = null): Latency {

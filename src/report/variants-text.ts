@@ -30,7 +30,7 @@ const COLUMNS: readonly VariantColumn[] = [
   { title: 'rejected', align: 'right', least: 50, cell: ({ rejected }, { number }) => number(rejected) },
   { title: 'other', align: 'right', least: 64, cell: (variant, { number }) => number(othersOf(variant)) },
   { title: 'rate', align: 'right', least: 0, cell: rateOf },
-  { title: '95 % interval', align: 'right', least: 80, cell: intervalOf },
+  { title: '95% interval', align: 'right', least: 80, cell: intervalOf },
 ];
 
 /** Delivery reports and replies are compared then; the shares are of those accepted. */
@@ -59,10 +59,10 @@ export function rateOf({ accepted, rejected }: VariantResult, { percent }: Forma
   return accepted + rejected === 0 ? '-' : percent(accepted, accepted + rejected);
 }
 
-/** `88.0 to 91.7 %`, or `-`. */
+/** `88.0 to 91.7%`, or `-`. */
 export function intervalOf({ low, high }: VariantResult, formats: Formats = PLAIN): string {
   if (low === null || high === null) return '-';
-  if (formats === PLAIN) return `${(low * 100).toFixed(1)} to ${(high * 100).toFixed(1)} %`;
+  if (formats === PLAIN) return `${(low * 100).toFixed(1)} to ${(high * 100).toFixed(1)}%`;
   return `${formats.percent(low, 1)} to ${formats.percent(high, 1)}`;
 }
 
@@ -130,7 +130,7 @@ function reasonOf(winner: WinnerDecision, formats: Formats): string {
   return `${asked} asked for of each variant, and there were too few: ${sharesOf(winner, formats)}`;
 }
 
-/** `"A" 8 of 198 delivered messages replied to (4.0 %), "B" ...`, in the order of the campaign. */
+/** `"A" 8 of 198 delivered messages replied to (4.0%), "B" ...`, in the order of the campaign. */
 function sharesOf({ by, shares }: WinnerDecision, { number, percent }: Formats): string {
   const [whole, part] = WORDS[by ?? 'accepted'];
   return shares

@@ -109,7 +109,7 @@ interface Interval {
 }
 
 /**
- * The 95 % interval of Wilson (1927) for a share that was seen: it stays within 0 and 1, and says something sensible
+ * The 95% interval of Wilson (1927) for a share that was seen: it stays within 0 and 1, and says something sensible
  * for 0 of n and n of n, where the usual "plus or minus" collapses to nothing (Brown, Cai, DasGupta 2001 recommend it).
  *
  * Null for a part of nothing, because then nothing is known.
@@ -128,7 +128,7 @@ export function wilson({ part, whole }: Sample): Interval | null {
   };
 }
 
-/** 97.5 % of the normal distribution lie below. */
+/** 97.5% of the normal distribution lie below. */
 const Z95 = 1.959963984540054;
 
 /**

@@ -314,5 +314,5 @@ function percentUp(part: number): string {
 const ROUNDING = 1e-9;
 
 function written(percent: number): string {
-  return `${percent.toFixed(1).replace(/\.0$/, '')} %`;
+  return `${percent.toFixed(1).replace(/\.0$/, '')}%`;
 }

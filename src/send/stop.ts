@@ -178,7 +178,7 @@ function isReached(before: number, now: number): boolean {
   return before < FIRST_REFUSALS && before + now >= FIRST_REFUSALS;
 }
 
-/** The default of `limits.stopAfter.inDoubt`: max(recipients in flight, min(1 % of the list, 20)). */
+/** The default of `limits.stopAfter.inDoubt`: max(recipients in flight, min(1% of the list, 20)). */
 function defaultDoubts(context: StopContext): number {
   return Math.max(context.inFlight, Math.min(Math.ceil(context.rows / 100), 20));
 }

@@ -33,12 +33,12 @@ export function share(text: string): number | null {
   return value <= 1 ? value : null;
 }
 
-/** The least whole number that is at least a share of a whole: 7 % of 100 is 7, although 0.07 * 100 is a little more. */
+/** The least whole number that is at least a share of a whole: 7% of 100 is 7, although 0.07 * 100 is a little more. */
 export function wholePart(share: number, whole: number): number {
   return Math.ceil(Number((share * whole).toPrecision(12)));
 }
 
-/** The greatest whole number that is at most a share of a whole: 29 % of 100 is 29, although 0.29 * 100 is a little less. */
+/** The greatest whole number that is at most a share of a whole: 29% of 100 is 29, although 0.29 * 100 is a little less. */
 export function partAtMost(share: number, whole: number): number {
   return Math.floor(Number((share * whole).toPrecision(12)));
 }

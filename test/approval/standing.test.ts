@@ -112,7 +112,7 @@ describe('a standing approval', () => {
       new RegExp(`STANDING +every occurrence until ${UNTIL} \\(UTC\\)`),
       /NOT SEALED +the list/,
       /goes out +0 9 \* \* \* UTC; by hand, for any occurrence that is named, however many/,
-      /list +at most 3 recipients, at least 1 row, 60 % more or fewer than the last/,
+      /list +at most 3 recipients, at least 1 row, 60% more or fewer than the last/,
       /sample +campaigns\/nightly\/sample\.csv, 1 recipient, 1 part/,
       /message +Hello Sample/,
       /Not approved for production yet\. Signed so far by cem/,

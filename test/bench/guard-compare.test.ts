@@ -24,8 +24,8 @@ it.each([
 
 it('says on one line what was measured, what was recorded and what is allowed', () => {
   expect(compareFigures({ send: 2.7, help: 1.2, list: 1 }, RECORDED).map(({ line }) => line)).toEqual([
-    'FAIL  send: 2.70, recorded 2.00, at most 2.60 (+35.0 %, margin 30 %)',
-    'ok    help: 1.20, recorded 1.50, at most 1.95 (-20.0 %, margin 30 %)',
+    'FAIL  send: 2.70, recorded 2.00, at most 2.60 (+35.0%, margin 30%)',
+    'ok    help: 1.20, recorded 1.50, at most 1.95 (-20.0%, margin 30%)',
     'FAIL  list: 1.00, without a record to compare with',
   ]);
 });

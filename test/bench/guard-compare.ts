@@ -1,13 +1,13 @@
 /** A figure of `npm run bench:guard` that was good. */
 export interface RecordedFigure {
   readonly value: number;
-  /** How far the largest and the smallest of the runs in which it was recorded lay apart: 0.15 is 15 % of the value. */
+  /** How far the largest and the smallest of the runs in which it was recorded lay apart: 0.15 is 15% of the value. */
   readonly spread: number;
 }
 
 /** What is compared with. */
 export interface Recorded {
-  /** How far above its record a figure may lie: 0.3 is 30 %. */
+  /** How far above its record a figure may lie: 0.3 is 30%. */
   readonly margin: number;
   readonly figures: Readonly<Record<string, RecordedFigure>>;
 }
@@ -40,10 +40,10 @@ function judge(name: string, now: number | undefined, before: number | undefined
   if (now === undefined) return say(false, 'has a record, but is not measured any more');
   if (before === undefined) return say(false, `${now.toFixed(2)}, without a record to compare with`);
   const most = before * (1 + margin);
-  const change = `${now < before ? '-' : '+'}${(Math.abs(now / before - 1) * 100).toFixed(1)} %`;
+  const change = `${now < before ? '-' : '+'}${(Math.abs(now / before - 1) * 100).toFixed(1)}%`;
   const words = `${now.toFixed(2)}, recorded ${before.toFixed(2)}, at most ${most.toFixed(2)}`;
   // What is no number is above nothing.
-  return say(now <= most, `${words} (${change}, margin ${Math.round(margin * 100)} %)`);
+  return say(now <= most, `${words} (${change}, margin ${Math.round(margin * 100)}%)`);
 }
 
 /** The record of some figures alone. */

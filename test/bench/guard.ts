@@ -90,7 +90,7 @@ function judge(verdicts: readonly Verdict[]): void {
 async function record(timed: Kind<Timed>, counted: Kind<Counted>): Promise<void> {
   const cpu: Figures[] = [];
   const instructions: Figures[] = [];
-  // Counted first, as the guard does: behind the timed takes `preview` counts a sixth more. A ledger makes it 1 % more.
+  // Counted first, as the guard does: behind the timed takes `preview` counts a sixth more. A ledger makes it 1% more.
   for (let run = 1; run <= RUNS && canCountInstructions(); run += 1) {
     instructions.push(await takeOnce(counted, COUNT_ROUNDS.least));
     process.stderr.write(`counted, ${run} of ${RUNS}: ${JSON.stringify(instructions.at(-1))}\n`);

@@ -14,8 +14,8 @@ const VALGRIND = [
 
 /**
  * So that two runs do the same. Left to itself V8 compiles and collects in other threads, and whether a row is run by the
- * interpreter or by what was compiled depends on how quick these are: `preview` varied by 20 %. Now it differs by less than
- * 0.1 % between runs, with 15 to 30 other processes on two cores.
+ * interpreter or by what was compiled depends on how quick these are: `preview` varied by 20%. Now it differs by less than
+ * 0.1% between runs, with 15 to 30 other processes on two cores.
  */
 const STEADY = ['--predictable', '--single-threaded', '--random-seed=1', '--hash-seed=1'];
 

@@ -26,7 +26,7 @@ export async function measureListen(bench: Bench): Promise<void> {
     // A core has a million microseconds a second.
     goal: { atMost: 1e6 / EVENTS_PER_SECOND },
   });
-  bench.add({ id: 'listen-steady-p99', what: `${what}, 99 % answered within`, value: steady.p99Ms, unit: 'ms' });
+  bench.add({ id: 'listen-steady-p99', what: `${what}, 99% answered within`, value: steady.p99Ms, unit: 'ms' });
   bench.add({
     id: 'listen-steady-peak',
     what: `${what}, peak memory`,

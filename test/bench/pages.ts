@@ -29,7 +29,7 @@ export async function measurePages(bench: Bench): Promise<void> {
   const [what, goal] = [`preview of ${rows}`, { atMost: 100 }];
   const searched = `${what}, median search painted after`;
   bench.add({ id: 'page-search', what: searched, value: median([...searchMs]), unit: 'ms', goal });
-  bench.add({ id: 'page-search-p95', what: `${what}, 95 % of searches painted within`, value: most, unit: 'ms', goal });
+  bench.add({ id: 'page-search-p95', what: `${what}, 95% of searches painted within`, value: most, unit: 'ms', goal });
   bench.add({ id: 'page-heap', what: `${what}, memory of its script`, value: heapBytes / 1e6, unit: 'MB' });
 
   const ledger = ['--ledger', join(bench.folder, '.handbill', 'ledger.db')];

@@ -11,11 +11,11 @@ const LIST: Shown = { label: 'Checking', done: 12_000_000, total: 30_000_000, un
 
 describe('the line of progress', () => {
   test.each([
-    [200, 'Checking  ━━━━━━━━━───────────────  12 of 30 MB  (40 %)  4.0 MB/s  4.5 s left'],
-    [60, 'Checking  12 of 30 MB  (40 %)  4.0 MB/s  4.5 s left'],
-    [40, '12 of 30 MB  (40 %)  4.5 s left'],
-    [19, '(40 %)  4.5 s left'],
-    [8, '(40 %)'],
+    [200, 'Checking  ━━━━━━━━━───────────────  12 of 30 MB  (40%)  4.0 MB/s  4.5 s left'],
+    [59, 'Checking  12 of 30 MB  (40%)  4.0 MB/s  4.5 s left'],
+    [39, '12 of 30 MB  (40%)  4.5 s left'],
+    [19, '(40%)  4.5 s left'],
+    [8, '(40%)'],
   ])('%i columns wide', (width, line) => {
     expect(progressText(LIST, 4_000_000, { width, chars: UNICODE })).toBe(line);
   });
@@ -34,7 +34,7 @@ describe('the line of progress', () => {
     figures.toDo = 5000;
     for (let i = 0; i < 1200; i++) finished(i < 1190 ? 'accepted' : 'rejected');
     expect(progressText(shownOf(figures), 350, { width: 99, chars: ASCII })).toBe(
-      '#####-------------------  1,200 of 5,000  (24 %)  350/s  11 s left  accepted 1,190  rejected 10',
+      '#####-------------------  1,200 of 5,000  (24%)  350/s  11 s left  accepted 1,190  rejected 10',
     );
     figures.waits = { why: 'canary', untilMs: 0 };
     expect(progressText(shownOf(figures), 0, { width: 79, chars: ASCII })).toMatch(/waits until \d\d:\d\d \(canary\)/);

@@ -150,7 +150,7 @@ describe('send --listen', () => {
     expect(readReceipts(receipts)).toHaveLength(9);
     const next = await scene.send(['--listen', String(port)]);
     expect(next.status).toBe(5);
-    expect(next.stdout.replace(/\s+/g, ' ')).toContain('66.6 % of the first 9 accepted messages were delivered (6, 3');
+    expect(next.stdout.replace(/\s+/g, ' ')).toContain('66.6% of the first 9 accepted messages were delivered (6, 3');
     expect(readReceipts(receipts)).toHaveLength(9);
     expect(scene.violations()).toEqual([]);
   });

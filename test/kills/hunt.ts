@@ -15,9 +15,9 @@ const PARTS = ['random', 'calls', 'several', 'syscalls', 'large'] as const;
 type Part = (typeof PARTS)[number];
 const SERIES: readonly CallSeries[] = ['before', 'after', 'before, when started again'];
 /**
- * Rule 9 asks for 95 %, which is what comes out on a machine that does nothing else; the table says it. Beside other work
- * every commit takes longer, and a kill during one leaves a claim that was never received: 93 % with seven times as many
- * processes as cores. Claims without connections, which the rule is about, left 75 %.
+ * Rule 9 asks for 95%, which is what comes out on a machine that does nothing else; the table says it. Beside other work
+ * every commit takes longer, and a kill during one leaves a claim that was never received: 93% with seven times as many
+ * processes as cores. Claims without connections, which the rule is about, left 75%.
  */
 const LEAST_RECEIVED = 0.9;
 const SHOWN = 40;
@@ -77,7 +77,7 @@ async function large(on: KillsApi): Promise<void> {
   const round = await playRound({ ...LARGE, seed }, on);
   say(`100,000 recipients${roundText(round)}`);
   const missed = round.kills < LARGE.kills ? [`${round.kills} kills of ${LARGE.kills}: the run was over too soon`] : [];
-  lines.push(lineOf('100,000 recipients, 5 % faults', totalOf([round]), measure(), missed));
+  lines.push(lineOf('100,000 recipients, 5% faults', totalOf([round]), measure(), missed));
 }
 
 async function calls(on: KillsApi): Promise<void> {
@@ -114,7 +114,7 @@ async function syscalls(on: KillsApi): Promise<void> {
 
 function lineOf(what: string, total: KillsTotal, minutes: number, more: readonly string[]): Line {
   const { kills, starts, recipients, doubts, received, violations } = total;
-  const share = doubts === 0 ? '' : `, ${((100 * received) / doubts).toFixed(1)} % received`;
+  const share = doubts === 0 ? '' : `, ${((100 * received) / doubts).toFixed(1)}% received`;
   const people = `${recipients} in ${total.rounds} runs`;
   return {
     what,

@@ -32,7 +32,7 @@ describe('killed with SIGKILL and started again, no recipient is sent to twice o
     // A run may come to its end before its last kill.
     expect(total.kills).toBeGreaterThan(FULL ? 85 : 8);
     expect(total.doubts).toBeGreaterThan(FULL ? 10 : 3);
-    // Rule 9 asks for 95 %, and the hunt holds it to that; here answers are fast, and a busy
+    // Rule 9 asks for 95%, and the hunt holds it to that; here answers are fast, and a busy
     // machine is slow between a claim and its request.
     expect(total.received / total.doubts).toBeGreaterThan(0.5);
   });

@@ -55,7 +55,7 @@ export function planRound(seed: number, given: Partial<RoundPlan> = {}): RoundPl
     rows: random.between(150, 250),
     concurrency: random.between(8, 16),
     // As real ones take. A kill meets a claim that is not on its way yet for as long as a commit takes, so that with fast
-    // answers more of the doubts were never received: 8 to 13 % with 40 ms on a busy machine.
+    // answers more of the doubts were never received: 8 to 13% with 40 ms on a busy machine.
     latencyMs: random.between(40, 120),
     api,
     faults: api === 'sandbox' ? 0 : random.pick([0, 20, 50, 100]),

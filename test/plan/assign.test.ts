@@ -122,7 +122,7 @@ describe('createAssigner', () => {
   });
 });
 
-describe('1,000,000 keys are within 0.2 % of the weights', () => {
+describe('1,000,000 keys are within 0.2% of the weights', () => {
   const million = 1_000_000;
 
   it.each(Object.entries(KEYS))('%s', (_label, keyOf) => {
@@ -172,7 +172,7 @@ describe('holdout, test and variants', () => {
       const word = wordOf(assign(KEYS['E.164 numbers'](i)));
       counts.set(word, (counts.get(word) ?? 0) + 1);
     }
-    // 10 % are held out; of the rest a fifth is tested, half of it with v0.
+    // 10% are held out; of the rest a fifth is tested, half of it with v0.
     expect((counts.get('holdout') ?? 0) / whole).toBeCloseTo(0.1, 2);
     expect((counts.get('0') ?? 0) / whole).toBeCloseTo(0.09, 2);
     expect((counts.get('1') ?? 0) / whole).toBeCloseTo(0.81, 2);

@@ -48,7 +48,7 @@ describe('a canary whose process is killed', () => {
       const shut = await scene.send();
       expect(shut.status).toBe(5);
       expect(shut.stdout).toMatch(
-        /90 %\s+of\s+the\s+first\s+10\s+recipients\s+were\s+accepted\s+\(9,\s+1\s+in\s+doubt\)/,
+        /90%\s+of\s+the\s+first\s+10\s+recipients\s+were\s+accepted\s+\(9,\s+1\s+in\s+doubt\)/,
       );
       expect(api.received()).toBe(10);
       expect(countOf(scene, 'pending')).toBe(30);

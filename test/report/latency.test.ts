@@ -11,7 +11,7 @@ const fill = (values: readonly number[]) => {
 const latencies = fc.array(fc.double({ min: 0.02, max: 600_000, noNaN: true }), { minLength: 1, maxLength: 300 });
 
 describe('percentiles', () => {
-  it('are within 2 % of the exact ones', () => {
+  it('are within 2% of the exact ones', () => {
     fc.assert(
       fc.property(latencies, fc.integer({ min: 0, max: 100 }), (values, p) => {
         const sorted = values.toSorted((a, b) => a - b);

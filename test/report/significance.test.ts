@@ -24,7 +24,7 @@ const anySample = (most: number) =>
     .chain((whole) => fc.record({ part: fc.integer({ min: 0, max: whole }), whole: fc.constant(whole) }));
 
 describe('chiSquareTail', () => {
-  // The critical values that every table has: 5 %, 1 %, 0.1 %.
+  // The critical values that every table has: 5%, 1%, 0.1%.
   it.each([
     [1, 3.841, 6.635, 10.828],
     [2, 5.991, 9.21, 13.816],

@@ -220,10 +220,10 @@ describe('variantsTable', () => {
   it('shows everything on a usual terminal', () => {
     expect(variantsTable(variants, 80)).toBe(
       [
-        '  variant  recipients  accepted  rejected  other    rate   95 % interval',
-        '  A             1,018       900       100     18  90.0 %  88.0 to 91.7 %',
-        '  B             1,007       950        50      7  95.0 %  93.5 to 96.2 %',
-        '  C                 0         0         0      0       -               -',
+        '  variant  recipients  accepted  rejected  other   rate   95% interval',
+        '  A             1,018       900       100     18  90.0%  88.0 to 91.7%',
+        '  B             1,007       950        50      7  95.0%  93.5 to 96.2%',
+        '  C                 0         0         0      0      -              -',
         '',
       ].join('\n'),
     );
@@ -237,8 +237,8 @@ describe('variantsTable', () => {
   });
 
   it('leaves out what matters least on a narrow one', () => {
-    expect(variantsTable(variants, 79).split('\n')[0]).toBe('  variant  recipients  accepted  rejected  other    rate');
-    expect(variantsTable(variants, 63).split('\n')[0]).toBe('  variant  recipients  accepted  rejected    rate');
+    expect(variantsTable(variants, 79).split('\n')[0]).toBe('  variant  recipients  accepted  rejected  other   rate');
+    expect(variantsTable(variants, 63).split('\n')[0]).toBe('  variant  recipients  accepted  rejected   rate');
   });
 
   it('is nothing without variants', () => expect(variantsTable([], 80)).toBe(''));

@@ -28,28 +28,28 @@ describe('delivery reports, at a gate', () => {
       { delivered: 0.9 },
       { accepted: 10, arrived: 3, ended: 2 },
       false,
-      'at most 80 % of the first 10 accepted messages can be delivered (3, 2 failed, 5 without a final report); send.canary.gate.delivered asks for 90 %.',
+      'at most 80% of the first 10 accepted messages can be delivered (3, 2 failed, 5 without a final report); send.canary.gate.delivered asks for 90%.',
     ],
     [
       'is too little when the time is over',
       { delivered: 0.9 },
       { accepted: 10, arrived: 8 },
       true,
-      '80 % of the first 10 accepted messages were delivered (8, 2 without a final report); send.canary.gate.delivered asks for 90 %.',
+      '80% of the first 10 accepted messages were delivered (8, 2 without a final report); send.canary.gate.delivered asks for 90%.',
     ],
     [
       'is nothing where no receiver listens',
       { delivered: 0.9 },
       { accepted: 1 },
       true,
-      '0 % of the first accepted message was delivered (0, 1 without a final report); send.canary.gate.delivered asks for 90 %. Nothing was reported: is `handbill listen` running?',
+      '0% of the first accepted message was delivered (0, 1 without a final report); send.canary.gate.delivered asks for 90%. Nothing was reported: is `handbill listen` running?',
     ],
     [
       'is too much where more opt out',
       { delivered: 0.9, optedOut: 0.01 },
       { accepted: 100, arrived: 100, optedOut: 2 },
       false,
-      '2 % of the first 100 accepted messages opted out (2); send.canary.gate.optedOut allows 1 %.',
+      '2% of the first 100 accepted messages opted out (2); send.canary.gate.optedOut allows 1%.',
     ],
   ])('%s', (_, gate, counts, isOver, expected) => expect(said(gate, counts, isOver)).toBe(expected));
 
@@ -77,7 +77,7 @@ send: { canary: ${canary} }
 ${more}`;
 
 describe('a gate on delivery, in the sandbox', () => {
-  it('leaves the other 99 % without a request where 6 % of the canary fail', async () => {
+  it('leaves the other 99% without a request where 6% of the canary fail', async () => {
     // Of contacts with a tag the sandbox tells that story.
     const ids = Array.from({ length: 1_000 }, (_, row) => `sandbox-${row}${row < 100 && row % 17 === 3 ? '+602' : ''}`);
     using here = createProject({
@@ -94,7 +94,7 @@ describe('a gate on delivery, in the sandbox', () => {
       exit: 5,
       state: 'halted',
       message: expect.stringMatching(
-        /^The gate of the canary is shut: at most 94 % of the first 100 accepted messages can be delivered \(\d+, 6 failed/,
+        /^The gate of the canary is shut: at most 94% of the first 100 accepted messages can be delivered \(\d+, 6 failed/,
       ),
     });
     // The next start is told the same, and no recipient gets anything.
@@ -225,7 +225,7 @@ describe('a gate on delivery reports', () => {
     receive(project, NINE + 5 * MINUTE, [stop(3), stop(8)]);
     const shut = await start(project, 61);
     expect(shut).toMatchObject({ posted: 0, exit: 5, state: 'halted' });
-    expect(shut.said.halt?.message).toContain('20 % of the first 10 accepted messages opted out (2)');
+    expect(shut.said.halt?.message).toContain('20% of the first 10 accepted messages opted out (2)');
   });
 
   it('lets through where few opt out, and suppresses them', async () => {

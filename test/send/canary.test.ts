@@ -33,7 +33,7 @@ const start = (here: TestProject, options: Partial<SendOptions> = {}) =>
   send('hello', { cwd: here.root, env: {}, now: () => START, random: () => 0, ...options });
 
 describe('a canary', () => {
-  it('whose first hundredth is refused too often leaves the other 99 % without a request', async () => {
+  it('whose first hundredth is refused too often leaves the other 99% without a request', async () => {
     // 6 of the first 100, spread over them.
     using here = project(1_000, '10%', (row) => row % 17 === 3);
     const { report, posted, exit } = await start(here);
@@ -42,7 +42,7 @@ describe('a canary', () => {
     expect(report.halt).toMatchObject({
       rule: 'canary',
       message:
-        'The gate of the canary is shut: 94 % of the first 100 recipients were accepted (94); send.canary.gate.accepted asks for 95 %.',
+        'The gate of the canary is shut: 94% of the first 100 recipients were accepted (94); send.canary.gate.accepted asks for 95%.',
     });
     // The next start is told the same, and no recipient gets anything.
     const again = await start(here);

@@ -131,7 +131,7 @@ describe('a campaign that was renamed', () => {
     // The guards of the list compare with the last list, whatever the campaign was called.
     here.write('campaigns/welcome/people.csv', LIST.split('\n').slice(0, 2).join('\n'));
     const short = await handbill(here, 'send welcome --yes --occurrence wednesday');
-    expect(short).toMatchObject({ status: 2, err: expect.stringContaining('75 % fewer than the 4 of tuesday') });
+    expect(short).toMatchObject({ status: 2, err: expect.stringContaining('75% fewer than the 4 of tuesday') });
     expect(await handbill(here, 'send welcome --yes --occurrence monday')).toMatchObject({ status: 2 });
     expect(numbers()).toHaveLength(8);
   });

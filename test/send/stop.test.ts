@@ -45,8 +45,8 @@ function doubtsUntilHalt(context: Partial<StopContext>): number {
 
 describe('doubts', () => {
   test.each([
-    { what: 'the concurrency where 1 % of the list is less', concurrency: 16, rows: 100, limit: 16 },
-    { what: '1 % of the list up to 20', concurrency: 4, rows: 1_000, limit: 10 },
+    { what: 'the concurrency where 1% of the list is less', concurrency: 16, rows: 100, limit: 16 },
+    { what: '1% of the list up to 20', concurrency: 4, rows: 1_000, limit: 10 },
     { what: 'never more than 20 because of a long list', concurrency: 4, rows: 1_000_000, limit: 20 },
     { what: 'the concurrency where it is above 20', concurrency: 64, rows: 1_000_000, limit: 64 },
   ])('default: $what', ({ concurrency, rows, limit }) => {

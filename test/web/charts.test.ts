@@ -18,7 +18,7 @@ const START = Date.UTC(2026, 10, 21, 9);
 const HOUR = 3_600_000;
 const LONG = 'United Kingdom of Great Britain and Northern Ireland';
 const words = (title: string) => ({ title, description: `All about ${title}.` });
-const share = (value: number) => `${(value * 100).toFixed(1)} %`;
+const share = (value: number) => `${(value * 100).toFixed(1)}%`;
 const points = (count: number, stepMs: number, y: (i: number) => number) =>
   Array.from({ length: count }, (_, i) => ({ x: START + i * stepMs, y: y(i) }));
 const bars = (count: number) => Array.from({ length: count }, (_, i) => ({ label: `Land ${i}`, value: i * 1000 }));

@@ -107,12 +107,12 @@ describe('the funnel', () => {
     };
     expect(stages(await page(report, [])).slice(0, 7)).toEqual([
       ['List', '1,000', ''],
-      ['Sent', '950', '95.0 % of the list'],
-      ['Accepted', '900', '94.7 % of sent'],
-      ['Delivered', '800', '88.9 % of accepted'],
-      ['Read', '500', '62.5 % of delivered'],
-      ['Replied', '80', '10.0 % of delivered'],
-      ['Opted out', '20', '2.5 % of delivered'],
+      ['Sent', '950', '95.0% of the list'],
+      ['Accepted', '900', '94.7% of sent'],
+      ['Delivered', '800', '88.9% of accepted'],
+      ['Read', '500', '62.5% of delivered'],
+      ['Replied', '80', '10.0% of delivered'],
+      ['Opted out', '20', '2.5% of delivered'],
     ]);
   });
 

@@ -197,7 +197,7 @@ it('the campaigns say which list would be refused now, and no more once it is wr
   expect((await ask(pages.port, '/campaigns')).text).not.toContain('would be refused');
   // The last list had five rows.
   withLedger(ledgerPath(), (ledger) => recordRun(ledger, { campaign: 'daily' }, [{}, {}, {}, {}, {}]));
-  expect((await ask(pages.port, '/campaigns')).text).toContain('1 recipient, 80 % fewer than the 5 of');
+  expect((await ask(pages.port, '/campaigns')).text).toContain('1 recipient, 80% fewer than the 5 of');
 });
 
 describe('a ledger', () => {

@@ -194,7 +194,7 @@ function outcomesOf({ totals }: Report): string {
   return shown.length === 0 ? countOf(0, 'recipient') : shown.join(', ');
 }
 
-/** `delivered 900 (75.0 %), nothing yet 300`. */
+/** `delivered 900 (75.0%), nothing yet 300`. */
 function returnedOf(report: Report): string {
   const shown = deliveryLines(report).map(([word, count, share]) =>
     word === '-' ? `nothing yet ${number(count)}` : `${word} ${number(count)} (${share})`,

@@ -174,7 +174,7 @@ export function startProgressLine(
   };
 }
 
-/** `1,200 of 5,000  (24 %)  350/s  11 s left  accepted 1,190  rejected 10` */
+/** `1,200 of 5,000  (24%)  350/s  11 s left  accepted 1,190  rejected 10` */
 export function shownOf(figures: Readonly<Figures>): Shown {
   const { finished, toDo, waits } = figures;
   const counts = Object.entries(finished).filter(([, count]) => count > 0);
@@ -219,7 +219,7 @@ const BAR_LEAST = 8;
 const BAR_MOST = 24;
 
 /**
- * `Checking  ━━━━━━────────  1,200 of 5,000 (24 %)  350/s  11 s left  accepted 1,190`. A narrow terminal shows the most
+ * `Checking  ━━━━━━────────  1,200 of 5,000 (24%)  350/s  11 s left  accepted 1,190`. A narrow terminal shows the most
  * important parts: the share, the time left, the count, the rate.
  *
  * @param perSecond null if it is not known yet
@@ -242,7 +242,7 @@ export function progressText(
 function partsOf(shown: Shown, perSecond: number | null): readonly Part[] {
   const { label, done, total, unit, instead, more = [] } = shown;
   if (total === 0 && done === 0 && label !== undefined) return [{ text: label, rank: 1 }];
-  const share = total === 0 ? null : `${Math.min(100, Math.floor((100 * done) / total))} %`;
+  const share = total === 0 ? null : `${Math.min(100, Math.floor((100 * done) / total))}%`;
   const amount = total === 0 ? amountText(done, unit) : ofText(done, total, unit);
   const left = instead ?? leftText(shown, perSecond);
   const parts: (Part | null)[] = [

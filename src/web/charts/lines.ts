@@ -172,7 +172,7 @@ interface Interval {
 
 interface IntervalChart extends ChartWords {
   readonly intervals: readonly Interval[];
-  /** How a value is written: `88.0 %`. */
+  /** How a value is written: `88.0%`. */
   readonly format: (value: number) => string;
   /** Values that the axis never leaves, such as 0 and 1 for shares. */
   readonly bounds?: readonly [least: number, most: number];
@@ -205,7 +205,7 @@ export function intervalChart({ intervals, format, bounds, ...words }: IntervalC
     ...shown.map((one, i) => row({ ...one, tone: one.tone ?? toneAt(i) }, i * ROW_PX, x, format)),
   ];
   const rows = shown.map((one) => [one.label, format(one.value), `${format(one.low)} to ${format(one.high)}`]);
-  return chart(words, { height: bottom + 22, drawing, table: { columns: ['', 'Value', '95 % interval'], rows } });
+  return chart(words, { height: bottom + 22, drawing, table: { columns: ['', 'Value', '95% interval'], rows } });
 }
 
 /** Room for half of a label, in percent. */

@@ -34,12 +34,12 @@ export function comparisonOf(
     rate === null || low === null || high === null ? [] : [{ label: name, value: rate, low, high }],
   );
   const chart = intervalChart({
-    title: 'Accepted, with 95 % intervals',
+    title: 'Accepted, with 95% intervals',
     description: said === '' ? 'The share of each variant that was accepted.' : said,
-    format: (share) => (formats === PLAIN ? `${Number((share * 100).toFixed(1))} %` : formats.percent(share, 1)),
+    format: (share) => (formats === PLAIN ? `${Number((share * 100).toFixed(1))}%` : formats.percent(share, 1)),
     bounds: [0, 1],
     figures: 'elsewhere',
     intervals,
   });
-  return { said, titles: [...names, 'Rate', '95 % interval'], rows, chart: intervals.length > 1 ? chart : null };
+  return { said, titles: [...names, 'Rate', '95% interval'], rows, chart: intervals.length > 1 ? chart : null };
 }

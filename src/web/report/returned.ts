@@ -184,7 +184,7 @@ export function latencyOf({ requests }: Report, latency: SavedLatency | null, fo
     { label: 'p95', value: p95 },
     { label: 'p99', value: p99 },
   ];
-  const words = `Half of the requests were answered within ${milliseconds(p50)}, 95 % within ${milliseconds(p95)} and 99 % within ${milliseconds(p99)}.`;
+  const words = `Half of the requests were answered within ${milliseconds(p50)}, 95% within ${milliseconds(p95)} and 99% within ${milliseconds(p99)}.`;
   if (latency === null || latency.buckets.length === 0) return null;
   const buckets = latencyGroups(latency, MOST_BARS).map(({ fromMs, toMs, count }) => ({
     from: fromMs,

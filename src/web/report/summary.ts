@@ -41,7 +41,7 @@ function glance(report: Report, { currency, formats = PLAIN }: ReportPageOptions
   const sent =
     requests.posted === 0
       ? null
-      : html`<p class="soft">${countOf(requests.posted, 'request')}, ${number(Math.round(requests.perSecond * 10) / 10)} a second; 95 % were answered within ${milliseconds(requests.latencyMs.p95)}.</p>
+      : html`<p class="soft">${countOf(requests.posted, 'request')}, ${number(Math.round(requests.perSecond * 10) / 10)} a second; 95% were answered within ${milliseconds(requests.latencyMs.p95)}.</p>
 `;
   return html`<dl class="funnel">
 ${funnelFigures(funnelOf(report), formats)}${cost}</dl>
