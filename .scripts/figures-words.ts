@@ -12,7 +12,8 @@ const MOST_DIGITS = 6;
  * goal.
  */
 export function figureWords(figure: Figure): string {
-  return `${valueWords(figure)} ${figure.unit.replace(/^us\b/, 'µs')}`;
+  const gap = figure.unit === '%' ? '' : ' ';
+  return `${valueWords(figure)}${gap}${figure.unit.replace(/^us\b/, 'µs')}`;
 }
 
 /** Without its unit. */

@@ -107,7 +107,7 @@ export const CODES = {
   'foreign-tag':
     'The template holds a column in the brackets of another tool, such as `{name}`, which would be sent literally.',
   'template-needs': 'The variables of a provider template are not those that `template.needs` names.',
-  'unmet-comparison': 'A template compares a column with a text, or a variant asks for what no recipient has.',
+  'unmet-comparison': 'A template, a variant or `recipients.where` asks for what no recipient has.',
   'unused-column': 'No template uses this column.',
   // Content
   'empty-message': 'The message has no text in this row.',

@@ -164,8 +164,10 @@ export type {
 } from './operations/send-options.ts';
 export type { Fact, StandingOptions } from './operations/standing.ts';
 export {
+  type AddedSuppressions,
   type AddSuppressionsOptions,
   addSuppressions,
+  type ImportedSuppressions,
   importSuppressions,
   type RemovedSuppressions,
   type RemoveSuppressionsOptions,

@@ -133,8 +133,9 @@ function suppressionPurge(
   };
 }
 
+// Of an erased person the end of a day is kept, which may be still to come.
 const NEWEST =
-  'SELECT max(CASE WHEN coalesce(updated_at, 0) > coalesce(claimed_at, 0) THEN updated_at ELSE claimed_at END) FROM recipients WHERE list = ?';
+  'SELECT max(CASE WHEN coalesce(updated_at, 0) > coalesce(claimed_at, 0) THEN updated_at ELSE claimed_at END) FROM recipients WHERE list = ? AND key IS NOT NULL';
 
 const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
   ORDER BY row LIMIT ?) AS batch`;

@@ -299,8 +299,8 @@ END`,
 ];
 
 /**
- * Of version 10: the attempts that were not accepted. A recipient has one row, in which the next attempt takes the place of
- * the one before. A trigger, so that none is forgotten, whichever statement records it. It refers to the run and the
+ * Of version 10: the attempts that were not accepted; those of one start that reached no connection are one. A recipient
+ * has one row, in which the next attempt takes the place of the one before. A trigger, so that none is forgotten, whichever statement records it. It refers to the run and the
  * key, as `resolutions`, because `--amend` changes lists and rows; an erasure and a purge delete it.
  */
 const ATTEMPTS: readonly string[] = [
@@ -319,11 +319,11 @@ const ATTEMPTS: readonly string[] = [
 ) STRICT`,
   'CREATE INDEX attempts_recipient ON attempts (run, key, leg, attempt)',
   `CREATE TRIGGER recipients_attempt AFTER UPDATE OF state ON recipients
-WHEN OLD.state = 'claimed' AND NEW.state <> 'accepted' AND NEW.attempts > OLD.attempts
+WHEN NEW.state <> 'accepted' AND NEW.attempts > OLD.attempts AND (OLD.state = 'claimed' OR OLD.state = 'pending')
 BEGIN
   INSERT INTO attempts (run, leg, key, attempt, state, reason, http_status, error, claimed_at, ended_at)
     SELECT number, NEW.leg, NEW.key, NEW.attempts, NEW.state, NEW.reason, NEW.http_status, NEW.error, NEW.claimed_at,
-      NEW.updated_at FROM runs WHERE list = NEW.list;
+      NEW.updated_at FROM runs WHERE list = NEW.list AND state <> 'loading';
 END`,
 ];
 
@@ -616,7 +616,7 @@ END`,
   },
   {
     version: 10,
-    schemaSha256: 'dd6f7119cb445c2314519056224b6d1f5707cf855288e9b36ef2c87c06a06f4f',
+    schemaSha256: 'd04a202521bc82b2c1ffc3d545715c1610066d1e5df0802fa06305c7d42f894f',
     statements: [...ATTEMPTS, 'PRAGMA user_version = 10'],
   },
 ];

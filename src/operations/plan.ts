@@ -14,7 +14,7 @@ import { checkList } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
 import { duplicatesIn } from '../plan/decide.ts';
 import { laterNameProblem, openAbandoned, pauseOfCampaign } from '../plan/former-names.ts';
-import { adviseLength } from '../plan/limits.ts';
+import { adviseEstimate } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import {
@@ -211,10 +211,11 @@ async function compilePlan(
     provenance,
     warnings: [
       ...meant.warnings,
+      ...suppressions.warnings,
       ...paused,
       ...accepted,
       ...(abandoned?.warnings() ?? []),
-      ...adviseLength(campaign, estimate),
+      ...adviseEstimate(campaign, estimate),
       ...budgetNotice(budget),
     ],
   };

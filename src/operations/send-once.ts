@@ -8,7 +8,7 @@ import type { RunRecord, WorkerFacts } from '../ledger/records.ts';
 import type { Campaign, Commit, WinnerState } from '../model.ts';
 import { claimBudget } from '../plan/budget.ts';
 import { pauseOfCampaign } from '../plan/former-names.ts';
-import { adviseLength } from '../plan/limits.ts';
+import { adviseEstimate } from '../plan/limits.ts';
 import { createPlan, isSandbox, type Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
 import { createPricer, loadPrices } from '../plan/prices.ts';
@@ -178,9 +178,15 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
     prepared.finishLoad();
     return nothingToDo(ledger, plan, prices, now(), prepared.winner);
   }
-  const long = prepared.estimate === null ? [] : adviseLength(campaign, prepared.estimate);
+  const long = prepared.estimate === null ? [] : adviseEstimate(campaign, prepared.estimate);
   const strangers = prepared.estimate === null ? [] : (prepared.reached?.unfollowed() ?? []);
-  const found = [...prepared.accepted, ...long, ...(prepared.reached?.warnings ?? []), ...strangers];
+  const found = [
+    ...suppressions.warnings,
+    ...prepared.accepted,
+    ...long,
+    ...(prepared.reached?.warnings ?? []),
+    ...strangers,
+  ];
   if (found.length > 0) options.onWarnings?.(found);
   const isConfirmed = interrupt.aborted || isUnasked(plan, prepared) || (await confirmed(options, plan, prepared));
   if (interrupt.aborted || !isConfirmed) {

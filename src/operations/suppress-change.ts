@@ -8,6 +8,8 @@ import type { AddressKind, Project } from '../model.ts';
 import {
   checkHashKey,
   createKeyCheck,
+  createNumberDoubts,
+  doubtAboutLength,
   otherKeyProblem,
   readSuppressionList,
   type SuppressionSource,
@@ -21,7 +23,7 @@ import { createUntilReader } from '../suppression/until.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import { mask } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import { type ProjectOptions, present, type ResolvedOptions, resolveOptions } from './options.ts';
 import { countryOf, projectHere } from './project.ts';
 
 /** Why and how long an address is not sent to. */
@@ -43,7 +45,7 @@ export interface AddSuppressionsOptions extends ProjectOptions {
 export async function addSuppressions(
   addresses: readonly string[],
   options: AddSuppressionsOptions = {},
-): Promise<{ readonly added: number; readonly known: number }> {
+): Promise<AddedSuppressions> {
   const resolved = resolveOptions(options);
   const { reason, until } = options;
   const topic = topicIn(options);
@@ -61,10 +63,20 @@ export async function addSuppressions(
       named.hashes.map((hash) => ({ ...hash, ...facts })),
       nowMs,
     );
-    return { added, known: named.addresses.length + named.hashes.length - added };
+    const known = named.addresses.length + named.hashes.length - added;
+    return { added, known, ...present({ warnings: named.warnings }) };
   } finally {
     ledger.close();
   }
+}
+
+/** What was put on the list. */
+export interface AddedSuppressions {
+  readonly added: number;
+  /** Those that had been there before. */
+  readonly known: number;
+  /** Numbers that probably have a digit too few or too many. Absent: there is nothing to say. */
+  readonly warnings?: readonly Diagnostic[];
 }
 
 /**
@@ -174,10 +186,7 @@ const BATCH = 5000;
  * @returns the file as the user would name it, how many entries it has, and how many of them were added
  * @throws HandbillError exit 2 with every row that is wrong; 7 (ledger)
  */
-export async function importSuppressions(
-  file: string,
-  options: ProjectOptions = {},
-): Promise<{ readonly file: string; readonly entries: number; readonly added: number }> {
+export async function importSuppressions(file: string, options: ProjectOptions = {}): Promise<ImportedSuppressions> {
   const resolved = resolveOptions(options);
   const { cwd, env } = resolved;
   const reading = await projectHere(resolved, resolved.ledger);
@@ -199,13 +208,24 @@ export async function importSuppressions(
   try {
     refuseOtherKey(ledger, checked.keyId);
     const { all, added } = await takeOver(ledger, source, checked.digest, nowMs);
-    return { file: name, entries: all, added };
+    return { file: name, entries: all, added, ...present({ warnings: checked.warnings }) };
   } finally {
     ledger.close();
   }
 }
 
+/** What was read of a file. */
+export interface ImportedSuppressions {
+  /** The file as the user would name it. */
+  readonly file: string;
+  readonly entries: number;
+  readonly added: number;
+  /** Numbers that probably have a digit too few or too many. Absent: there is nothing to say. */
+  readonly warnings?: readonly Diagnostic[];
+}
+
 interface Checked {
+  readonly warnings: readonly Diagnostic[] | undefined;
   /** The digest of the bytes that were checked: no others are imported. */
   readonly digest: ListDigest;
   /** Key of the hashes; null if there are none. */
@@ -216,7 +236,7 @@ interface Checked {
 async function check(source: SuppressionSource, hasher: HasherReading): Promise<Checked> {
   let keyId: string | null = null;
   const keys = createKeyCheck(source.file, hasher);
-  const { diagnostics, total, digest } = await readSuppressionList(source, {
+  const { diagnostics, warnings, total, digest } = await readSuppressionList(source, {
     address: () => undefined,
     hash(hash, _untilMs, _reason, line) {
       keys.see(hash.keyId, line);
@@ -227,7 +247,7 @@ async function check(source: SuppressionSource, hasher: HasherReading): Promise<
   if (total + others.total > 0 || digest === null) {
     throw new HandbillError(EXIT.refused, [...diagnostics, ...others.diagnostics], total + others.total);
   }
-  return { digest, keyId };
+  return { warnings: warnings.length === 0 ? undefined : warnings, digest, keyId };
 }
 
 /**
@@ -280,6 +300,8 @@ async function takeOver(
 interface NamedAddresses {
   readonly addresses: readonly string[];
   readonly hashes: readonly WrittenHash[];
+  /** Numbers that probably have a digit too few or too many; undefined: none. */
+  readonly warnings: readonly Diagnostic[] | undefined;
 }
 
 /**
@@ -291,11 +313,21 @@ function readAddresses(raw: readonly string[], defaultCountry: string | null): N
   const named = readEach(raw, defaultCountry);
   const addresses = new Set(named.flatMap((one) => ('address' in one ? [one.address] : [])));
   const hashes = new Map(named.flatMap((one) => ('hash' in one ? [[one.hash.hash, one.hash] as const] : [])));
-  return { addresses: [...addresses], hashes: [...hashes.values()] };
+  const doubts = createNumberDoubts(null);
+  for (const one of named) if ('address' in one && one.doubt !== null) doubts.add(null, one.doubt);
+  const warnings = doubts.warnings();
+  return {
+    addresses: [...addresses],
+    hashes: [...hashes.values()],
+    warnings: warnings.length === 0 ? undefined : warnings,
+  };
 }
 
 /** One of those that were named, as it was given and in the form in which it is compared. */
-export type Named = { readonly given: string } & ({ readonly address: string } | { readonly hash: WrittenHash });
+export type Named = { readonly given: string } & (
+  | { readonly address: string; readonly doubt: string | null }
+  | { readonly hash: WrittenHash }
+);
 
 /**
  * As `readAddresses`, each in its place.
@@ -318,7 +350,7 @@ export function readEach(raw: readonly string[], defaultCountry: string | null):
     const read = { msisdn: number, email, contact }[kind];
     const found = read(kind === 'contact' ? given.slice(CONTACT.length) : given);
     if ('problem' in found) wrong.push(noAddress(given, kind, found));
-    else named.push({ given, address: listedForm(found.to) });
+    else named.push({ given, address: listedForm(found.to), doubt: doubtAboutLength(found) });
   }
   if (wrong.length > 0) throw new HandbillError(EXIT.refused, wrong);
   return named;

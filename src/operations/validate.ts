@@ -12,7 +12,7 @@ import { decisions, duplicatesIn } from '../plan/decide.ts';
 import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { fenceNotes } from '../plan/fence.ts';
 import { type Abandoned, openAbandoned } from '../plan/former-names.ts';
-import { adviseLength, checkLimits } from '../plan/limits.ts';
+import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
@@ -240,7 +240,7 @@ async function checkList(
   const warn = createWarner(plan);
   const comparisons = createComparisonCheck(plan);
   const { suppressions, faults } = await readSuppressions(campaign, options.env, lists);
-  await collector.addOnce(faults.diagnostics.map(withoutKey));
+  await collector.addOnce([...faults.diagnostics.map(withoutKey), ...suppressions.warnings]);
   const view = {
     duplicates: duplicatesIn(plan),
     rules: openRules(plan, { suppressions, now: () => options.at }),
@@ -270,7 +270,7 @@ async function checkList(
   const identity = { environment: '', campaign: campaign.name, occurrence: plan.occurrence };
   await collector.addAll(openListGuard(campaign, null, identity, { nowMs: options.now }).judge(stream.facts()));
   const worst = estimator.worst();
-  await collector.addAll([...checkLimits(campaign, estimate, worst), ...adviseLength(campaign, estimate)]);
+  await collector.addAll([...checkLimits(campaign, estimate, worst), ...adviseEstimate(campaign, estimate)]);
   // What was spent of a budget is not asked: a campaign that is above the whole of it fits into no period.
   for (const environment of campaign.project.environments.values()) {
     const state = budgetState({ environment, campaign }, prices, options.now);

@@ -1,5 +1,7 @@
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Campaign } from '../model.ts';
+import { isRelative } from '../recipients/query.ts';
+import { number } from '../report/words.ts';
 import { formatMoney, MICROS_PER_UNIT, unitsOf } from '../util/units.ts';
 import type { Estimate, WorstRows } from './estimate.ts';
 
@@ -7,8 +9,27 @@ import type { Estimate, WorstRows } from './estimate.ts';
 const LONG_PARTS = 3;
 const MOST_PARTS = 10;
 
-/** A warning where the longest SMS has more parts than people expect, and the campaign sets no limit of its own. */
-export function adviseLength(campaign: Campaign, { longest }: Pick<Estimate, 'longest'>): readonly Diagnostic[] {
+/** What is probably not meant: a segment that no recipient is in, and SMS with more parts than people expect. */
+export function adviseEstimate(
+  campaign: Campaign,
+  estimate: Pick<Estimate, 'longest' | 'rows' | 'skipped'>,
+): readonly Diagnostic[] {
+  return [...adviseSegment(campaign, estimate), ...adviseLength(campaign, estimate)];
+}
+
+/** On some days no recipient has a birthday: then it says nothing. */
+function adviseSegment(
+  { recipients: { where, file } }: Campaign,
+  { rows, skipped }: Pick<Estimate, 'rows' | 'skipped'>,
+): readonly Diagnostic[] {
+  if (where === null || isRelative(where) || rows === 0 || skipped['excluded'] !== rows) return [];
+  const message = `\`recipients.where\` leaves out ${rows === 1 ? 'the only recipient' : `all ${number(rows)} recipients`}.`;
+  const hint = 'Check it: upper and lower case count. handbill preview says for each row which condition is not met.';
+  return [warning('unmet-comparison', message, { at: { file }, hint })];
+}
+
+/** The campaign sets no limit of its own. */
+function adviseLength(campaign: Campaign, { longest }: Pick<Estimate, 'longest'>): readonly Diagnostic[] {
   if (campaign.limits.maxParts !== null || longest === null) return [];
   // Above the other bound it is an error.
   if (longest.parts <= LONG_PARTS || longest.parts > MOST_PARTS) return [];

@@ -1,10 +1,12 @@
-import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ClaimRules } from '../ledger/records.ts';
 import { appliesTo } from '../ledger/suppressions.ts';
 import type { AddressKind, Campaign, ListSpec, Project, Recipient, SuppressionFile } from '../model.ts';
-import { addressMessage, createAddressReader } from '../recipients/address.ts';
+import { type Address, addressMessage, createAddressReader } from '../recipients/address.ts';
+import { doubtAbout } from '../recipients/phone.ts';
 import { type ListDigest, ONLY_CELLS, openList } from '../recipients/read.ts';
+import { countOf } from '../report/words.ts';
 import { type Book, createBook } from '../suppression/book.ts';
 import { type AddressCell, createEntryReader, type EntrySink, findColumns } from '../suppression/entries.ts';
 import { formsOf, listedForm } from '../suppression/form.ts';
@@ -27,6 +29,8 @@ export interface Suppressions {
   readonly topic: string | null;
   /** No file has an entry. */
   readonly isEmpty: boolean;
+  /** What is worth knowing about the files, and no reason to stop. */
+  readonly warnings: readonly Diagnostic[];
 }
 
 /** No file has an entry, and no hash can be compared. */
@@ -75,7 +79,11 @@ export async function readSuppressions(
   return { suppressions: createSuppressions(parts, reading, topic), faults: { diagnostics, total } };
 }
 
-function createSuppressions(parts: readonly Part[], reading: HasherReading, topic: string | null): Suppressions {
+function createSuppressions(
+  parts: readonly (Part & ListDoubts)[],
+  reading: HasherReading,
+  topic: string | null,
+): Suppressions {
   const hasher = 'hasher' in reading ? reading.hasher : null;
   const filled = parts.filter(({ book }) => book.addresses + book.hashes > 0);
   const isEmpty = filled.length === 0;
@@ -104,6 +112,7 @@ function createSuppressions(parts: readonly Part[], reading: HasherReading, topi
     hasher: reading,
     topic,
     isEmpty,
+    warnings: parts.flatMap(({ warnings }) => warnings),
   };
 }
 
@@ -234,7 +243,7 @@ interface Part {
 }
 
 /** A part, and what was wrong with its lists. */
-interface ReadPart extends Part {
+interface ReadPart extends Part, ListDoubts {
   readonly faults: ListFaults;
 }
 
@@ -272,6 +281,7 @@ async function readPart(
 ): Promise<ReadPart> {
   const book = createBook();
   const diagnostics: Diagnostic[] = [];
+  const warnings: Diagnostic[] = [];
   let total = 0;
   const add = (found: ListFaults): void => {
     diagnostics.push(...found.diagnostics);
@@ -289,9 +299,10 @@ async function readPart(
       },
     });
     add(faults);
+    warnings.push(...faults.warnings);
     add(keys.faults());
   }
-  return { book, names: sources.map(({ file }) => file), faults: { diagnostics, total } };
+  return { book, names: sources.map(({ file }) => file), warnings, faults: { diagnostics, total } };
 }
 
 /** Looks at the keys of the hashes in one list: each that is not the project's is said once. */
@@ -334,6 +345,11 @@ interface ListFaults {
   readonly total: number;
 }
 
+/** What a list may not mean as it says it. */
+interface ListDoubts {
+  readonly warnings: readonly Diagnostic[];
+}
+
 type ListsOf = Pick<Campaign, 'suppressions' | 'topic'> & {
   readonly recipients: Pick<ListSpec, 'defaultCountry'>;
   readonly project: Pick<Project, 'defaultCountry' | 'timeZone'>;
@@ -362,7 +378,7 @@ interface ListReadOptions {
 }
 
 /** What was wrong with a list, and the digest of its bytes; null where it could not be read to its end. */
-interface ListRead extends ListFaults {
+interface ListRead extends ListFaults, ListDoubts {
   readonly digest: ListDigest | null;
 }
 
@@ -374,15 +390,17 @@ export async function readSuppressionList(
 ): Promise<ListRead> {
   const { file, defaultCountry, timeZone } = source;
   const diagnostics: Diagnostic[] = [];
+  const doubts = createNumberDoubts(file);
   let total = 0;
   let digest: ListDigest | null = null;
   try {
     const list = await openList(specOf(source), expected === undefined ? {} : { expected });
     try {
       const columns = findColumns(list.columns, file, list.headerLine);
-      if ('code' in columns) return { diagnostics: [columns], total: 1, digest };
+      if ('code' in columns) return { diagnostics: [columns], warnings: [], total: 1, digest };
       const cells = cellsOf(defaultCountry);
-      const read = createEntryReader({ file, columns, cells, untilOf: await createUntilReader(timeZone) }, sink);
+      const options = { file, columns, cells, untilOf: await createUntilReader(timeZone) };
+      const read = createEntryReader(options, sink, doubts.add);
       for await (const rows of list.rows()) {
         for (const row of rows) {
           const fault = read(row);
@@ -400,14 +418,46 @@ export async function readSuppressionList(
     diagnostics.push(...error.diagnostics.map(hinted));
     total += error.total;
   }
-  return { diagnostics, total, digest };
+  return { diagnostics, warnings: doubts.warnings(), total, digest };
+}
+
+/** One warning for all numbers of a list that probably have a digit too few or too many: they match no recipient. */
+export function createNumberDoubts(file: string | null) {
+  let first: { readonly line: number | null; readonly problem: string } | null = null;
+  let count = 0;
+  return {
+    add(line: number | null, problem: string): void {
+      first ??= { line, problem };
+      count += 1;
+    },
+    warnings(): readonly Diagnostic[] {
+      if (first === null) return [];
+      const { line, problem: why } = first;
+      const more = count === 1 ? '' : ` The same kind in ${countOf(count - 1, 'more entry', 'more entries')}.`;
+      const hint = 'Look whether a digit is missing: the number that was meant is still sent to.';
+      const at = file === null ? {} : { at: { file, ...(line === null ? {} : { line }) } };
+      return [warning('wrong-length-number', `The suppressed number ${why}.${more}`, { ...at, hint })];
+    },
+  };
+}
+
+/** Only the length counts: that a number is not in use, or a landline, is no reason to doubt that it is meant. */
+export function doubtAboutLength(found: Address): string | null {
+  const doubt = found.assigned ? null : doubtAbout(found, false);
+  return doubt?.kind === 'wrong-length' ? doubt.problem : null;
 }
 
 function cellsOf(defaultCountry: string | null): Readonly<Record<AddressKind, AddressCell>> {
-  const cellOf = (kind: AddressKind): AddressCell => ({
-    read: createAddressReader(kind, defaultCountry),
-    explain: (cell, found) => addressMessage(kind, kind, cell, found),
-  });
+  const cellOf = (kind: AddressKind): AddressCell => {
+    const read = createAddressReader(kind, defaultCountry);
+    return {
+      read(cell) {
+        const found = read(cell);
+        return 'problem' in found ? found : { to: found.to, doubt: doubtAboutLength(found) };
+      },
+      explain: (cell, found) => addressMessage(kind, kind, cell, found),
+    };
+  };
   return { msisdn: cellOf('msisdn'), email: cellOf('email'), contact: cellOf('contact') };
 }
 

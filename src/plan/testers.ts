@@ -76,8 +76,13 @@ export async function testRow(plan: Plan, { line, key }: WhichRow): Promise<Test
   } finally {
     await list.close();
   }
+  throw noSuchRow(file, { line, key });
+}
+
+/** A row was asked for that the list does not have. */
+export function noSuchRow(file: string, { line, key }: WhichRow): Error {
   const which = line === undefined ? `with the key ${show(key ?? '')}` : `that begins at line ${line}`;
-  throw refuse(problem('usage', `The list has no row ${which}.`, { at: { file } }));
+  return refuse(problem('usage', `The list has no row ${which}.`, { at: { file } }));
 }
 
 function isMeant({ stages }: Plan, row: Row, { line, key }: WhichRow): boolean {

@@ -11,7 +11,10 @@ export interface Duplicate {
   readonly isSame: boolean;
 }
 
-/** Finds recipients that a list names more than once. Exact: keys and addresses are compared as they are. */
+/**
+ * Finds recipients that a list names more than once. Keys and addresses are compared as they are, but for upper and lower
+ * case in email addresses, which reach the same mailbox.
+ */
 export interface Duplicates {
   /** What the recipient of a row is a duplicate of; null: nothing. Asked once for each row, in list order. */
   find(recipient: Recipient): Duplicate | null;
@@ -33,6 +36,7 @@ interface DuplicateOptions {
  */
 export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): Duplicates {
   const isNumber = kind === 'msisdn';
+  const sameMailbox = (text: string): string => (kind === 'email' ? text.toLowerCase() : text);
   const keys = createSeen(isNumber && !byAddress);
   const addresses = byAddress ? createSeen(isNumber) : null;
 
@@ -40,7 +44,7 @@ export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): D
    * A checksum of the parts of a recipient that the messages use: it only says whether two rows with one key differ.
    */
   function contentOf({ to, values }: Recipient): number {
-    let content = byAddress ? to : '';
+    let content = byAddress ? sameMailbox(to) : '';
     for (const column of used) content += `\0${values[column] ?? ''}`;
     return crc32(content) | 0;
   }
@@ -49,9 +53,9 @@ export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): D
     find(recipient) {
       const { key, to, line } = recipient;
       const content = contentOf(recipient);
-      const samePerson = keys.first(key, line, content);
+      const samePerson = keys.first(byAddress ? key : sameMailbox(key), line, content);
       if (samePerson !== null) return { of: 'key', ...samePerson };
-      const sameAddress = addresses?.first(to, line, content) ?? null;
+      const sameAddress = addresses?.first(sameMailbox(to), line, content) ?? null;
       return sameAddress === null ? null : { of: 'address', ...sameAddress };
     },
     close() {

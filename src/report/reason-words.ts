@@ -1,4 +1,4 @@
-import { DEFER_WORDS, type ReasonWords, SKIP_WORDS } from '../model.ts';
+import { DEFER_WORDS, type OutcomeState, type ReasonWords, SKIP_WORDS } from '../model.ts';
 
 /**
  * What a reason means, in half a sentence; empty for a word that is not known here, as a ledger of another version may
@@ -9,7 +9,9 @@ export function reasonWords(reason: string): string {
 }
 
 /** What to do about a reason, in a sentence; empty where the word is not known here. */
-export function reasonAdvice(reason: string): string {
+export function reasonAdvice(reason: string, outcome: OutcomeState): string {
+  // Whatever the reason: nothing is sent again before it is known whether the message arrived.
+  if (outcome === 'in-doubt') return DOUBT;
   return Object.hasOwn(REASON_WORDS, reason) ? (REASON_WORDS[reason]?.advice ?? '') : '';
 }
 

@@ -9,7 +9,7 @@ import { decisions, duplicatesIn, type View } from '../plan/decide.ts';
 import { createEstimator } from '../plan/estimate.ts';
 import type { Expander } from '../plan/expand.ts';
 import { openAbandoned, pauseOfCampaign } from '../plan/former-names.ts';
-import { adviseLength, checkLimits } from '../plan/limits.ts';
+import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
@@ -94,7 +94,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
   const comparisons = createComparisonCheck(plan);
   const paused = pausedWarning(ledger && pauseOfCampaign(ledger, campaign, plan.environment.name));
   const sample = sampled === undefined ? [] : [sampled];
-  const said = [...sample, ...plan.warnings, ...paused, ...(reached?.warnings ?? [])];
+  const said = [...sample, ...plan.warnings, ...suppressions.warnings, ...paused, ...(reached?.warnings ?? [])];
   const previewer = createPreviewer(plan.recipientsPerRequest, expand);
   async function* batches(): AsyncGenerator<readonly Previewed[]> {
     const stream = decisions(plan, view);
@@ -148,7 +148,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
         problemCount: refusals.length + invalid + limits.length,
         changed,
         mostExpensive: worst.mostExpensive?.line ?? null,
-        warnings: [...adviseLength(campaign, estimate), ...budgetNotice(budget)],
+        warnings: [...adviseEstimate(campaign, estimate), ...budgetNotice(budget)],
       };
     },
     close: () => ledger?.close(),

@@ -46,7 +46,8 @@ export interface Answers {
 /** What to do next, for each rule. */
 const NEXT: Readonly<Record<HaltRule, string>> = {
   'not-authorised': 'Check the API key, the account and its credit, then send again: no recipient was affected.',
-  'wrong-address': 'Check `baseUrl` of this environment in handbill.yaml, then send again.',
+  'wrong-address':
+    'Check `baseUrl` of this environment in handbill.yaml, then send again. If it is right, the API says this of the first recipient alone: take that row out of the list, and send again with --amend.',
   'not-the-api':
     'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network; `handbill doubt list` shows who may have the message.',
   tls: 'Check the certificate of the API and the host in `baseUrl`.',

@@ -8,7 +8,10 @@ import type { UntilReader } from './until.ts';
 
 /** Reads a cell with an address; `explain` makes the sentence for one that is none, with the cell masked. */
 export interface AddressCell {
-  read(cell: string): { readonly to: string } | { readonly problem: string; readonly hint?: string };
+  /** `doubt`: why it is probably not the number that was meant, following on "The number". */
+  read(
+    cell: string,
+  ): { readonly to: string; readonly doubt: string | null } | { readonly problem: string; readonly hint?: string };
   explain(cell: string, found: { readonly problem: string }): string;
 }
 
@@ -18,6 +21,9 @@ export interface EntrySink {
   address(form: string, untilMs: number | null, reason: string | null, line: number, topic: string): void;
   hash(written: WrittenHash, untilMs: number | null, reason: string | null, line: number, topic: string): void;
 }
+
+/** A number that is taken as it is, and probably has a digit too few or too many. */
+export type DoubtSink = (line: number, problem: string) => void;
 
 interface EntryOptions {
   /** The list, as the user would name it. */
@@ -31,7 +37,11 @@ interface EntryOptions {
  * Makes the reader of a row: hands every address and hash in it on, or says what is wrong with it. A row that is not
  * understood is never skipped: the person behind it does not want messages.
  */
-export function createEntryReader(options: EntryOptions, sink: EntrySink): (row: Row) => Diagnostic | null {
+export function createEntryReader(
+  options: EntryOptions,
+  sink: EntrySink,
+  doubted: DoubtSink,
+): (row: Row) => Diagnostic | null {
   const { file, columns, cells, untilOf } = options;
   return ({ values, line, fault }) => {
     const wrong = (message: string, hint?: string): Diagnostic =>
@@ -54,6 +64,7 @@ export function createEntryReader(options: EntryOptions, sink: EntrySink): (row:
         const message = cells[kind].explain(cell, found);
         return problem('invalid-address', message, { at: { file, line }, ...(hint === undefined ? {} : { hint }) });
       }
+      if (found.doubt !== null) doubted(line, found.doubt);
       sink.address(listedForm(found.to), untilMs, why, line, topic);
       named = true;
     }

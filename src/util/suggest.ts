@@ -10,13 +10,21 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
     if (candidate === word) return null;
-    const d = distance(wanted, candidate.toLowerCase());
+    const d = differences(wanted, candidate.toLowerCase());
     if (d < bestDistance) {
       best = candidate;
       bestDistance = d;
     }
   }
   return best;
+}
+
+/** Letters that differ; two neighbours that changed places are one slip. */
+function differences(word: string, meant: string): number {
+  const found = distance(word, meant);
+  if (found !== 2 || word.length !== meant.length) return found;
+  const at = [...word].findIndex((letter, i) => letter !== meant[i]);
+  return word[at] === meant[at + 1] && word[at + 1] === meant[at] ? 1 : found;
 }
 
 /** `Did you mean "x"?`, or nothing: spread it into a diagnostic. */

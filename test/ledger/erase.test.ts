@@ -180,3 +180,11 @@ test('a rejected person is not tried again', () => {
   expect(ledger.retryRejected(ended)).toBe(1);
   expect(ledger.pending(ended, -1, 10).map(({ row }) => row)).toEqual([1]);
 });
+
+test('what is kept of the day does not make a run look newer than it is', () => {
+  const ledger = open(scratchPath());
+  const run = eventful(ledger);
+  const before = ledger.purge.lastActivityMs(run);
+  ledger.purge.erase(erasure(run), LATER);
+  expect(ledger.purge.lastActivityMs(run)).toBeLessThanOrEqual(before);
+});

@@ -137,18 +137,20 @@ describe('raw SQL cannot break a move', () => {
     expect(() => db.exec(`UPDATE recipients SET state = 'pending'`)).toThrow('may not move');
   });
 
-  test.each<[to: State, attempts: number, isKept: boolean]>([
-    ['pending', 1, true],
-    ['failed', 1, true],
-    ['rejected', 1, true],
-    ['in-doubt', 1, true],
+  test.each<[from: State, to: State, attempts: number, isKept: boolean]>([
+    ['claimed', 'pending', 1, true],
+    ['claimed', 'failed', 1, true],
+    ['claimed', 'rejected', 1, true],
+    ['claimed', 'in-doubt', 1, true],
+    // No connection was reached, so that there was no claim.
+    ['pending', 'failed', 1, true],
     // The row says it itself, and is not sent to again.
-    ['accepted', 1, false],
+    ['claimed', 'accepted', 1, false],
     // A claim that was given back, before a request.
-    ['pending', 0, false],
-    ['failed', 0, false],
-  ])('an attempt that ends as %s after %i attempts is kept: %s', (to, attempts, isKept) => {
-    const db = given('claimed');
+    ['claimed', 'pending', 0, false],
+    ['claimed', 'failed', 0, false],
+  ])('an attempt of a recipient who was %s, and is %s after %i attempts, is kept: %s', (from, to, attempts, isKept) => {
+    const db = given(from);
     db.exec('UPDATE recipients SET claimed_at = 5');
     db.prepare(
       `UPDATE recipients SET state = ?, attempts = ?, reason = 'status', http_status = 503, error = 'busy', updated_at = 9`,

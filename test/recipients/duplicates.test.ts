@@ -29,8 +29,12 @@ function find(rows: readonly Row[], byAddress: boolean, kind: AddressKind = 'ema
   }
 }
 
-/** The same, by Maps. */
-function slowly(rows: readonly Row[], byAddress: boolean): readonly (Duplicate | null)[] {
+/** The same, by Maps. The same mailbox may be written in other letters. */
+function slowly(written: readonly Row[], byAddress: boolean): readonly (Duplicate | null)[] {
+  const rows = written.map((row) => {
+    const to = row.to.toLowerCase();
+    return { ...row, to, key: byAddress ? row.key : to };
+  });
   const keys = new Map<string, number>();
   const addresses = new Map<string, number>();
   return rows.map((row, at) => {
@@ -50,10 +54,22 @@ function slowly(rows: readonly Row[], byAddress: boolean): readonly (Duplicate |
 
 describe('duplicates', () => {
   it('are not what only looks alike', () => {
-    const keys = ['1', '+1', '01', '+01', '001', '1 ', '1.0', '1e0', '-1', '', '+', '0', '+0', '００', '１', 'a', 'A'];
+    const keys = ['1', '+1', '01', '+01', '001', '1 ', '1.0', '1e0', '-1', '', '+', '0', '+0', '００', '１', 'a', 'ä'];
     keys.push('9007199254740992', '9007199254740993', '+9007199254740992', '+9007199254740993');
     expect(find(rowsOf(keys), true)).toEqual(keys.map(() => null));
     expect(find(rowsOf([...keys, ...keys]), false)).toEqual(slowly(rowsOf([...keys, ...keys]), false));
+  });
+
+  it('are email addresses in other letters, and no keys in other letters', () => {
+    const [one, other] = ['ann@example.com', 'Ann@Example.com'];
+    const duplicate = (of: Duplicate['of']) => [null, { of, line: 2, isSame: true }];
+    expect(find(rowsOf([one, other]), false)).toEqual(duplicate('key'));
+    const rows = [
+      { key: 'a', to: one, text: '' },
+      { key: 'A', to: other, text: '' },
+    ];
+    expect(find(rows, true)).toEqual(duplicate('address'));
+    expect(find(rowsOf([one, other]), false, 'contact')).toEqual([null, null]);
   });
 
   it('name the line of the first row, and whether it says the same', () => {

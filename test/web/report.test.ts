@@ -214,8 +214,10 @@ describe('delivery reports and replies', () => {
 describe('reasons', () => {
   it('each says what to do', () => {
     for (const { advice } of Object.values(REASON_WORDS)) expect(advice).toMatch(/^[A-Z][^\n]{8,110}\.$/);
-    expect(reasonAdvice('toString')).toBe('');
-    expect(reasonAdvice('of another version')).toBe('');
+    expect(reasonAdvice('toString', 'rejected')).toBe('');
+    expect(reasonAdvice('of another version', 'rejected')).toBe('');
+    expect(reasonAdvice('status', 'rejected')).toContain('--retry-rejected');
+    expect(reasonAdvice('status', 'in-doubt')).toContain('handbill doubt resolve');
   });
 
   it('have their count, their meaning and what to do, the most urgent first', async () => {

@@ -96,7 +96,8 @@ function optionsOf(given: Pick<ChangeFlags, 'ledger' | 'topic'>, { cwd, env, now
 async function addAll(raw: readonly string[], given: AddFlags, context: CommandContext): Promise<void> {
   const { reason, until } = given;
   const facts = { ...(reason === undefined ? {} : { reason }), ...(until === undefined ? {} : { until }) };
-  const { added, known } = await addSuppressions(raw, { ...facts, ...optionsOf(given, context) });
+  const { added, known, warnings = [] } = await addSuppressions(raw, { ...facts, ...optionsOf(given, context) });
+  if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
   const now = (reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
   const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
   if (given.quiet === true) return;
@@ -116,7 +117,8 @@ async function removeAll(raw: readonly string[], given: ChangeFlags, context: Co
 
 /** `handbill suppress import` */
 async function importFile(written: string, given: ChangeFlags, context: CommandContext): Promise<void> {
-  const { file, entries, added } = await importSuppressions(written, optionsOf(given, context));
+  const { file, entries, added, warnings = [] } = await importSuppressions(written, optionsOf(given, context));
+  if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
   const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.\n`;
   if (given.quiet === true) return;
   await context.out(said);

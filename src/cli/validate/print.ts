@@ -188,7 +188,10 @@ const BLOCK = 64 * 1024;
 /** Warnings that --quiet keeps back until there is an error. */
 const MAX_HELD = 10_000;
 
-/** The warnings, with one for all rows of a kind; those of rows behind the others, the most important kind first. */
+/**
+ * The warnings, with one for all rows of a kind, also where there are more of it than were kept; those of rows behind the
+ * others, the most important kind first.
+ */
 function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {
   const shown = new Set<Code>();
   const warnings = diagnostics.filter(({ severity }) => severity === 'warning');
@@ -196,10 +199,11 @@ function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {
   return warnings
     .toSorted((a, b) => rank(a) - rank(b))
     .flatMap((one) => {
-      if (!PER_ROW.includes(one.code)) return [one];
+      const count = counts.get(countKey(one)) ?? 1;
+      if (!PER_ROW.includes(one.code) && count <= SHOWN) return [one];
       if (shown.has(one.code)) return [];
       shown.add(one.code);
-      return [{ ...one, message: sumUp(one.message, counts.get(countKey(one)) ?? 1) }];
+      return [{ ...one, message: sumUp(one.message, count) }];
     });
 }
 
@@ -207,7 +211,7 @@ function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {
 function filesText(files: readonly ValidatedFile[], { tableWidth, width }: CommandContext): string {
   if (files.length < 2) return files.map(fileLine).join('');
   const rows = files.map(({ file, errors, estimate, sample }) => [
-    sample === null ? file : `$file(sample $sample)`,
+    sample === null ? file : `${file} (sample ${sample})`,
     estimate === null ? '' : number(estimate.rows),
     estimate === null ? '' : number(estimate.send),
     estimate === null || Object.keys(estimate.encodings).length === 0 ? '' : number(estimate.parts),

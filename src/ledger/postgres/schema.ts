@@ -180,11 +180,11 @@ export const ATTEMPTS: readonly string[] = [
 BEGIN
   INSERT INTO handbill.attempts (run, leg, key, attempt, state, reason, http_status, error, claimed_at, ended_at)
     SELECT number, NEW.leg, NEW.key, NEW.attempts, NEW.state, NEW.reason, NEW.http_status, NEW.error, NEW.claimed_at,
-      NEW.updated_at FROM handbill.runs WHERE list = NEW.list;
+      NEW.updated_at FROM handbill.runs WHERE list = NEW.list AND state <> 'loading';
   RETURN NULL;
 END $$`,
   `CREATE TRIGGER recipients_attempt AFTER UPDATE OF state ON handbill.recipients
-  FOR EACH ROW WHEN (OLD.state = 'claimed' AND NEW.state <> 'accepted' AND NEW.attempts > OLD.attempts)
+  FOR EACH ROW WHEN (NEW.state <> 'accepted' AND NEW.attempts > OLD.attempts AND OLD.state IN ('claimed', 'pending'))
   EXECUTE FUNCTION handbill.recipients_attempt()`,
 ];
 

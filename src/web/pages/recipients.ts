@@ -548,10 +548,13 @@ ${facts([
     'Parts',
     step.parts === null ? null : `${formats.number(step.parts)}${step.encoding === null ? '' : ` in ${step.encoding}`}`,
   ],
-  ['Cost', step.cost === null ? null : formats.money(step.cost, data.currency)],
+  // What was refused or never sent costs nothing, as in the report.
+  ['Cost', step.cost === null || !CHARGED.has(step.outcome) ? null : formats.money(step.cost, data.currency)],
   ['Last change', step.updatedAt === null ? null : formats.time(step.updatedAt)],
 ])}</section>`;
 }
+
+const CHARGED: ReadonlySet<OutcomeState> = new Set(['accepted', 'in-doubt']);
 
 /** The messages as their recipient sees them, or why they cannot be shown. */
 function sentText({ sent, steps, run, campaign, outcome }: RecipientData): Html | null {

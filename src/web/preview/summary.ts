@@ -23,7 +23,7 @@ export function summarySection(
   const { formats } = source;
   return html`<header class="top">
 <h1>${campaign.name}</h1>
-<p class="soft">Preview: nothing has been sent · ${CHANNEL_TABLE[campaign.channel].label} · occurrence ${occurrence} · environment ${environment.name}</p>
+<p class="soft">Preview: this page sends nothing · ${CHANNEL_TABLE[campaign.channel].label} · occurrence ${occurrence} · environment ${environment.name}</p>
 </header>
 ${problemsPanel(problems, problemCount, formats)}
 <details class="figures" id="figures">

@@ -101,7 +101,7 @@ const OUTCOME_COLUMNS: readonly Column[] = [
 export function reasonsOf({ reasons }: Report, { number }: Formats = PLAIN): Html | null {
   const rows = WORST_FIRST.flatMap((outcome) =>
     Object.entries(reasons[totalsKey(outcome)] ?? {}).map(([reason, count]) => {
-      const advice = reasonAdvice(reason);
+      const advice = reasonAdvice(reason, outcome);
       const words = html`${coded(reasonWords(reason))}${advice === '' ? null : html`<br><span class="soft">${coded(advice)}</span>`}`;
       return row(REASON_COLUMNS, html`${inlineMark(outcome)}${reason}`, [outcome, number(count), words]);
     }),
