@@ -45,8 +45,8 @@ const OPENED = new Error('The connection is open.');
  * It is opened by a probe: a request whose `onRequestStart` throws. undici connects, calls the hook, sends nothing, and
  * keeps the connection. Another probe waits behind each request. undici then checks the connection while the probe waits,
  * so that the next request is written within `carry`. Without the probe, this check comes between the request and its
- * first byte and takes one turn of the event loop. A kill in this turn leaves a claim that was never received: 9 to 19%
- * of the doubts in `test/http/killed.test.ts`, where at most 5% are allowed (failures.md, rule 9).
+ * first byte and takes one turn of the event loop. A kill in this turn leaves a claim that was never received: it
+ * was 9 to 19% of the doubts. `test/http/killed.test.ts` allows only the request that was being posted (failures.md, rule 9).
  *
  * A `Pool` would give a request to any of its clients that is not busy, also to one whose connection has just closed, so
  * that an open connection would prove nothing for the next request.

@@ -457,8 +457,13 @@ export interface PurgeStore {
    * Returns how many reports were deleted.
    */
   keepDeliveries(run: RunRecord, kept: readonly KeptDelivery[]): number;
-  /** Deletes the replies to a marked run, in steps; their meaning must have been kept in its rows. */
+  /** Deletes the replies to a marked run, in steps, but for those that wait for review; their meaning must have been kept in its rows. */
   forgetReplies(run: RunRecord): Iterable<number>;
+  /**
+   * Replies that may mean to opt out, and that no person has read yet: they stay. Of those from before an instant, if it is
+   * not null, and those to the runs with these numbers.
+   */
+  waitingReplies(beforeMs: number | null, runs: readonly number[]): number;
   /** Events from before an instant that still contain personal data, or belong to no run that is kept. */
   oldEvents(beforeMs: number): EventCounts;
   /**

@@ -13,7 +13,8 @@ const SUPPRESSION_ROWS = 1000;
  * 1. A note beside the ledger says that a purge is under way, until all of it is done.
  * 2. `purged_at` of a run is set first, in a transaction of its own: from then on the run is never continued.
  * 3. The delivery result of its messages is kept as a word in each row, and the reports and replies are deleted.
- * 4. Its rows are cleared in batches, its attempts deleted, and the space that this frees is overwritten (`secure_delete`).
+ * 4. Its rows are cleared and its attempts deleted, in batches, and the space that this frees is overwritten
+ * (`secure_delete`).
  * 5. The hash of its identity, which is not compared any more, is emptied: nothing is left in the run.
  * 6. The file is written anew. Overwriting is not enough. Pages that were split while rows grew keep copies of them,
  * because SQLite clears freed cells but not moved ones (of 20,000 rows that had been sent to, 3,377 keys and 1,008 ids
@@ -174,7 +175,10 @@ export const KEEP_HASH = `INSERT INTO suppressed_hashes (hash, topic, key_id, re
 
 const BATCH_EVENTS = 5_000;
 
-type EventPurge = Pick<PurgeStore, 'keepDeliveries' | 'forgetReplies' | 'oldEvents' | 'forgetEvents'>;
+type EventPurge = Pick<
+  PurgeStore,
+  'keepDeliveries' | 'forgetReplies' | 'oldEvents' | 'forgetEvents' | 'waitingReplies'
+>;
 
 /**
  * How personal data is deleted from delivery reports and replies.
@@ -231,6 +235,9 @@ function eventPurge(
       }
     },
 
+    waitingReplies: (beforeMs, numbers) =>
+      Number(query(WAITING).get(beforeMs ?? 0, JSON.stringify(numbers.map(String)))?.[0]),
+
     oldEvents(beforeMs) {
       const keptMs = firstKeptMs(beforeMs);
       return {
@@ -271,12 +278,18 @@ export const DELETE_BY_MESSAGE = 'DELETE FROM delivery_reports WHERE message_id 
 export const KEEP = `UPDATE recipients SET delivery = ? WHERE list = ? AND leg = ? AND row = ?
   AND (delivery IS NULL OR (delivery <> 'replied' AND delivery <> 'opted-out'))`;
 
-const FORGET_OF_RUN = `DELETE FROM replies WHERE number IN (SELECT number FROM replies WHERE run = ? LIMIT ?)`;
+// A reply that may mean to opt out stays until a person has read it: else its sender would be sent to again.
+const FORGET_OF_RUN = `DELETE FROM replies WHERE number IN (SELECT number FROM replies
+  WHERE run = ? AND (meaning <> 'review' OR reviewed_as IS NOT NULL) LIMIT ?)`;
+
+const WAITING = `SELECT count(*) FROM replies WHERE sender <> '' AND meaning = 'review' AND reviewed_as IS NULL
+  AND (received_at < ? OR CAST(run AS TEXT) IN (SELECT value FROM json_each(?)))`;
 
 const OLD_REPORTS = `SELECT count(*) FROM delivery_reports WHERE received_at < ?1
   AND (received_at < ?2 OR address IS NOT NULL OR error IS NOT NULL OR text_hash IS NOT NULL)`;
 
-const OLD_REPLIES = `SELECT count(*) FROM replies WHERE received_at < ? AND (run IS NULL OR sender <> '')`;
+const OLD_REPLIES = `SELECT count(*) FROM replies WHERE received_at < ? AND (run IS NULL OR sender <> '')
+  AND (meaning <> 'review' OR reviewed_as IS NOT NULL)`;
 
 const NEXT_REPORT = `SELECT max(number) FROM (SELECT number FROM delivery_reports
   WHERE number > ?1 AND received_at < ?2 ORDER BY number LIMIT ?3) AS batch`;
@@ -301,10 +314,12 @@ const KEEP_STOPS = `INSERT INTO suppressions (address, topic, reason, until_at, 
       AND coalesce(reviewed_as, meaning) = 'opt-out')
   ON CONFLICT (address, topic) DO NOTHING`;
 
-const FORGET_REPLIES = 'DELETE FROM replies WHERE number > ? AND number <= ? AND received_at < ? AND run IS NULL';
+const FORGET_REPLIES = `DELETE FROM replies WHERE number > ? AND number <= ? AND received_at < ? AND run IS NULL
+  AND (meaning <> 'review' OR reviewed_as IS NOT NULL)`;
 
 const EMPTY_REPLIES = `UPDATE replies SET sender = '', text = '', recipient = NULL, reply_id = NULL, reference = NULL,
     message_id = NULL, reviewed_by = NULL, digest = randomblob(16)
-  WHERE number > ? AND number <= ? AND received_at < ? AND sender <> ''`;
+  WHERE number > ? AND number <= ? AND received_at < ? AND sender <> ''
+    AND (meaning <> 'review' OR reviewed_as IS NOT NULL)`;
 
 const FORGET_UNREAD = 'DELETE FROM unread_events WHERE number > ? AND number <= ? AND received_at < ?';

@@ -300,8 +300,9 @@ END`,
 
 /**
  * Of version 10: the attempts that were not accepted; those of one start that reached no connection are one. A recipient
- * has one row, in which the next attempt takes the place of the one before. A trigger, so that none is forgotten, whichever statement records it. It refers to the run and the
- * key, as `resolutions`, because `--amend` changes lists and rows; an erasure and a purge delete it.
+ * has one row, in which the next attempt takes the place of the one before. A trigger, so that none is forgotten,
+ * whichever statement records it. It refers to the run and the key, as `resolutions`, because `--amend` changes lists and
+ * rows; an erasure and a purge delete it.
  */
 const ATTEMPTS: readonly string[] = [
   `CREATE TABLE attempts (
@@ -322,8 +323,8 @@ const ATTEMPTS: readonly string[] = [
 WHEN NEW.state <> 'accepted' AND NEW.attempts > OLD.attempts AND (OLD.state = 'claimed' OR OLD.state = 'pending')
 BEGIN
   INSERT INTO attempts (run, leg, key, attempt, state, reason, http_status, error, claimed_at, ended_at)
-    SELECT number, NEW.leg, NEW.key, NEW.attempts, NEW.state, NEW.reason, NEW.http_status, NEW.error, NEW.claimed_at,
-      NEW.updated_at FROM runs WHERE list = NEW.list AND state <> 'loading';
+    SELECT number, NEW.leg, NEW.key, NEW.attempts, NEW.state, NEW.reason, NEW.http_status, NEW.error,
+      CASE OLD.state WHEN 'claimed' THEN NEW.claimed_at END, NEW.updated_at FROM runs WHERE list = NEW.list AND state <> 'loading';
 END`,
 ];
 
@@ -347,8 +348,8 @@ END`,
  *   6).
  * - When a schedule was first seen (version 6), so that a new one is not sent for instants before it.
  * - An entry of the suppression list has a topic (version 8).
- * - Attempts that were not accepted (version 10).
  * - `runs.formerly` (version 9) is JSON: the former names of the campaign as of its newest start.
+ * - Attempts that were not accepted (version 10).
  * - Pauses (version 7). `runs.git` is JSON: from which commits the starts of a run were made. `runs.topic` is what its
  *   messages are about, as the campaign said; null: nothing in particular.
  * - The next channel step (`step`, version 3) is begun by the database itself, in the move in which the step before
@@ -616,7 +617,7 @@ END`,
   },
   {
     version: 10,
-    schemaSha256: 'd04a202521bc82b2c1ffc3d545715c1610066d1e5df0802fa06305c7d42f894f',
+    schemaSha256: 'd57cec442cd9a3a4669b04d506a6705bf6b533eb836dffaa2c385d95185815fa',
     statements: [...ATTEMPTS, 'PRAGMA user_version = 10'],
   },
 ];

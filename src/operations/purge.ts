@@ -73,6 +73,8 @@ export interface PurgeResult {
   readonly suppressions: { readonly hashed: number; readonly expired: number; readonly plain: number };
   /** Reports and replies from before the limit: deleted, or emptied if a later decision needs them. */
   readonly events: { readonly reports: number; readonly replies: number; readonly unread: number };
+  /** Replies that may mean to opt out and wait for review: they stay until then. */
+  readonly waiting: number;
   /** Whether the file was written anew, so that nothing is left in its gaps; null where nothing was changed. */
   readonly rewritten: 'done' | 'in-use' | 'no-room' | null;
 }
@@ -107,7 +109,10 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
     if (hasher !== null && known !== null && known !== hasher.keyId) throw otherKey(ledger.path, known, hasher.keyId);
     const old = all ? ledger.purge.oldSuppressions(limits.beforeMs) : NO_SUPPRESSIONS;
     const events = all ? ledger.purge.oldEvents(limits.beforeMs) : NO_EVENTS;
-    return { ...selectRuns(ledger, limits), old, events, isUnderWay: ledger.purge.isUnderWay(), held: heldBy(ledger) };
+    const chosen = selectRuns(ledger, limits);
+    const numbers = chosen.runs.map(({ record }) => record.number);
+    const waiting = ledger.purge.waitingReplies(all ? limits.beforeMs : null, numbers);
+    return { ...chosen, old, events, waiting, isUnderWay: ledger.purge.isUnderWay(), held: heldBy(ledger) };
   });
   await refuseUnknown(limits, found.held, project, place);
   const hashed = hasher === null ? 0 : found.old.active;
@@ -121,6 +126,7 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
     lists: found.drafts.length,
     suppressions: { hashed, expired: found.old.expired, plain: found.old.active - hashed },
     events: found.events,
+    waiting: found.waiting,
     rewritten: null,
   };
   const { reports, replies, unread } = found.events;
@@ -146,11 +152,11 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   }
 }
 
-/** 0; 2: something open was left; 6: something is in use, and running again does the rest; 7: the disk has no room. */
-export function purgeExit({ dryRun, left, rewritten }: PurgeResult): ExitStatus {
+/** 0; 2: something open was left, or replies that wait for review; 6: something is in use, and running again does the rest; 7: the disk has no room. */
+export function purgeExit({ dryRun, left, waiting, rewritten }: PurgeResult): ExitStatus {
   if (dryRun) return EXIT.done;
   if (rewritten === 'no-room') return EXIT.ledger;
-  if (left.some(({ why }) => why === 'open')) return EXIT.refused;
+  if (waiting > 0 || left.some(({ why }) => why === 'open')) return EXIT.refused;
   return rewritten === 'in-use' || left.length > 0 ? EXIT.locked : EXIT.done;
 }
 
@@ -162,6 +168,7 @@ const NOTHING = {
   drafts: [],
   old: NO_SUPPRESSIONS,
   events: NO_EVENTS,
+  waiting: 0,
   isUnderWay: false,
   held: [],
 };
@@ -169,6 +176,7 @@ const NOTHING = {
 interface Found extends Selection {
   readonly old: typeof NO_SUPPRESSIONS;
   readonly events: EventCounts;
+  readonly waiting: number;
   readonly isUnderWay: boolean;
   readonly held: Held;
 }

@@ -23,7 +23,7 @@ import { createUntilReader } from '../suppression/until.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import { mask } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type ProjectOptions, present, type ResolvedOptions, resolveOptions } from './options.ts';
+import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
 import { countryOf, projectHere } from './project.ts';
 
 /** Why and how long an address is not sent to. */
@@ -64,10 +64,15 @@ export async function addSuppressions(
       nowMs,
     );
     const known = named.addresses.length + named.hashes.length - added;
-    return { added, known, ...present({ warnings: named.warnings }) };
+    return { added, known, ...said(named.warnings) };
   } finally {
     ledger.close();
   }
+}
+
+/** Left out of a result where there are none. */
+function said(warnings: readonly Diagnostic[]): { readonly warnings?: readonly Diagnostic[] } {
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 /** What was put on the list. */
@@ -97,7 +102,7 @@ export async function removeSuppressions(
   const absent = named.addresses.length + named.hashes.length - removed;
   const unknown =
     removed === 0 && topic !== null && topic !== '' ? unknownTopic(reading.project, topic, resolved.now()) : null;
-  return { removed, absent, ...(unknown === null ? {} : { warnings: [unknown] }) };
+  return { removed, absent, ...said(unknown === null ? [] : [unknown]) };
 }
 
 /** What was taken off the list. */
@@ -208,7 +213,7 @@ export async function importSuppressions(file: string, options: ProjectOptions =
   try {
     refuseOtherKey(ledger, checked.keyId);
     const { all, added } = await takeOver(ledger, source, checked.digest, nowMs);
-    return { file: name, entries: all, added, ...present({ warnings: checked.warnings }) };
+    return { file: name, entries: all, added, ...said(checked.warnings) };
   } finally {
     ledger.close();
   }
@@ -225,7 +230,7 @@ export interface ImportedSuppressions {
 }
 
 interface Checked {
-  readonly warnings: readonly Diagnostic[] | undefined;
+  readonly warnings: readonly Diagnostic[];
   /** The digest of the bytes that were checked: no others are imported. */
   readonly digest: ListDigest;
   /** Key of the hashes; null if there are none. */
@@ -247,7 +252,7 @@ async function check(source: SuppressionSource, hasher: HasherReading): Promise<
   if (total + others.total > 0 || digest === null) {
     throw new HandbillError(EXIT.refused, [...diagnostics, ...others.diagnostics], total + others.total);
   }
-  return { warnings: warnings.length === 0 ? undefined : warnings, digest, keyId };
+  return { warnings, digest, keyId };
 }
 
 /**
@@ -300,8 +305,8 @@ async function takeOver(
 interface NamedAddresses {
   readonly addresses: readonly string[];
   readonly hashes: readonly WrittenHash[];
-  /** Numbers that probably have a digit too few or too many; undefined: none. */
-  readonly warnings: readonly Diagnostic[] | undefined;
+  /** About numbers that probably have a digit too few or too many. */
+  readonly warnings: readonly Diagnostic[];
 }
 
 /**
@@ -315,12 +320,7 @@ function readAddresses(raw: readonly string[], defaultCountry: string | null): N
   const hashes = new Map(named.flatMap((one) => ('hash' in one ? [[one.hash.hash, one.hash] as const] : [])));
   const doubts = createNumberDoubts(null);
   for (const one of named) if ('address' in one && one.doubt !== null) doubts.add(null, one.doubt);
-  const warnings = doubts.warnings();
-  return {
-    addresses: [...addresses],
-    hashes: [...hashes.values()],
-    warnings: warnings.length === 0 ? undefined : warnings,
-  };
+  return { addresses: [...addresses], hashes: [...hashes.values()], warnings: doubts.warnings() };
 }
 
 /** One of those that were named, as it was given and in the form in which it is compared. */

@@ -17,12 +17,13 @@ export function adviseEstimate(
   return [...adviseSegment(campaign, estimate), ...adviseLength(campaign, estimate)];
 }
 
-/** On some days no recipient has a birthday: then it says nothing. */
+/** Nothing is said where the segment depends on the day, as that of a birthday, or `exclude` may have left them out. */
 function adviseSegment(
-  { recipients: { where, file } }: Campaign,
+  { exclude, recipients: { where, file } }: Campaign,
   { rows, skipped }: Pick<Estimate, 'rows' | 'skipped'>,
 ): readonly Diagnostic[] {
-  if (where === null || isRelative(where) || rows === 0 || skipped['excluded'] !== rows) return [];
+  if (where === null || isRelative(where) || exclude.length > 0 || rows === 0 || skipped['excluded'] !== rows)
+    return [];
   const message = `\`recipients.where\` leaves out ${rows === 1 ? 'the only recipient' : `all ${number(rows)} recipients`}.`;
   const hint = 'Check it: upper and lower case count. handbill preview says for each row which condition is not met.';
   return [warning('unmet-comparison', message, { at: { file }, hint })];

@@ -213,20 +213,19 @@ export function changedInputs(
   // The same bytes may be elsewhere on another machine.
   const id = ({ role, file }: InputFile) => `${role}\n${ONE_OF_ITS_KIND.has(role) ? '' : file}`;
   const old = new Map(before.map((input) => [id(input), input]));
-  const found: { readonly role: InputFile['role']; readonly said: Diagnostic }[] = [];
-  const changed = (input: InputFile, what: string): void => {
-    found.push({ role: input.role, said: changeOf(input, what, since) });
-  };
+  const found: { readonly input: InputFile; readonly what: string }[] = [];
   for (const input of now) {
     const was = old.get(id(input));
     old.delete(id(input));
     if (was?.sha256 === input.sha256) continue;
-    changed(input, was === undefined ? 'was added' : 'changed');
+    found.push({ input, what: was === undefined ? 'was added' : 'changed' });
   }
-  for (const gone of old.values()) changed(gone, 'is gone');
-  // The settings hold what the campaign file says too: where that changed, it is named alone.
-  const campaign = found.filter(({ role }) => role === 'campaign');
-  return found.filter(({ role }) => role !== 'settings' || campaign.length === 0).map(({ said }) => said);
+  for (const input of old.values()) found.push({ input, what: 'is gone' });
+  // The settings are those in force, so that a change of the campaign file changes them too: then the file is named alone.
+  const isOfCampaign = found.some(({ input }) => input.role === 'campaign');
+  return found
+    .filter(({ input }) => input.role !== 'settings' || !isOfCampaign)
+    .map(({ input, what }) => changed(input, what, since));
 }
 
 const ONE_OF_ITS_KIND: ReadonlySet<InputFile['role']> = new Set(['settings', 'recipients', 'day', 'fence', 'guards']);
@@ -239,7 +238,7 @@ const NAMES: Readonly<Partial<Record<InputFile['role'], string>>> = {
   guards: 'A limit, or a rule about who is sent to and when,',
 };
 
-function changeOf(input: InputFile, what: string, since: string): Diagnostic {
+function changed(input: InputFile, what: string, since: string): Diagnostic {
   if (input.role === 'day') {
     const message = `The day from which dates in \`recipients.where\` count ${what} since ${since}: ${input.file}.`;
     return problem('input-changed', message);

@@ -79,11 +79,7 @@ export async function readSuppressions(
   return { suppressions: createSuppressions(parts, reading, topic), faults: { diagnostics, total } };
 }
 
-function createSuppressions(
-  parts: readonly (Part & ListDoubts)[],
-  reading: HasherReading,
-  topic: string | null,
-): Suppressions {
+function createSuppressions(parts: readonly Part[], reading: HasherReading, topic: string | null): Suppressions {
   const hasher = 'hasher' in reading ? reading.hasher : null;
   const filled = parts.filter(({ book }) => book.addresses + book.hashes > 0);
   const isEmpty = filled.length === 0;
@@ -240,10 +236,12 @@ interface Part {
   readonly book: Book;
   /** By the numbers of the lists. */
   readonly names: readonly string[];
+  /** What is worth knowing about them, and no reason to stop. */
+  readonly warnings: readonly Diagnostic[];
 }
 
 /** A part, and what was wrong with its lists. */
-interface ReadPart extends Part, ListDoubts {
+interface ReadPart extends Part {
   readonly faults: ListFaults;
 }
 
@@ -345,11 +343,6 @@ interface ListFaults {
   readonly total: number;
 }
 
-/** What a list may not mean as it says it. */
-interface ListDoubts {
-  readonly warnings: readonly Diagnostic[];
-}
-
 type ListsOf = Pick<Campaign, 'suppressions' | 'topic'> & {
   readonly recipients: Pick<ListSpec, 'defaultCountry'>;
   readonly project: Pick<Project, 'defaultCountry' | 'timeZone'>;
@@ -378,7 +371,9 @@ interface ListReadOptions {
 }
 
 /** What was wrong with a list, and the digest of its bytes; null where it could not be read to its end. */
-interface ListRead extends ListFaults, ListDoubts {
+interface ListRead extends ListFaults {
+  /** About numbers that probably have a digit too few or too many. */
+  readonly warnings: readonly Diagnostic[];
   readonly digest: ListDigest | null;
 }
 

@@ -8,7 +8,7 @@ export function reasonWords(reason: string): string {
   return Object.hasOwn(REASON_WORDS, reason) ? (REASON_WORDS[reason]?.means ?? '') : '';
 }
 
-/** What to do about a reason, in a sentence; empty where the word is not known here. */
+/** What to do about recipients with this outcome and reason, in a sentence; empty where the word is not known here. */
 export function reasonAdvice(reason: string, outcome: OutcomeState): string {
   // Whatever the reason: nothing is sent again before it is known whether the message arrived.
   if (outcome === 'in-doubt') return DOUBT;

@@ -7,7 +7,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import type { NextChannelStep, RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport, Reply, WebhookEvent } from '../../src/model.ts';
 import type { PurgeResult } from '../../src/operations/purge.ts';
-import { listReplies } from '../../src/operations/replies.ts';
+import { listReplies, reviewReplies } from '../../src/operations/replies.ts';
 import { createReferences } from '../../src/plan/reference.ts';
 import { keepDeliveries } from '../../src/send/deliveries.ts';
 import { startCli, until } from '../helpers/cli.ts';
@@ -232,6 +232,35 @@ test('with --campaign, only delivery reports and replies of its runs are purged'
   expect(counts()).toEqual({ reports: 1, replies: 1, unread: 0 });
   expect(await books(run)).toMatchObject({ deliveries: { delivered: 1, replied: 1 } });
   expect(await books(other)).toMatchObject({ deliveries: { failed: 1, replied: 1 } });
+});
+
+test('replies that may mean to opt out stay until they are read, and it is said', async () => {
+  const run = sent('hello', 6, NOON);
+  record(NOON + DAY, reply(2, 'review'), reply(3, 'answer'), reply(77, 'review'));
+  await listReplies({ cwd: project.root, env: {}, now: () => NOON + DAY });
+  const first = await handbillHere(project.root, ['purge', '--older-than', '90d', '--yes'], { now: () => NOW });
+  expect([first.status, first.out]).toEqual([
+    2,
+    expect.stringContaining(
+      '2 replies that may mean to opt out stay until you have read them: handbill replies review',
+    ),
+  ]);
+  const again = await handbillHere(project.root, ['purge', '--older-than', '90d', '--yes', '--format', 'json'], {
+    now: () => NOW,
+  });
+  expect([again.status, JSON.parse(again.out)]).toMatchObject([2, { purged: [], waiting: 2, events: { replies: 0 } }]);
+  const waiting = await listReplies({ cwd: project.root, env: {}, now: () => NOW, meanings: ['review'] });
+  expect(waiting.map(({ from }) => from).toSorted()).toEqual([keyOf(2), keyOf(77)].toSorted());
+  await reviewReplies(
+    waiting.map(({ id }) => id),
+    { cwd: project.root, env: {}, now: () => NOW, as: 'opt-out', by: 'ann' },
+  );
+  const last = await handbillHere(project.root, ['purge', '--older-than', '90d', '--yes'], { now: () => NOW });
+  expect([last.status, last.out]).toEqual([0, expect.stringContaining('2 replies were forgotten')]);
+  expect(inLedger(NOW, (ledger) => [2, 77].map((n) => ledger.isSuppressed(keyOf(n), NOW, run.topic)))).toEqual([
+    true,
+    true,
+  ]);
 });
 
 test('said again after a kill, whatever had been done, the same words stay', async () => {

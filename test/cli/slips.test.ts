@@ -82,6 +82,28 @@ it('no warning where the segment depends on the day: on most days no recipient h
   expect([status, stderr]).toEqual([0, '']);
 });
 
+it('no warning about the segment where `exclude` left them all out', async () => {
+  using at = project(PEOPLE, {
+    recipients: { csv: 'people.csv', where: { city: { $exists: true } } },
+    exclude: 'before',
+  });
+  const before = {
+    name: 'before',
+    channel: 'sms',
+    from: 'Riverside',
+    template: HELLO,
+    recipients: '../hello/people.csv',
+  };
+  at.write('before/campaign.yaml', JSON.stringify(before));
+  expect((await cli(at, 'send', 'before')).status).toBe(0);
+  const { status, stdout, stderr } = await cli(at, 'send', 'hello');
+  expect([status, stdout, stderr]).toEqual([
+    0,
+    expect.stringContaining('2 excluded'),
+    expect.not.stringContaining('leaves out'),
+  ]);
+});
+
 it('an email address in other letters is the same mailbox', async () => {
   using at = project('email,name\nana@example.com,Ana\nAna@Example.com,Ana\nANA@EXAMPLE.COM,Ana\nbo@example.com,Bo\n', {
     channel: 'email',

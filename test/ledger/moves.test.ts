@@ -157,7 +157,7 @@ describe('raw SQL cannot break a move', () => {
     ).run(to, attempts);
     const [row, ...more] = db.prepare('SELECT * FROM attempts').all();
     const kept = { number: 1, run: 1, leg: 0, key: 'k', attempt: 1, state: to, reason: 'status' };
-    const facts = { http_status: 503, error: 'busy', claimed_at: 5, ended_at: 9 };
+    const facts = { http_status: 503, error: 'busy', claimed_at: from === 'claimed' ? 5 : null, ended_at: 9 };
     expect([row, more]).toEqual([isKept ? { ...kept, ...facts } : undefined, []]);
   });
 

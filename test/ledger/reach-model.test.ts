@@ -15,7 +15,8 @@ import { HELLO, loadRow, NOON, resultOf } from './values.ts';
 const HOUR = 3_600_000;
 
 /** Some 30 ms each: most of it are syncs. */
-const RUNS = process.env['HANDBILL_FULL'] === '1' ? 300 : 5;
+const FULL = process.env['HANDBILL_FULL'] === '1';
+const RUNS = FULL ? 300 : 5;
 
 interface Setup {
   /** Which of six people the list holds. */
@@ -225,7 +226,8 @@ test('no cap is ever broken, whatever the order of starts, claims, answers, kill
     }),
     { numRuns: RUNS },
   );
-  // Both happened, so that neither "all" nor "none" would pass; how often is a matter of chance.
+  // Both happened, so that neither "all" nor "none" would pass. In a few runs neither has to.
+  if (!FULL) return;
   expect(capped).toBeGreaterThan(0);
   expect(claimed).toBeGreaterThan(0);
 });

@@ -49,7 +49,7 @@ async function* chosen(preview: PreviewRows, choice: PreviewChoice): AsyncGenera
     if (shown.length > 0) yield shown;
   }
   const { key, line } = choice;
-  if (isFound || (key === null && line === null)) return;
+  if (isFound || choice.limit === 0 || (key === null && line === null)) return;
   throw noSuchRow(preview.plan.campaign.recipients.file, { key: key ?? undefined, line: line ?? undefined });
 }
 

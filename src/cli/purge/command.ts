@@ -87,6 +87,7 @@ function purgeQuestion(question: PurgeResult, width: number): string {
     `Takes personal data out of the ledger for good: what was last touched before ${instant(question.before)}.\n`,
     runsTable(question.purged, width),
     ...changes(question, WILL_BE),
+    waitingLine(question),
     question.purged.length === 0 ? '' : CONSEQUENCES,
   ].join('');
 }
@@ -106,6 +107,7 @@ function purgeText(result: PurgeResult, width: number): string {
         : `${done}, last touched before ${instant(result.before)}.\n`,
       runsTable(purged, width),
       ...lines,
+      waitingLine(result),
       ...leftLines(left, 'open', width, OPEN_NEXT),
       ...leftLines(left, 'held', width, HELD_NEXT),
       rewritten === null ? '' : REWRITTEN[rewritten],
@@ -133,6 +135,14 @@ function changes({ lists, suppressions, events }: PurgeResult, verbs: Verb): rea
       ? []
       : [`${entries(plain)} ${plain === 1 ? 'stays' : 'stay'} with the plain address. ${PLAIN_NEXT}`]),
   ];
+}
+
+/** Its sender would be sent to again. */
+function waitingLine({ waiting }: PurgeResult): string {
+  if (waiting === 0) return '';
+  const [stays, it] = waiting === 1 ? ['stays', 'it'] : ['stay', 'them'];
+  const who = countOf(waiting, 'reply', 'replies');
+  return `${who} that may mean to opt out ${stays} until you have read ${it}: handbill replies review\n`;
 }
 
 /** `1,200 reports and 3 replies that came in before were taken out.` */

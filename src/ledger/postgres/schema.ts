@@ -179,8 +179,8 @@ export const ATTEMPTS: readonly string[] = [
   `CREATE FUNCTION handbill.recipients_attempt() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO handbill.attempts (run, leg, key, attempt, state, reason, http_status, error, claimed_at, ended_at)
-    SELECT number, NEW.leg, NEW.key, NEW.attempts, NEW.state, NEW.reason, NEW.http_status, NEW.error, NEW.claimed_at,
-      NEW.updated_at FROM handbill.runs WHERE list = NEW.list AND state <> 'loading';
+    SELECT number, NEW.leg, NEW.key, NEW.attempts, NEW.state, NEW.reason, NEW.http_status, NEW.error,
+      CASE OLD.state WHEN 'claimed' THEN NEW.claimed_at END, NEW.updated_at FROM handbill.runs WHERE list = NEW.list AND state <> 'loading';
   RETURN NULL;
 END $$`,
   `CREATE TRIGGER recipients_attempt AFTER UPDATE OF state ON handbill.recipients

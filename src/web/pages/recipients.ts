@@ -212,7 +212,8 @@ function attemptsOf({ query }: OpenLedger, run: RunRecord, { key }: Outcome): re
       reason: reason as string | null,
       httpStatus: httpStatus as number | null,
       error: error as string | null,
-      tookMs: claimedAtMs === null || atMs === null ? null : Number(atMs) - Number(claimedAtMs),
+      // A killed start did not record when its request ended; the next one did, whenever that was.
+      tookMs: claimedAtMs === null || atMs === null || reason === 'crash' ? null : Number(atMs) - Number(claimedAtMs),
       atMs: atMs as number | null,
     }));
 }
@@ -446,7 +447,7 @@ interface EndedAttempt {
   readonly reason: string | null;
   readonly httpStatus: number | null;
   readonly error: string | null;
-  /** From its claim until its result was recorded. */
+  /** From its claim until its result was recorded; null where there was no claim, or no result. */
   readonly tookMs: number | null;
   readonly atMs: number | null;
 }
