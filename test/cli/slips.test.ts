@@ -121,6 +121,10 @@ it.each([
   using at = project(PEOPLE);
   const { status, stderr } = await cli(at, 'preview', 'hello', ...which);
   expect([status, stderr]).toEqual([2, expect.stringContaining(said)]);
+  // A document is whole all the same.
+  const json = await cli(at, 'preview', 'hello', ...which, '--format', 'json');
+  expect([json.status, (JSON.parse(json.stdout) as { decisions: unknown }).decisions]).toEqual([2, []]);
+  expect((await cli(at, 'preview', 'hello', '--line', '3', '--limit', '0')).status).toBe(0);
   expect(
     (await cli(at, 'preview', 'hello', '--line', '3', '--format', 'jsonl')).stdout.trim().split('\n'),
   ).toHaveLength(1);

@@ -5,6 +5,7 @@ import { previewRows } from '../../operations/preview.ts';
 import { ledgerOption } from '../../operations/project.ts';
 import { changedInPreview } from '../../operations/warnings.ts';
 import type { PreviewedStart } from '../../plan/previewed.ts';
+import { noSuchRow } from '../../plan/testers.ts';
 import { countOf, number } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import type { Meter } from '../../util/long-work.ts';
@@ -20,7 +21,7 @@ import {
 import { writeResult } from '../shared/output-sink.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
-import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './formats.ts';
+import { isWanted, PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './formats.ts';
 
 /** The options of `preview`, and of `send --dry-run`. */
 interface PreviewFlags {
@@ -100,13 +101,18 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
     ...ledgerOption(flags.ledger, context),
     meter,
   });
+  const { key = null, line = null } = flags;
+  let isThere = key === null && line === null;
+  const watched = async function* () {
+    for await (const batch of shown.batches) {
+      isThere ||= batch.some((row) => isWanted(row, { key, line }));
+      yield batch;
+    }
+  };
   try {
-    const chunks = previewWriter(flags.format)(shown, {
-      limit: flags.limit ?? (flags.format === 'text' ? 20 : null),
-      key: flags.key ?? null,
-      line: flags.line ?? null,
-      width: context.tableWidth ?? context.width,
-    });
+    const limit = flags.limit ?? (flags.format === 'text' ? 20 : null);
+    const choice = { limit, key, line, width: context.tableWidth ?? context.width };
+    const chunks = previewWriter(flags.format)({ ...shown, batches: watched() }, choice);
     // With --quiet the list is read all the same: what is wrong in it is said.
     await writeResult(chunks, flags, flags.quiet === true ? { ...context, out: () => undefined } : context);
     const { problems, problemCount, changed, warnings: ofList, estimate } = shown.result();
@@ -122,6 +128,7 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
         formatDiagnostics(said, { colour: context.colour.err, limit: 40, total: problemCount + warnings.length }),
       );
     }
+    if (!isThere) throw noSuchRow(shown.plan.campaign.recipients.file, flags);
     return problemCount > 0 ? EXIT.refused : EXIT.done;
   } finally {
     shown.close();

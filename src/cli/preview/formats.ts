@@ -2,7 +2,6 @@ import { describeContent } from '../../content/describe.ts';
 import type { Decision, JsonObject, SendDecision, Step, StepMessage, Variables } from '../../model.ts';
 import { partsText } from '../../plan/estimate.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
-import { noSuchRow } from '../../plan/testers.ts';
 import { changedText, countOf } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { iso } from '../../util/time.ts';
@@ -32,25 +31,21 @@ export function previewWriter(format: PreviewFormat): Writer {
   return WRITERS[format];
 }
 
+/** Whether it is the row that `--key` or `--line` names; without them, every one is. */
+export function isWanted({ decision }: Previewed, { key, line }: Pick<PreviewChoice, 'key' | 'line'>): boolean {
+  return (key === null || decision.key === key || decision.to === key) && (line === null || decision.line === line);
+}
+
 /** The rows that are shown, a batch at a time; reads the list to its end. */
 async function* chosen(preview: PreviewRows, choice: PreviewChoice): AsyncGenerator<readonly Previewed[]> {
   let left = choice.limit ?? Number.POSITIVE_INFINITY;
-  let isFound = false;
   for await (const batch of preview.batches) {
     if (left <= 0) continue;
-    const rows = batch.filter(
-      ({ decision }) =>
-        (choice.key === null || decision.key === choice.key || decision.to === choice.key) &&
-        (choice.line === null || decision.line === choice.line),
-    );
+    const rows = batch.filter((row) => isWanted(row, choice));
     const shown = rows.length > left ? rows.slice(0, left) : rows;
     left -= shown.length;
-    isFound ||= shown.length > 0;
     if (shown.length > 0) yield shown;
   }
-  const { key, line } = choice;
-  if (isFound || choice.limit === 0 || (key === null && line === null)) return;
-  throw noSuchRow(preview.plan.campaign.recipients.file, { key: key ?? undefined, line: line ?? undefined });
 }
 
 /** The page is only loaded by those who ask for it: charts and styles come with it. */
