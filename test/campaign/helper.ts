@@ -59,11 +59,3 @@ export function check(kind: 'campaign' | 'project', text: string | Uint8Array): 
 export function visible(diagnostics: readonly Diagnostic[]): string {
   return JSON.stringify(diagnostics);
 }
-
-/** CPU time of this process in ms: steadier than the clock where other tests run beside. */
-export function cpuMs(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}

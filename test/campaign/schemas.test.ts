@@ -4,7 +4,7 @@ import { DEFAULT_WIRE, DEFAULTS } from '../../src/campaign/defaults.ts';
 import { createAjv, type FileKind, resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 import { instantMs } from '../../src/util/time.ts';
 import { durationMs, ratePerSecond, share } from '../../src/util/units.ts';
-import { cpuMs } from './helper.ts';
+import { cpuMs } from '../helpers/cpu.ts';
 
 interface Property {
   readonly path: string;

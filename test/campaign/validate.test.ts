@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Diagnostic } from '../../src/errors.ts';
-import { brief, check, cpuMs, SMALLEST, visible } from './helper.ts';
+import { cpuMs } from '../helpers/cpu.ts';
+import { brief, check, SMALLEST, visible } from './helper.ts';
 
 function one(diagnostics: readonly Diagnostic[]): Diagnostic {
   expect(brief(diagnostics)).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { MAX_YAML_BYTES, readYaml } from '../../src/campaign/yaml.ts';
-import { brief, cpuMs } from './helper.ts';
+import { cpuMs } from '../helpers/cpu.ts';
+import { brief } from './helper.ts';
 
 function read(text: string | Uint8Array) {
   return readYaml(typeof text === 'string' ? Buffer.from(text) : text, 'file.yaml');

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { createEmailReader } from '../../src/recipients/email.ts';
+import { cpuMs } from '../helpers/cpu.ts';
 
 const read = createEmailReader();
 
@@ -129,8 +130,9 @@ describe('text that is not an email address', () => {
       `"${a(900, '\\a')}`,
       `<${a(800, '<')}@`,
     ];
-    const started = performance.now();
-    for (const piece of hostile) for (const text of [piece, piece + a(900, ' '), a(900, ',') + piece]) read(text);
-    expect(performance.now() - started).toBeLessThan(200);
+    const ms = cpuMs(() => {
+      for (const piece of hostile) for (const text of [piece, piece + a(900, ' '), a(900, ',') + piece]) read(text);
+    });
+    expect(ms).toBeLessThan(200);
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { compileMessageCheck } from '../../src/sandbox/message.ts';
 import { OPENAPI_FILE } from '../../src/sandbox/openapi.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { cpuMs } from '../helpers/cpu.ts';
 import { messageTo } from './message.ts';
 
 type Node = { readonly [key: string]: unknown };
@@ -135,10 +136,11 @@ it('strings of 100 KB cannot slow the check down', () => {
   const checker = compileMessageCheck();
   const long = `${'a'.repeat(100_000)}!`;
   const digits = `+4${'4'.repeat(100_000)}`;
-  const start = performance.now();
-  for (const key of ['accountReference', 'name', 'characterSet', 'channel', 'from', 'validity', 'messageType']) {
-    checker.isMessage({ ...messageTo('+447700900123'), [key]: long });
-  }
-  expect(checker.isMessage(messageTo(digits))).toBe(false);
-  expect(performance.now() - start).toBeLessThan(100);
+  const ms = cpuMs(() => {
+    for (const key of ['accountReference', 'name', 'characterSet', 'channel', 'from', 'validity', 'messageType']) {
+      checker.isMessage({ ...messageTo('+447700900123'), [key]: long });
+    }
+    expect(checker.isMessage(messageTo(digits))).toBe(false);
+  });
+  expect(ms).toBeLessThan(200);
 });

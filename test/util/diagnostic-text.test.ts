@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../src/errors.ts';
 import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
+import { cpuMs } from '../helpers/cpu.ts';
 
 const plain = { colour: false };
 const diagnostic: Diagnostic = {
@@ -100,10 +101,8 @@ describe('the caret', () => {
   });
 
   it('costs nothing on a line of a megabyte', () => {
-    const started = performance.now();
-    const [line] = excerpt('x'.repeat(1 << 20), 500_000);
-    expect(line.length).toBeLessThanOrEqual(102);
-    expect(performance.now() - started).toBeLessThan(100);
+    const ms = cpuMs(() => expect(excerpt('x'.repeat(1 << 20), 500_000)[0].length).toBeLessThanOrEqual(102));
+    expect(ms).toBeLessThan(100);
   });
 
   it('never throws, and stays within the width', () => {
