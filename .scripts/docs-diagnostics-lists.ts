@@ -79,6 +79,17 @@ export const LISTS = {
       files: { 'handbill.yaml': 'prices: prices.csv\n', 'prices.csv': 'country,channel,price,currency\n' },
     },
   },
+  'wrong-encoding': {
+    cause:
+      '`recipients.encoding` says windows-1252, but the file is UTF-8: each character outside ASCII would be sent as two or three others. A file in windows-1252 is hardly ever valid UTF-8 by chance.',
+    fix: 'Set `recipients.encoding: utf-8`. The line is that of the first such character: if `handbill preview` shows it as it should be, nothing has to be done.',
+    example: {
+      files: {
+        ...campaign('recipients: { csv: people.csv, encoding: windows-1252 }'),
+        'hello/people.csv': 'msisdn,first_name,order\n+447400123456,Miloš,0042\n',
+      },
+    },
+  },
   'list-too-old': {
     cause:
       'The export that writes the list has not run, or has failed. The age is that of the file: a checkout of git, or a copy, is new.',

@@ -189,7 +189,7 @@ async function compilePlan(
   const abandoned = isBegun ? null : openAbandoned(made, before.ledger, made.environment.name);
   const guard = openListGuard(campaign, before.ledger, identity, accepting);
   const budget = budgetState(made, prices, now(), before.ledger);
-  const { estimate, inputs, accepted } = await checkList(made, view, { prices, guard, budget }, (batch) => {
+  const { estimate, inputs, accepted, notes } = await checkList(made, view, { prices, guard, budget }, (batch) => {
     for (const decision of batch) abandoned?.add(decision);
   });
   const provenance = await asked;
@@ -213,6 +213,7 @@ async function compilePlan(
       ...meant.warnings,
       ...suppressions.warnings,
       ...paused,
+      ...notes,
       ...accepted,
       ...(abandoned?.warnings() ?? []),
       ...adviseEstimate(campaign, estimate),

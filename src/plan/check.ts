@@ -18,6 +18,8 @@ export interface Checked {
   readonly inputs: readonly InputFile[];
   /** The guards that the list fails, as warnings: it is accepted all the same. */
   readonly accepted: readonly Diagnostic[];
+  /** What was left out of the list, and what is unusual about it. */
+  readonly notes: readonly Diagnostic[];
 }
 
 /** What the list is compared with. */
@@ -68,9 +70,8 @@ export async function checkList(
   }
   const list = stream.digest();
   const input = listInput(plan, list);
-  if (judged.length === 0) return { list, estimate, inputs: [...plan.inputs, input], accepted: judged };
-  const accepted = { ...input, accepted: judged.map(({ message }) => message) };
-  return { list, estimate, inputs: [...plan.inputs, accepted], accepted: judged };
+  const accepted = judged.length === 0 ? input : { ...input, accepted: judged.map(({ message }) => message) };
+  return { list, estimate, inputs: [...plan.inputs, accepted], accepted: judged, notes: stream.notes() };
 }
 
 /** The list as an input of a plan. */

@@ -1,4 +1,6 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { ListEncoding } from '../model.ts';
+import { countLines } from './refusals.ts';
 
 /** Bytes that are not text. `before` is the text decoded before them in the same piece. */
 export class DecodeFault extends Error {
@@ -99,4 +101,44 @@ function validStart(bytes: Uint8Array, encoding: ListEncoding): string {
     // The byte that ends the valid part.
   }
   return text;
+}
+
+/** Finds a file that is declared as windows-1252, in which every byte is a character, but is UTF-8. */
+export interface Utf8Suspicion {
+  /** The next block of the file. */
+  add(block: Buffer): void;
+  /**
+   * Line of the first character outside ASCII, once the whole file was added. Null: it has none, or is not valid UTF-8.
+   * In windows-1252 such bytes are pairs like Ã©, which few words have.
+   */
+  line(): number | null;
+}
+
+export function createUtf8Suspicion(): Utf8Suspicion {
+  let isValid = true;
+  let isPlain = true;
+  let line = 1;
+  let endsInCr = false;
+  let carry = Buffer.alloc(0);
+
+  /** Counts the lines in front of the first character outside ASCII. */
+  function count(block: Buffer): void {
+    isPlain = isAscii(block);
+    const end = isPlain ? block.length : block.findIndex((byte) => byte >= 0x80);
+    const text = block.toString('latin1', 0, end);
+    line += countLines(text) - (endsInCr && text.startsWith('\n') ? 1 : 0);
+    endsInCr = text.endsWith('\r');
+  }
+
+  return {
+    add(block) {
+      if (!isValid) return;
+      if (isPlain) count(block);
+      const all = carry.length === 0 ? block : Buffer.concat([carry, block]);
+      const whole = all.length - unfinishedUtf8(all);
+      isValid = isUtf8(all.subarray(0, whole));
+      carry = Buffer.from(all.subarray(whole)); // a copy: the caller uses its buffer again
+    },
+    line: () => (isValid && !isPlain && carry.length === 0 ? line : null),
+  };
 }

@@ -7,7 +7,14 @@ import { isOwnExport, unguardCell } from '../util/csv.ts';
 import type { Meter } from '../util/long-work.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { columnName } from './columns.ts';
-import { createDecoding, DecodeFault, sniffEncoding, type TextDecoding } from './decode.ts';
+import {
+  createDecoding,
+  createUtf8Suspicion,
+  DecodeFault,
+  sniffEncoding,
+  type TextDecoding,
+  type Utf8Suspicion,
+} from './decode.ts';
 import { checkNames, findDelimiter, readHeader, SEPARATOR } from './header.ts';
 import { BLOCK_BYTES, type BlockReader, createBlockReader, type ListDigest, openListFile } from './list-file.ts';
 import {
@@ -24,6 +31,7 @@ import {
   raggedFault,
   rowTooLarge,
   syntaxFault,
+  wrongEncoding,
 } from './refusals.ts';
 
 export type { ListDigest } from './list-file.ts';
@@ -106,13 +114,15 @@ export async function openList(spec: ListSpec, options: ListOptions = {}): Promi
     const { size, mtimeMs } = await handle.stat();
     if (meter !== undefined) Object.assign(meter, { done: 0, total: size });
     const blocks = createBlockReader(handle, spec.file, options.expected ?? null, meter);
-    const text = readText(blocks, spec, options.pieceBytes ?? PIECE_BYTES);
+    const suspicion = createUtf8Suspicion();
+    const text = readText(blocks, spec, suspicion, options.pieceBytes ?? PIECE_BYTES);
     const { header, ...top } = await readTop(spec, text);
     return createList(
       spec,
       { ...top, ...(await readColumns(spec, header)) },
       {
         text,
+        suspicion,
         digest: blocks.digest,
         changedAtMs: mtimeMs,
         close,
@@ -163,7 +173,12 @@ interface TextFault {
 type TextPieces = AsyncGenerator<string | TextFault>;
 
 /** The text of a file, in pieces; the last one may be a fault. */
-async function* readText(blocks: BlockReader, spec: ListSpec, pieceBytes: number): TextPieces {
+async function* readText(
+  blocks: BlockReader,
+  spec: ListSpec,
+  suspicion: Utf8Suspicion,
+  pieceBytes: number,
+): TextPieces {
   let encoding: ListEncoding = 'utf-8';
   let decoding: TextDecoding | null = null;
   try {
@@ -175,6 +190,7 @@ async function* readText(blocks: BlockReader, spec: ListSpec, pieceBytes: number
         ({ encoding, skip: at } = sniffEncoding(block, spec.encoding));
         decoding = createDecoding(encoding);
       }
+      if (encoding === 'windows-1252') suspicion.add(block);
       for (; at < block.length; at += pieceBytes) yield decoding.push(block.subarray(at, at + pieceBytes));
     }
     if (decoding !== null) yield decoding.end();
@@ -358,12 +374,13 @@ const QUOTE = 0x22;
 
 interface Source {
   readonly text: TextPieces;
+  readonly suspicion: Utf8Suspicion;
   readonly digest: () => ListDigest;
   readonly changedAtMs: number;
   readonly close: () => Promise<void>;
 }
 
-function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, ...source }: Source): List {
+function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, suspicion, ...source }: Source): List {
   const { file } = spec;
   const { columns, width, headerLine, isEscaped } = top;
   const { close } = source;
@@ -406,7 +423,12 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
     return rows;
   }
 
+  const suspected = (): readonly Diagnostic[] => {
+    const line = suspicion.line();
+    return line === null ? [] : [wrongEncoding(file, line)];
+  };
   const notes = (): readonly Diagnostic[] => [
+    ...suspected(),
     ...(width === columns.length ? [] : [emptyColumns(file, headerLine, width - columns.length)]),
     ...(empty.count === 0 ? [] : [emptyRows(file, empty.line, empty.count)]),
     ...(count === 0 ? [noRows(file)] : []),

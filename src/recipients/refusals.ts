@@ -160,6 +160,14 @@ export function invalidEncoding(file: string, line: number, encoding: ListEncodi
   });
 }
 
+/** @param line - of the first character outside ASCII */
+export function wrongEncoding(file: string, line: number): Diagnostic {
+  return warning('wrong-encoding', 'The list looks like UTF-8, but is read as windows-1252: é becomes Ã©.', {
+    at: { file, line },
+    hint: `Set \`recipients.encoding: utf-8\`. Nothing has to be done if \`preview\` shows line ${line} as it should be.`,
+  });
+}
+
 const MAGIC: readonly (readonly [string, readonly number[]])[] = [
   ['an Excel workbook or another zip archive', [0x50, 0x4b, 0x03, 0x04]],
   ['an Excel workbook', [0xd0, 0xcf, 0x11, 0xe0]],

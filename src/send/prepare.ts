@@ -65,8 +65,8 @@ export interface Prepared {
   /** The contact history of other runs; null if no rule uses it. */
   readonly reached: Reached | null;
   /**
-   * As warnings: guards that the list fails, because it was accepted; histories that its campaign may have lost; what is
-   * left of the budget.
+   * As warnings: what is unusual about the list; guards that it fails, because it was accepted; histories that its
+   * campaign may have lost; what is left of the budget.
    */
   readonly accepted: readonly Diagnostic[];
   /** Who gets a second message, at a corrected address: those that are asked for in this start. */
@@ -366,7 +366,7 @@ async function checkAndLoad(
   flush();
   duplicates.close();
   const notices = [...(abandoned?.warnings() ?? []), ...budgetNotice(budget)];
-  return { ...checked, accepted: [...checked.accepted, ...notices] };
+  return { ...checked, accepted: [...checked.notes, ...checked.accepted, ...notices] };
 }
 
 const OPEN: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 
 /**
  * The candidate that was probably meant, or null: at most a third of the letters may differ, case does not count. Of
- * two equally near ones, the first counts. A word that is itself a candidate was not misspelt: null.
+ * two equally near ones, the one counts that begins with the word, else the first. A word that is itself a candidate was not misspelt: null.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const wanted = word.toLowerCase();
@@ -11,12 +11,17 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   for (const candidate of candidates) {
     if (candidate === word) return null;
     const d = differences(wanted, candidate.toLowerCase());
-    if (d < bestDistance) {
+    const isLonger = d === bestDistance && isStartOf(wanted, candidate) && !isStartOf(wanted, best ?? candidate);
+    if (d < bestDistance || isLonger) {
       best = candidate;
       bestDistance = d;
     }
   }
   return best;
+}
+
+function isStartOf(word: string, candidate: string): boolean {
+  return candidate.toLowerCase().startsWith(word);
 }
 
 /** Letters that differ; two neighbours that changed places are one slip. */

@@ -191,3 +191,52 @@ describe('a list out of a spreadsheet', () => {
     expect((await handbillHere(root, ['send', 'hello'])).err).toContain('error[input-changed]');
   });
 });
+
+describe('a list in UTF-8 that is declared as windows-1252', () => {
+  const PEOPLE = 'msisdn,name\n+447400123456,Ada\n+447400123457,José\n+447400123458,André\n';
+
+  it('is warned about by each command that reads it, because names would be wrong', async () => {
+    const root = await project('encoding: windows-1252', PEOPLE);
+    expect(await validate(root)).toMatchObject({ status: 0, said: expect.arrayContaining(['wrong-encoding 3']) });
+    const preview = await handbillHere(root, ['preview', 'hello'], { width: 200 });
+    expect(preview.out).toContain('| Hello JosÃ©');
+    for (const { status, err } of [
+      preview,
+      await handbillHere(root, ['plan', 'hello'], { width: 200 }),
+      await handbillHere(root, ['send', 'hello'], { width: 200 }),
+    ]) {
+      expect(status).toBe(0);
+      expect(err).toMatch(
+        /warning\[wrong-encoding\].*looks like UTF-8[\s\S]*people\.csv:3[\s\S]*`recipients\.encoding: utf-8`/,
+      );
+    }
+  });
+
+  it('is right without the setting, and with a byte order mark', async () => {
+    const plain = await project('', PEOPLE);
+    expect(await validate(plain)).toEqual({ status: 0, said: [] });
+    await remove();
+    const marked = await project('encoding: windows-1252', `\ufeff${PEOPLE}`);
+    expect(await validate(marked)).toEqual({ status: 0, said: [] });
+    expect((await handbillHere(marked, ['preview', 'hello'])).out).toContain('| Hello José');
+  });
+
+  it('is not suspected where it is windows-1252', async () => {
+    const root = await project('encoding: windows-1252', '');
+    await writeFile(join(root, 'hello/people.csv'), PEOPLE, 'latin1');
+    expect(await validate(root)).toEqual({ status: 0, said: [] });
+    expect((await handbillHere(root, ['preview', 'hello'])).out).toContain('| Hello José');
+  });
+});
+
+it('an encoding that is not supported is answered with those that are', async () => {
+  const hint = async (encoding: string): Promise<string> => {
+    const root = await project(`encoding: ${encoding}`, 'msisdn,name\n+447400123456,Ada\n');
+    const { err } = await handbillHere(root, ['validate', 'hello'], { width: 200 });
+    await remove();
+    return err;
+  };
+  expect(await hint('utf-16')).toContain('Did you mean "utf-16le"?');
+  expect(await hint('utf8')).toContain('Did you mean "utf-8"?');
+  expect(await hint('latin1')).toContain('It is one of: utf-8, utf-16le, utf-16be, windows-1252.');
+});

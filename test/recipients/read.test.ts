@@ -546,3 +546,48 @@ describe('reading', () => {
     expect(openFiles()).not.toContain('handbill-recipients-');
   });
 });
+
+describe('a list that is declared as windows-1252', () => {
+  const suspicion = async (content: string | Uint8Array): Promise<readonly string[]> => {
+    const list = await openList(await lists.write(content, { encoding: 'windows-1252' }));
+    for await (const _ of list.rows());
+    return places(list.notes());
+  };
+  const rows = (count: number): string => `msisdn,name\r\n${'+447400123456,Ada\r\n'.repeat(count)}`;
+  const MIB = 1024 * 1024;
+
+  it('is suspected to be UTF-8 where all of it is, with the line of the first such character', async () => {
+    expect(await suspicion('msisdn,name\n1,Zoë\n2,José\n')).toEqual(['wrong-encoding 2:-']);
+    expect(await suspicion('msisdn,prénom\n1,Zoe\n')).toEqual(['wrong-encoding 1:-']);
+    expect(await suspicion('msisdn,name\n"1","a\n\nZoë 👋"\n2,€')).toEqual(['wrong-encoding 4:-']);
+  });
+
+  it('is not suspected without such characters, nor with one byte that is not UTF-8', async () => {
+    expect(await suspicion('msisdn,name\n1,Zoe\n')).toEqual([]);
+    expect(await suspicion(Buffer.from('msisdn,name\n1,Zo\xeb\n', 'latin1'))).toEqual([]);
+    const mixed = Buffer.concat([Buffer.from('msisdn,name\n1,Zoë\n'), Buffer.from('2,Jos\xe9\n', 'latin1')]);
+    expect(await suspicion(mixed)).toEqual([]);
+    // The beginning of a character, at the end of the file.
+    expect(await suspicion(Buffer.from('msisdn,name\n1,Jos\xe9', 'latin1'))).toEqual([]);
+    expect(await suspicion(Buffer.concat([Buffer.from('a,b\nZoë,'), Buffer.from([0xc3])]))).toEqual([]);
+  });
+
+  it('is looked at to its end, across the blocks in which it is read', async () => {
+    const ascii = rows(100_000);
+    for (const shift of [1, 2, 3]) {
+      // A character of three bytes lies across the end of the first block.
+      const head = `${ascii.slice(0, MIB - shift - 20).replace(/[^\n]*$/, '')}`;
+      const split = `${head}1,${'x'.repeat(MIB - shift - head.length - 2)}€\n`;
+      const line = head.split('\n').length;
+      expect(await suspicion(split)).toEqual([`wrong-encoding ${line}:-`]);
+      expect(await suspicion(Buffer.concat([Buffer.from(split + ascii), Buffer.from([0xe9, 0x0a])]))).toEqual([]);
+    }
+    expect(await suspicion(`${ascii}2,Zoë\n`)).toEqual(['wrong-encoding 100002:-']);
+  });
+
+  it('has its lines counted where a line end lies across two blocks', async () => {
+    const filled = `msisdn,name\r\n1,${'x'.repeat(MIB - 13 - 2 - 1)}`;
+    expect(Buffer.byteLength(filled)).toBe(MIB - 1);
+    expect(await suspicion(`${filled}\r\n2,Zoë\r\n`)).toEqual(['wrong-encoding 3:-']);
+  });
+});
