@@ -123,8 +123,13 @@ export interface Ledger {
    * @param commit - that the start is made from; null, the default: git does not know
    */
   start(run: RunRecord, nowMs: number, commit?: Commit | null): { readonly run: RunRecord; readonly recovered: number };
-  /** Rejected recipients become pending, in their last step; only when the user asks for it. Returns how many. */
-  retryRejected(run: RunRecord): number;
+  /**
+   * Rejected recipients become pending, in their last step; only when the user asks for it. Returns how many.
+   *
+   * @param limit - recipients that this start sends to: the first of the pending, failed and rejected ones, in list order.
+   * Rejected ones behind them stay as they are. Null, the default: all become pending.
+   */
+  retryRejected(run: RunRecord, limit?: number | null): number;
   /**
    * Recipients who got the message, or may have got it, and have another address in the list by now, in list
    * order: in the list as last amended, or as `draft` would amend it.

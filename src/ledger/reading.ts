@@ -234,7 +234,8 @@ export interface StepPage {
   readonly later: ReadonlyMap<number, readonly StepRow[]> | null;
 }
 
-const LAST_ROW = Number.MAX_SAFE_INTEGER;
+/** As a bound: the list has none. */
+export const LAST_ROW = Number.MAX_SAFE_INTEGER;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**

@@ -3,7 +3,7 @@ import type { Channel, Commit } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import { channelsBefore, lastStep, readPage, resendOf, type StepPage, type StepRow } from './reading.ts';
+import { channelsBefore, LAST_ROW, lastStep, readPage, resendOf, type StepPage, type StepRow } from './reading.ts';
 import type { PendingRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
@@ -32,13 +32,19 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
     if (commits.some((known) => isDeepStrictEqual(known, commit))) return;
     setCommits(JSON.stringify([...commits, commit]), number);
   };
-  const retry = connection.statement(
-    `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
-      resolved_by = 'retry-rejected', list_address = NULL WHERE list = ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'
+  const canRetry = `state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'
       AND key IS NOT NULL
       AND (resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
         JOIN runs ON runs.number = former.run WHERE runs.list = recipients.list AND former.key = recipients.key
-        AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))`,
+        AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))`;
+  const retry = connection.statement(
+    `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
+      resolved_by = 'retry-rejected', list_address = NULL WHERE list = ? AND row <= ? AND ${canRetry}`,
+  );
+  // Deferred rows are not counted: they may wait again in this start, and the rejected ones would wait behind them.
+  const openAt = connection.query(
+    `SELECT row FROM recipients WHERE list = ? AND (state = 'pending' OR state = 'failed' OR (${canRetry}))
+      ORDER BY row LIMIT 1 OFFSET ?`,
   );
   const setFinished = connection.statement(
     'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
@@ -76,7 +82,12 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
       return runs.record(run.number);
     },
 
-    retryRejected: (run) => connection.write(0, 0, () => retry(loadedList(run))),
+    retryRejected: (run, limit = null) =>
+      connection.write(0, 0, () => {
+        const list = loadedList(run);
+        const last = limit === null ? undefined : openAt.get(list, limit - 1)?.[0];
+        return retry(list, last === undefined ? LAST_ROW : Number(last));
+      }),
 
     pending(run, afterRow, limit, lastRow) {
       const list = loadedList(run);

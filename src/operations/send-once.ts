@@ -153,6 +153,7 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
     amend: options.amend === true,
     late: options.late === true,
     retryRejected: options.retryRejected === true,
+    limit: options.limit ?? null,
     resendChanged: options.resendChanged === true,
     winner: options.winner ?? null,
   };

@@ -53,7 +53,7 @@ export interface SendOptions extends ProjectOptions {
   readonly wait?: boolean;
   /** Shares the run with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
   readonly workers?: boolean;
-  /** Tries recipients again that the API refused. Default: false. */
+  /** Tries recipients again that the API refused; those beyond `limit` stay rejected. Default: false. */
   readonly retryRejected?: boolean;
   /**
    * Sends the message to recipients whose address was corrected in the list after it had gone out: a second message, at the

@@ -37,6 +37,8 @@ interface PrepareOptions {
   readonly isDue: boolean;
   readonly amend: boolean;
   readonly retryRejected: boolean;
+  /** Recipients that are posted to in this start; null: all. Those beyond it stay rejected. */
+  readonly limit: number | null;
   /** Recipients whose address was corrected get the message at the new one. */
   readonly resendChanged: boolean;
   /** The variant for all recipients outside the test; null: what the run or the campaign says. */
@@ -289,8 +291,8 @@ function refuseFormerAgain({ ledger, plan }: PrepareOptions, draft: RunRecord): 
 }
 
 /** Recipients that are to be sent to once more, because the user asks for it. */
-function askAgain({ ledger, retryRejected, resendChanged, nowMs }: PrepareOptions, run: RunRecord): void {
-  if (retryRejected) ledger.retryRejected(run);
+function askAgain({ ledger, retryRejected, limit, resendChanged, nowMs }: PrepareOptions, run: RunRecord): void {
+  if (retryRejected) ledger.retryRejected(run, limit);
   if (resendChanged) ledger.resendChanged(run, nowMs);
 }
 

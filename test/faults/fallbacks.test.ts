@@ -400,6 +400,31 @@ it('--retry-rejected sends the fallback again, and never the step that fell back
   expect(scene.objections({ steps: 2, askedAgain: new Map([[asked, 1]]) })).toEqual([]);
 });
 
+it('--retry-rejected with --limit leaves those beyond the limit as they were refused', async () => {
+  await using api = await startMessageApi();
+  const refused = [0, 1, 3, 5];
+  api.behave = ({ channel, recipients: [one] }) => {
+    const row = refused.find((at) => numberOf(at) === one?.address);
+    if (row === undefined) return {};
+    return row === HIT && channel === 'RCS' ? UNSUPPORTED : refusal(400, { code: 'no' });
+  };
+  using scene = tell(api, { rows: 6, message: FALLBACK });
+  await scene.begin({ limit: 4 });
+  const before = ['rejected(status)', 'fell-back > rejected(status)', 'accepted', 'rejected(status)'];
+  expect(scene.tale()).toEqual([...before, 'pending', 'pending']);
+  api.behave = () => ({});
+  const asked = refused.slice(0, 3).map((row) => scene.endings()[row]?.reference ?? '');
+  const askedAgain = new Map(asked.map((reference) => [reference, 1]));
+  expect((await scene.begin({ retryRejected: true, limit: 2 })).posted).toBe(2);
+  const then = ['accepted', 'fell-back > accepted', 'accepted', 'rejected(status)', 'pending', 'pending'];
+  expect(scene.tale()).toEqual(then);
+  expect(scene.objections({ steps: 2, askedAgain })).toEqual([]);
+  // Refused and pending recipients are one list, in its order.
+  expect((await scene.begin({ retryRejected: true, limit: 2 })).posted).toBe(2);
+  expect(scene.tale()).toEqual(['accepted', 'fell-back > accepted', ...Array(3).fill('accepted'), 'pending']);
+  expect(scene.objections({ steps: 2, askedAgain })).toEqual([]);
+});
+
 it('a start of which no recipient can receive the first step halts, and the next one goes on', async () => {
   await using api = await startMessageApi();
   const rows = Array.from({ length: 25 }, (_, row) => row);

@@ -131,6 +131,43 @@ describe('a fallback', () => {
     ]);
     expect(ledger.commit(run, [], [claimOf(0)], NOON)).toEqual(['taken']);
   });
+
+  it('is asked for up to a limit: the first of those who are open, in list order, whatever their step', () => {
+    const refused = { state: 'rejected', reason: 'status', httpStatus: 400 } as const;
+    const begun = () => {
+      const { ledger, run } = fellBack(6, [0, 1]);
+      ledger.commit(run, [], [onStep(1, 0, BY_MAIL.to), ...[2, 4, 5].map(claimOf)], NOON);
+      const failed = resultOf(4, { state: 'failed', reason: 'connect', httpStatus: null, messageId: null });
+      ledger.commit(
+        run,
+        [resultOf(0, { step: 1, ...refused }), resultOf(2, refused), failed, resultOf(5, refused)],
+        [],
+        NOON,
+      );
+      ledger.defer(run, [{ row: 3, step: 0, reason: 'outside-window' }], NOON);
+      return { ledger, run };
+    };
+    const counts = [1, 2, 3, 4, 5, 9].map((limit) => {
+      const { ledger, run } = begun();
+      const count = ledger.retryRejected(run, limit);
+      return [
+        count,
+        ledger
+          .pending(run, -1, 9)
+          .map(({ row }) => row)
+          .join(),
+      ];
+    });
+    // The second is pending, the fifth failed; the fourth waits, and takes no place.
+    expect(counts).toEqual([
+      [1, '0,1'],
+      [1, '0,1'],
+      [2, '0,1,2'],
+      [2, '0,1,2'],
+      [3, '0,1,2,5'],
+      [3, '0,1,2,5'],
+    ]);
+  });
 });
 
 describe('the claim of a later step', () => {

@@ -158,13 +158,25 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/ledger/starts.ts',
-        was: `WHERE list = ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'`,
-        is: `WHERE list = ? AND state = 'rejected'`,
+        was: `const canRetry = \`state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'`,
+        is: `const canRetry = \`state = 'rejected'`,
       },
       ...allowed(
         "AND NEW.resolved_by IS 'retry-rejected' AND OLD.reason IS NOT 'fell-back')",
         "AND NEW.resolved_by IS 'retry-rejected')",
       ),
+    ],
+    proof: fallbacks('--retry-rejected'),
+  },
+  {
+    name: 'retry-rejected-past-the-limit',
+    planted: '--retry-rejected makes all rejected recipients pending, however few --limit allows',
+    edits: [
+      {
+        file: 'src/ledger/starts.ts',
+        was: 'return retry(list, last === undefined ? LAST_ROW : Number(last));',
+        is: 'return retry(list, last === undefined ? LAST_ROW : LAST_ROW);',
+      },
     ],
     proof: fallbacks('--retry-rejected'),
   },

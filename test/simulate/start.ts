@@ -170,6 +170,7 @@ export function beginStart(options: StartOptions): Start {
       isDue: false,
       amend: plan.amend,
       retryRejected: plan.retryRejected,
+      limit: plan.limit,
       resendChanged: false,
       winner: plan.winner,
       late: plan.late,

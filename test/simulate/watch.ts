@@ -109,9 +109,9 @@ export function createLedgerView(
     }
   };
 
-  const noteAskedAgain = (before: readonly RowView[]): void => {
-    for (const { key, channel, state, reason } of before) {
-      if (state !== 'rejected' || reason === 'fell-back' || key === null) continue;
+  const noteAskedAgain = (before: readonly RowView[], now: readonly RowView[]): void => {
+    for (const [at, { key, channel, state }] of before.entries()) {
+      if (state !== 'rejected' || now[at]?.state !== 'pending' || key === null) continue;
       const reference = referenceOf(key, channel);
       askedAgain.set(reference, (askedAgain.get(reference) ?? 0) + 1);
     }
@@ -141,7 +141,7 @@ export function createLedgerView(
       }
       const before = rows;
       rows = now;
-      if (by.operation === 'retryRejected') noteAskedAgain(before);
+      if (by.operation === 'retryRejected') noteAskedAgain(before, now);
       const rules = { world, heard, referenceOf, isSuppressed, isPaused: query.paused.get() !== undefined };
       if (nowList === list) compare(rules, by, before, now);
       else if (list !== -1) compareAmended(world, before, now);

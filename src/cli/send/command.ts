@@ -104,7 +104,10 @@ export function configure(command: Command, context: CommandContext): void {
       wholeNumber(0, 65_535),
     )
     .option('--listen-for <time>', 'with --listen: stay so long after the last report (default: 2m)', time)
-    .option('--retry-rejected', 'try recipients again that the API refused')
+    .option(
+      '--retry-rejected',
+      'try recipients again that the API refused; with --limit, those beyond it stay rejected',
+    )
     .option('--resend-changed', 'send to addresses that were corrected since the message went out; shows who, and asks')
     .option('--winner <variant>', 'the variant for all recipients outside the test')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
