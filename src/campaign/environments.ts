@@ -16,7 +16,7 @@ import { checkBaseUrl } from '../util/base-url.ts';
 import { parsePointer, pointerTo } from '../util/json.ts';
 import { readSshKey } from '../util/ssh-key.ts';
 import { DAY_MS } from '../util/time.ts';
-import { durationMs, MICROS_PER_UNIT, ratePerSecond } from '../util/units.ts';
+import { durationMs, microsOf, ratePerSecond } from '../util/units.ts';
 import { checkCountry } from './check-values.ts';
 import { DEFAULT_WIRE, wireChannels } from './defaults.ts';
 import { whereValue } from './validate.ts';
@@ -123,7 +123,7 @@ function readEnvironment(
     ratePerSecond: ratio,
     concurrency: concurrency ?? null,
     countries: countries ?? null,
-    budget: budget === undefined ? null : { maxMicros: Math.round(budget.max * MICROS_PER_UNIT), per: budget.per },
+    budget: budget === undefined ? null : { maxMicros: microsOf(budget.max), per: budget.per },
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
     wire: readWire(wire),
   };

@@ -106,6 +106,11 @@ async function compareLists(
   const positions = (side: CampaignOnSide | null) => columns.map((name) => side?.plan?.columns.indexOf(name) ?? -1);
   const variantsOf = (side: CampaignOnSide | null) => side?.campaign?.variants.map(({ name }) => name) ?? [];
   const variants = [variantsOf(old), variantsOf(now)] as const;
+  const drawn = new Set(
+    [old, now].flatMap(
+      (side) => side?.campaign?.variants.flatMap(({ name, where }) => (where === null ? name : [])) ?? [],
+    ),
+  );
   const gatherer = createGatherer([positions(old), positions(now)], variants);
   const figures = [
     old === null ? null : await gatherSide(0, old, gatherer, signal),
@@ -114,7 +119,7 @@ async function compareLists(
   const nothing: Lists = { figures, recipients: null, decisions: [], texts: onlyTemplates(changes) };
   if (old?.plan == null || now?.plan == null || figures[0] === null || figures[1] === null) return nothing;
 
-  const found = compareRows(gatherer.rows(), { changes, columns, variants });
+  const found = compareRows(gatherer.rows(), { changes, columns, variants, drawn });
   const afterRows = [...found.addedRows, ...found.decisions.map(({ row }) => row)];
   for (const { row } of found.texts.groups) if (row !== null) afterRows.push(row);
   const was = await maskedAddresses(old.plan, found.removedRows, old.skipInvalid);
@@ -132,10 +137,10 @@ async function compareLists(
     decisions: found.decisions.map(({ row, ...rest }) => ({ ...rest, example: is.get(row) ?? null })),
     texts: {
       ...found.texts,
-      groups: found.texts.groups.map(({ row, recipients: count, templates, columns: names, variant }) => ({
+      groups: found.texts.groups.map(({ row, recipients: count, columns: names, variant, ...group }) => ({
         recipients: count,
         example: row === null ? null : (is.get(row) ?? null),
-        templates,
+        ...group,
         columns: names.map(hideAddresses),
         variant,
       })),
@@ -146,7 +151,7 @@ async function compareLists(
 /** What can be said of texts where no row was compared. */
 function onlyTemplates(changes: readonly ScopedChange[]): TextsDiff {
   const templates = changes.map(({ what, shape }) => ({ what, shape }));
-  const group = { recipients: null, example: null, templates, columns: [], variant: null };
+  const group = { recipients: null, example: null, decision: null, templates, columns: [], variant: null };
   return { compared: 0, changed: 0, groups: templates.length === 0 ? [] : [group], more: null };
 }
 

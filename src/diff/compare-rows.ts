@@ -1,6 +1,6 @@
 import { CHANNELS } from '../content/channels.ts';
 import { problem, refuse } from '../errors.ts';
-import type { Decision, SendDecision, StepMessage } from '../model.ts';
+import type { Decision, DeferDecision, SendDecision, StepMessage } from '../model.ts';
 import type { DecisionChange, RecipientsDiff, TextGroup, TextsDiff } from './result.ts';
 import type { ScopedChange } from './texts.ts';
 
@@ -23,7 +23,7 @@ interface SideRows {
   variant: Uint8Array;
   /** The row of the list, so that it can be found again. */
   row: Uint32Array;
-  /** Hash of the message of step 0 (or of all possible ones), and of the fallbacks. */
+  /** Hash of the message of step 0 (or of those of all variants that it may be), and of the fallbacks. */
   first: Float64Array;
   rest: Float64Array;
   /** Hash of the address. */
@@ -93,12 +93,17 @@ export function createGatherer(
         held.variant[at] = 0;
         held.first[at] = 0;
         held.rest[at] = 0;
-        if (decision.decision === 'defer') held.first[at] = hashAll(decision.mayGet);
-        if (decision.decision !== 'send') return;
+        if (decision.decision !== 'send' && decision.decision !== 'defer') return;
+        cellsOf(decision, columns[side], held.cells, at * stride);
+        if (decision.decision === 'defer') {
+          const own = decision.mayGet.filter(({ step }) => step === 0);
+          held.first[at] = hash53(own.map(hashMessage).join(' '), 0);
+          held.rest[at] = hashFallbacks(decision.mayGet.slice(own.length));
+          return;
+        }
         held.variant[at] = decision.variant === null ? 0 : variants[side].indexOf(decision.variant) + 1;
         held.first[at] = hashMessage(decision);
-        held.rest[at] = decision.fallbacks.length === 0 ? 0 : hashAll(decision.fallbacks);
-        cellsOf(decision, columns[side], held.cells, at * stride);
+        held.rest[at] = hashFallbacks(decision.fallbacks);
       }
     },
     rows: () => ({ keys, sides, words }),
@@ -112,7 +117,7 @@ function wordFor(decision: Decision): string {
     : decision.decision;
 }
 
-function cellsOf({ recipient }: SendDecision, columns: Columns, into: Uint32Array, at: number): void {
+function cellsOf({ recipient }: SendDecision | DeferDecision, columns: Columns, into: Uint32Array, at: number): void {
   for (let i = 0; i < columns.length; i += 1) into[at + i] = hash32(recipient.values[columns[i] ?? -1] ?? '');
 }
 
@@ -166,7 +171,8 @@ function hashMessage(message: StepMessage): number {
   return hash53(JSON.stringify([text, content, variables, metaData]), seed);
 }
 
-function hashAll(messages: readonly StepMessage[]): number {
+function hashFallbacks(messages: readonly StepMessage[]): number {
+  if (messages.length === 0) return 0;
   return hash53(messages.map((message) => `${message.to} ${hashMessage(message)}`).join('\n'), 0);
 }
 
@@ -215,6 +221,8 @@ interface Compared {
 }
 
 interface Group {
+  /** Number of the word for the decision, the same on both sides. */
+  readonly decision: number;
   readonly beforeVariant: number;
   readonly afterVariant: number;
   readonly first: boolean;
@@ -230,6 +238,8 @@ interface Texts {
   /** The columns whose cells were gathered, in order; at most 31. */
   readonly columns: readonly string[];
   readonly variants: readonly [readonly string[], readonly string[]];
+  /** Variants without a condition on either side: those that a recipient may get who waits for the winner of a test. */
+  readonly drawn: ReadonlySet<string>;
 }
 
 /** Joins the rows of both sides by key. Every recipient is added, removed or common. */
@@ -284,7 +294,7 @@ export function compareRows(rows: Rows, texts: Texts): Compared {
         row,
       }))
       .sort((a, b) => b.recipients - a.recipients),
-    texts: { compared, changed, ...listGroups(groups, texts) },
+    texts: { compared, changed, ...listGroups(groups, rows.words, texts) },
   };
 }
 
@@ -295,19 +305,21 @@ function join(groups: Map<string, Group>, rows: Rows, at: number, first: boolean
     if (before.cells[at * width + i] !== after.cells[at * width + i]) columns += 2 ** i;
   }
   const [beforeVariant, afterVariant] = [before.variant[at] ?? 0, after.variant[at] ?? 0];
-  const key = `${beforeVariant} ${afterVariant} ${first} ${rest} ${columns}`;
+  const decision = after.decision[at] ?? 0;
+  const key = `${decision} ${beforeVariant} ${afterVariant} ${first} ${rest} ${columns}`;
   const known = groups.get(key);
   if (known !== undefined) known.count += 1;
   else if (groups.size < MAX_TOLD_APART) {
-    groups.set(key, { beforeVariant, afterVariant, first, rest, columns, row: after.row[at] ?? 0, count: 1 });
+    const row = after.row[at] ?? 0;
+    groups.set(key, { decision, beforeVariant, afterVariant, first, rest, columns, row, count: 1 });
   }
 }
 
 type Listed = Pick<Compared['texts'], 'groups' | 'more'>;
 
-function listGroups(groups: ReadonlyMap<string, Group>, texts: Texts): Listed {
+function listGroups(groups: ReadonlyMap<string, Group>, words: Rows['words'], texts: Texts): Listed {
   const sorted = [...groups.values()].sort((a, b) => b.count - a.count);
-  const shown = sorted.slice(0, MAX_GROUPS).map((group) => listed(group, texts));
+  const shown = sorted.slice(0, MAX_GROUPS).map((group) => listed(group, words, texts));
   const used = new Set(shown.flatMap(({ templates }) => templates.map(({ what }) => what)));
   const idle = texts.changes.filter(({ what }) => !used.has(what)).map(({ what, shape }) => ({ what, shape }));
   const rest = sorted.slice(MAX_GROUPS);
@@ -317,18 +329,25 @@ function listGroups(groups: ReadonlyMap<string, Group>, texts: Texts): Listed {
   return { groups: [...shown, ...unsent], more: rest.length === 0 ? null : { groups: rest.length, recipients } };
 }
 
-const EMPTY = { recipients: 0, columns: [], variant: null, row: null } as const;
+const EMPTY = { recipients: 0, decision: null, columns: [], variant: null, row: null } as const;
 
-function listed(group: Group, { changes, columns, variants }: Texts): Listed['groups'][number] {
+function listed(
+  group: Group,
+  words: Rows['words'],
+  { changes, columns, variants, drawn }: Texts,
+): Listed['groups'][number] {
+  const decision = words[group.decision] ?? '';
   const before = variants[0][group.beforeVariant - 1] ?? null;
   const after = variants[1][group.afterVariant - 1] ?? null;
   const templates = changes.filter(({ scope }) => {
     if (scope.kind === 'all') return true;
     if (scope.kind === 'fallbacks') return group.rest;
+    if (decision !== 'send') return group.first && scope.variant !== null && drawn.has(scope.variant);
     return group.first && before === after && scope.variant === after;
   });
   return {
     recipients: group.count,
+    decision,
     templates: templates.map(({ what, shape }) => ({ what, shape })),
     columns: columns.filter((_, i) => Math.floor(group.columns / 2 ** i) % 2 === 1),
     variant: before === after ? null : { before, after },

@@ -2,7 +2,7 @@ import { readCampaign } from '../campaign/load.ts';
 import { CODES, type Diagnostic, HandbillError } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { decisions, duplicatesIn, type View } from '../plan/decide.ts';
-import { createEstimator, type Estimate } from '../plan/estimate.ts';
+import { type CostRange, createEstimator, type Estimate, listCost } from '../plan/estimate.ts';
 import { checkLimits } from '../plan/limits.ts';
 import { createPlan, type Plan, textFaults } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
@@ -105,13 +105,10 @@ export async function gatherSide(
 }
 
 function figuresOf(estimate: Estimate): Figures {
-  const { rows, send, skipped, deferred, invalid, parts, encodings, costMicros, currency, fallback, waiting } =
-    estimate;
-  const now = fallback?.costMicros ?? (costMicros === null ? null : { low: costMicros, high: costMicros });
-  const cost =
-    now === null
-      ? null
-      : { low: unitsOf(now.low + (waiting?.low ?? 0)), high: unitsOf(now.high + (waiting?.high ?? 0)) };
+  const { rows, send, skipped, deferred, invalid, parts, encodings, currency, unpriced } = estimate;
+  const { now, waiting } = listCost(estimate);
+  const inUnits = (range: CostRange | null): CostRange | null =>
+    range === null ? null : { low: unitsOf(range.low), high: unitsOf(range.high) };
   const countries = Object.fromEntries(
     Object.entries(estimate.countries).map(([country, found]) => [
       country,
@@ -122,7 +119,20 @@ function figuresOf(estimate: Estimate): Figures {
       },
     ]),
   );
-  return { rows, send, skipped, deferred, invalid, parts, encodings, cost, currency, countries };
+  return {
+    rows,
+    send,
+    skipped,
+    deferred,
+    invalid,
+    parts,
+    encodings,
+    cost: inUnits(now),
+    waiting: inUnits(waiting),
+    currency,
+    unpriced,
+    countries,
+  };
 }
 
 /** What is wrong with one side, without anything personal. */

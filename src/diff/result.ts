@@ -1,5 +1,5 @@
 import type { Code } from '../errors.ts';
-import type { Estimate } from '../plan/estimate.ts';
+import type { CostRange, Estimate } from '../plan/estimate.ts';
 
 /** What a change in git means, as data: `schemas/diff.schema.json` describes it. It holds no address in clear. */
 export interface Diff {
@@ -65,9 +65,17 @@ export interface Finding {
 }
 
 export interface Figures
-  extends Pick<Estimate, 'rows' | 'send' | 'skipped' | 'deferred' | 'invalid' | 'parts' | 'encodings' | 'currency'> {
-  /** In units of the currency; null without prices. With fallbacks: from the cheapest to the most expensive. */
-  readonly cost: { readonly low: number; readonly high: number } | null;
+  extends Pick<
+    Estimate,
+    'rows' | 'send' | 'skipped' | 'deferred' | 'invalid' | 'parts' | 'encodings' | 'currency' | 'unpriced'
+  > {
+  /**
+   * Of those who are sent to now, in units of the currency; null without prices. With fallbacks: from the cheapest to
+   * the most expensive.
+   */
+  readonly cost: CostRange | null;
+  /** Of those who are deferred, in units: of the cheapest and of the most expensive message that they may get. */
+  readonly waiting: CostRange | null;
   readonly countries: Readonly<Record<string, CountryFigures>>;
 }
 
@@ -107,7 +115,7 @@ export interface DecisionChange {
 }
 
 export interface TextsDiff {
-  /** Recipients on both sides who are sent to on both. */
+  /** Recipients on both sides who are sent to on both, now or later. */
   readonly compared: number;
   readonly changed: number;
   readonly groups: readonly TextGroup[];
@@ -121,6 +129,8 @@ export interface TextGroup {
   readonly recipients: number | null;
   /** Masked. */
   readonly example: string | null;
+  /** What is decided about them on both sides, with its reason. Null if no recipient gets the text, or none was compared. */
+  readonly decision: string | null;
   readonly templates: readonly TemplateChange[];
   /** Columns whose values change. */
   readonly columns: readonly string[];

@@ -132,6 +132,7 @@ export interface DeferDecision extends Decided {
   readonly key: string;
   readonly to: string;
   readonly reason: DeferReason;
+  readonly recipient: Recipient;
   /** What they may get by then, every variant and fallback; empty where the list was looked at before. */
   readonly mayGet: readonly StepMessage[];
   /** What the rule saw, where that is more than the reason says. */

@@ -294,7 +294,7 @@ function deferred(
       : NO_MESSAGES;
   if ('code' in mayGet) return invalid(view, recipient, recipient, reasonOf(mayGet), mayGet);
   const { row, line, key, to } = recipient;
-  return { decision: 'defer', row, line, key, to, reason, mayGet };
+  return { decision: 'defer', row, line, key, to, reason, recipient, mayGet };
 }
 
 /** The messages that a recipient may get: that of the condition which it meets, or all without a condition. */

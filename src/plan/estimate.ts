@@ -47,7 +47,7 @@ export interface FallbackEstimate {
   readonly costMicros: CostRange | null;
 }
 
-/** In millionths of the currency. */
+/** At least, and at most; in millionths of the currency, unless said otherwise. */
 export interface CostRange {
   readonly low: number;
   readonly high: number;
@@ -222,17 +222,30 @@ export function partsText(parts: number, formats: Formats = PLAIN): string | nul
 }
 
 /** `12.30 EUR`, or from the cheapest to the most expensive where fallbacks may change it; and the cost of those that wait. */
-export function costText(
-  { costMicros, currency, unpriced, fallback, waiting }: Estimate,
-  { money, number }: Formats = PLAIN,
-): string | null {
-  if (costMicros === null) return null;
+export function costText(estimate: Estimate, formats: Formats = PLAIN): string | null {
+  return listCostText(listCost(estimate), formats);
+}
+
+/** What a list costs, in millionths of the currency. */
+export interface ListCost extends Pick<Estimate, 'currency' | 'unpriced' | 'waiting'> {
+  /** Of those who are sent to now: with fallbacks, from the cheapest to the most expensive; null without prices. */
+  readonly now: CostRange | null;
+}
+
+export function listCost({ costMicros, currency, unpriced, fallback, waiting }: Estimate): ListCost {
+  const now = costMicros === null ? null : (fallback?.costMicros ?? { low: costMicros, high: costMicros });
+  return { now, waiting, currency, unpriced };
+}
+
+/** As `costText`. */
+export function listCostText({ now, waiting, currency, unpriced }: ListCost, formats: Formats = PLAIN): string | null {
+  if (now === null) return null;
+  const { money, number } = formats;
   const amountOf = (range: CostRange): string => {
     const [low = 0, high = 0] = [range.low, range.high].map((micros) => Math.round(micros / 1e4) / 100);
     return `${low === high ? '' : `${money(low, null)} to `}${money(high, safeLine(currency ?? ''))}`;
   };
-  const now = amountOf(fallback?.costMicros ?? { low: costMicros, high: costMicros });
-  const amount = waiting === null ? now : `${now}, later ${amountOf(waiting)}`;
+  const amount = waiting === null ? amountOf(now) : `${amountOf(now)}, later ${amountOf(waiting)}`;
   return unpriced === 0 ? amount : `${amount} and ${number(unpriced)} without a price`;
 }
 

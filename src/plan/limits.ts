@@ -2,7 +2,7 @@ import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { isRelative } from '../recipients/query.ts';
 import { number } from '../report/words.ts';
-import { formatMoney, MICROS_PER_UNIT, unitsOf } from '../util/units.ts';
+import { formatMoney, microsOf, unitsOf } from '../util/units.ts';
 import type { Estimate, WorstRows } from './estimate.ts';
 
 /** An SMS of more parts is worth a warning, and of more than the second number refuses, unless the campaign says more. */
@@ -78,7 +78,7 @@ function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): re
     found.push(problem('no-price', message, { at: rowOf(campaign, worst.unpriced), hint }));
   }
   const costMicros = mostMicros(estimate) ?? 0;
-  const allowedMicros = Math.round(maxCost * MICROS_PER_UNIT);
+  const allowedMicros = microsOf(maxCost);
   if (costMicros <= allowedMicros) return found;
   const may = costMicros === estimate.costMicros ? 'costs' : 'may cost';
   const message = `The plan ${may} ${money(costMicros, estimate)}; limits.maxCost allows ${money(allowedMicros, estimate)}.`;

@@ -4,7 +4,7 @@ import type { Campaign, Environment, Frequency, InputFile, StandingRule } from '
 import { countOf, duration, number } from '../report/words.ts';
 import { followUpText, whenText } from '../schedule/occurrence.ts';
 import { DAY_MS, dayMs } from '../util/time.ts';
-import { MICROS_PER_UNIT } from '../util/units.ts';
+import { unitsOf } from '../util/units.ts';
 import { openFence } from './fence.ts';
 import type { Plan } from './plan.ts';
 import type { StandingPlan } from './plan-file.ts';
@@ -108,9 +108,7 @@ export function guardFacts(
   ];
   const cost = [
     ...(maxCost === null ? [] : [`at most ${number(maxCost)} each run`]),
-    ...(budget === null
-      ? []
-      : [`${number(budget.maxMicros / MICROS_PER_UNIT)} in a ${budget.per}, of all campaigns together`]),
+    ...(budget === null ? [] : [`${number(unitsOf(budget.maxMicros))} in a ${budget.per}, of all campaigns together`]),
     ...(maxParts === null ? [] : [`at most ${countOf(maxParts, 'part')} each message`]),
   ];
   const columns = Object.keys(recipients.columns);

@@ -59,7 +59,7 @@ const PERCENTAGE = /^([0-9]{1,3}(?:\.[0-9]{1,6})?)%$/;
  * Money is counted in whole micro-units (a millionth of the currency's unit), so that sums are exact: 0.1 + 0.2 is
  * 0.3. Doubles hold whole numbers up to 9,007,199,254 units of the currency this way.
  */
-export const MICROS_PER_UNIT = 1_000_000;
+const MICROS_PER_UNIT = 1_000_000;
 
 /**
  * Micro-units of a decimal as people write it (`0.0425`, `3`, `.5`), or null: a sign, an exponent, a comma or more
@@ -74,6 +74,11 @@ export function parseMicros(decimal: string): number | null {
 /** The amount in units of the currency: the nearest double, which prints as the exact decimal. */
 export function unitsOf(micros: number): number {
   return micros / MICROS_PER_UNIT;
+}
+
+/** The nearest whole number of micro-units of an amount. */
+export function microsOf(units: number): number {
+  return Math.round(units * MICROS_PER_UNIT);
 }
 
 /** The amount for eyes: at least two decimals, as many as it has (`0.0425`, `12.50`). */

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { diffMarkdown } from '../../src/cli/diff/markdown.ts';
+import { diffText } from '../../src/cli/diff/text.ts';
 import type { CampaignDiff, Diff } from '../../src/diff/result.ts';
 import { examples } from '../helpers/quick.ts';
 import { createRepository, HELLO } from './repository.ts';
@@ -46,7 +48,7 @@ describe('recipients and texts', () => {
     const { texts, recipients } = only(await changed({ [LIST]: HELLO[LIST].replace(',20', ',25') }));
     expect(recipients).toMatchObject({ added: 0, removed: 0, common: 3 });
     expect(texts.groups).toEqual([
-      { recipients: 1, example: '+44••••••0002', templates: [], columns: ['amount'], variant: null },
+      { recipients: 1, example: '+44••••••0002', decision: 'send', templates: [], columns: ['amount'], variant: null },
     ]);
   });
 
@@ -151,6 +153,77 @@ recipients: people.csv
       }),
       { numRuns: examples(12) },
     );
+  });
+});
+
+describe('recipients who wait for the winner of a test', () => {
+  const LONG = `Hi {{name}}, ${'come in and see us. '.repeat(8)}`;
+  const tested = (short: string, only = 'Hello Zoe'): string => `name: hello
+channel: sms
+from: Riverside
+variants:
+  - { name: A, template: { text: "${short}" } }
+  - { name: B, template: { text: "${LONG}" } }
+  - { name: C, where: { name: Zoe }, template: { text: "${only}" } }
+test: 25%
+recipients: { csv: people.csv, key: id }
+`;
+  const people = Array.from({ length: 40 }, (_, i) => `${i},+4477009001${String(i).padStart(2, '0')},P${i}\n`);
+  const BEFORE = {
+    'handbill.yaml': 'prices: prices.csv\n',
+    'prices.csv': 'country,price,currency\nGB,0.04,EUR\n',
+    [FILE]: tested('Hello {{name}}'),
+    [LIST]: `id,msisdn,name\n${people.join('')}`,
+  };
+
+  it('are counted, and what they cost is said to come later', async () => {
+    const result = await changed({ [FILE]: tested('Hi {{name}}') }, BEFORE);
+    const { after } = only(result);
+    const { send = 0, deferred = {}, cost, waiting } = after?.figures ?? {};
+    const waits = deferred['winner-undecided'] ?? 0;
+    expect(send).toBeGreaterThan(2);
+    expect(send + waits).toBe(40);
+    // One part for A, two parts for B.
+    expect(waiting?.low).toBeCloseTo(waits * 0.04, 9);
+    expect(waiting?.high).toBeCloseTo(waits * 0.08, 9);
+    expect(cost?.high).toBe(cost?.low);
+    const [low, high] = [(waits * 0.04).toFixed(2), (waits * 0.08).toFixed(2)];
+    const now = `${cost?.low.toFixed(2)} EUR, later ${low} to ${high} EUR`;
+    expect(diffText(result)).toMatch(new RegExp(`^  deferred: winner-undecided +${waits}$`, 'm'));
+    expect(diffText(result)).toMatch(new RegExp(`^  cost +${now.replaceAll('.', '\\.')}$`, 'm'));
+    expect(diffMarkdown(result)).toContain(`| deferred: winner-undecided | ${waits} | ${waits} |`);
+    expect(diffMarkdown(result)).toContain(` | ${now} | `);
+  });
+
+  it('get another text by the templates of the test', async () => {
+    const result = await changed({ [FILE]: tested('Hi {{name}}', 'Zoe, hello') }, BEFORE);
+    const { after, texts } = only(result);
+    const waits = after?.figures?.deferred['winner-undecided'] ?? 0;
+    const group = texts.groups.find(({ decision }) => decision !== 'send');
+    expect(group).toMatchObject({
+      recipients: waits,
+      decision: 'defer (winner-undecided)',
+      templates: [{ what: 'variants.A.text', shape: '[-Hello-]{+Hi+} {{name}}' }],
+      columns: [],
+      variant: null,
+    });
+    expect(diffText(result)).toMatch(
+      new RegExp(`${waits} recipients such as \\S+, defer \\(winner-undecided\\)\\n +variants\\.A\\.text: `),
+    );
+    expect(diffText(result)).not.toContain('by a setting');
+  });
+
+  it('get another text by a value, or the same text at another address', async () => {
+    const named = only(await changed({ [LIST]: BEFORE[LIST].replaceAll(',P', ',Q') }, BEFORE));
+    expect(named.texts.groups.map(({ decision, columns }) => [decision, columns])).toEqual([
+      ['defer (winner-undecided)', ['name']],
+      // A and B.
+      ['send', ['name']],
+      ['send', ['name']],
+    ]);
+    const moved = only(await changed({ [LIST]: BEFORE[LIST].replaceAll('+4477009001', '+4477009002') }, BEFORE));
+    expect(moved.recipients).toMatchObject({ common: 40, readdressed: 40 });
+    expect(moved.texts).toMatchObject({ changed: 0, groups: [] });
   });
 });
 

@@ -11,7 +11,9 @@ import type {
   SideName,
   TextGroup,
 } from '../../diff/result.ts';
+import { type CostRange, listCostText } from '../../plan/estimate.ts';
 import { countOf, money, number } from '../../report/words.ts';
+import { microsOf } from '../../util/units.ts';
 
 /* How a diff is said, the same for terminals and for pull requests. Nothing here is escaped. */
 
@@ -59,15 +61,16 @@ export function figureLines({ before, after }: CampaignDiff): readonly FigureLin
     if (!always && [was, is].every((figure) => figure === null || figure === '0')) return;
     if (always || was !== is) lines.push({ label, before: was ?? NONE, after: is ?? NONE });
   };
-  const counts = (label: string, of: (figures: Figures) => Readonly<Record<string, number>>): void => {
+  const counts = (label: string, of: (figures: Figures) => Readonly<Record<string, number>>, always = false): void => {
     for (const name of namesIn(old, now, of)) {
-      line(`${label}${name}`, (figures) => number(of(figures)[name] ?? 0));
+      line(`${label}${name}`, (figures) => number(of(figures)[name] ?? 0), always);
     }
   };
   line('rows', ({ rows }) => number(rows));
   line('to send', ({ send }) => number(send), true);
   counts('skipped: ', ({ skipped }) => skipped);
-  counts('deferred: ', ({ deferred }) => deferred);
+  // Without them, `to send` and the cost that comes later would not add up.
+  counts('deferred: ', ({ deferred }) => deferred, true);
   line('invalid', ({ invalid }) => number(invalid));
   line('parts', ({ parts, encodings }) => (Object.keys(encodings).length === 0 ? null : number(parts)), true);
   counts('encoding ', ({ encodings }) => encodings);
@@ -86,10 +89,10 @@ function namesIn(
   return [...new Set([old, now].flatMap((figures) => (figures === null ? [] : Object.keys(of(figures)))))].sort();
 }
 
-export function costWords({ cost, currency }: Figures): string | null {
-  if (cost === null) return null;
-  const low = money(cost.low, null);
-  return cost.low === cost.high ? money(cost.low, currency) : `${low} to ${money(cost.high, currency)}`;
+export function costWords({ cost, waiting, currency, unpriced }: Figures): string | null {
+  const inMicros = (range: CostRange | null): CostRange | null =>
+    range === null ? null : { low: microsOf(range.low), high: microsOf(range.high) };
+  return listCostText({ now: inMicros(cost), waiting: inMicros(waiting), currency, unpriced });
 }
 
 function countryWords(found: CountryFigures | undefined, currency: string | null): string {
@@ -129,14 +132,15 @@ export function decisionWords({ before, after, recipients, example }: DecisionCh
 }
 
 /** Which recipients get another text, and what in it changes apart from the templates. */
-export function groupWords({ recipients, example, templates, columns, variant }: TextGroup): string {
+export function groupWords({ recipients, example, decision, templates, columns, variant }: TextGroup): string {
   const who = recipients === null ? null : recipients === 0 ? NO_RECIPIENT : countOf(recipients, 'recipient');
   const such = example === null ? '' : ` such as ${example}`;
+  const when = decision === null || decision === 'send' ? '' : `, ${decision}`;
   const what: string[] = [];
   if (variant !== null) what.push(`variant ${variant.before ?? '(none)'} becomes ${variant.after ?? '(none)'}`);
   if (columns.length > 0) what.push(`${columns.length === 1 ? 'column' : 'columns'} ${columns.join(', ')} changed`);
   if (templates.length === 0 && what.length === 0) what.push('by a setting, not by the template or a value');
-  const said = `${who ?? 'Not compared with the list'}${such}`;
+  const said = `${who ?? 'Not compared with the list'}${such}${when}`;
   return what.length === 0 ? said : `${said}: ${what.join('; ')}`;
 }
 
