@@ -19,6 +19,7 @@ import { type Diagnostic, type Position, problem } from '../errors.ts';
 import { pointerTo } from '../util/json.ts';
 import { dots, hideKeys } from './hide-keys.ts';
 import { decodeUtf8 } from './read-text.ts';
+import { createSlipFinder, type Slip } from './yaml-slips.ts';
 
 type CstToken = Parameters<Composer['next']>[0];
 
@@ -74,7 +75,7 @@ export function readYaml(bytes: Uint8Array, file: string): YamlReading {
   const layout = checkLayout(cut.tokens, text);
   if (layout.length > 0) return refused(layout);
   const document = compose(cut.tokens, text.raw.length);
-  const syntax = syntaxErrors(document, text);
+  const syntax = syntaxErrors(document, cut.slips, text);
   if (syntax.length > 0) return refused(syntax);
   const { value, places, diagnostics } = readValue(document.contents, text);
   return diagnostics.length > 0 ? refused(diagnostics) : { yaml: { text, value, places }, diagnostics };
@@ -85,8 +86,11 @@ function refused(diagnostics: readonly Diagnostic[]): YamlReading {
 }
 
 /** Lexer and concrete syntax only: both work with a stack of their own, so that depth costs no call stack. */
-function cutIntoTokens(text: FileText): { readonly tokens: readonly CstToken[] } | { readonly problem: Diagnostic } {
+function cutIntoTokens(
+  text: FileText,
+): { readonly tokens: readonly CstToken[]; readonly slips: readonly Slip[] } | { readonly problem: Diagnostic } {
   const parser = new Parser();
+  const finder = createSlipFinder();
   const tokens: CstToken[] = [];
   let count = 0;
   for (const lexeme of new Lexer().lex(text.raw)) {
@@ -95,6 +99,7 @@ function cutIntoTokens(text: FileText): { readonly tokens: readonly CstToken[] }
       return { problem: problem('file-too-large', 'The file holds more than handbill reads.', text.at(parser.offset)) };
     }
     const offset = parser.offset;
+    finder.add(lexeme, offset);
     tokens.push(...parser.next(lexeme));
     // The stack also holds the document and the scalar at hand.
     if (parser.stack.length > MAX_DEPTH && depthOf(parser) > MAX_DEPTH) {
@@ -103,7 +108,7 @@ function cutIntoTokens(text: FileText): { readonly tokens: readonly CstToken[] }
     }
   }
   tokens.push(...parser.end());
-  return { tokens };
+  return { tokens, slips: finder.slips };
 }
 
 function depthOf(parser: Parser): number {
@@ -150,13 +155,24 @@ function compose(tokens: readonly CstToken[], end: number): Document.Parsed<Pars
   throw new Error('The composer was told to give a document, and gave none.');
 }
 
-/** Warnings count as errors: an unknown tag is only a warning to the parser, and the value would be taken as text. */
-function syntaxErrors(document: Document.Parsed<ParsedNode>, text: FileText): readonly Diagnostic[] {
+/**
+ * Warnings count as errors: an unknown tag is only a warning to the parser, and the value would be taken as text. From the
+ * line of the first slip on, the parser has lost its way: only further slips are told.
+ */
+function syntaxErrors(
+  document: Document.Parsed<ParsedNode>,
+  slips: readonly Slip[],
+  text: FileText,
+): readonly Diagnostic[] {
   const lines = new Set<number | undefined>();
   const diagnostics: Diagnostic[] = [];
-  const errors = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
-  for (const error of errors) {
-    const diagnostic = explainSyntax(error, text);
+  const lineOf = (offset: number): number => text.position(offset).line;
+  const lost = slips[0] === undefined ? Number.POSITIVE_INFINITY : lineOf(slips[0].offset);
+  const errors = [...document.errors, ...document.warnings]
+    .filter(({ pos }) => lineOf(pos[0]) < lost)
+    .sort((a, b) => a.pos[0] - b.pos[0]);
+  const told = [...errors.map((error) => explainSyntax(error, text)), ...slips.map((slip) => explainSlip(slip, text))];
+  for (const diagnostic of told) {
     const line = diagnostic.at?.line;
     if (lines.has(line)) continue;
     lines.add(line);
@@ -164,6 +180,11 @@ function syntaxErrors(document: Document.Parsed<ParsedNode>, text: FileText): re
     if (diagnostics.length === MAX_SYNTAX_ERRORS) break;
   }
   return diagnostics;
+}
+
+function explainSlip({ start, offset, message, hint }: Slip, text: FileText): Diagnostic {
+  const { at, source = '' } = text.at(start);
+  return problem('yaml-syntax', message, { ...text.at(offset), hint: hint(source.slice((at.column ?? 1) - 1)) });
 }
 
 function explainSyntax(error: YAMLError, text: FileText): Diagnostic {

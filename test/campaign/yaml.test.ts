@@ -157,6 +157,58 @@ describe('what is refused', () => {
   });
 });
 
+describe('a slip is told with the way to write it', () => {
+  test.each<[text: string, place: string, hint: string]>([
+    ['t:\n  text: {{name}}\n', '2:9', 'Put the whole text in quotes: "{{name}}"'],
+    ['text: {{name}}, hi # a comment\nfrom: x\n', '1:7', 'Put the whole text in quotes: "{{name}}, hi"'],
+    ['text: {{{name}}}: hi\n', '1:7', 'Put the whole text in quotes: "{{{name}}}: hi"'],
+    ['text: {{#if a}}x{{/if}}\nfrom: x\n', '1:7', 'Put the whole text in quotes: "{{#if a}}x{{/if}}"'],
+    [`text: {{date d "it's"}}\n`, '1:7', `Put the whole text in quotes: '{{date d "it''s"}}'`],
+    [`text: {{name}} ${'x'.repeat(60)}\n`, '1:7', 'Put the whole text in quotes: "{{name}}"'],
+    ['{ text: {{a}} and {{b}}, from: x }\n', '1:9', 'Put the whole text in quotes: "{{a}}"'],
+    ['- {{name}}\n', '1:3', 'Put the whole text in quotes: "{{name}}"'],
+    ['text: "Say "hi" to us"\n', '1:12', `Use single quotes around the whole text: 'Say "hi" to us'; or `],
+    ['text: "Say "hi": ok" # why\n', '1:12', `Use single quotes around the whole text: 'Say "hi": ok'; or `],
+    ['text: "Hi" to "us"\n', '1:10', `Use single quotes around the whole text: '"Hi" to "us"'; or `],
+    ["text: 'It's fine'\n", '1:10', `Use double quotes around the whole text: "It's fine"; or `],
+    [`text: 'It's "fine"'\n`, '1:10', 'Use double quotes around the whole text (write " as \\"); or '],
+    ['[ "a "b" c" ]\n', '1:6', "Use single quotes around the whole text (write ' as ''); or "],
+    ['text: "Hi\n  from: "x"\n', '1:7', 'Is the closing quote missing in this line?'],
+  ])('%j', (text, place, hint) => {
+    const { yaml, diagnostics } = read(text);
+    expect(yaml).toBeNull();
+    expect(brief(diagnostics)).toEqual([`yaml-syntax ${place}`]);
+    expect(diagnostics[0]?.hint).toContain(hint);
+  });
+
+  it('beside what is wrong above it, and beside other slips, but not what follows from it', () => {
+    const text = 'a: b: c\nb: {{x}}\nc: "x "y" z"\nd: {{#if}}\ne: 1\n';
+    expect(brief(read(text).diagnostics)).toEqual([
+      'yaml-syntax 1:4',
+      'yaml-syntax 2:4',
+      'yaml-syntax 3:7',
+      'yaml-syntax 4:4',
+    ]);
+  });
+
+  it('without the key in its line', () => {
+    const [slip] = read('apiKey: "test-of-a-secret"-key"\n').diagnostics;
+    expect(slip?.code).toBe('yaml-syntax');
+    expect(JSON.stringify(slip)).not.toContain('secret');
+  });
+
+  it('not in a text or a comment, and not where texts in quotes follow each other', () => {
+    for (const text of [
+      'a: |\n  {{x}} "a" b\nb: "{{x}}" # {{x}} "a" b\n',
+      'a: ["x", "y"]\nb: { "x": "y" }\n"c": "d"\n',
+      `a: 'it''s'\nb: "a \\"b\\" c"\nc: say "hi" {{x}}\n`,
+      'a: >\n  "a" b\n',
+    ]) {
+      expect(brief(read(text).diagnostics), text).toEqual([]);
+    }
+  });
+});
+
 describe('places', () => {
   const text = [
     'a: 1',

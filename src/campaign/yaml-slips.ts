@@ -1,0 +1,97 @@
+/** A text that YAML takes for something else, where what the parser would say does not help. */
+export interface Slip {
+  /** Where the text begins, and what a message points at: offsets in UTF-16 units. */
+  readonly start: number;
+  readonly offset: number;
+  readonly message: string;
+  /** How to write it. `written`: the line from `start` on. */
+  readonly hint: (written: string) => string;
+}
+
+interface SlipFinder {
+  readonly slips: readonly Slip[];
+  /** Takes what the lexer gives, in its order. */
+  add(lexeme: string, offset: number): void;
+}
+
+/** The lexer gives it before the text of a plain scalar, or of a block. */
+const SCALAR = '\x1f';
+/** A bracket is not closed where the lines of the mapping around it go on. */
+const FLOW_ERROR = '\x18';
+/** A longer text is not shown as it should be written. */
+const LONGEST = 60;
+
+/**
+ * Finds what people write most often and YAML refuses: templates without quotes, and quotes inside quotes. The lexer knows
+ * what is inside a text or a comment.
+ */
+export function createSlipFinder(): SlipFinder {
+  const slips: Slip[] = [];
+  let before = '';
+  let depth = 0;
+  let braces = 0;
+  let quoted: { readonly text: string; readonly start: number } | null = null;
+  return {
+    slips,
+    add(lexeme, offset) {
+      if (lexeme === '{' || lexeme === '[') depth += 1;
+      else if (lexeme === '}' || lexeme === ']') depth = Math.max(0, depth - 1);
+      else if (lexeme === FLOW_ERROR) depth = 0;
+      braces = lexeme === '{' ? braces + 1 : 0;
+      if (braces === 2) slips.push(bareTemplate(offset - 1, depth > 2));
+
+      const isQuoted = before !== SCALAR && /^(["']).*\1$/s.test(lexeme) && lexeme.length > 1;
+      // After a text in quotes there may be a comment, a comma or the end, but no other text.
+      if (quoted !== null && (isQuoted || lexeme === SCALAR)) slips.push(closedEarly(quoted, depth > 0));
+      if (isQuoted) quoted = { text: lexeme, start: offset };
+      else if (!/^[ \t]+$/.test(lexeme)) quoted = null;
+      before = lexeme;
+    },
+  };
+}
+
+/** @param isInside - of brackets, so that the text ends before its line does */
+function bareTemplate(start: number, isInside: boolean): Slip {
+  return {
+    start,
+    offset: start,
+    message: 'A text that begins with {{ is read as a mapping.',
+    hint(written) {
+      const text = withoutComment(written);
+      const template = /^\{\{\{.*?\}\}\}|^\{\{.*?\}\}/.exec(text)?.[0] ?? '{{name}}';
+      return `Put the whole text in quotes: ${inQuotes(isInside || text.length > LONGEST ? template : text)}`;
+    },
+  };
+}
+
+function closedEarly({ text, start }: { readonly text: string; readonly start: number }, isInside: boolean): Slip {
+  if (text.includes('\n')) {
+    const message = 'The text that begins here ends at a quote in a later line.';
+    return { start, offset: start, message, hint: () => 'Is the closing quote missing in this line?' };
+  }
+  const quote = text.charAt(0);
+  return {
+    start,
+    offset: start + text.length - 1,
+    message: 'The text ends at this quote, but the line goes on.',
+    hint(written) {
+      const all = withoutComment(written);
+      // In `"Say "hi" to us"` the quote belongs to the next word, in `"Hi" to "us"` to the word before.
+      const isAround = all.endsWith(quote) && !/\s/.test(all.charAt(text.length));
+      const inner = isAround ? all.slice(1, -1) : all;
+      const other = quote === '"' ? "'" : '"';
+      const isShown = !isInside && inner.length <= LONGEST && !/\\/.test(inner) && !inner.includes(other);
+      const example = isShown ? `: ${other}${inner}${other}` : quote === '"' ? " (write ' as '')" : ' (write " as \\")';
+      const kind = quote === '"' ? 'single' : 'double';
+      return `Use ${kind} quotes around the whole text${example}; or write | and the text in the next line, indented.`;
+    },
+  };
+}
+
+function withoutComment(written: string): string {
+  return written.replace(/\s+#.*$/, '').trimEnd();
+}
+
+function inQuotes(text: string): string {
+  return /["\\]/.test(text) ? `'${text.replaceAll("'", "''")}'` : `"${text}"`;
+}
