@@ -143,11 +143,25 @@ describe('a reader', () => {
     await page.getByRole('link', { name: 'Recipients', exact: true }).click();
     await page.getByRole('link', { name: 'Next page' }).click();
     expect(await page.locator('tbody tr').count()).toBe(14);
-    await page.getByLabel('Outcome').selectOption('in-doubt');
-    await page.getByRole('button', { name: 'Show' }).click();
+    const outcomes = page.getByRole('navigation', { name: 'Outcome' });
+    expect(await outcomes.getByRole('link').allTextContents()).toEqual([
+      'all 64',
+      'accepted 60',
+      'rejected 1',
+      'skipped 1',
+      'in-doubt 2',
+    ]);
+    await outcomes.getByRole('link', { name: 'in-doubt 2' }).click();
     await page.waitForURL(/outcome=in-doubt/);
     expect(await page.locator('tbody tr').count()).toBe(2);
     expect(await page.locator('caption').textContent()).toContain('2 recipients');
+    expect(await outcomes.locator('[aria-current]').textContent()).toBe('in-doubt 2');
+    // The other filters keep it, and then the numbers of the whole run would mislead.
+    await page.getByLabel('Delivery').selectOption('none');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.waitForURL(/outcome=in-doubt.*delivery=none/);
+    expect(await outcomes.locator('[aria-current]').textContent()).toBe('in-doubt');
+    expect(await page.locator('tbody tr').count()).toBe(2);
     expectQuiet(watched, pages.base);
   });
 
@@ -462,6 +476,25 @@ describe('keys', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.waitForURL(/recipients\/\d+$/);
+    expectQuiet(watched, pages.base);
+  });
+});
+
+describe('what is taken elsewhere', () => {
+  it('is copied by a button, which says so', async () => {
+    recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/doubt`);
+    const { page } = watched;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const button = page.locator('.copied button').first();
+    const reference = await page.locator('.copied code').first().textContent();
+    await button.click();
+    await expect.poll(() => button.textContent()).toMatch(/^Copied/);
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(reference);
+    expect(await page.locator('#said').textContent()).toBe('Copied');
+    expect(await axeViolations(page)).toEqual([]);
+    await expect.poll(() => button.textContent(), { timeout: 5000 }).toMatch(/^Copy /);
     expectQuiet(watched, pages.base);
   });
 });

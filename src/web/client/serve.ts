@@ -179,4 +179,30 @@ function step(by: number): void {
   next?.scrollIntoView({ block: 'nearest' });
 }
 
+/** Buttons that copy the text before them. A browser has no clipboard for pages that came from elsewhere without TLS. */
+function offerCopies(): void {
+  if (!('clipboard' in navigator)) return;
+  document.documentElement.classList.add('copies');
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest('.copied button') : null;
+    const text = button?.previousElementSibling?.textContent;
+    const label = button?.firstChild;
+    if (label == null || text === undefined) return;
+    void navigator.clipboard.writeText(text).then(
+      () => answer(label, 'Copied'),
+      () => answer(label, 'Not allowed'),
+    );
+  });
+}
+
+function answer(label: Node, text: string): void {
+  label.nodeValue = text;
+  const place = document.getElementById('said');
+  if (place !== null) place.textContent = text;
+  setTimeout(() => {
+    label.nodeValue = 'Copy';
+  }, 2000);
+}
+
 listenToKeys();
+offerCopies();

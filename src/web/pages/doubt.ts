@@ -9,6 +9,7 @@ import { type Asked, type Made, type MakePage, noRun, runOf, type Site, textOf, 
 import {
   address,
   type Content,
+  copied,
   csrfField,
   empty,
   fixed,
@@ -202,7 +203,7 @@ function cells(view: View, { run }: DoubtRun, doubt: DoubtLine, canAct: boolean)
   const why = reason === null ? '' : `${what}${reasonWords(reason) === '' ? '' : `: ${reasonWords(reason)}`}`;
   return [
     html`<span><a href="${address(['runs', run, 'recipients', row])}">${who}</a><br><span class="soft">line ${view.formats.number(line)}, ${channel}</span></span>`,
-    reference === null ? '' : html`<code>${reference}</code>`,
+    reference === null ? '' : copied(reference),
     html`<span>${why}${error === null ? null : html`<br><span class="soft">${error}</span>`}</span>`,
     sinceMs === null ? '' : html`<span>${view.formats.time(sinceMs)}</span>`,
     ...(canAct

@@ -271,6 +271,24 @@ export function select(
 
 const SELECTED = new Html(' selected');
 
+/** Links of which one is what the page shows now. */
+export function choices(
+  label: string,
+  links: readonly { readonly href: string; readonly text: Html; readonly isNow: boolean }[],
+): Html {
+  return html`<nav class="choices" aria-label="${label}">${links.map(({ href, text, isNow }) => html`<a href="${href}"${isNow ? html` aria-current="true"` : null}>${text}</a>`)}</nav>`;
+}
+
+/**
+ * Text that is taken elsewhere: a button copies it, where the browser allows that.
+ *
+ * @param block what it is, where it is a block of its own
+ */
+export function copied(text: string, block: string | null = null): Html {
+  const content = html`<code>${text}</code>`;
+  return html`<div class="copied">${block === null ? content : html`<pre tabindex="0" role="group" aria-label="${block}">${content}</pre>`}<button type="button" class="quiet">Copy<span class="hidden"> ${text}</span></button></div>`;
+}
+
 /** Links to the pages before and behind. */
 export function pager(label: string, links: readonly (readonly [text: string, href: string | null])[]): Html | null {
   const shown = links.filter(([, href]) => href !== null);
@@ -336,6 +354,14 @@ button.quiet{font-weight:400;padding:.05rem .5rem;min-height:1.75rem;font-size:.
 .actions{display:flex;flex-wrap:wrap;gap:.4rem;align-items:end;margin:.5rem 0 0}
 td .actions{margin:0}
 .pausing .actions{margin:.1rem 0}
+.choices{display:flex;flex-wrap:wrap;gap:.35rem;margin:.6rem 0}
+.choices a{padding:.2rem .7rem;border:1px solid var(--line);border-radius:1rem;color:var(--ink);white-space:nowrap}
+.choices a:hover{border-color:var(--link);text-decoration:none}
+.choices a[aria-current]{border-color:var(--link);background:var(--panel);font-weight:600}
+.copied{display:inline-flex;flex-wrap:wrap;align-items:center;gap:.1rem .5rem;max-width:100%;min-width:0}
+.copied pre,.copied code{min-width:0}
+.copied button{display:none}
+.copies .copied button{display:inline-block;font-family:inherit}
 .pager{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;margin:.75rem 0}
 progress{width:100%;height:.6rem;accent-color:var(--link)}
 .two{display:grid;grid-template-columns:minmax(0,7fr) minmax(0,5fr);gap:0 2rem}
@@ -416,5 +442,5 @@ ${MESSAGE_COLOURS}
 .brand{margin-right:auto}
 }
 }
-@media print{.site nav,.filters,.actions,.pager,.live,dialog{display:none}}
+@media print{.site nav,.filters,.actions,.pager,.choices,.copied button,.live,dialog{display:none}}
 `);

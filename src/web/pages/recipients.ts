@@ -47,7 +47,21 @@ import {
   whole,
   wholeOf,
 } from '../site.ts';
-import { address, type Content, crumbs, facts, fixed, live, pager, select, table, tone, type View } from './layout.ts';
+import {
+  address,
+  type Content,
+  choices,
+  copied,
+  crumbs,
+  facts,
+  fixed,
+  live,
+  pager,
+  select,
+  table,
+  tone,
+  type View,
+} from './layout.ts';
 
 const ROWS_ON_A_PAGE = 50;
 
@@ -81,6 +95,7 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
     run: run.id,
     campaign: run.campaign,
     query,
+    outcomes: outcomesOf(run, filter, counts.value),
     reasons: reasonsOf(counts.value),
     variants: [...new Set(detail.value?.variants.flatMap(({ variant }) => variant ?? []))].sort(),
     causes: detail.value?.causes.flatMap(({ cause }) => cause ?? []) ?? [],
@@ -137,6 +152,20 @@ function sortOf(query: URLSearchParams): Sorting | null {
 function reasonsOf(counts: RunCounts | null): readonly string[] {
   const reasons = counts?.steps.flatMap(({ reason, fellBack }) => (reason === null || fellBack ? [] : [reason])) ?? [];
   return [...new Set(reasons)].sort();
+}
+
+/** How many recipients each outcome has; null where that is not counted yet, or would be another number with the filters. */
+function outcomesOf(
+  { rows }: RunRecord,
+  { reason, delivery, variant, cause, search }: RowFilter,
+  counts: RunCounts | null,
+): RecipientsData['outcomes'] {
+  if (counts === null || [reason, delivery, variant, cause, search].some((one) => one !== null)) return null;
+  const of = new Map<OutcomeState | null, number>([[null, rows]]);
+  for (const { outcome, fellBack, count } of counts.steps) {
+    if (!fellBack) of.set(outcome, (of.get(outcome) ?? 0) + count);
+  }
+  return of;
 }
 
 /** Known where only outcome and reason are asked for. */
@@ -259,6 +288,8 @@ interface RecipientsData {
   readonly run: string;
   readonly campaign: string;
   readonly query: RecipientQuery;
+  /** The number of recipients with each outcome, and under null of all; null where it is not known. */
+  readonly outcomes: ReadonlyMap<OutcomeState | null, number> | null;
   /** Words that can be chosen. */
   readonly reasons: readonly string[];
   readonly variants: readonly string[];
@@ -281,7 +312,12 @@ interface RecipientsData {
 function recipientsPage(view: View, data: RecipientsData): Content {
   return {
     title: `Recipients of ${data.campaign}`,
-    parts: [fixed('head', head(data)), fixed('filter', form(data)), live('rows', list(view, data))],
+    parts: [
+      fixed('head', head(data)),
+      fixed('filter', form(data)),
+      live('outcomes', outcomes(view, data)),
+      live('rows', list(view, data)),
+    ],
   };
 }
 
@@ -296,13 +332,34 @@ function head({ run, campaign }: RecipientsData): Html {
 <h1>Recipients of ${campaign}</h1>`;
 }
 
+/** The outcomes with their numbers: each is a link to its recipients, with the other filters as they are. */
+function outcomes({ formats }: View, { run, query, outcomes: counts, sort }: RecipientsData): Html {
+  const shown = OUTCOMES.filter((one) => counts === null || counts.has(one) || one === query.outcome);
+  return choices(
+    'Outcome',
+    [null, ...shown].map((outcome) => {
+      const count = counts === null ? null : (counts.get(outcome) ?? 0);
+      const sorted = sort === null ? {} : { sort: sortText(sort) };
+      return {
+        href: address(['runs', run, 'recipients'], { ...query, outcome, ...sorted }),
+        text: html`${outcome === null ? null : html`<span class="key ${tone(outcome)}" aria-hidden="true"></span>`}${outcome ?? 'all'}${count === null ? null : html` <span class="soft">${formats.number(count)}</span>`}`,
+        isNow: query.outcome === (outcome ?? ''),
+      };
+    }),
+  );
+}
+
 function form({ run, query, reasons, variants, causes, sort }: RecipientsData): Html {
   const words = (list: readonly string[], chosen: string): (readonly [string, string])[] =>
     [...new Set([...list, ...(chosen === '' ? [] : [chosen])])].map((word) => [word, word] as const);
   return html`<form class="filters" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients">
 <p class="field wide"><label for="q">Line, key, address or message id</label><input id="q" name="q" type="search" value="${query.q}" maxlength="300" autocomplete="off" spellcheck="false"></p>
-${select('outcome', 'Outcome', words(OUTCOMES, ''), query.outcome)}
-${select('reason', 'Reason', words(reasons, query.reason), query.reason)}
+${
+  query.outcome === ''
+    ? null
+    : html`<input type="hidden" name="outcome" value="${query.outcome}">
+`
+}${select('reason', 'Reason', words(reasons, query.reason), query.reason)}
 ${select('delivery', 'Delivery', words([...DELIVERIES, 'none'], ''), query.delivery)}
 ${variants.length === 0 && query.variant === '' ? null : select('variant', 'Variant', words(variants, query.variant), query.variant)}
 ${causes.length === 0 && query.cause === '' ? null : select('cause', 'Cause', words(causes, query.cause), query.cause)}
@@ -543,7 +600,7 @@ ${facts([
   ['Attempts', step.attempts === 0 ? 'none' : formats.number(step.attempts)],
   ['HTTP status', step.httpStatus],
   ['Message id', step.messageId === null ? null : html`<code>${step.messageId}</code>`],
-  ['Reference', reference === null || step.attempts === 0 ? null : html`<code>${reference}</code>`],
+  ['Reference', reference === null || step.attempts === 0 ? null : copied(reference)],
   ['What the API said', step.error],
   [
     'Parts',

@@ -25,6 +25,7 @@ import { type Asked, type Made, type MakePage, noRun, runOf, type Site, wholeOf 
 import {
   address,
   type Content,
+  copied,
   crumbs,
   empty,
   facts,
@@ -341,7 +342,7 @@ ${left.map(
   ({
     text,
     command,
-  }) => html`<div class="step"><p>${text}</p>${command === null ? null : html`<pre tabindex="0" role="group" aria-label="Command"><code>${command}</code></pre>`}</div>
+  }) => html`<div class="step"><p>${text}</p>${command === null ? null : copied(command, 'Command')}</div>
 `,
 )}`;
 }
