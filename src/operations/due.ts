@@ -303,7 +303,7 @@ async function refuseUnapproved(campaign: Campaign, environment: Environment, op
   const { cwd, env, acceptList } = options;
   const asked = { cwd, env, nowMs: options.now() };
   const found = await findStanding(campaign, environment, await sealedInputsOf(campaign, environment), asked);
-  if (found !== null) refuseUncovered(found.plan, campaign.recipients, { acceptList });
+  if (found !== null) refuseUncovered(found.plan, { campaign, environment, occurrence: null }, { acceptList });
   await requireApproval(environment, found?.plan ?? null, asked);
 }
 

@@ -42,6 +42,7 @@ import {
   requireApproval,
 } from '../send/approved.ts';
 import { pausedWarning } from '../send/pause.ts';
+import { refuseUnsendable } from '../send/prepare.ts';
 import { jsonText } from '../util/escape.ts';
 import { writeOutput } from '../util/files.ts';
 import type { Meter } from '../util/long-work.ts';
@@ -185,13 +186,19 @@ async function compilePlan(
   };
   const identity = { environment: made.environment.name, campaign: made.name, occurrence: made.occurrence };
   const accepting = { nowMs: now(), acceptList: options.acceptList === true };
-  const isBegun = before.ledger !== null && before.ledger.findRun(identity) !== null;
-  const abandoned = isBegun ? null : openAbandoned(made, before.ledger, made.environment.name);
+  const begun = before.ledger?.findRun(identity) ?? null;
+  const abandoned = begun !== null ? null : openAbandoned(made, before.ledger, made.environment.name);
   const guard = openListGuard(campaign, before.ledger, identity, accepting);
   const budget = budgetState(made, prices, now(), before.ledger);
-  const { estimate, inputs, accepted, notes } = await checkList(made, view, { prices, guard, budget }, (batch) => {
-    for (const decision of batch) abandoned?.add(decision);
-  });
+  const { list, estimate, inputs, accepted, notes } = await checkList(
+    made,
+    view,
+    { prices, guard, budget },
+    (batch) => {
+      for (const decision of batch) abandoned?.add(decision);
+    },
+  );
+  refuseUnsendable(begun, made, list);
   const provenance = await asked;
   const planFile = createPlanFile({
     campaign: { name: campaign.name, file: campaign.file },

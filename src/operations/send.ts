@@ -140,14 +140,8 @@ function writtenIn(planFile: AnyPlanFile) {
 /** A plan names the environment that it was made for; no option may name another one. */
 function refuseOthers(planFile: AnyPlanFile, options: SendOptions): void {
   const { environment } = options;
-  const found: Diagnostic[] = [];
-  if (environment !== undefined && environment !== planFile.environment) {
-    found.push(problem('usage', `The plan was made for environment "${planFile.environment}", not "${environment}".`));
-  }
-  if (options.amend === true) {
-    found.push(problem('usage', 'A plan file cannot be amended.', { hint: 'Make a new plan.' }));
-  }
-  if (found.length > 0) throw refuse(...found);
+  if (environment === undefined || environment === planFile.environment) return;
+  throw refuse(problem('usage', `The plan was made for environment "${planFile.environment}", not "${environment}".`));
 }
 
 /** A server that is started again, or a replica that takes over, is back by then. */

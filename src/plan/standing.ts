@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Campaign, Environment, Frequency, InputFile, StandingRule } from '../model.ts';
+import { anotherOccurrence } from '../report/next-steps.ts';
 import { countOf, duration, number } from '../report/words.ts';
 import { followUpText, whenText } from '../schedule/occurrence.ts';
 import { DAY_MS, dayMs } from '../util/time.ts';
@@ -90,6 +91,21 @@ export function endsSoon(
 /** How a campaign is approved anew. */
 export function againHint(campaign: string, environment: string): string {
   return `Approve it again: handbill approve ${campaign} --env ${environment} --standing --until DATE --sign KEY`;
+}
+
+/** How the recipients that an occurrence left are sent to, where its inputs changed and cannot be amended. */
+export function leaveHint({
+  campaign,
+  environment,
+  occurrence,
+}: Pick<Plan, 'campaign' | 'environment' | 'occurrence'>): string {
+  const excluded = campaign.exclude.map((one) =>
+    one.occurrence === null ? one.campaign : `${one.campaign}@${one.occurrence}`,
+  );
+  const run = { campaign: campaign.name, environment: environment.name, occurrence };
+  const again = anotherOccurrence(run, excluded);
+  if ((environment.approval?.standing ?? null) === null) return again;
+  return `${again} Then undo the change of \`exclude\`: a standing approval is of the campaign as it was.`;
 }
 
 /** What bounds each run under a standing plan, for the person who signs it. */

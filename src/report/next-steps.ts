@@ -227,12 +227,27 @@ function haltStep({ rule, message, next }: Halt, report: Report, again: string, 
 }
 
 /** What needs another content; a plan that was approved has none but its own. */
-function amendStep({ campaign, occurrence }: Report, text: string, amended: string | null): NextStep {
+function amendStep(report: Report, text: string, amended: string | null): NextStep {
   if (amended !== null) return { text, command: amended };
-  const instead =
-    'A plan that was approved cannot be amended: make one of another `--occurrence`, with ' +
-    `\`exclude: [${campaign}@${occurrence}]\`, and have it approved.`;
+  const instead = `A plan that was approved cannot be amended: ${anotherOccurrence(report)}`;
   return { text: `${text.replace(/:$/, '.')} ${instead}`, command: null };
+}
+
+/**
+ * How other content, or another list, is sent to the recipients that an occurrence left, where the environment
+ * accepts approved plans only: in the order in which it works. A plan of the same occurrence would have to be amended.
+ *
+ * @param excluded - what the campaign excludes already
+ */
+export function anotherOccurrence(
+  { environment, campaign, occurrence }: Pick<Report, 'environment' | 'campaign' | 'occurrence'>,
+  excluded: readonly string[] = [],
+): string {
+  return (
+    `set \`exclude: [${[...excluded, `${campaign}@${occurrence}`].join(', ')}]\` in the campaign, plan another occurrence with ` +
+    `\`handbill plan ${campaign} --env ${environment} --occurrence NAME -o FILE --sign KEY\`, have it approved with ` +
+    '`handbill approve FILE --sign KEY`, and send it with `handbill send --plan FILE`.'
+  );
 }
 
 /** Rules after which the campaign is to be changed before it is sent again. */

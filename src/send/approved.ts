@@ -12,8 +12,9 @@ import {
   type StandingPlan,
   signedBytes,
 } from '../plan/plan-file.ts';
-import { againHint, sealedInputs, timeFaults } from '../plan/standing.ts';
+import { againHint, leaveHint, sealedInputs, timeFaults } from '../plan/standing.ts';
 import { hashList } from '../recipients/read.ts';
+import { sendCommand } from '../report/next-steps.ts';
 import { occurrenceRules } from '../schedule/occurrence.ts';
 import { canonicalName } from '../util/occurrence-name.ts';
 import { isInside } from '../util/paths.ts';
@@ -103,13 +104,20 @@ export async function refuseOtherInputs(
 ): Promise<void> {
   await refuseOtherProject(plan.campaign, options.cwd);
   const others = differences(plan, planFile);
-  if (options.amend) others.push(problem('usage', 'A plan file cannot be amended.', { hint: 'Make a new plan.' }));
+  if (options.amend) others.push(problem('usage', 'A plan file cannot be amended.', { hint: amendHint(plan) }));
   if (others.length > 0) throw refuse(...others);
   if (isStanding(planFile)) return refuseOtherSeal(planFile, sealedInputs(plan));
   const list = await hashList(plan.campaign.recipients);
   const changes = changedInputs(planFile.inputs, [...plan.inputs, listInput(plan, list)], 'the plan was made');
   if (changes.length === 0) return;
   throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
+}
+
+function amendHint(plan: Plan): string {
+  const { environment, occurrence, name } = plan;
+  if (environment.approval !== null) return `Undo what changed. Or leave this occurrence as it is: ${leaveHint(plan)}`;
+  const campaign = sendCommand({ environment: environment.name, occurrence }, name, null);
+  return `Send the campaign instead of the plan: ${campaign} --amend`;
 }
 
 /**

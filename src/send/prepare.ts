@@ -15,6 +15,7 @@ import type { Plan } from '../plan/plan.ts';
 import { changedInputs } from '../plan/plan-file.ts';
 import { openRules } from '../plan/rules.ts';
 import { identityHash } from '../plan/settings.ts';
+import { leaveHint } from '../plan/standing.ts';
 import { checkHashKey, type Suppressions } from '../plan/suppression.ts';
 import { createWindowGate, lastOpeningAfter } from '../plan/window.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
@@ -159,11 +160,29 @@ function asksForAmend({ amend }: Pick<PrepareOptions, 'amend'>, { rows }: RunRec
   return !amend && rows > 0;
 }
 
-/** The inputs that changed since a run began: it then continues with `--amend` only (failures.md, J1). */
+/**
+ * The inputs that changed since a run began: it then continues with `--amend` only (failures.md, J1), and where the
+ * environment accepts approved plans only, not at all.
+ */
 function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readonly Diagnostic[] {
-  const hint = 'Undo the change, or send with --amend: final outcomes stay, all other recipients get the new content.';
+  const hint =
+    plan.environment.approval === null
+      ? 'Undo the change, or send with --amend: final outcomes stay, all other recipients get the new content.'
+      : `Undo the change, and send again. Or leave this occurrence as it is: ${leaveHint(plan)}`;
   const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
   return changes.map((change) => ({ ...change, hint }));
+}
+
+/**
+ * Refuses a plan of an occurrence that began with other inputs, where no approval could make it one that is sent: people
+ * would sign it in vain.
+ *
+ * @throws HandbillError exit 2
+ */
+export function refuseUnsendable(existing: RunRecord | null, plan: Plan, list: ListDigest): void {
+  if (existing === null || plan.environment.approval === null) return;
+  const changes = changesSince(existing, plan, list);
+  if (changes.length > 0 && asksForAmend({ amend: false }, existing)) throw refuse(...changes);
 }
 
 /**

@@ -4,7 +4,8 @@ import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Campaign, Environment, InputFile } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile, type StandingPlan } from '../plan/plan-file.ts';
-import { sealedInputs, timeFaults } from '../plan/standing.ts';
+import { leaveHint, sealedInputs, timeFaults } from '../plan/standing.ts';
+import { shellWord } from '../util/escape.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import { type ApprovedOptions, judgePlan, MAX_PLAN_BYTES, needsPlan, refuseOtherInputs } from './approved.ts';
 
@@ -117,7 +118,7 @@ export async function planInForce(
         })
       : null;
   const planFile = given ?? found?.plan ?? null;
-  if (planFile !== null && isStanding(planFile)) refuseUncovered(planFile, campaign.recipients, options);
+  if (planFile !== null && isStanding(planFile)) refuseUncovered(planFile, plan, options);
   if (given !== null) await refuseOtherInputs(plan, given, { cwd, amend: options.amend === true });
   return { planFile, file: found?.file ?? null };
 }
@@ -149,11 +150,15 @@ const FLAGS = {
  * @throws HandbillError exit 2 (`not-approved`)
  */
 export function refuseUncovered(
-  { campaign, environment, skipInvalid }: StandingPlan,
-  { onInvalid }: Pick<Campaign['recipients'], 'onInvalid'>,
+  { skipInvalid }: StandingPlan,
+  {
+    campaign,
+    environment,
+    occurrence,
+  }: Pick<Plan, 'campaign' | 'environment'> & { readonly occurrence: string | null },
   options: UncoveredOptions,
 ): void {
-  const isSeen = skipInvalid || onInvalid === 'skip';
+  const isSeen = skipInvalid || campaign.recipients.onInvalid === 'skip';
   const given = (Object.keys(FLAGS) as (keyof typeof FLAGS)[]).filter((name) => {
     if (name === 'recipients') return (options.recipients ?? null) !== null;
     return options[name] === true && !(name === 'skipInvalid' && isSeen);
@@ -161,7 +166,9 @@ export function refuseUncovered(
   if (given.length === 0) return;
   const flags = given.map((name) => FLAGS[name]).join(', ');
   const hint =
-    `Leave it out, or have this occurrence approved by itself: handbill plan ${campaign.name} --env ${environment} ` +
-    '--occurrence NAME -o FILE --sign KEY';
+    given.includes('amend') && occurrence !== null
+      ? `Leave it out, and undo what changed. Or leave this occurrence as it is: ${leaveHint({ campaign, environment, occurrence })}`
+      : `Leave it out, or have this occurrence approved by itself: handbill plan ${campaign.name} ` +
+        `--env ${environment.name} --occurrence ${occurrence === null ? 'NAME' : shellWord(occurrence)} -o FILE --sign KEY`;
   throw refuse(problem('not-approved', `A standing approval does not cover ${flags}.`, { hint }));
 }

@@ -263,6 +263,21 @@ describe('an environment with approvers', () => {
     expect(await send(planFile, { ...sending, cwd, environment })).toMatchObject({ posted: 2 });
   });
 
+  it('of an environment without approvers is amended by sending the campaign, as its hints say', async () => {
+    const make = ['plan', 'hello', '--env', 'staging', '-o', 'staging.json'];
+    await run(...make);
+    expect(await run('send', '--plan', 'staging.json', '--yes', '--limit', '1')).toMatchObject({ status: 0 });
+    project.write('hello/people.csv', PEOPLE.replace('0002', '0022'));
+    expect((await run('send', '--plan', 'staging.json', '--yes')).stderr).toContain('make and review a new plan');
+    expect(await run(...make)).toMatchObject({ status: 0 });
+    expect((await run('send', '--plan', 'staging.json', '--yes')).stderr).toContain('or send with --amend');
+    const { stderr } = await run('send', '--plan', 'staging.json', '--yes', '--amend');
+    const [, command = ''] = /help: Send the campaign instead of the plan: handbill (.*)/.exec(stderr) ?? [];
+    expect(command).toBe('send hello --env staging --amend');
+    expect(await run(...command.split(' '), '--yes')).toMatchObject({ status: 0 });
+    expect(received()).toBe(2);
+  });
+
   it('takes no list that was put in the place of the approved one after it was compared', async () => {
     const planFile = await planned();
     const env = {

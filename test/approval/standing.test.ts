@@ -352,6 +352,103 @@ describe('a standing approval', () => {
   });
 });
 
+describe('an occurrence that was partly sent when its list changed', () => {
+  const SEND = ['send', 'nightly', '--env', 'production', '--yes'];
+  const CHANGED = 'msisdn,first\n+447700900001,Ann\n+447700900022,Bo\n+447700900003,Cy\n';
+  const FILE = 'campaigns/nightly/campaign.yaml';
+
+  /** One of two recipients was sent to; then the number of the other is corrected, and a third one comes. */
+  async function begun(): Promise<void> {
+    await approved();
+    const first = await run(...SEND, '--limit', '1');
+    expect(first, first.stderr).toMatchObject({ status: 0 });
+    list(CHANGED);
+  }
+
+  /** Does what a hint says, in its order and to the letter; only names and keys are filled in. */
+  async function follow(stderr: string): Promise<void> {
+    const said = stderr.replace(/\s+/g, ' ');
+    const steps = [...said.matchAll(/`((?:handbill|exclude:) [^`]+)`/g)].map(([, step = '']) => step);
+    expect(steps.map((step) => step.split(' ').slice(0, 2).join(' '))).toEqual([
+      expect.stringMatching(/^exclude: \[nightly@/),
+      'handbill plan',
+      'handbill approve',
+      'handbill send',
+    ]);
+    const signers = [keys.cem.path, keys.ben.path];
+    for (const step of steps) {
+      if (step.startsWith('exclude:')) {
+        project.write(FILE, `${CAMPAIGN}${step}\n`);
+        continue;
+      }
+      const filled = step.split(' ').map((word) => {
+        if (word === 'KEY') return signers.shift() ?? '';
+        return word === 'FILE' ? 'rest.json' : word === 'NAME' ? 'rest' : word;
+      });
+      const [, command = '', ...args] = filled;
+      const done = await run(command, ...args, ...(command === 'plan' ? [] : ['--yes']));
+      expect(done, done.stderr).toMatchObject({ status: 0 });
+    }
+  }
+
+  async function hintOf(...args: readonly string[]): Promise<string> {
+    const refused = await run(...args);
+    expect(refused, refused.stderr).toMatchObject({ status: 2 });
+    return refused.stderr;
+  }
+
+  it.each<[string, readonly string[]]>([
+    ['send', SEND],
+    ['send --amend', [...SEND, '--amend']],
+    ['send --plan --amend', ['send', '--plan', PLAN, '--yes', '--amend']],
+    ['its dry run', ['send', 'nightly', '--env', 'production', '--dry-run']],
+    ['a plan of it', ['plan', 'nightly', '--env', 'production', '-o', 'same.json']],
+  ])('is left as it is: %s says how the others are sent to, and that works', async (_, command) => {
+    await begun();
+    expect(received()).toBe(1);
+    const hint = await hintOf(...command);
+    expect(hint).not.toContain('--amend:');
+    await follow(hint);
+    expect(received()).toBe(3);
+    expect(await run('send', '--plan', 'rest.json', '--yes')).toMatchObject({ status: 0 });
+    expect(received()).toBe(3);
+    // With `exclude`, the standing approval is of another campaign, as the hint says.
+    expect(hint.replace(/\s+/g, ' ')).toContain('Then undo the change of `exclude`');
+    now += DAY_MS;
+    expect((await due()).stderr).toContain('The campaign file changed since it was approved');
+    project.write(FILE, CAMPAIGN);
+    const next = await due();
+    expect(next, next.stderr).toMatchObject({ status: 0 });
+    expect(received()).toBe(6);
+  });
+
+  it('continues once its list is as it was', async () => {
+    await begun();
+    expect(await hintOf(...SEND)).toContain('Undo the change, and send again.');
+    list(LIST);
+    expect(await run(...SEND)).toMatchObject({ status: 0 });
+    expect(received()).toBe(2);
+  });
+
+  it('cannot be planned again either, where a plan of one occurrence was approved', async () => {
+    const sign = ['-o', 'one.json', '--sign', keys.cem.path];
+    await run('plan', 'nightly', '--env', 'production', ...sign);
+    await run('approve', 'one.json', '--sign', keys.ben.path, '--yes');
+    const first = await run('send', '--plan', 'one.json', '--yes', '--limit', '1');
+    expect(first, first.stderr).toMatchObject({ status: 0 });
+    list(CHANGED);
+    expect(await hintOf('send', '--plan', 'one.json', '--yes')).toContain('make and review a new plan');
+    const again = await hintOf('plan', 'nightly', '--env', 'production', ...sign);
+    await follow(again);
+    expect(received()).toBe(3);
+    // The next time, what is excluded already stays so.
+    list(CHANGED.replace('Cy', 'Cyd'));
+    const [, excluded] = /`exclude: \[(.*?)\]`/.exec(again.replace(/\s+/g, ' ')) ?? [];
+    const rest = ['plan', 'nightly', '--env', 'production', '--occurrence', 'rest', ...sign];
+    expect((await hintOf(...rest)).replace(/\s+/g, ' ')).toContain(`set \`exclude: [${excluded}, nightly@rest]\``);
+  });
+});
+
 it('a folder that is none is said', async () => {
   project.write('approvals', 'a file');
   const refused = await due();

@@ -415,13 +415,8 @@ function notPrinted(error: unknown, context: CommandContext): void {
 
 /** A plan says for which environment it was made; nothing else may be said beside it. */
 function refuseConflicts(command: Command, planFile: AnyPlanFile, flags: SendFlags): void {
-  const found: Diagnostic[] = [];
-  if (command.getOptionValueSource('env') === 'cli' && flags.env !== planFile.environment) {
-    found.push(problem('usage', `The plan was made for env "${planFile.environment}", not "${flags.env}".`));
-  }
-  if (flags.amend === true)
-    found.push(problem('usage', 'A plan file cannot be amended.', { hint: 'Make a new plan.' }));
-  if (found.length > 0) throw refuse(...found);
+  if (command.getOptionValueSource('env') !== 'cli' || flags.env === planFile.environment) return;
+  throw refuse(problem('usage', `The plan was made for env "${planFile.environment}", not "${flags.env}".`));
 }
 
 function optional<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
