@@ -220,7 +220,8 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       return twin === null ? decision : { ...decision, sameAddressAs: twin.line };
     } catch (error) {
       if (!(error instanceof RenderError)) throw error;
-      const found = problem(error.reason, error.message, { at: { file, line: row.line } });
+      const hint = error.hint === null ? {} : { hint: error.hint };
+      const found = problem(error.reason, error.message, { at: { file, line: row.line }, ...hint });
       return invalid(view, row, recipient, error.reason, found);
     }
   };

@@ -2,7 +2,7 @@ import { type Diagnostic, problem } from '../errors.ts';
 import type { ColumnType, ColumnTypes, ListSpec } from '../model.ts';
 import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type DateFormat, dayMs, instantMs, readDateFormat } from '../util/time.ts';
+import { columnFormatHint, type DateFormat, dayMs, instantMs, readDateFormat } from '../util/time.ts';
 import { ADDRESS_WORDS } from './address.ts';
 import { shorten, show } from './show.ts';
 
@@ -157,17 +157,18 @@ function hintFor(column: TypedColumn, text: string): string {
   return required === true ? hint.replace(' A cell may be empty.', '') : hint;
 }
 
-function hintForType({ type, format }: TypedColumn, text: string): string {
+function hintForType({ name, type, format }: TypedColumn, text: string): string {
+  const asWritten = type === 'date' ? ` ${columnFormatHint(name, text) ?? ''}`.trimEnd() : '';
   if (format !== null) {
     const isOther = format.toIso(text) === null && readCell('date', text) !== null;
-    const iso = isOther ? ' For ISO dates write `date`, without a format.' : '';
+    const iso = isOther ? ' For ISO dates write `date`, without a format.' : asWritten;
     return `Dates are written ${format.pattern}, such as ${format.example}, and must exist. A cell may be empty.${iso}`;
   }
   if (type === 'date') {
     if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text)) {
       return 'An instant needs its zone: write "Z" or an offset such as "+01:00" behind it.';
     }
-    return 'Dates are written 2026-11-21, or 2026-11-21T09:00:00Z, and must exist. A cell may be empty.';
+    return `Dates are written 2026-11-21, or 2026-11-21T09:00:00Z, and must exist. A cell may be empty.${asWritten}`;
   }
   if (/^-?[\d.,' ]+$/.test(text) && text.replace(/\D/g, '').length > 15) {
     return 'Numbers of more than 15 digits cannot be compared exactly. Is it an id? Then leave its type out.';

@@ -44,10 +44,17 @@ export function isEmpty(value: string): boolean {
 export class RenderError extends Error {
   override readonly name = 'RenderError';
   readonly reason: 'missing-variable' | 'render-error';
+  /** What to do about it; null where the message says all. */
+  readonly hint: string | null;
 
-  constructor(message: string, reason: 'missing-variable' | 'render-error' = 'render-error') {
+  constructor(
+    message: string,
+    reason: 'missing-variable' | 'render-error' = 'render-error',
+    hint: string | null = null,
+  ) {
     super(message);
     this.reason = reason;
+    this.hint = hint;
   }
 }
 

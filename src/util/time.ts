@@ -310,6 +310,39 @@ export function readDateFormat(pattern: string): DateFormat | { readonly problem
   return { pattern, example, toIso: (cell) => toIso(expression.exec(cell.trim())?.groups) };
 }
 
+/**
+ * How to say in a campaign file that a column writes its dates as this cell does, such as `21/11/2026`; null: no format
+ * reads the cell.
+ */
+export function columnFormatHint(column: string, cell: string): string | null {
+  const [format, other] = formatsOf(cell.trim());
+  if (format === undefined) return null;
+  const name = /^[\p{L}_][\p{L}\p{N}_ -]*$/u.test(column) ? column : JSON.stringify(column);
+  const or = other === undefined ? '' : `, or \`format: ${other}\` if the month is first`;
+  const declared = `\`recipients.columns: { ${name}: { type: date, format: ${format} } }\``;
+  return `If the column writes its dates so, say it: ${declared}${or}.`;
+}
+
+/** The formats that read a date which a spreadsheet wrote; day first, where it can be read in two ways. */
+function formatsOf(text: string): readonly string[] {
+  const [, first = '', separator = '', second = '', last = '', time] = SHEET_DATE.exec(text) ?? [];
+  const isLong = [first, second, last].every((part) => part.length > 1);
+  const [day, month] = isLong ? ['dd', 'MM'] : ['d', 'M'];
+  const orders = [
+    [day, month, 'yyyy'],
+    [month, day, 'yyyy'],
+    ['yyyy', month, day],
+  ];
+  const patterns = orders.map((parts) => `${parts.join(separator)}${time === undefined ? '' : ' HH:mm'}`);
+  return patterns.filter((pattern) => {
+    const format = readDateFormat(pattern);
+    const iso = 'problem' in format ? null : format.toIso(text);
+    return iso !== null && dayMs(iso.slice(0, 10)) !== null;
+  });
+}
+
+const SHEET_DATE = /^([0-9]{1,4})([/.-])([0-9]{1,2})\2([0-9]{1,4})( [0-9]{2}:[0-9]{2})?$/;
+
 const LETTERS =
   "Letters: yyyy, MM or M, dd or d, and for a time of day HH and mm. Put other letters in single quotes: d 'de' M.";
 const YEAR = 'Write yyyy, and the years in the list with four digits.';

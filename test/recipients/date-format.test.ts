@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createRecipientReader } from '../../src/recipients/recipient.ts';
 import { compileSegment } from '../../src/recipients/segment.ts';
-import { type DateFormat, readDateFormat } from '../../src/util/time.ts';
+import { columnFormatHint, type DateFormat, readDateFormat } from '../../src/util/time.ts';
 import { specOf } from './lists.ts';
 
 function formatOf(pattern: string): DateFormat {
@@ -147,6 +147,36 @@ describe('any date in any format', () => {
   });
 });
 
+describe('the hint for dates that are not ISO 8601', () => {
+  test.each([
+    ['21/11/2026', 'dd/MM/yyyy'],
+    ['11/21/2026', 'MM/dd/yyyy'],
+    ['1/12/2026', 'd/M/yyyy', 'M/d/yyyy'],
+    ['02.01.2026', 'dd.MM.yyyy', 'MM.dd.yyyy'],
+    ['21-11-2026 09:30', 'dd-MM-yyyy HH:mm'],
+    ['2026/11/21', 'yyyy/MM/dd'],
+    ['2026-1-2', 'yyyy-M-d'],
+  ])('names the formats that read %s', (cell, ...formats) => {
+    const [first = '', second] = formats;
+    const or = second === undefined ? '' : `, or \`format: ${second}\` if the month is first`;
+    const hint = `If the column writes its dates so, say it: \`recipients.columns: { due: { type: date, format: ${first} } }\`${or}.`;
+    expect(columnFormatHint('due', cell)).toBe(hint);
+    for (const pattern of formats) expect(formatOf(pattern).toIso(cell)).not.toBeNull();
+  });
+
+  test.each(['31/02/2026', '21/11/26', '21/11-2026', 'soon', '', '0042', '13/13/2026'])(
+    'names none for "%s"',
+    (cell) => {
+      expect(columnFormatHint('due', cell)).toBeNull();
+    },
+  );
+
+  it('quotes a name that YAML would read in another way', () => {
+    expect(columnFormatHint('due: day', '21/11/2026')).toContain('{ "due: day": {');
+    expect(columnFormatHint('Größe 2', '21/11/2026')).toContain('{ Größe 2: {');
+  });
+});
+
 describe('a column with a format', () => {
   const spec = specOf('/unused', { columns: { due: { type: 'date', format: 'dd/MM/yyyy' } } });
   const read = createRecipientReader(spec, ['msisdn', 'due']);
@@ -159,6 +189,11 @@ describe('a column with a format', () => {
   ])('does not hold %s', (due, message) => {
     const hint = expect.stringContaining('Dates are written dd/MM/yyyy, such as 21/11/2026, and must exist.');
     expect(one(due)).toMatchObject({ reason: 'bad-row', problem: { code: 'column-type', message, hint } });
+  });
+
+  it('says which format reads a cell that is written in another way', () => {
+    const hint = expect.stringContaining('`recipients.columns: { due: { type: date, format: MM/dd/yyyy } }`');
+    expect(one('11/21/2026')).toMatchObject({ problem: { hint } });
   });
 
   it('may be empty', () => {

@@ -156,6 +156,7 @@ describe('columns with a type', () => {
     ['1,234.5', '', 'The column "age" holds "1,234.5", not a number.', 'no thousands separators'],
     ['12345678901234567', '', 'The column "age" holds "12•••••••••••4567", not a number.', 'Is it an id?'],
     ['', '21.11.2026', 'The column "joined" holds "21.11.2026", not a date.', 'Dates are written 2026-11-21'],
+    ['', '21.11.2026', 'The column "joined" holds "21.11.2026", not a date.', 'format: dd.MM.yyyy'],
     ['', '2026-02-30', 'The column "joined" holds "2026-02-30", not a date.', 'must exist'],
     ['', '2026-11-21T09:00', 'The column "joined" holds "20••••••••••9:00", not a date.', 'An instant needs its zone'],
     ['x', 'y', 'The column "age" holds "x", not a number; "joined" holds "y", not a date.', 'Numbers'],

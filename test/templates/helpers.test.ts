@@ -188,6 +188,12 @@ describe('date', () => {
     );
   });
 
+  it('says how to read a date as a sheet writes it', () => {
+    const hint = expect.stringContaining('`recipients.columns: { a: { type: date, format: dd/MM/yyyy } }`');
+    expect(() => render('{{date (trim a)}}', { a: '21/11/2026' })).toThrow(expect.objectContaining({ hint }));
+    expect(() => render('{{date a}}', { a: 'soon' })).toThrow(expect.objectContaining({ hint: null }));
+  });
+
   it('keeps what the language writes in HTML', () => {
     const text = '{{number a locale="fr"}} {{number b locale="sv"}}';
     expect(render(text, { a: '1234', b: '-5' }, { escape: 'html' })).toBe('1\u202f234 \u22125');

@@ -1,4 +1,4 @@
-import { isKnownToIntl, type Moment, readMoment } from '../../util/time.ts';
+import { columnFormatHint, isKnownToIntl, type Moment, readMoment } from '../../util/time.ts';
 import { type OutExpression, textLiteral } from '../ast.ts';
 import { isEmpty, quoted, RenderError } from '../values.ts';
 import {
@@ -280,6 +280,9 @@ export function createDate(
 function unreadable(value: string, label: string): RenderError {
   return new RenderError(
     `${quoted(value)}${label} cannot be read as a date: write 2026-01-02, 2026-01-02 09:30, an ISO instant or Unix seconds.`,
+    'render-error',
+    // The label ends with the name of the column, in quotes.
+    label === '' ? null : columnFormatHint(String(JSON.parse(label.slice(label.indexOf('"')))), value),
   );
 }
 
