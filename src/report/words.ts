@@ -105,7 +105,20 @@ export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
 /** One line of delivery states: the word, how many, their share and what it means. */
 type DeliveryLine = readonly [word: string, count: number, share: string, meaning: string];
 
-/** Delivery states as shares of the messages that may have been received, and how many have no report. */
+/**
+ * What deliveries are shares of: the accepted messages, as `winner` and the gate of a canary count them. A message may have
+ * arrived whose answer was lost: then there are reports for more than were accepted.
+ *
+ * @param reported - how many messages have each state
+ */
+export function deliveryBase({ accepted }: Pick<Report['totals'], 'accepted'>, reported: readonly number[]): number {
+  return Math.max(
+    accepted,
+    reported.reduce((sum, count) => sum + count, 0),
+  );
+}
+
+/** Delivery states as shares of the accepted messages, and how many have no report. */
 export function deliveryLines(
   { deliveries, totals }: Pick<Report, 'deliveries' | 'totals'>,
   say: Formats = PLAIN,
@@ -113,7 +126,7 @@ export function deliveryLines(
   const counts = Object.entries(deliveries);
   const known = counts.reduce((sum, [, count]) => sum + count, 0);
   if (known === 0) return [];
-  const all = Math.max(known, totals.accepted + totals.inDoubt);
+  const all = deliveryBase(totals, Object.values(deliveries));
   const lines = counts.map(([word, count]): DeliveryLine => {
     const meaning = Object.hasOwn(DELIVERY_WORDS, word) ? DELIVERY_WORDS[word as Delivery] : '';
     return [word, count, say.percent(count, all), meaning];

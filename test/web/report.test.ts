@@ -99,7 +99,7 @@ describe('the funnel', () => {
         .matchAll(/<dt>([A-Za-z ]+)<\/dt><dd>([\d.,]+)(?:<\/dd><dd class="soft">([^<]*))?/g),
     ].map(([, name, count, share = '']) => [name, count, share.replace('&nbsp;', '')]);
 
-  it('says how far a list came, each stage as a share of the one before', async () => {
+  it('says how far a list came, and what each share is of', async () => {
     const report = {
       ...PLAIN,
       totals: { ...PLAIN.totals, recipients: 1_000, accepted: 900, rejected: 40, inDoubt: 10, skipped: 50 },
@@ -110,10 +110,35 @@ describe('the funnel', () => {
       ['Sent', '950', '95.0% of the list'],
       ['Accepted', '900', '94.7% of sent'],
       ['Delivered', '800', '88.9% of accepted'],
-      ['Read', '500', '62.5% of delivered'],
-      ['Replied', '80', '10.0% of delivered'],
-      ['Opted out', '20', '2.5% of delivered'],
+      ['Read', '500', '55.6% of accepted'],
+      ['Replied', '80', '8.9% of accepted'],
+      ['Opted out', '20', '2.2% of accepted'],
     ]);
+  });
+
+  it('has the shares of the table of deliveries', async () => {
+    const totals = { ...PLAIN.totals, recipients: 1_000, accepted: 900, rejected: 0, inDoubt: 100 };
+    const text = await page({ ...PLAIN, totals, deliveries: { delivered: 300, replied: 60, undeliverable: 90 } }, []);
+    expect(stages(text)).toContainEqual(['Replied', '60', '6.7% of accepted']);
+    const cells = [
+      ...part(text, 'Deliveries').matchAll(
+        /<th scope="row">(?:<[^>]*>)*([^<]+).*?<td class="n">([^<]+).*?<td class="n">([^<]+)/g,
+      ),
+    ];
+    expect(cells.map(([, ...words]) => words)).toEqual([
+      ['delivered', '300', '33.3%'],
+      ['replied', '60', '6.7%'],
+      ['undeliverable', '90', '10.0%'],
+      ['nothing', '450', '50.0%'],
+    ]);
+    expect(part(text, 'Deliveries')).toContain('Share of accepted');
+  });
+
+  it('never exceeds everything, where reports name messages whose answer was lost', async () => {
+    const totals = { ...PLAIN.totals, recipients: 3, accepted: 1, rejected: 0, inDoubt: 2 };
+    const text = await page({ ...PLAIN, totals, deliveries: { delivered: 2, undeliverable: 1 } }, []);
+    expect(stages(text)).toContainEqual(['Delivered', '2', '66.7% of accepted']);
+    expect(part(text, 'Deliveries')).toContain('66.7%');
   });
 
   it('ends with what was accepted where nothing came back', async () => {

@@ -47,6 +47,11 @@ function recordHello(): string {
   });
 }
 
+/** The shares that a page names as those of the accepted. */
+function sharesIn(page: string): readonly string[] {
+  return [...page.matchAll(/[\d.]+% of accepted/g)].map(([share]) => share);
+}
+
 /** As browsers say who asks for what. */
 function fetched(site: string, destination: string) {
   return { 'sec-fetch-site': site, 'sec-fetch-dest': destination };
@@ -295,6 +300,17 @@ describe('pages', () => {
       expect(one).toContain(words);
     }
     expect((await ask(pages.port, `/runs/${id}/report`)).text).toContain('handbill report');
+  });
+
+  it('give one share of those who got the message: of the accepted', async () => {
+    const id = recordHello();
+    await using pages = await servePages(project.root);
+    // One of two; a third is in doubt.
+    expect(sharesIn((await ask(pages.port, '/')).text)).toEqual(['50% of accepted']);
+    const run = (await ask(pages.port, `/runs/${id}`)).text;
+    expect(sharesIn(run)).toEqual(['50% of accepted', '0% of accepted', '0% of accepted']);
+    const table = run.slice(run.indexOf('<h2>Deliveries</h2>'));
+    expect(table).toMatch(/Share of accepted<.*>delivered<\/a>.*?>1<.*?>50%</s);
   });
 
   it.each<[query: string, rows: readonly number[]]>([

@@ -1,5 +1,6 @@
 import type { Delivery, Report, VariantResult } from '../../model.ts';
 import { type Formats, PLAIN } from '../../report/formats.ts';
+import { deliveryBase } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { round, toneClass } from './chart.ts';
 
@@ -15,6 +16,8 @@ interface Funnel {
 }
 
 interface Returned {
+  /** What these are shares of, see `deliveryBase`. */
+  readonly base: number;
   readonly delivered: number;
   readonly read: number;
   readonly replied: number;
@@ -26,6 +29,7 @@ export function funnelOf({ totals, deliveries }: Pick<Report, 'totals' | 'delive
   const { recipients, accepted, rejected, inDoubt } = totals;
   const of = (...words: readonly Delivery[]) => words.reduce((sum, word) => sum + (deliveries[word] ?? 0), 0);
   const returned = {
+    base: deliveryBase(totals, Object.values(deliveries)),
     delivered: of('delivered', 'read', 'replied', 'opted-out'),
     read: of('read', 'replied', 'opted-out'),
     replied: of('replied'),
@@ -38,7 +42,8 @@ export function funnelOf({ totals, deliveries }: Pick<Report, 'totals' | 'delive
 /** The funnel of the recipients of a variant. */
 export function variantFunnel(variant: VariantResult): Funnel {
   const { recipients, accepted, rejected, inDoubt, delivered, read = 0, replied = 0, optedOut = 0 } = variant;
-  const returned = delivered === undefined ? null : { delivered, read, replied, optedOut };
+  const returned =
+    delivered === undefined ? null : { base: Math.max(accepted, delivered), delivered, read, replied, optedOut };
   return { list: recipients, sent: accepted + rejected + inDoubt, accepted, returned };
 }
 
@@ -59,20 +64,18 @@ function stagesOf({ list, sent, accepted, returned }: Funnel): readonly Stage[] 
     { name: 'Accepted', count: accepted, whole: sent, of: 'of sent' },
   ];
   if (returned === null) return stages;
-  const { delivered, read, replied, optedOut } = returned;
-  // A message may have arrived whose answer was lost: then more are delivered than were accepted.
-  const ofAccepted = { whole: Math.max(accepted, delivered), of: 'of accepted' };
-  const ofDelivered = { whole: delivered, of: 'of delivered' };
+  const { base, delivered, read, replied, optedOut } = returned;
+  const ofAccepted = { whole: base, of: 'of accepted' };
   return [
     ...stages,
     { name: 'Delivered', count: delivered, ...ofAccepted },
-    ...(read === 0 ? [] : [{ name: 'Read', count: read, ...ofDelivered }]),
-    { name: 'Replied', count: replied, ...ofDelivered },
-    { name: 'Opted out', count: optedOut, ...ofDelivered },
+    ...(read === 0 ? [] : [{ name: 'Read', count: read, ...ofAccepted }]),
+    { name: 'Replied', count: replied, ...ofAccepted },
+    { name: 'Opted out', count: optedOut, ...ofAccepted },
   ];
 }
 
-/** The stages beside each other, each with its figure, its share of the one before and a bar against the first. */
+/** The stages beside each other, each with its figure, its share and a bar against the first. */
 export function funnelFigures(funnel: Funnel, words: Pick<Formats, 'number' | 'percent'> = PLAIN): readonly Html[] {
   const stages = stagesOf(funnel);
   const most = Math.max(1, ...stages.map(({ count }) => count));
@@ -95,11 +98,11 @@ function level(count: number, most: number, name: string): Html {
   return html`<svg class="level ${toneClass(name === 'Opted out' ? 'rejected' : 'plain')}" width="100%" height="${LEVEL_PX}" viewBox="0 0 100 ${LEVEL_PX}" preserveAspectRatio="none" aria-hidden="true"><rect class="rail" width="100" height="${LEVEL_PX}"/><rect class="fill" y="${round(LEVEL_PX - height)}" width="100" height="${round(height)}"/></svg>`;
 }
 
-/** Funnels as rows of a table: the stages that any of them has, and a cell for each. */
+/** Funnels as rows of a table: a column for each stage that any of them has, and a cell for each. */
 export function funnelCells(
   funnels: readonly Funnel[],
   words: Pick<Formats, 'number' | 'percent'>,
-): { readonly names: readonly string[]; readonly cells: readonly (readonly (Html | string)[])[] } {
+): { readonly titles: readonly string[]; readonly cells: readonly (readonly (Html | string)[])[] } {
   const all = funnels.map(stagesOf);
   const names = STAGES.filter((name) => all.some((stages) => stages.some((stage) => stage.name === name)));
   const cells = all.map((stages) => {
@@ -109,12 +112,16 @@ export function funnelCells(
       return stage === undefined ? words.number(0) : funnelCell(stage, most, words);
     });
   });
-  return { names, cells };
+  const titles = names.map((name) => {
+    const of = all.flat().find((stage) => stage.name === name)?.of ?? '';
+    return of === '' ? name : `${name} (${of})`;
+  });
+  return { titles, cells };
 }
 
 const STAGES = ['List', 'Sent', 'Accepted', 'Delivered', 'Read', 'Replied', 'Opted out'];
 
-/** A figure of a funnel in a table: its share of the stage before, and a bar against the first of its row. */
+/** A figure of a funnel in a table: its share, and a bar against the first of its row. */
 function funnelCell({ name, count, whole, of }: Stage, most: number, words: Pick<Formats, 'number' | 'percent'>): Html {
   const share = of === '' ? null : html` <span class="soft">${words.percent(count, whole)}</span>`;
   const width = count === 0 ? 0 : Math.max((count / Math.max(1, most)) * 100, 1);

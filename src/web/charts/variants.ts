@@ -22,7 +22,7 @@ export function comparisonOf(
   formats: Formats,
 ): Comparison | null {
   if (variants === undefined) return null;
-  const { names, cells } = funnelCells(variants.map(variantFunnel), formats);
+  const { titles, cells } = funnelCells(variants.map(variantFunnel), formats);
   const rows = variants.map((variant, i) => ({
     name: variant.name,
     cells: [...(cells[i] ?? []), rateOf(variant, formats), intervalOf(variant, formats)],
@@ -41,5 +41,5 @@ export function comparisonOf(
     figures: 'elsewhere',
     intervals,
   });
-  return { said, titles: [...names, 'Rate', '95% interval'], rows, chart: intervals.length > 1 ? chart : null };
+  return { said, titles: [...titles, 'Rate', '95% interval'], rows, chart: intervals.length > 1 ? chart : null };
 }

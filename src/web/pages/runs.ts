@@ -2,6 +2,7 @@ import type { RunRecord } from '../../ledger/records.ts';
 import type { Report, RunState, StepCount, Totals } from '../../model.ts';
 import { newestFirst, PLAN_FILE, sentCampaign, takesPlans } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/prices.ts';
+import { deliveriesOf } from '../../report/deliveries.ts';
 import { nextSteps } from '../../report/next-steps.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { type CampaignShape, comparedVariants, totalsKey } from '../../report/tally.ts';
@@ -10,6 +11,7 @@ import {
   acceptedWords,
   commitFacts,
   DELIVERY_WORDS,
+  deliveryBase,
   inputFacts,
   OUTCOME_WORDS,
   repliesText,
@@ -42,8 +44,6 @@ import { causesTable, type RunDetail, runCharts, sparkline, variantsSection } fr
 
 const RUNS_ON_A_PAGE = 25;
 
-const ARRIVED: ReadonlySet<string> = new Set(['delivered', 'read', 'replied', 'opted-out']);
-
 /** `/`: all runs, newest first. */
 export const makeRuns: MakePage = async (site, { ledger }, { view, query, patienceMs }) => {
   const all = newestFirst(ledger.runs());
@@ -60,7 +60,7 @@ export const makeRuns: MakePage = async (site, { ledger }, { view, query, patien
     lines.push({
       ...lineOf(site, run),
       totals,
-      delivered: deliveredOf(detail.value),
+      deliveries: detail.value === null ? null : deliveriesOf(detail.value.deliveries),
       times: detail.value?.times ?? null,
     });
   }
@@ -74,7 +74,7 @@ export const makeRuns: MakePage = async (site, { ledger }, { view, query, patien
   return { content: runsPage(view, data), isOld };
 };
 
-function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'delivered' | 'times'> {
+function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'deliveries' | 'times'> {
   const { id, campaign, environment, occurrence, rows, createdAtMs, startedAtMs, lastStartAtMs, finishedAtMs } = run;
   const held = { isHeld: () => site.looks.isHeld(run) };
   const state = stateOf(held, run);
@@ -96,14 +96,6 @@ function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'delivered
 /** Recipients: a step that fell back is followed by another one. */
 function own(steps: readonly StepCount[]): readonly StepCount[] {
   return steps.filter(({ fellBack }) => !fellBack);
-}
-
-function deliveredOf(detail: RunDetail | null): number | null {
-  if (detail === null || detail.deliveries.length === 0) return null;
-  return detail.deliveries.reduce(
-    (sum, { delivery, count }) => (delivery !== null && ARRIVED.has(delivery) ? sum + count : sum),
-    0,
-  );
 }
 
 /** `/runs/ID`: one run. */
@@ -172,8 +164,8 @@ interface RunLine {
   readonly recipients: number;
   /** Null while it is being counted. */
   readonly totals: Totals | null;
-  /** Recipients with a report that the message was delivered; null if there are no reports, or it is not known yet. */
-  readonly delivered: number | null;
+  /** Null while they are being counted. */
+  readonly deliveries: Report['deliveries'] | null;
   /** Outcomes over time; null while they are being counted. */
   readonly times: RunDetail['times'] | null;
 }
@@ -199,6 +191,14 @@ export function runsPage(view: View, data: RunsData): Content {
   };
 }
 
+/** How many got the message; empty while it is not known, or nothing came back. */
+function delivered({ totals, deliveries }: RunLine, formats: View['formats']): Html | string {
+  const returned = totals === null || deliveries === null ? null : funnelOf({ totals, deliveries }).returned;
+  if (returned === null) return '';
+  const share = `(${formats.percent(returned.delivered, returned.base)} of accepted)`;
+  return html`<span>${formats.number(returned.delivered)} <span class="soft">${share}</span></span>`;
+}
+
 function runsTable({ formats }: View, { runs, total, newer, older }: RunsData): Html {
   if (runs.length === 0) {
     return empty(
@@ -214,9 +214,7 @@ function runsTable({ formats }: View, { runs, total, newer, older }: RunsData): 
       formats.number(run.recipients),
       outcomes(run, formats),
       run.totals === null || run.totals.skipped === 0 ? '' : formats.number(run.totals.skipped),
-      run.delivered === null || run.totals === null
-        ? ''
-        : html`<span>${formats.number(run.delivered)} <span class="soft">(${formats.percent(run.delivered, Math.max(run.delivered, run.totals.accepted + run.totals.inDoubt))})</span></span>`,
+      delivered(run, formats),
       run.times === null || run.times.length < 2 ? '' : sparkline(formats, run.times),
     ],
   }));
@@ -383,10 +381,7 @@ function deliveries(view: View, report: Report): Html {
   const entries = Object.entries(report.deliveries);
   if (entries.length === 0)
     return html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet. <code>handbill listen</code> receives delivery reports.</p>${unmatched(view, report)}</section>`;
-  const all = Math.max(
-    entries.reduce((sum, [, count]) => sum + count, 0),
-    report.totals.accepted + report.totals.inDoubt,
-  );
+  const all = deliveryBase(report.totals, Object.values(report.deliveries));
   const words: Readonly<Record<string, string>> = DELIVERY_WORDS;
   const rows = entries.map(([delivery, count]) => ({
     cells: [
@@ -399,7 +394,7 @@ function deliveries(view: View, report: Report): Html {
   const columns = [
     { title: 'State' },
     { title: 'Recipients', isFigure: true },
-    { title: 'Share', isFigure: true },
+    { title: 'Share of accepted', isFigure: true },
     { title: 'Meaning' },
   ];
   return html`<section><h2>Deliveries</h2>

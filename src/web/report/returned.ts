@@ -107,7 +107,7 @@ const UNMATCHED_COLUMNS: readonly Column[] = [
 const DELIVERY_COLUMNS: readonly Column[] = [
   { title: 'Came back' },
   { title: 'Recipients', kind: 'figure' },
-  { title: 'Share', kind: 'figure' },
+  { title: 'Share of accepted', kind: 'figure' },
   { title: 'Meaning' },
 ];
 

@@ -136,14 +136,13 @@ export function channelStepsOf(
   formats: Formats = PLAIN,
 ): Html | null {
   if (steps === undefined) return null;
-  const funnels = steps.map(({ channel, attempted, accepted }) => ({
-    list: null,
-    sent: attempted,
-    accepted,
-    returned: returned.size === 0 ? null : (returned.get(channel) ?? NOTHING),
-  }));
-  const { names, cells } = funnelCells(funnels, formats);
-  const columns = columnsOf('Channel', [...names, 'Fell back', currency ? `Cost (${currency})` : 'Cost']);
+  const funnels = steps.map(({ channel, attempted, accepted }) => {
+    const back = returned.get(channel) ?? NOTHING;
+    const base = Math.max(accepted, back.delivered);
+    return { list: null, sent: attempted, accepted, returned: returned.size === 0 ? null : { base, ...back } };
+  });
+  const { titles, cells } = funnelCells(funnels, formats);
+  const columns = columnsOf('Channel', [...titles, 'Fell back', currency ? `Cost (${currency})` : 'Cost']);
   const rows = steps.map(({ channel, fellBack, cost }, i) => {
     const more = [formats.number(fellBack), cost === null ? '-' : formats.money(cost, null)];
     return row(columns, channel, [...(cells[i] ?? []), ...more]);
