@@ -19,6 +19,23 @@ const ELEMENTS: ReadonlySet<string> = new Set(
   mj-title mj-wrapper`.split(/\s+/),
 );
 
+/** The attributes that the compiler reads (mrml 1.6.1), of any element. It leaves out others without a word. */
+const ATTRIBUTES: ReadonlySet<string> = new Set([
+  ...`align alt background-color background-height background-position background-position-x background-position-y
+  background-repeat background-size background-url background-width base-url border-color border-radius border-style
+  border-width cellpadding cellspacing color container-background-color css-class dir direction fluid-on-mobile font-family
+  font-size font-style font-weight full-width hamburger height href ico-align ico-close ico-color ico-font-family
+  ico-font-size ico-line-height ico-open ico-text-decoration ico-text-transform icon-align icon-height icon-padding
+  icon-position icon-size icon-unwrapped-alt icon-unwrapped-url icon-width icon-wrapped-alt icon-wrapped-url inline
+  inner-background-color inner-border-radius lang left-icon letter-spacing line-height max-height mj-class mode name owa
+  position rel right-icon role src srcset table-layout target tb-border tb-border-radius tb-hover-border-color
+  tb-selected-border-color tb-width text-align text-decoration text-padding text-transform thumbnails thumbnails-src title
+  usemap vertical-align width`.split(/\s+/),
+  ...['border', 'padding', 'inner-border', 'inner-padding', 'ico-padding'].flatMap((name) =>
+    ['', '-bottom', '-left', '-right', '-top'].map((side) => name + side),
+  ),
+]);
+
 /** HTML elements without an end tag, as the compiler knows them: in lower case. */
 const VOID: ReadonlySet<string> = new Set(
   'area base br col embed hr img input link meta param source track wbr'.split(' '),
@@ -47,6 +64,26 @@ export function findFlaw(text: string): Flaw | null {
     hint: 'An MJML file begins with <mjml>.',
   };
 }
+
+/** Attributes of elements of MJML that the compiler leaves out, each name once. The markup has no flaw. */
+export function leftOutAttributes(text: string): readonly Flaw[] {
+  const found = new Map<string, Flaw>();
+  for (const tag of tagsOf(text)) {
+    if (tag.end || !ELEMENTS.has(tag.name)) continue;
+    const from = tag.at + 1 + tag.name.length;
+    for (const { 1: name = '', index } of text.slice(from, tag.at + tag.length).matchAll(ATTRIBUTE)) {
+      if (ATTRIBUTES.has(name) || name.startsWith('xmlns') || found.has(name)) continue;
+      const near = nearest(name, ATTRIBUTES);
+      const hint = near === null ? 'It is left out of the email.' : `Did you mean "${near}"?`;
+      const message = `"${name}" is not an attribute of MJML.`;
+      found.set(name, { at: from + index, length: name.length, message, hint });
+    }
+  }
+  return [...found.values()];
+}
+
+/** With its value, so that what a value holds is not read as an attribute. */
+const ATTRIBUTE = /([a-z][\w:-]*)\s*=\s*(?:"[^"]*"|'[^']*')/gi;
 
 interface Tag {
   readonly name: string;

@@ -1,10 +1,11 @@
-import { type Diagnostic, problem, type SourceText } from '../errors.ts';
+import { type Diagnostic, problem, type SourceText, warning } from '../errors.ts';
 import {
   findFlaw,
   flattenValues,
   type Hidden,
   hideExpressions,
   isExpression,
+  leftOutAttributes,
   type Piece,
   pieceAt,
   type Shown,
@@ -15,6 +16,8 @@ import {
 /** HTML that still holds every Handlebars expression of the MJML, and the way back to where each was written. */
 interface CompiledMjml {
   readonly html: string;
+  /** Attributes that are not in the HTML. */
+  readonly warnings: readonly Diagnostic[];
   /** Diagnostics about the HTML as ones about the MJML; an expression that was copied is only reported once. */
   relocate(diagnostics: readonly Diagnostic[]): readonly Diagnostic[];
 }
@@ -62,7 +65,13 @@ export async function compileMjml(source: SourceText): Promise<CompiledMjml | { 
       'MJML computes the layout before there are recipients, and leaves out attributes that it does not know.';
     return refuse(lost.start, `${lost.text} does not reach the email from here.`, hint, lost.text.length);
   }
-  return { html: shown.text, relocate: (diagnostics) => relocate(diagnostics, source, shown) };
+  const warnings = leftOutAttributes(hidden.text).map(({ at, length, message, hint }) =>
+    warning('content-advice', message, {
+      ...placeIn(source, hidden.toSource(at), length),
+      ...(hint === undefined ? {} : { hint }),
+    }),
+  );
+  return { html: shown.text, warnings, relocate: (diagnostics) => relocate(diagnostics, source, shown) };
 }
 
 /** The first expression that is not in the result; comments may go. */

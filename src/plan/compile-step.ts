@@ -187,6 +187,7 @@ async function withHtml(
   const { compileMjml } = await import('../content/mjml.ts');
   const compiled = await compileMjml(html);
   if ('html' in compiled) {
+    shop.diagnostics.push(...compiled.warnings);
     const texts = new Map(content.texts).set('/html', { ...html, text: compiled.html });
     return { content: { ...content, texts }, relocate: compiled.relocate };
   }

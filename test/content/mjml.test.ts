@@ -30,9 +30,62 @@ async function refused(text: string): Promise<Diagnostic> {
 const inColumn = (markup: string) =>
   `<mjml><mj-body><mj-section><mj-column>\n${markup}\n</mj-column></mj-section></mj-body></mjml>`;
 
+describe('an attribute that MJML does not have', () => {
+  const told = async (markup: string) =>
+    (await compiled(inColumn(markup))).warnings.map(({ code, severity, message, hint = '', at }) => [
+      `${code} ${severity} ${at?.file}:${at?.line}:${at?.column}+${at?.length}`,
+      `${message} ${hint}`,
+    ]);
+
+  test.each([
+    [
+      '<mj-text font-szie="20px">x</mj-text>',
+      '2:10+9',
+      '"font-szie" is not an attribute of MJML. Did you mean "font-size"?',
+    ],
+    [
+      '<mj-text color="red" colour=\'red\'>x</mj-text>',
+      '2:22+6',
+      '"colour" is not an attribute of MJML. Did you mean "color"?',
+    ],
+    [
+      '<mj-text\n  color="{{c}}" data-x = "y">x</mj-text>',
+      '3:17+6',
+      '"data-x" is not an attribute of MJML. It is left out of the email.',
+    ],
+    [
+      '<mj-image src="https://x.example/?a=b" Width="9px" />',
+      '2:40+5',
+      '"Width" is not an attribute of MJML. Did you mean "width"?',
+    ],
+  ])('%s is warned about', async (markup, place, words) => {
+    expect(await told(markup)).toEqual([[`content-advice warning mail.mjml:${place}`, words]]);
+  });
+
+  it('is told once, however often it is written', async () => {
+    expect(await told('<mj-text siz="1">x</mj-text><mj-text siz="2">x</mj-text>')).toHaveLength(1);
+  });
+
+  it('is not one of HTML, of a comment or of a text', async () => {
+    const text =
+      '<mj-text css-class="a" mj-class="b"><p data-x="1" font-szie="2">x siz="3"</p></mj-text><!-- <mj-text siz="1"> -->';
+    expect(await told(text)).toEqual([]);
+  });
+
+  it('does not reach the email, and the others may', async () => {
+    const { html } = await compiled(inColumn('<mj-text font-szie="21px" font-size="22px">x</mj-text>'));
+    expect(html).not.toContain('21px');
+    expect(html).toContain('22px');
+  });
+});
+
 describe('a newsletter', async () => {
   const text = await readFile(new URL('../fixtures/content/mjml/newsletter.mjml', import.meta.url), 'utf8');
-  const { html } = await compiled(text);
+  const { html, warnings } = await compiled(text);
+
+  it('has no attribute that is not known', () => {
+    expect(warnings).toEqual([]);
+  });
 
   it('becomes HTML with its texts', async () => {
     expect(html).toMatch(/<!doctype html>.*<body.*<\/body><\/html>/s);
