@@ -22,8 +22,8 @@ const FLOW_ERROR = '\x18';
 const LONGEST = 60;
 
 /**
- * Finds what people write most often and YAML refuses: templates without quotes, and quotes inside quotes. The lexer knows
- * what is inside a text or a comment.
+ * Finds what people write most often and YAML refuses: templates without quotes, quotes inside quotes, and quotes that are
+ * not closed. The lexer knows what is inside a text or a comment.
  */
 export function createSlipFinder(): SlipFinder {
   const slips: Slip[] = [];
@@ -43,6 +43,7 @@ export function createSlipFinder(): SlipFinder {
       const isQuoted = before !== SCALAR && /^(["']).*\1$/s.test(lexeme) && lexeme.length > 1;
       // After a text in quotes there may be a comment, a comma or the end, but no other text.
       if (quoted !== null && (isQuoted || lexeme === SCALAR)) slips.push(closedEarly(quoted, depth > 0));
+      if (!isQuoted && before !== SCALAR && /^["']/.test(lexeme)) slips.push(unclosed(offset));
       if (isQuoted) quoted = { text: lexeme, start: offset };
       else if (!/^[ \t]+$/.test(lexeme)) quoted = null;
       before = lexeme;
@@ -86,6 +87,12 @@ function closedEarly({ text, start }: { readonly text: string; readonly start: n
       return `Use ${kind} quotes around the whole text${example}; or write | and the text in the next line, indented.`;
     },
   };
+}
+
+function unclosed(start: number): Slip {
+  const message = 'The quote that opens here is not closed.';
+  const hint = 'Close the quote at the end of the text; a text that goes on in further lines is best written after |.';
+  return { start, offset: start, message, hint: () => hint };
 }
 
 function withoutComment(written: string): string {

@@ -120,7 +120,7 @@ describe('what is refused', () => {
     ['a tab as indentation', 'a:\n\tb: 1\n', ['yaml-syntax 2:1']],
     ['a text with a colon', 'a: b: c\n', ['yaml-syntax 1:4']],
     ['a bracket that is not closed', 'a: [1\nb: 2\n', ['yaml-syntax 2:1']],
-    ['a quote that is not closed', 'a: "x\n', ['yaml-syntax 2:1']],
+    ['a quote that is not closed', 'a: "x\n', ['yaml-syntax 1:4']],
     [
       'bytes that are not UTF-8',
       Buffer.from([0x61, 0x3a, 0x20, 0x31, 0x0a, 0x62, 0x3a, 0x20, 0xff]),
@@ -174,6 +174,16 @@ describe('a slip is told with the way to write it', () => {
     [`text: 'It's "fine"'\n`, '1:10', 'Use double quotes around the whole text (write " as \\"); or '],
     ['[ "a "b" c" ]\n', '1:6', "Use single quotes around the whole text (write ' as ''); or "],
     ['text: "Hi\n  from: "x"\n', '1:7', 'Is the closing quote missing in this line?'],
+    [
+      'name: x\ntext: "Hi {{name}}\nfrom: Shop\n',
+      '2:7',
+      'Close the quote at the end of the text; a text that goes on in further lines is best written after |.',
+    ],
+    [
+      "text: 'It''s\n",
+      '1:7',
+      'Close the quote at the end of the text; a text that goes on in further lines is best written after |.',
+    ],
   ])('%j', (text, place, hint) => {
     const { yaml, diagnostics } = read(text);
     expect(yaml).toBeNull();
