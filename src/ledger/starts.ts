@@ -32,20 +32,8 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
     if (commits.some((known) => isDeepStrictEqual(known, commit))) return;
     setCommits(JSON.stringify([...commits, commit]), number);
   };
-  const canRetry = `state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'
-      AND key IS NOT NULL
-      AND (resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
-        JOIN runs ON runs.number = former.run WHERE runs.list = recipients.list AND former.key = recipients.key
-        AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))`;
-  const retry = connection.statement(
-    `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
-      resolved_by = 'retry-rejected', list_address = NULL WHERE list = ? AND row <= ? AND ${canRetry}`,
-  );
-  // Deferred rows are not counted: they may wait again in this start, and the rejected ones would wait behind them.
-  const openAt = connection.query(
-    `SELECT row FROM recipients WHERE list = ? AND (state = 'pending' OR state = 'failed' OR (${canRetry}))
-      ORDER BY row LIMIT 1 OFFSET ?`,
-  );
+  const retry = connection.statement(RETRY);
+  const openAt = connection.query(OPEN_AT);
   const setFinished = connection.statement(
     'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
   );
@@ -195,3 +183,20 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
     },
   };
 }
+
+const RETRY = `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
+    resolved_by = 'retry-rejected', list_address = NULL
+  WHERE list = ? AND row <= ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL
+    AND (resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
+      JOIN runs ON runs.number = former.run WHERE runs.list = recipients.list AND former.key = recipients.key
+      AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))`;
+
+// The row up to which so many are open, with those that RETRY finds. Deferred rows are not counted: they may wait again in
+// this start, and the rejected ones would wait behind them.
+const OPEN_AT = `SELECT row FROM recipients
+  WHERE list = ? AND (state = 'pending' OR state = 'failed'
+    OR (state = 'rejected' AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL
+      AND (resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
+        JOIN runs ON runs.number = former.run WHERE runs.list = recipients.list AND former.key = recipients.key
+        AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))))
+  ORDER BY row LIMIT 1 OFFSET ?`;

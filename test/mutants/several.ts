@@ -158,8 +158,8 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/ledger/starts.ts',
-        was: `const canRetry = \`state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'`,
-        is: `const canRetry = \`state = 'rejected'`,
+        was: "row <= ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL",
+        is: "row <= ? AND state = 'rejected' AND key IS NOT NULL",
       },
       ...allowed(
         "AND NEW.resolved_by IS 'retry-rejected' AND OLD.reason IS NOT 'fell-back')",
