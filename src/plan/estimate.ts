@@ -33,6 +33,8 @@ export interface Estimate {
   readonly opensAt?: string;
   /** Cost of those whose turn comes later, of the cheapest and of the most expensive message that they may get. */
   readonly waiting: CostRange | null;
+  /** Their SMS parts, of the shortest and of the longest message that they may get, where there are any. */
+  readonly waitingParts?: { readonly low: number; readonly high: number };
   /** What fallbacks may add; null where the campaign has none. */
   readonly fallback: FallbackEstimate | null;
 }
@@ -95,6 +97,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
   const deferred: Record<string, number> = Object.create(null);
   const fallback = { recipients: 0, parts: 0, low: 0, high: 0 };
   const waiting = { recipients: 0, low: 0, high: 0 };
+  const waitingParts = { low: 0, high: 0 };
 
   const note = (message: StepMessage, line: number): void => {
     const messageParts = message.sms?.parts ?? 0;
@@ -140,7 +143,16 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     deferred[reason] = (deferred[reason] ?? 0) + 1;
     if (untilMs !== undefined) opensAtMs = Math.min(opensAtMs, untilMs);
     meet(line);
-    for (const message of mayGet) note(message, line);
+    let [fewest, most] = [Number.POSITIVE_INFINITY, 0];
+    for (const message of mayGet) {
+      note(message, line);
+      fewest = Math.min(fewest, partsOf(message));
+      most = Math.max(most, partsOf(message));
+    }
+    if (most > 0) {
+      waitingParts.low += fewest;
+      waitingParts.high += most;
+    }
     const costs = mayGet.map(costOf);
     const known = costs.filter((cost) => cost !== null);
     if (prices !== null && known.length < costs.length) lack(line);
@@ -151,7 +163,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     waiting.high += Math.max(...known);
   };
   const addSend = (decision: SendDecision): void => {
-    const messageParts = decision.sms?.parts ?? (decision.channel === 'sms' ? 1 : 0);
+    const messageParts = partsOf(decision);
     const cost = costOf(decision);
     send += 1;
     parts += messageParts;
@@ -202,9 +214,15 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
       deferred,
       ...(Number.isFinite(opensAtMs) ? { opensAt: iso(opensAtMs) } : {}),
       waiting: waiting.recipients === 0 ? null : { low: waiting.low, high: waiting.high },
+      ...(waitingParts.high === 0 ? {} : { waitingParts: { ...waitingParts } }),
       fallback: campaign.fallbacks.length === 0 ? null : fallbackEstimate(fallback, prices),
     }),
   };
+}
+
+/** An SMS whose text the provider has is one part, as far as is known here. */
+function partsOf({ channel, sms }: StepMessage): number {
+  return sms?.parts ?? (channel === 'sms' ? 1 : 0);
 }
 
 function fallbackEstimate(
@@ -215,6 +233,32 @@ function fallbackEstimate(
 }
 
 /* How an estimate is said in one line; null where there is nothing to say. */
+
+/** ` now, 160 later (winner-undecided), at most 202`: follows the number of recipients; empty where none waits. */
+export function laterText({ send, deferred }: Pick<Estimate, 'send' | 'deferred'>, formats: Formats = PLAIN): string {
+  const { number } = formats;
+  const reasons = Object.entries(deferred);
+  const later = reasons.reduce((sum, [, count]) => sum + count, 0);
+  if (later === 0) return '';
+  const why = reasons.map(([reason, count]) => (reasons.length === 1 ? reason : `${number(count)} ${reason}`));
+  return ` now, ${number(later)} later (${why.join(', ')}), at most ${number(send + later)}`;
+}
+
+/** `42 parts`, or `42 parts, later 160 to 320` where recipients wait. */
+export function listPartsText(
+  estimate: Pick<Estimate, 'parts' | 'waitingParts'>,
+  formats: Formats = PLAIN,
+): string | null {
+  const later = laterPartsText(estimate, formats);
+  return later === '' ? partsText(estimate.parts, formats) : `${formats.count(estimate.parts, 'part')}${later}`;
+}
+
+/** `, later 160 to 320`: follows the number of parts; empty where none come later. */
+export function laterPartsText({ waitingParts }: Pick<Estimate, 'waitingParts'>, { number }: Formats = PLAIN): string {
+  if (waitingParts === undefined) return '';
+  const { low, high } = waitingParts;
+  return `, later ${low === high ? '' : `${number(low)} to `}${number(high)}`;
+}
 
 /** `1,204 parts`: of SMS; other channels have none. */
 export function partsText(parts: number, formats: Formats = PLAIN): string | null {

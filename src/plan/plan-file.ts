@@ -172,15 +172,22 @@ function isCommit(value: unknown): boolean {
 /** The figures that are shown to approvers; they say nothing about what is sent. */
 function isEstimate(value: unknown): boolean {
   if (value === null || typeof value !== 'object') return false;
-  const { rows, send, parts, unpriced, costMicros, currency, fallback, waiting } = value as Partial<
-    Record<keyof Estimate, unknown>
-  >;
+  const { rows, send, parts, unpriced, costMicros, currency, deferred, fallback, waiting, waitingParts } =
+    value as Partial<Record<keyof Estimate, unknown>>;
   return (
     [rows, send, parts, unpriced].every((figure) => typeof figure === 'number') &&
     (costMicros === null || typeof costMicros === 'number') &&
     (currency === null || typeof currency === 'string') &&
     typeof (fallback ?? null) === 'object' &&
-    typeof (waiting ?? null) === 'object'
+    typeof (waiting ?? null) === 'object' &&
+    areCounts(deferred) &&
+    (waitingParts === undefined || areCounts(waitingParts))
+  );
+}
+
+function areCounts(value: unknown): boolean {
+  return (
+    value !== null && typeof value === 'object' && Object.values(value).every((count) => typeof count === 'number')
   );
 }
 

@@ -620,7 +620,16 @@ describe('what it may be taken for', () => {
   });
 
   it('a plan of one occurrence with a last day is none', () => {
-    const estimate = { rows: 0, send: 0, parts: 0, unpriced: 0, costMicros: null, currency: null };
+    const estimate = {
+      rows: 0,
+      send: 0,
+      parts: 0,
+      unpriced: 0,
+      deferred: {},
+      done: {},
+      costMicros: null,
+      currency: null,
+    };
     const facts = { campaign: { name: 'a', file: 'a' }, environment: 'e', occurrence: 'once', recipients: null };
     const more = {
       skipInvalid: false,

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
+import { DEFER_REASONS, DEFER_WORDS } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { present } from '../../operations/options.ts';
 import { type ApproveQuestion, approve, approveStanding, checkApproval } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project.ts';
-import { costText, fallbackText } from '../../plan/estimate.ts';
+import { costText, fallbackText, laterPartsText, laterText } from '../../plan/estimate.ts';
 import { isStanding, type PlanFile, type StandingPlan } from '../../plan/plan-file.ts';
 import { commitWords, countOf, number } from '../../report/words.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
@@ -110,10 +111,14 @@ type Facts = readonly (readonly [name: string, value: string | null])[];
 function onceFacts({ occurrence, estimate, recipients, skipInvalid }: PlanFile): Facts {
   const list = recipients === null ? '' : ` of ${safeLine(recipients)}`;
   const bad = skipInvalid ? ', bad rows are skipped' : '';
+  const parts = `${number(estimate.parts)}${laterPartsText(estimate)}`;
   return [
     ['occurrence', occurrence],
-    ['recipients', `${number(estimate.send)}${list} (${countOf(estimate.rows, 'row')}${bad})`],
-    ['parts', estimate.parts === 0 ? null : number(estimate.parts)],
+    ['recipients', `${number(estimate.send)}${laterText(estimate)} (${countOf(estimate.rows, 'row')}${list}${bad})`],
+    ...DEFER_REASONS.filter((reason) => estimate.deferred[reason] !== undefined).map(
+      (reason) => ['deferred', `${reason}: ${DEFER_WORDS[reason].means}`] as const,
+    ),
+    ['parts', parts === '0' ? null : parts],
     ['cost', costText(estimate)],
     ['fallbacks', fallbackText(estimate)],
   ];

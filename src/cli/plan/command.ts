@@ -5,7 +5,7 @@ import type { Environment } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { makePlan, makeStanding, signPlan, toText } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project.ts';
-import { costText, partsText } from '../../plan/estimate.ts';
+import { costText, laterText, listPartsText } from '../../plan/estimate.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { countOf } from '../../report/words.ts';
 import { judgePlan } from '../../send/approved.ts';
@@ -143,8 +143,10 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
     return safeLine(`Planned: every occurrence until ${until} (UTC). ${nextStep(planFile, environment, file)}`);
   }
   const { estimate } = planFile;
-  const facts = [countOf(estimate.send, 'recipient'), partsText(estimate.parts), costText(estimate)];
-  const said = facts.filter((fact) => fact !== null).join(', ');
+  const later = laterText(estimate);
+  const recipients = `${countOf(estimate.send, 'recipient')}${later}`;
+  const facts = [recipients, listPartsText(estimate), costText(estimate)].filter((fact) => fact !== null);
+  const said = facts.join(later === '' ? ', ' : '; ');
   // What a pipe held is not there any more when the plan is sent.
   const next = planFile.recipients === '-' ? FROM_A_PIPE : nextStep(planFile, environment, file);
   return safeLine(`Planned: ${said}. ${next}`);

@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../operations/context.ts';
 import type { SendQuestion } from '../../operations/send-options.ts';
 import { changedLines } from '../../operations/warnings.ts';
-import { canaryText, costText, type Estimate, fallbackText, partsText } from '../../plan/estimate.ts';
+import { canaryText, costText, type Estimate, fallbackText, listPartsText } from '../../plan/estimate.ts';
 import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { askYes } from './prompt.ts';
@@ -26,7 +26,7 @@ const MOST_SHOWN = 50;
 /** One line: campaign, environment, recipients, parts, cost. */
 function stating(question: SendQuestion): string {
   const { campaign, occurrence, environment, url, recipients, estimate, canary } = question;
-  const facts = estimate === null ? [] : [partsText(estimate.parts), costText(estimate), fallbackWords(estimate)];
+  const facts = estimate === null ? [] : [listPartsText(estimate), costText(estimate), fallbackWords(estimate)];
   const said = [countOf(recipients, 'recipient'), ...facts.filter((fact) => fact !== null)].join(', ');
   const steps = canaryText(canary);
   const inSteps = steps === null ? '' : ` In steps: ${steps}.`;

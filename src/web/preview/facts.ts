@@ -1,5 +1,5 @@
 import type { WinnerState } from '../../model.ts';
-import { canaryText, costText, fallbackText, partsText } from '../../plan/estimate.ts';
+import { canaryText, costText, fallbackText, listPartsText } from '../../plan/estimate.ts';
 import type { PreviewRows } from '../../plan/previewed.ts';
 import type { Formats } from '../../report/formats.ts';
 import { winnerWords } from '../../report/variants-text.ts';
@@ -20,7 +20,7 @@ export function previewFacts(preview: PreviewRows): readonly (readonly [name: st
     ['rows', number(estimate.rows)],
     ['list', sampled === undefined ? null : sampled.message],
     ['as of', day === null ? null : `${day.text} (${day.timeZone})`],
-    ['to send', [number(estimate.send), partsText(estimate.parts, formats)].filter((fact) => fact !== null).join(', ')],
+    ['to send', [number(estimate.send), listPartsText(estimate, formats)].filter((fact) => fact !== null).join(', ')],
     ['requests', requestsText(preview)],
     ['cost', costText(estimate, formats)],
     ['fallback', fallbackText(estimate, formats)],
