@@ -45,7 +45,7 @@ export const FILES = {
   },
   'yaml-syntax': {
     cause:
-      'A text that begins with `{{` or holds `: ` has no quotes, a text in quotes holds the same quotes, a bracket or a quote is not closed, or a line is indented too little or with a tab.',
+      'A text that begins with `{{`, or holds `: ` or ` #`, has no quotes, a text in quotes holds the same quotes, a bracket or a quote is not closed, or a line is indented too little or with a tab.',
     fix: 'Look at the place and the line above it. Put a text that begins with `{{` in quotes, and a text with double quotes in single quotes. A text after `|`, in lines of its own, needs no quotes.',
     example: { files: { 'hello/campaign.yaml': 'name: hello\ntemplate: {{first_name}}, it is ready\n' } },
   },

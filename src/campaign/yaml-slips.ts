@@ -22,8 +22,8 @@ const FLOW_ERROR = '\x18';
 const LONGEST = 60;
 
 /**
- * Finds what people write most often and YAML refuses: templates without quotes, quotes inside quotes, and quotes that are
- * not closed. The lexer knows what is inside a text or a comment.
+ * Finds what people write most often and YAML refuses: templates without quotes, quotes inside quotes, quotes that are not
+ * closed; and a text that a # cuts, which YAML takes. The lexer knows what is inside a text or a comment.
  */
 export function createSlipFinder(): SlipFinder {
   const slips: Slip[] = [];
@@ -31,6 +31,7 @@ export function createSlipFinder(): SlipFinder {
   let depth = 0;
   let braces = 0;
   let quoted: { readonly text: string; readonly start: number } | null = null;
+  let plain: PlainText | null = null;
   return {
     slips,
     add(lexeme, offset) {
@@ -44,15 +45,54 @@ export function createSlipFinder(): SlipFinder {
       // After a text in quotes there may be a comment, a comma or the end, but no other text.
       if (quoted !== null && (isQuoted || lexeme === SCALAR)) slips.push(closedEarly(quoted, depth > 0));
       if (!isQuoted && before !== SCALAR && /^["']/.test(lexeme)) slips.push(unclosed(offset));
-      if (isQuoted) quoted = { text: lexeme, start: offset };
-      else if (!/^[ \t]+$/.test(lexeme)) quoted = null;
+      if (plain !== null && isCut(plain.text, lexeme)) slips.push(cutShort(plain.start ?? offset, offset));
+      if (!/^[ \t]+$/.test(lexeme)) {
+        quoted = isQuoted ? { text: lexeme, start: offset } : null;
+        plain = plainOf(before, lexeme, offset);
+      }
       before = lexeme;
     },
   };
 }
 
-/** @param isInside - of brackets, so that the text ends before its line does */
+/** A text without quotes in one line, or the place for it (`key: `), where nothing is written yet. */
+interface PlainText {
+  readonly text: string;
+  readonly start: number | null;
+}
+
+function plainOf(before: string, lexeme: string, offset: number): PlainText | null {
+  if (before === SCALAR) return lexeme.includes('\n') ? null : { text: lexeme, start: offset };
+  return lexeme === ':' || lexeme === '-' ? { text: '', start: null } : null;
+}
+
+/** A comment has a space behind its #, and a template in it belongs to a text that has one too. */
+function isCut(text: string, lexeme: string): boolean {
+  if (!lexeme.startsWith('#')) return false;
+  if (text === '') return lexeme.startsWith('#{{');
+  const hasTemplate = [text, lexeme].map((one) => one.includes('{{'));
+  return lexeme[1] === ' ' ? hasTemplate.every(Boolean) : hasTemplate.some(Boolean);
+}
+
+function cutShort(start: number, offset: number): Slip {
+  return {
+    start,
+    offset,
+    message: 'The text ends before this #: what follows is read as a comment.',
+    hint(written) {
+      const text = written.trimEnd();
+      const shown = text.length > LONGEST ? '.' : `: ${inQuotes(text)}`;
+      return `Put the whole text in quotes${shown}`;
+    },
+  };
+}
+
+/** @param isInside - of brackets: then it is not known where the text begins and ends */
 function bareTemplate(start: number, isInside: boolean): Slip {
+  if (isInside) {
+    const hint = 'Put the whole value in quotes, or write it in a line of its own.';
+    return { start, offset: start, message: 'Inside brackets, a text with {{ needs quotes.', hint: () => hint };
+  }
   return {
     start,
     offset: start,
@@ -60,7 +100,7 @@ function bareTemplate(start: number, isInside: boolean): Slip {
     hint(written) {
       const text = withoutComment(written);
       const template = /^\{\{\{.*?\}\}\}|^\{\{.*?\}\}/.exec(text)?.[0] ?? '{{name}}';
-      return `Put the whole text in quotes: ${inQuotes(isInside || text.length > LONGEST ? template : text)}`;
+      return `Put the whole text in quotes: ${inQuotes(text.length > LONGEST ? template : text)}`;
     },
   };
 }

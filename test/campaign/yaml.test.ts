@@ -165,7 +165,7 @@ describe('a slip is told with the way to write it', () => {
     ['text: {{#if a}}x{{/if}}\nfrom: x\n', '1:7', 'Put the whole text in quotes: "{{#if a}}x{{/if}}"'],
     [`text: {{date d "it's"}}\n`, '1:7', `Put the whole text in quotes: '{{date d "it''s"}}'`],
     [`text: {{name}} ${'x'.repeat(60)}\n`, '1:7', 'Put the whole text in quotes: "{{name}}"'],
-    ['{ text: {{a}} and {{b}}, from: x }\n', '1:9', 'Put the whole text in quotes: "{{a}}"'],
+    ['{ text: {{a}} and {{b}}, from: x }\n', '1:9', 'Put the whole value in quotes, or write it in a line of its own.'],
     ['- {{name}}\n', '1:3', 'Put the whole text in quotes: "{{name}}"'],
     ['text: "Say "hi" to us"\n', '1:12', `Use single quotes around the whole text: 'Say "hi" to us'; or `],
     ['text: "Say "hi": ok" # why\n', '1:12', `Use single quotes around the whole text: 'Say "hi": ok'; or `],
@@ -174,6 +174,20 @@ describe('a slip is told with the way to write it', () => {
     [`text: 'It's "fine"'\n`, '1:10', 'Use double quotes around the whole text (write " as \\"); or '],
     ['[ "a "b" c" ]\n', '1:6', "Use single quotes around the whole text (write ' as ''); or "],
     ['text: "Hi\n  from: "x"\n', '1:7', 'Is the closing quote missing in this line?'],
+    [
+      'text: Hi {{name}}, your code is #{{code}}. Bye\n',
+      '1:33',
+      'in quotes: "Hi {{name}}, your code is #{{code}}. Bye"',
+    ],
+    ['subject: Your order #{{code}} is ready\nfrom: x\n', '1:21', 'in quotes: "Your order #{{code}} is ready"'],
+    ['text: Hi {{name}} #1\n', '1:19', 'in quotes: "Hi {{name}} #1"'],
+    ['- #{{code}}\n', '1:3', 'in quotes: "#{{code}}"'],
+    ['text: #{{code}} is yours\n', '1:7', 'in quotes: "#{{code}} is yours"'],
+    [
+      'template: { text: Hi {{name}}: ok }\n',
+      '1:22',
+      'Put the whole value in quotes, or write it in a line of its own.',
+    ],
     [
       'name: x\ntext: "Hi {{name}}\nfrom: Shop\n',
       '2:7',
@@ -213,6 +227,8 @@ describe('a slip is told with the way to write it', () => {
       'a: ["x", "y"]\nb: { "x": "y" }\n"c": "d"\n',
       `a: 'it''s'\nb: "a \\"b\\" c"\nc: say "hi" {{x}}\n`,
       'a: >\n  "a" b\n',
+      'a: x.hbs # {{name}} is a column\nb: "{{x}}" #{{x}}\nc: Hi {{d}} # why\nd: | #{{x}}\n  {{a}} #{{b}}\n#{{x}}\n',
+      'a: #1 of them\n  b: 1\n',
     ]) {
       expect(brief(read(text).diagnostics), text).toEqual([]);
     }
