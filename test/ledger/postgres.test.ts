@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, test } from 'vitest';
 import type { SharedTurns } from '../../src/ledger/connection.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
+import { openExistingLedger, openLedger, openRows } from '../../src/ledger/open.ts';
 import { openBridge } from '../../src/ledger/postgres/bridge.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/postgres-connection.ts';
 import { ask, freshDatabase, postgres } from '../helpers/postgres.ts';
@@ -34,6 +34,14 @@ test.each([
   await settingOf(address, setting);
   const refusal = thrown(() => openAt(address));
   expect(refusal).toMatchObject({ code: 'ledger-unusable', exit: 7 });
+});
+
+test('the server compiles no plan: each would take longer than the commit', async () => {
+  const address = await freshDatabase();
+  openAt(address);
+  const connection = openRows(address, 250);
+  onTestFinished(() => connection.close());
+  expect(connection.query("SELECT current_setting('jit')").get()).toEqual(['off']);
 });
 
 test('a server without fsync is refused (J6)', async () => {

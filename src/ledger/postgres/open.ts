@@ -123,7 +123,8 @@ function opened<T>(address: string, busyTimeoutMs: number, use: (asker: Asker) =
  * of an answer would hold its run for a quarter of an hour.
  *
  * The stores look up rows by index, one by one, as SQLite does. Other plans are off: a plan that suits small tables
- * would be kept when they have grown.
+ * would be kept when they have grown. A table that is read as a whole all the same counts as expensive then, and where the
+ * server can compile plans, it would compile each of them: 0.3 s a commit.
  */
 const LOOK = `SELECT to_regclass('handbill.ledger') IS NOT NULL,
   CASE WHEN pg_is_in_recovery() THEN NULL
@@ -134,7 +135,8 @@ const LOOK = `SELECT to_regclass('handbill.ledger') IS NOT NULL,
   set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '2', false),
   set_config('tcp_user_timeout', '9s', false),
   set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
-  set_config('enable_seqscan', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false)`;
+  set_config('enable_seqscan', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
+  set_config('jit', 'off', false)`;
 
 /** With any other value, a confirmed claim may be lost after a failure of the server (failures.md, J6). */
 function checkDurable({ path, server }: Asker): void {
