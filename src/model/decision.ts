@@ -110,6 +110,11 @@ export interface StepMessage {
   readonly sms: SmsFacts | null;
 }
 
+/** A message that a recipient may get; null: it is of no variant. */
+export interface PossibleMessage extends StepMessage {
+  readonly variant: string | null;
+}
+
 /** One character that was replaced, and by what. */
 export interface Replacement {
   readonly from: string;
@@ -134,7 +139,7 @@ export interface DeferDecision extends Decided {
   readonly reason: DeferReason;
   readonly recipient: Recipient;
   /** What they may get by then, every variant and fallback; empty where the list was looked at before. */
-  readonly mayGet: readonly StepMessage[];
+  readonly mayGet: readonly PossibleMessage[];
   /** What the rule saw, where that is more than the reason says. */
   readonly detail?: string;
   /** When the rule will allow it, in ms since 1970, where that is known. */

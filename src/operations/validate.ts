@@ -257,9 +257,9 @@ async function checkList(
       const wait =
         decision.decision === 'invalid'
           ? collector.add(decision.problem)
-          : decision.decision === 'send' || decision.decision === 'skip'
-            ? collector.addAll(warn(decision))
-            : undefined;
+          : decision.decision === 'done'
+            ? undefined
+            : collector.addAll(warn(decision));
       // A row without anything to say must not cost a promise.
       if (wait !== undefined) await wait;
     }

@@ -128,7 +128,7 @@ function listChanged(plan: Plan): Diagnostic {
   });
 }
 
-const NO_MESSAGES: readonly StepMessage[] = [];
+const NO_MESSAGES: readonly never[] = [];
 
 type LaterRuling = Extract<Closed, { readonly decision: 'defer' }>;
 

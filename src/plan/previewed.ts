@@ -2,6 +2,7 @@ import type { Diagnostic } from '../errors.ts';
 import type {
   Campaign,
   Decision,
+  DeferDecision,
   Environment,
   InputFile,
   SendDecision,
@@ -20,8 +21,8 @@ export interface PreviewRows {
   readonly plan: PreviewedPlan;
   /** How figures and times are written for people: as the project says. */
   readonly formats: Formats;
-  /** What is worth knowing about a message or about a row that is left out. */
-  readonly warn: (decision: SendDecision | SkipDecision) => readonly Diagnostic[];
+  /** What is worth knowing about a message that is sent, now or later, or about a row that is left out. */
+  readonly warn: (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
   /** The channel step that a message was written for. */
   readonly stepOf: (message: StepMessage, variant: string | null) => Step;
   readonly warnings: readonly Diagnostic[];

@@ -7,6 +7,7 @@ import type {
   Campaign,
   Fallback,
   JsonObject,
+  PossibleMessage,
   Recipient,
   Replacement,
   Row,
@@ -361,15 +362,16 @@ export function writeAll(
   recipient: Recipient,
   values: TemplateValues,
   at: Position,
-): readonly StepMessage[] | Diagnostic {
-  const written: StepMessage[] = [];
+): readonly PossibleMessage[] | Diagnostic {
+  const written: PossibleMessage[] = [];
   for (const message of stages.messages) {
     const found = writeMessage(message, recipient, values, at);
     if ('code' in found) return found;
-    written.push(found);
+    written.push({ ...found, variant: message.variant });
   }
   const fallbacks = writeFallbacks(stages.fallbacks, recipient, values, at);
-  return 'code' in fallbacks ? fallbacks : [...written, ...fallbacks];
+  if ('code' in fallbacks) return fallbacks;
+  return [...written, ...fallbacks.map((message) => ({ ...message, variant: null }))];
 }
 
 /** What the fallbacks would say; one without an address in this row is left out. */

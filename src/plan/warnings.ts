@@ -1,14 +1,14 @@
 import { createSenderCheck, senderAdvice } from '../content/senders.ts';
 import { unicodeCauses } from '../content/unicode.ts';
 import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
-import type { Decision, JsonObject, SendDecision, SkipDecision, Step, StepMessage } from '../model.ts';
+import type { Decision, DeferDecision, JsonObject, SendDecision, SkipDecision, Step, StepMessage } from '../model.ts';
 import { doubtAbout, type NumberDoubt } from '../recipients/phone.ts';
 import type { Plan } from './plan.ts';
 import { channelStepsOf } from './step-of.ts';
 import type { CheckContent } from './workshop.ts';
 
-/** What is worth knowing about a message that will be sent, or a row that is left out: no reason to stop. */
-type Warner = (decision: SendDecision | SkipDecision) => readonly Diagnostic[];
+/** What is worth knowing about a message that is sent, now or later, or a row that is left out: no reason to stop. */
+type Warner = (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
 
 /** Made once for a campaign: what does not depend on the recipient is looked up before. */
 export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check'>): Warner {
@@ -33,9 +33,20 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
     const { message: said, hint } = senderAdvice(step.from, message.country, rule);
     return [...found, warning('sender-country', said, { at, hint })];
   };
+  const ofLater = ({ mayGet, recipient }: DeferDecision, at: Position): readonly Diagnostic[] => {
+    const [first] = mayGet;
+    const number = first === undefined ? null : ofNumber(first, recipient.assigned, at);
+    const found = mayGet.flatMap((message) => {
+      const own = ofStep(message, message.variant, at);
+      return message.step === 0 ? own : ofFallback(message, own);
+    });
+    // What several variants have in common is said once.
+    return [...(number === null ? [] : [number]), ...new Map(found.map((one) => [one.message, one])).values()];
+  };
   return (decision) => {
     const at = { file: campaign.recipients.file, line: decision.line };
     if (decision.decision === 'skip') return ofDuplicate(decision, at);
+    if (decision.decision === 'defer') return ofLater(decision, at);
     const own = ofStep(decision, decision.variant, at);
     const shared = warnsOfAddress ? ofSharedAddress(decision, at) : NOTHING;
     const number = ofNumber(decision, decision.recipient.assigned, at);
@@ -52,7 +63,7 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
 /** Finds comparisons of the templates that no recipient meets: often a slip, such as another case or a space. */
 interface ComparisonCheck {
   add(decision: Decision): void;
-  /** Those that were never met, once all decisions were added; nothing where no recipient is sent to. */
+  /** Those that were never met, once all decisions were added; nothing where no recipient is sent to, now or later. */
   unmet(): readonly Diagnostic[];
 }
 
@@ -64,13 +75,15 @@ export function createComparisonCheck({ columns, stages }: Pick<Plan, 'columns' 
     folded: fold(one.text),
     like: null as string | null,
   }));
-  let isAnySent = false;
+  let isAnyMeant = false;
   const unused = new Map(stages.branches.map(({ name, at }) => [name, at]));
   return {
     add(decision) {
-      if (decision.decision !== 'send') return;
-      isAnySent = true;
-      if (decision.variant !== null) unused.delete(decision.variant);
+      if (decision.decision !== 'send' && decision.decision !== 'defer') return;
+      isAnyMeant = true;
+      for (const { variant } of decision.decision === 'send' ? [decision] : decision.mayGet) {
+        if (variant !== null) unused.delete(variant);
+      }
       if (open.length === 0) return;
       const { values } = decision.recipient;
       if (open.some(({ one, index }) => values[index] === one.text)) {
@@ -83,7 +96,7 @@ export function createComparisonCheck({ columns, stages }: Pick<Plan, 'columns' 
       }
     },
     unmet: () =>
-      !isAnySent
+      !isAnyMeant
         ? NOTHING
         : [
             ...[...unused].map(ofUnusedVariant),

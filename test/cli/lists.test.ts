@@ -143,6 +143,42 @@ describe('numbers that are unlikely to get an SMS', () => {
     expect(preview.out).toContain('! The number has 9 digits after +44');
   });
 
+  it('have it also where their rows wait for the winner of a test', async () => {
+    const { root, remove: removeTested } = await projectWith({
+      'hello/campaign.yaml': `name: hello
+channel: sms
+from: Riverside
+recipients: people.csv
+variants:
+  - { name: A, template: { text: "Hi {{name}}{{#if (eq name 'Landline')}}!{{/if}}" } }
+  - { name: B, template: { text: "Ἀ {{name}}" } }
+test: 1%
+`,
+      'hello/people.csv': PEOPLE,
+    });
+    remove = removeTested;
+    const { said } = await validate(root);
+    expect(said).toEqual([
+      'unassigned-number 2',
+      'unicode-message 2',
+      'unassigned-number 3',
+      'unicode-message 3',
+      'unassigned-number 4',
+      'unicode-message 4',
+      'wrong-length-number 5',
+      'unicode-message 5',
+      'landline-number 6',
+      'unicode-message 6',
+    ]);
+    const preview = await handbillHere(root, ['preview', 'hello', '--line', '6']);
+    expect(preview.out).toContain('defer (winner-undecided)\n           ! The number is a landline of GB');
+    const json = await handbillHere(root, ['preview', 'hello', '--line', '6', '--format', 'jsonl']);
+    expect(JSON.parse(json.out.split('\n')[0] ?? '').warnings).toMatchObject([
+      { code: 'landline-number' },
+      { code: 'unicode-message' },
+    ]);
+  });
+
   it('are invalid where the campaign says so, and then what onInvalid says', async () => {
     const root = await project('alsoInvalid: [landline, wrong-length]', PEOPLE);
     const refused = await handbillHere(root, ['send', 'hello']);

@@ -1,4 +1,5 @@
 import { describeContent } from '../../content/describe.ts';
+import type { Diagnostic } from '../../errors.ts';
 import type { Decision, JsonObject, SendDecision, Step, StepMessage, Variables } from '../../model.ts';
 import { partsText } from '../../plan/estimate.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
@@ -107,7 +108,7 @@ function record(preview: PreviewRows, row: Previewed): string {
   const { decision } = row;
   const { line, key, to } = decision;
   const send = decision.decision === 'send' ? decision : null;
-  const warnings = send === null ? [] : preview.warn(send).map(({ code, message }) => ({ code, message }));
+  const warnings = warningsOf(preview, decision).map(({ code, message }) => ({ code, message }));
   const facts: JsonObject = {
     line,
     key,
@@ -186,10 +187,14 @@ async function* writeText(preview: PreviewRows, choice: PreviewChoice): AsyncGen
 function block(preview: PreviewRows, { decision, sharedWith }: Previewed): string {
   const place = `line ${decision.line}`.padEnd(11);
   const to = safeLine(decision.to ?? '-').padEnd(16);
+  const warnings = warningsOf(preview, decision)
+    .map(({ message }) => `           ! ${safeLine(message)}\n`)
+    .join('');
   if (decision.decision !== 'send') {
     const reason = reasonOf(decision);
     const detail = detailOf(decision);
-    return `${place}${to} ${decision.decision} (${reason ?? ''})${detail === null ? '' : `: ${safeLine(detail)}`}\n\n`;
+    const why = `${decision.decision} (${reason ?? ''})${detail === null ? '' : `: ${safeLine(detail)}`}`;
+    return `${place}${to} ${why}\n${warnings}\n`;
   }
   const facts = [
     ...(decision.step === 0 ? [] : [`on ${decision.channel}`]),
@@ -203,9 +208,12 @@ function block(preview: PreviewRows, { decision, sharedWith }: Previewed): strin
     const elsewhere = message.to === decision.to ? '' : ` to ${safeLine(message.to)}`;
     return `           ${said.join(', ')}${elsewhere}\n${indented(messageOf(message, preview.stepOf(message, decision.variant)))}\n`;
   });
-  const warnings = preview.warn(decision).map((w) => `           ! ${safeLine(w.message)}\n`);
   const head = ['send', ...facts].join('  ');
-  return `${place}${to} ${head}\n${indented(messageOf(decision, preview.stepOf(decision, decision.variant)))}\n${fallbacks.join('')}${warnings.join('')}\n`;
+  return `${place}${to} ${head}\n${indented(messageOf(decision, preview.stepOf(decision, decision.variant)))}\n${fallbacks.join('')}${warnings}\n`;
+}
+
+function warningsOf({ warn }: PreviewRows, decision: Decision): readonly Diagnostic[] {
+  return decision.decision === 'send' || decision.decision === 'defer' ? warn(decision) : [];
 }
 
 function smsFacts({ sms }: StepMessage): readonly string[] {

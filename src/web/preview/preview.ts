@@ -63,7 +63,8 @@ async function* rowElements(
       if (from !== undefined && to !== undefined) await values.between(from.decision.row, to.decision.row);
       for (const row of batch) {
         const { decision } = row;
-        const warnings = decision.decision === 'send' ? source.warn(decision) : NO_WARNINGS;
+        const isMeant = decision.decision === 'send' || decision.decision === 'defer';
+        const warnings = isMeant ? source.warn(decision) : NO_WARNINGS;
         packer.add(packedRow(row, { values, warnings }, facets, source, count < STATIC_ROWS ? first : null));
         count += 1;
         if (warnings.length > 0) warned += 1;

@@ -78,13 +78,11 @@ function sendNodes(decision: SendDecision, { sharedWith }: Previewed, source: Pr
 /** What they may get later. */
 function restNodes(decision: Decision, source: PreviewRows): readonly PreviewNode[] {
   if (decision.decision !== 'defer' || decision.mayGet.length === 0) return [];
-  const { variants } = source.plan.campaign;
-  const own = decision.mayGet.filter(({ step }) => step === 0);
+  const isSure = decision.mayGet.filter(({ step }) => step === 0).length === 1;
   return decision.mayGet.flatMap((message): readonly PreviewNode[] => {
-    // The messages of variants come in the order of the variants.
-    const variant = message.step > 0 || own.length === 1 ? null : (variants[own.indexOf(message)]?.name ?? null);
+    const { step, variant } = message;
     const when =
-      message.step > 0 ? 'If that cannot be received' : variant === null ? 'Later' : `Maybe variant ${variant}`;
+      step > 0 ? 'If that cannot be received' : isSure || variant === null ? 'Later' : `Maybe variant ${variant}`;
     return [['soft', `${when}:`], messageNode(message, source.stepOf(message, variant))];
   });
 }
@@ -118,7 +116,7 @@ export function createFacetTable(source: Pick<PreviewRows, 'plan'>): FacetTable 
       // Nothing in it but words of handbill's own, and names of variants, which have no spaces.
       const key =
         send === null
-          ? `${decision.decision} ${reasonOf(decision)}`
+          ? `${decision.decision} ${reasonOf(decision)} ${codes}`
           : `send ${send.variant ?? ''} ${send.channel} ${send.country ?? ''} ${send.sms?.encoding ?? ''} ${send.sms?.parts ?? 0} ${codes}`;
       let found = numbers.get(key);
       if (found === undefined) {
