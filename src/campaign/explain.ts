@@ -45,10 +45,15 @@ function adviceForKey(
     return { hint: 'The sandbox has an address and a key of its own. Give an API its own environment.' };
   }
   if (key === '<<') return { hint: 'Merge keys are not part of YAML 1.2. Repeat what you need.' };
-  const elsewhere = belongsElsewhere(context.kind, key, parent);
+  const called = calledHere(error);
+  if (called !== null) return { hint: `It is called "${called}" here${HOW_TO_WRITE.get(called) ?? ''}.` };
+  const here = plausible(PLACES[context.kind].get(key), parent);
+  if (here !== null) return { hint: here === '' ? 'It belongs at the top level.' : `It belongs under "${here}".` };
   const known = knownKeys(error);
   const meant = key.length > MAX_SHOWN ? {} : didYouMean(key, known);
-  if (elsewhere !== null) {
+  const there = context.kind === 'campaign' ? plausible(PLACES.project.get(key), parent) : null;
+  if (there !== null) {
+    const elsewhere = `It belongs in handbill.yaml${there === '' ? '' : `, under "${there}"`}.`;
     return { hint: meant.hint === undefined ? elsewhere : `${meant.hint} As for "${key}": ${elsewhere}` };
   }
   return meant.hint !== undefined || known.length === 0 ? meant : { hint: `Known keys: ${known.join(', ')}.` };
@@ -57,8 +62,26 @@ function adviceForKey(
 /** The key that was probably meant by an unknown one: it is not reported as missing as well. */
 export function meantKey(error: ErrorObject): string | null {
   const key = String(error.params['additionalProperty']);
-  return key.length > MAX_SHOWN ? null : nearest(key, knownKeys(error));
+  return key.length > MAX_SHOWN ? null : (calledHere(error) ?? nearest(key, knownKeys(error)));
 }
+
+/** The key for which people bring this word from other tools, if the mapping has it; else null. */
+function calledHere(error: ErrorObject): string | null {
+  const known = knownKeys(error);
+  return OTHER_WORDS.get(String(error.params['additionalProperty']))?.find((key) => known.includes(key)) ?? null;
+}
+
+const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['sender', ['from']],
+  ['body', ['template']],
+  ['message', ['template']],
+  ['list', ['recipients', 'csv']],
+  ['file', ['csv']],
+]);
+
+const HOW_TO_WRITE: ReadonlyMap<string, string> = new Map([
+  ['template', ': the name of a file, or `template: { text: "Hi {{name}}" }`'],
+]);
 
 export function explainMissingKey(error: ErrorObject, context: Context): Explained {
   const key = String(error.params['missingProperty']);
@@ -315,20 +338,12 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Where else a key is known, as a sentence, or null. A person who writes `rate` at the top meant `send.rate`; one who
- * writes `schedule.sender` did not mean a pointer deep inside the settings of webhooks. So a place is only named where it is
- * near the top, or in the same section.
+ * The place of a key that was written elsewhere, or null. A person who writes `rate` at the top meant `send.rate`; one who writes
+ * `schedule.sender` did not mean a pointer deep inside the settings of webhooks. So a place is only named where it is near
+ * the top, or in the same section.
  *
  * @param parent where the key was written
  */
-function belongsElsewhere(kind: FileKind, key: string, parent: readonly string[]): string | null {
-  const here = plausible(PLACES[kind].get(key), parent);
-  if (here !== null) return here === '' ? 'It belongs at the top level.' : `It belongs under "${here}".`;
-  const there = kind === 'campaign' ? plausible(PLACES.project.get(key), parent) : null;
-  if (there === null) return null;
-  return there === '' ? 'It belongs in handbill.yaml.' : `It belongs in handbill.yaml, under "${there}".`;
-}
-
 function plausible(places: readonly Place[] | undefined, [section]: readonly string[]): string | null {
   const found = places?.find((place) => place.filter((key) => key !== 'defaults').length <= 2 || place[0] === section);
   return found === undefined ? null : found.join('.');

@@ -287,7 +287,8 @@ async function readFileAt(
   const where = merged.where(pointer) ?? {};
   const found = await findFileInside(place.root, place.folder, written);
   if ('fault' in found) {
-    diagnostics.push(faultAt(found.fault, where));
+    const isText = pointer.includes('/template') && looksLikeText(written);
+    diagnostics.push(faultAt(isText ? { ...found.fault, hint: AS_TEXT } : found.fault, where));
     return null;
   }
   paths.push(found.path);
@@ -299,6 +300,13 @@ async function readFileAt(
   inputs.push({ role: 'template', file: fromRoot(place.root, found.path), sha256: read.sha256 });
   return read.source;
 }
+
+/** A name of a file has no tags; it may have spaces, but then ends in `.hbs` or the like. */
+function looksLikeText(written: string): boolean {
+  return written.includes('{{') || (/\s/.test(written.trim()) && !/\.[a-z]{2,10}$/i.test(written));
+}
+
+const AS_TEXT = '`template` names a file. A text is written so: `template: { text: "Hi {{name}}" }`.';
 
 /** `content.text` is the text of the message, as `template` would be. */
 function textOfContent(written: StepFile, { merged, place }: Reading): Template | null {

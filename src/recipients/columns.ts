@@ -2,7 +2,7 @@ import { type Diagnostic, problem } from '../errors.ts';
 import type { ColumnType, ColumnTypes, ListSpec } from '../model.ts';
 import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { columnFormatHint, type DateFormat, dayMs, instantMs, readDateFormat } from '../util/time.ts';
+import { type DateFormat, dateHint, dayMs, instantMs, readDateFormat } from '../util/time.ts';
 import { ADDRESS_WORDS } from './address.ts';
 import { shorten, show } from './show.ts';
 
@@ -158,7 +158,7 @@ function hintFor(column: TypedColumn, text: string): string {
 }
 
 function hintForType({ name, type, format }: TypedColumn, text: string): string {
-  const asWritten = type === 'date' ? ` ${columnFormatHint(name, text) ?? ''}`.trimEnd() : '';
+  const asWritten = type === 'date' ? ` ${dateHint(name, text) ?? ''}`.trimEnd() : '';
   if (format !== null) {
     const isOther = format.toIso(text) === null && readCell('date', text) !== null;
     const iso = isOther ? ' For ISO dates write `date`, without a format.' : asWritten;

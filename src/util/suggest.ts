@@ -7,7 +7,9 @@ import { distance } from 'fastest-levenshtein';
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const wanted = word.toLowerCase();
   let best: string | null = null;
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  // One letter in the place of the only one is another word.
+  const most = Math.min(word.length - 1, Math.max(1, Math.floor(word.length / 3)));
+  let bestDistance = most + 1;
   for (const candidate of candidates) {
     if (candidate === word) return null;
     const d = differences(wanted, candidate.toLowerCase());

@@ -311,17 +311,29 @@ export function readDateFormat(pattern: string): DateFormat | { readonly problem
 }
 
 /**
- * How to say in a campaign file that a column writes its dates as this cell does, such as `21/11/2026`; null: no format
- * reads the cell.
+ * How a date that a spreadsheet or a person wrote can be read: for `21/11/2026`, what to say of the column in the campaign
+ * file. Null: it does not look like a date.
  */
-export function columnFormatHint(column: string, cell: string): string | null {
-  const [format, other] = formatsOf(cell.trim());
-  if (format === undefined) return null;
+export function dateHint(column: string, cell: string): string | null {
+  const text = cell.trim();
+  const [format, other] = formatsOf(text);
+  if (format === undefined) return NAMED_MONTH.test(text) ? MONTHS_ARE_NUMBERS : sheetDayHint(text);
   const name = /^[\p{L}_][\p{L}\p{N}_ -]*$/u.test(column) ? column : JSON.stringify(column);
   const or = other === undefined ? '' : `, or \`format: ${other}\` if the month is first`;
   const declared = `\`recipients.columns: { ${name}: { type: date, format: ${format} } }\``;
   return `If the column writes its dates so, say it: ${declared}${or}.`;
 }
+
+/** Spreadsheets count days from 1899-12-30. Five digits reach from 1927 to 2173. */
+function sheetDayHint(text: string): string | null {
+  if (!/^[1-9][0-9]{4}(?:\.[0-9]+)?$/.test(text)) return null;
+  const day = iso((Math.floor(Number(text)) - 25_569) * DAY_MS).slice(0, 10);
+  return `${text} may be ${day}, as the number of days that a spreadsheet counts. Format the column as a date (yyyy-mm-dd) there, and save the list again.`;
+}
+
+const NAMED_MONTH = /^(?=.*\p{L}{3})(?=.*\b[0-9]{1,2}\b).*\b[0-9]{4}\b/u;
+const MONTHS_ARE_NUMBERS =
+  'Names of months and days cannot be read. Write 2026-11-21, or all dates of the column such as 21/11/2026 with `format: dd/MM/yyyy`.';
 
 /** The formats that read a date which a spreadsheet wrote; day first, where it can be read in two ways. */
 function formatsOf(text: string): readonly string[] {

@@ -609,6 +609,16 @@ describe('everything that is wrong', () => {
 describe('paths in a campaign', () => {
   const template = (written: string) => SMALLEST.replace('hello.hbs', written);
   const list = (written: string) => SMALLEST.replace('people.csv', written);
+
+  test.each(['"Hi {{name}}, your table is ready"', 'Your table is ready', '"{{name}}: https://example.com/a.html"'])(
+    'a template that is a text, %s, is told how to write it',
+    async (written) => {
+      await using folder = await folderWith(hello('', template(written)));
+      const { diagnostics } = await folder.read('hello');
+      expect(diagnostics).toMatchObject([{ hint: expect.stringContaining('`template: { text: "Hi {{name}}" }`') }]);
+    },
+  );
+
   test.each([
     ['../../../../../../etc/passwd', 'path-outside-project'],
     ['/etc/passwd', 'path-outside-project'],

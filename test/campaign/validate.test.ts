@@ -32,6 +32,19 @@ describe('a campaign with one mistake has one error', () => {
     // Not where a key of that name is deep inside something else.
     ['schedule: { cron: "0 9 * * *", sender: "09:00" }', 'unknown-key 6:32', /of "schedule"/, /^Known keys: at, cron/],
     ['rate: 50/s', 'unknown-key 6:1', /"rate"/, /belongs under "send"/],
+    // A key that is known elsewhere is no slip for one that is known here.
+    ['text: Hi', 'unknown-key 6:1', /"text"/, /^It belongs under "template"\.$/],
+    // Words of other tools.
+    ['sender: Riverside', 'unknown-key 6:1', /"sender"/, /^It is called "from" here\.$/],
+    [
+      'body: Hi',
+      'unknown-key 6:1',
+      /"body"/,
+      /^It is called "template" here: the name of a file, or `template: \{ text: "Hi \{\{name\}\}" \}`\.$/,
+    ],
+    ['message: Hi', 'unknown-key 6:1', /"message"/, /called "template"/],
+    ['list: people.csv', 'unknown-key 6:1', /"list"/, /^It is called "recipients" here\.$/],
+    ['to: mobile', 'unknown-key 6:1', /"to"/, /^It belongs under "recipients"\.$/],
     ['csv: x.csv', 'unknown-key 6:1', /"csv"/, /belongs under "recipients"/],
     ['baseUrl: https://evil.example', 'unknown-key 6:1', /"baseUrl"/, /belongs in handbill.yaml, under "environments/],
     ['environments: {}', 'unknown-key 6:1', /"environments"/, /belongs in handbill.yaml/],

@@ -102,6 +102,9 @@ test: 1%
     const wrong = await run('preview', 'hello', '--winner', 'german');
     expect(wrong.status).toBe(2);
     expect(wrong.err).toContain('There is no variant "german".');
+    // One letter is no slip for another one.
+    const other = await run('preview', 'hello', '--winner', 'C');
+    expect(other.err).toMatch(/There is no variant "C"\.[\s\S]*help: Variants: A, B\./);
   });
 
   it('one variant without a condition is what the rest gets', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createRecipientReader } from '../../src/recipients/recipient.ts';
 import { compileSegment } from '../../src/recipients/segment.ts';
-import { columnFormatHint, type DateFormat, readDateFormat } from '../../src/util/time.ts';
+import { type DateFormat, dateHint, readDateFormat } from '../../src/util/time.ts';
 import { specOf } from './lists.ts';
 
 function formatOf(pattern: string): DateFormat {
@@ -160,20 +160,39 @@ describe('the hint for dates that are not ISO 8601', () => {
     const [first = '', second] = formats;
     const or = second === undefined ? '' : `, or \`format: ${second}\` if the month is first`;
     const hint = `If the column writes its dates so, say it: \`recipients.columns: { due: { type: date, format: ${first} } }\`${or}.`;
-    expect(columnFormatHint('due', cell)).toBe(hint);
+    expect(dateHint('due', cell)).toBe(hint);
     for (const pattern of formats) expect(formatOf(pattern).toIso(cell)).not.toBeNull();
   });
 
   test.each(['31/02/2026', '21/11/26', '21/11-2026', 'soon', '', '0042', '13/13/2026'])(
     'names none for "%s"',
     (cell) => {
-      expect(columnFormatHint('due', cell)).toBeNull();
+      expect(dateHint('due', cell)).toBeNull();
     },
   );
 
+  test.each(['21 Nov 2026', '21. November 2026', 'Nov 21, 2026', 'Sat 21/11/2026'])(
+    'says of "%s" that months are numbers',
+    (cell) => {
+      expect(dateHint('due', cell)).toBe(
+        'Names of months and days cannot be read. Write 2026-11-21, or all dates of the column such as 21/11/2026 with `format: dd/MM/yyyy`.',
+      );
+    },
+  );
+
+  test.each([
+    ['46347', '2026-11-21'],
+    ['46347.5', '2026-11-21'],
+    ['36526', '2000-01-01'],
+  ])('says which day %s may be to a spreadsheet', (cell, day) => {
+    expect(dateHint('due', cell)).toBe(
+      `${cell} may be ${day}, as the number of days that a spreadsheet counts. Format the column as a date (yyyy-mm-dd) there, and save the list again.`,
+    );
+  });
+
   it('quotes a name that YAML would read in another way', () => {
-    expect(columnFormatHint('due: day', '21/11/2026')).toContain('{ "due: day": {');
-    expect(columnFormatHint('Größe 2', '21/11/2026')).toContain('{ Größe 2: {');
+    expect(dateHint('due: day', '21/11/2026')).toContain('{ "due: day": {');
+    expect(dateHint('Größe 2', '21/11/2026')).toContain('{ Größe 2: {');
   });
 });
 

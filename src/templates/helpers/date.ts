@@ -1,4 +1,4 @@
-import { columnFormatHint, isKnownToIntl, type Moment, readMoment } from '../../util/time.ts';
+import { dateHint, isKnownToIntl, type Moment, readMoment } from '../../util/time.ts';
 import { type OutExpression, textLiteral } from '../ast.ts';
 import { isEmpty, quoted, RenderError } from '../values.ts';
 import {
@@ -282,7 +282,7 @@ function unreadable(value: string, label: string): RenderError {
     `${quoted(value)}${label} cannot be read as a date: write 2026-01-02, 2026-01-02 09:30, an ISO instant or Unix seconds.`,
     'render-error',
     // The label ends with the name of the column, in quotes.
-    label === '' ? null : columnFormatHint(String(JSON.parse(label.slice(label.indexOf('"')))), value),
+    label === '' ? null : dateHint(String(JSON.parse(label.slice(label.indexOf('"')))), value),
   );
 }
 
