@@ -12,7 +12,6 @@ import type { Environment, Project } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
-import { duplicatesIn } from '../plan/decide.ts';
 import { laterNameProblem, openAbandoned, pauseOfCampaign } from '../plan/former-names.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
@@ -29,7 +28,6 @@ import {
 } from '../plan/plan-file.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
-import { openRules } from '../plan/rules.ts';
 import { canonical } from '../plan/settings.ts';
 import { timeFaults } from '../plan/standing.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
@@ -41,6 +39,7 @@ import {
   refuseOtherSeal,
   requireApproval,
 } from '../send/approved.ts';
+import { openKnown } from '../send/known.ts';
 import { pausedWarning } from '../send/pause.ts';
 import { refuseUnsendable } from '../send/prepare.ts';
 import { jsonText } from '../util/escape.ts';
@@ -178,22 +177,19 @@ async function compilePlan(
   const suppressions = await loadSuppressions(campaign, options.env);
   const prices = await loadPrices(campaign.project);
   using before = await ledgerBefore(made, now());
-  const view = {
-    duplicates: duplicatesIn(made),
-    rules: openRules(made, { suppressions, ...before, now }),
-    skipInvalid,
-    ...(options.meter === undefined ? {} : { meter: options.meter }),
-  };
   const identity = { environment: made.environment.name, campaign: made.name, occurrence: made.occurrence };
   const accepting = { nowMs: now(), acceptList: options.acceptList === true };
   const begun = before.ledger?.findRun(identity) ?? null;
+  // A plan that is compared counts as it did when it was made: its own run came later.
+  const run = begun !== null && begun.createdAtMs <= now() ? begun : null;
+  const known = await openKnown(made, { ...before, run, suppressions, nowMs: now(), skipInvalid, anyHour: true });
   const abandoned = begun !== null ? null : openAbandoned(made, before.ledger, made.environment.name);
   const guard = openListGuard(campaign, before.ledger, identity, accepting);
   const budget = budgetState(made, prices, now(), before.ledger);
   const { list, estimate, inputs, accepted, notes } = await checkList(
     made,
-    view,
-    { prices, guard, budget },
+    { ...known.view, ...present({ meter: options.meter }) },
+    { prices, guard, budget, join: known.join },
     (batch) => {
       for (const decision of batch) abandoned?.add(decision);
     },

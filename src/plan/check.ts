@@ -28,6 +28,8 @@ interface CheckSources {
   readonly guard: ListGuard;
   /** Default: the environment has no budget. */
   readonly budget?: BudgetState | null;
+  /** Joins what a run did before to each decision. Default: none has begun. */
+  readonly join?: (decision: Decision) => Decision;
 }
 
 /**
@@ -38,7 +40,7 @@ interface CheckSources {
 export async function checkList(
   plan: Plan,
   view: View,
-  { prices, guard, budget = null }: CheckSources,
+  { prices, guard, budget = null, join }: CheckSources,
   take: (batch: readonly Decision[], estimator: Estimator) => void,
 ): Promise<Checked> {
   const estimator = createEstimator(plan.campaign, prices);
@@ -46,7 +48,8 @@ export async function checkList(
   let invalid = 0;
   const stream = decisions(plan, view);
   try {
-    for await (const batch of stream) {
+    for await (const decided of stream) {
+      const batch = join === undefined ? decided : decided.map(join);
       for (const decision of batch) {
         estimator.add(decision);
         if (decision.decision !== 'invalid') continue;

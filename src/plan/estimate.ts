@@ -244,6 +244,12 @@ export function laterText({ send, deferred }: Pick<Estimate, 'send' | 'deferred'
   return ` now, ${number(later)} later (${why.join(', ')}), at most ${number(send + later)}`;
 }
 
+/** `47 accepted, 3 skipped`: recipients whose outcome a run that has begun holds already; null where there are none. */
+export function doneText({ done }: Pick<Estimate, 'done'>, { number }: Formats = PLAIN): string | null {
+  const outcomes = Object.entries(done).map(([outcome, count]) => `${number(count)} ${outcome}`);
+  return outcomes.length === 0 ? null : outcomes.join(', ');
+}
+
 /** `42 parts`, or `42 parts, later 160 to 320` where recipients wait. */
 export function listPartsText(
   estimate: Pick<Estimate, 'parts' | 'waitingParts'>,

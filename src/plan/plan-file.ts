@@ -172,7 +172,7 @@ function isCommit(value: unknown): boolean {
 /** The figures that are shown to approvers; they say nothing about what is sent. */
 function isEstimate(value: unknown): boolean {
   if (value === null || typeof value !== 'object') return false;
-  const { rows, send, parts, unpriced, costMicros, currency, deferred, fallback, waiting, waitingParts } =
+  const { rows, send, parts, unpriced, costMicros, currency, deferred, done, fallback, waiting, waitingParts } =
     value as Partial<Record<keyof Estimate, unknown>>;
   return (
     [rows, send, parts, unpriced].every((figure) => typeof figure === 'number') &&
@@ -181,6 +181,7 @@ function isEstimate(value: unknown): boolean {
     typeof (fallback ?? null) === 'object' &&
     typeof (waiting ?? null) === 'object' &&
     areCounts(deferred) &&
+    areCounts(done) &&
     (waitingParts === undefined || areCounts(waitingParts))
   );
 }

@@ -1,11 +1,11 @@
 import type { Diagnostic } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { EarlierRow, RowState, RunRecord } from '../ledger/records.ts';
-import type { Campaign, Channel, Decision, SendDecision, WinnerState } from '../model.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Decision, SendDecision } from '../model.ts';
 import { budgetNotice, budgetState, checkBudget } from '../plan/budget.ts';
-import { openReach, type Reached } from '../plan/contact-history.ts';
-import { decisions, duplicatesIn, type View } from '../plan/decide.ts';
+import { openReach } from '../plan/contact-history.ts';
+import { decisions } from '../plan/decide.ts';
 import { createEstimator } from '../plan/estimate.ts';
 import type { Expander } from '../plan/expand.ts';
 import { openAbandoned, pauseOfCampaign } from '../plan/former-names.ts';
@@ -16,22 +16,20 @@ import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
 import type { Previewed, PreviewedStart, PreviewRows } from '../plan/previewed.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { commitFaults, readProvenance } from '../plan/provenance.ts';
-import { type OpenRules, openClaimRules, openRules } from '../plan/rules.ts';
 import { channelStepsOf } from '../plan/step-of.ts';
-import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
+import { loadSuppressions } from '../plan/suppression.ts';
 import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
-import { createWindowGate } from '../plan/window.ts';
 import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
 import { createFormats } from '../report/formats.ts';
 import { overRefusal } from '../schedule/occurrence.ts';
 import type { Meter } from '../util/long-work.ts';
 import { requireApproval } from './approved.ts';
 import { createPacker } from './batch.ts';
-import { unreachedRows } from './deliveries.ts';
+import { openKnown } from './known.ts';
 import { pausedWarning } from './pause.ts';
-import { continueRefusals, identityOf, isTooLate } from './prepare.ts';
+import { continueRefusals, identityOf } from './prepare.ts';
 import { planInForce } from './standing.ts';
-import { checkWinner, findWinner, winnerIn, winnerOfRun } from './winner.ts';
+import { checkWinner } from './winner.ts';
 
 /** How a preview is made. */
 interface PreviewPlanOptions {
@@ -74,10 +72,22 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
     ledger?.close();
     throw error;
   };
-  const reached = await openReach(plan, ledger, options.at ?? options.now()).catch(closing);
-  const known = await viewOf(plan, ledger, suppressions, reached, options).catch(closing);
-  const { startedAtMs, usedBy, insteadOf } = known;
-  const refusals = [...known.refusals, ...(reached?.refusals ?? [])];
+  const nowMs = options.at ?? options.now();
+  const reached = await openReach(plan, ledger, nowMs).catch(closing);
+  const run = ledger?.findRun(identityOf(plan)) ?? null;
+  const startedAtMs = run?.startedAtMs ?? null;
+  const refused = await refusalsOf({ plan, ledger, nowMs, start: options.start ?? {} }, run, options).catch(closing);
+  const refusals = [...refused, ...(reached?.refusals ?? [])];
+  const known = await openKnown(plan, {
+    ledger,
+    run,
+    suppressions,
+    reached,
+    nowMs,
+    skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
+    ...(options.winner === undefined ? {} : { winner: options.winner }),
+    ...(options.start === undefined ? {} : { start: options.start }),
+  }).catch(closing);
   const { meter } = options;
   const view = { ...known.view, ...(meter === undefined ? {} : { meter }) };
   const expand = plan.expander(options.at ?? startedAtMs ?? options.now());
@@ -86,8 +96,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
   let changed = 0;
   let judged: readonly Diagnostic[] = [];
   const { acceptList = false } = options;
-  const isBegun = ledger !== null && ledger.findRun(identityOf(plan)) !== null;
-  const abandoned = isBegun ? null : openAbandoned(plan, ledger, plan.environment.name);
+  const abandoned = run !== null ? null : openAbandoned(plan, ledger, plan.environment.name);
   const guard = openListGuard(campaign, ledger, identityOf(plan), { nowMs: options.now(), acceptList });
 
   const budget = budgetState(plan, prices, options.now(), sampled === undefined ? ledger : undefined);
@@ -101,7 +110,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
     try {
       for await (const batch of stream) {
         for (const decided of batch) {
-          const decision = known.numbered(insteadOf(onStep(decided, usedBy(decided.row), known.claimRules)));
+          const decision = known.join(decided);
           if (decision.decision === 'done' && decision.sentTo !== undefined) changed += 1;
           estimator.add(decision);
           comparisons.add(decision);
@@ -166,118 +175,6 @@ async function refuseUnapproved(
   return planFile;
 }
 
-/** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
-function onStep(decision: Decision, used: readonly Channel[] | null, claimRules: () => OpenRules): Decision {
-  if (used === null || decision.decision !== 'send') return decision;
-  const { row, line, key, to, fallbacks } = decision;
-  const [message, ...rest] = fallbacks.filter(({ channel }) => !used.includes(channel));
-  if (message === undefined) return { decision: 'skip', row, line, key, to, reason: 'removed' };
-  const recipient = { ...decision.recipient, to: message.to };
-  for (const { reason, check } of claimRules()) {
-    const detail = check(recipient);
-    if (typeof detail === 'string') return { decision: 'skip', row, line, key, to, reason, detail };
-  }
-  return { ...decision, ...message, fallbacks: rest };
-}
-
-interface Known {
-  readonly view: View;
-  /** The rules for a fallback, at its own address. */
-  readonly claimRules: () => OpenRules;
-  readonly winner: WinnerState;
-  readonly startedAtMs: number | null;
-  /** Channels on which the recipient could not be reached before; null: none. */
-  readonly usedBy: (row: number) => readonly Channel[] | null;
-  /** A fallback that a report asks for and a rule forbids does not take place: the message before stays accepted. */
-  readonly insteadOf: (decision: Decision) => Decision;
-  /** A message to a corrected address, which has a reference of its own. */
-  readonly numbered: (decision: Decision) => Decision;
-  /** Why `send` would not begin or continue the run; empty: it would. */
-  readonly refusals: readonly Diagnostic[];
-}
-
-/** What the ledger knows: final outcomes of this run, and suppressions. */
-async function viewOf(
-  plan: Plan,
-  ledger: Ledger | null,
-  suppressions: Suppressions,
-  reached: Reached | null,
-  options: PreviewPlanOptions,
-): Promise<Known> {
-  const { campaign } = plan;
-  const begun = new Map<number, readonly Channel[]>();
-  const accepted = new Map<number, RowState>();
-  const resent = new Map<number, number>();
-  const nowMs = options.at ?? options.now();
-  const run = ledger?.findRun(identityOf(plan));
-  const { start = {} } = options;
-  const refusals = [
-    ...(await commitRefusals(plan, options)),
-    ...(await refusalsOf({ plan, ledger, nowMs, start }, run ?? null)),
-  ];
-  const asksAgain = again(start, run && ledger ? () => ledger.earlier(run) : () => new Map());
-  const stateOf = run && ledger ? ledger.stateOf(run) : null;
-  // As `send` would do it: what is stale is left as it is.
-  const isStale = run && ledger ? start.late !== true && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
-  const fallsBack = run && ledger && !isStale ? reportedIn(ledger, run, campaign) : null;
-  const winner: WinnerState =
-    ledger === null || options.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run ?? null, nowMs);
-  const now = () => nowMs;
-  const window = await createWindowGate(plan, { now, startMs: run?.startedAtMs ?? nowMs });
-  const sources = { suppressions, ledger, reached, now, window };
-  let claimRules: OpenRules | null = null;
-  const view: View = {
-    duplicates: duplicatesIn(plan),
-    known: (row, key, to) => {
-      const state = stateOf?.(row, key) ?? null;
-      const used = state?.outcome === 'accepted' ? (fallsBack?.(row) ?? null) : null;
-      if (state !== null && used !== null) {
-        begun.set(row, used);
-        accepted.set(row, state);
-        return null;
-      }
-      if (state === null) return null;
-      const resend = asksAgain(state, key, to);
-      if (resend === null && !UNDECIDED.has(state.outcome)) return state;
-      if (state.used !== undefined) begun.set(row, state.used);
-      const number = resend ?? state.resend ?? 0;
-      if (number > 0) resent.set(row, number);
-      return null;
-    },
-    rules: openRules(plan, sources),
-    skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
-    winner: options.winner ?? winnerOfRun(plan, run ?? null) ?? winnerIn(winner),
-  };
-  return {
-    view,
-    claimRules() {
-      claimRules ??= openClaimRules(plan, sources);
-      return claimRules;
-    },
-    winner,
-    startedAtMs: run?.startedAtMs ?? null,
-    refusals,
-    usedBy(row) {
-      const used = begun.get(row) ?? null;
-      if (used !== null) begun.delete(row);
-      return used;
-    },
-    numbered(decision) {
-      const resend = resent.get(decision.row);
-      if (resend === undefined) return decision;
-      resent.delete(decision.row);
-      return decision.decision === 'send' ? { ...decision, resend } : decision;
-    },
-    insteadOf(decision) {
-      const { row, line, key, to } = decision;
-      const state = accepted.get(row);
-      if (state !== undefined) accepted.delete(row);
-      if (state === undefined || decision.decision === 'send' || key === null || to === null) return decision;
-      return { decision: 'done', row, line, key, to, outcome: state.outcome, reason: state.reason };
-    },
-  };
-}
-
 /** Only an environment that asks for a commit has git asked. */
 async function commitRefusals(
   { campaign, environment }: Plan,
@@ -286,6 +183,7 @@ async function commitRefusals(
   return environment.git === null ? [] : commitFaults(environment, await readProvenance(campaign, env));
 }
 
+/** Why `send` would not begin or continue the run; empty: it would. */
 async function refusalsOf(
   {
     plan,
@@ -299,44 +197,16 @@ async function refusalsOf(
     readonly start: PreviewedStart;
   },
   run: RunRecord | null,
+  options: Pick<PreviewPlanOptions, 'env'>,
 ): Promise<readonly Diagnostic[]> {
   const { amend = false, late = false } = start;
-  if (run !== null && ledger !== null) return await continueRefusals({ ledger, plan, nowMs, amend, late }, run);
+  const ofCommit = await commitRefusals(plan, options);
+  if (run !== null && ledger !== null) {
+    return [...ofCommit, ...(await continueRefusals({ ledger, plan, nowMs, amend, late }, run))];
+  }
   const over = late ? null : await overRefusal(plan.campaign, plan.occurrence, nowMs);
-  return over === null ? [] : [over];
+  return over === null ? ofCommit : [...ofCommit, over];
 }
-
-/**
- * Says of a final outcome whether a start that asks for it sends to the recipient again, as `askAgain` in prepare.ts makes
- * the ledger do it: how many messages went to earlier addresses; null: it does not.
- */
-function again(start: PreviewedStart, earlierOf: () => ReadonlyMap<string, readonly EarlierRow[]>) {
-  let earlier: ReadonlyMap<string, readonly EarlierRow[]> | null = null;
-  const wasSentTo = (key: string, to: string): boolean => {
-    earlier ??= earlierOf();
-    return (earlier.get(key) ?? []).some((row) => row.to === to);
-  };
-  return ({ outcome, to: sentTo = null, resend = 0 }: RowState, key: string, to: string): number | null => {
-    const isCorrected = sentTo !== null && sentTo !== to;
-    if (outcome === 'rejected' && start.retryRejected === true) {
-      return resend > 0 && isCorrected && wasSentTo(key, to) ? null : resend;
-    }
-    const resends = outcome === 'accepted' && start.resendChanged === true && isCorrected && !wasSentTo(key, to);
-    return resends ? resend + 1 : null;
-  };
-}
-
-/** Channels that a report says did not reach a recipient, so that a fallback is due; asked in list order. */
-function reportedIn(ledger: Ledger, run: RunRecord, campaign: Campaign) {
-  const rows = unreachedRows(ledger, run, campaign);
-  let head = rows.next();
-  return (row: number): readonly Channel[] | null => {
-    while (head.done !== true && head.value.row < row) head = rows.next();
-    return head.done !== true && head.value.row === row ? head.value.used : null;
-  };
-}
-
-const UNDECIDED: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);
 
 /** Adds to decisions the requests that send would make of them, in list order. */
 interface Previewer {

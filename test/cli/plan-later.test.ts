@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { plan } from '../../src/operations/plan.ts';
 import { createProject } from '../helpers/project.ts';
@@ -54,6 +55,32 @@ describe('who is sent to later, with the winner of the test', () => {
   it('has parts in the preview too', async () => {
     const { out } = await run('preview', 'sale', '--limit', '0');
     expect(out).toMatch(/^to send {3}(\d+), \d+ parts, later 1\d\d to 3\d\d$/m);
+  });
+});
+
+describe('a plan of a run that has begun', () => {
+  const inSteps = {
+    'two/campaign.yaml': 'name: two\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: people.csv\n',
+  };
+  it('counts what is left, as the preview does, and says what is done', async () => {
+    using begun = createProject({ ...inSteps, 'two/people.csv': `msisdn\n${ROWS.slice(0, 20).join('')}` });
+    const here = (...args: readonly string[]) => handbillHere(begun.root, args, { width: 200 });
+    expect(await here('send', 'two', '--limit', '7')).toMatchObject({ status: 0 });
+    const preview = JSON.parse((await here('preview', 'two', '--format', 'json')).out);
+    const made = await here('plan', 'two', '-o', 'two.json');
+    expect(made.err).toContain('Planned: 13 recipients, 13 parts; done before: 7 accepted. Send it with');
+    expect(JSON.parse(readFileSync(begun.path('two.json'), 'utf8')).estimate).toEqual(preview.estimate);
+    expect((await here('approve', 'two.json', '--check')).err).toContain('  done before  7 accepted\n');
+  });
+
+  it('is compared as of the time that it was made: its own run came later', async () => {
+    using whole = createProject({ ...inSteps, 'two/people.csv': `msisdn\n${ROWS.slice(0, 20).join('')}` });
+    const here = (...args: readonly string[]) => handbillHere(whole.root, args, { width: 200 });
+    await here('plan', 'two', '-o', 'two.json');
+    await here('send', '--plan', 'two.json', '--yes');
+    const { status, err } = await here('approve', 'two.json', '--check');
+    expect(err).toContain('  recipients   20 (20 rows)\n');
+    expect(status).toBe(0);
   });
 });
 

@@ -223,7 +223,7 @@ describe('the fingerprint', () => {
     skipInvalid: false,
     plannedAt: '2026-11-21T09:00:00.000Z',
     inputs: [{ role: 'template', file: 'hello.hbs', sha256: 'a' }],
-    estimate: { rows: 2, send: 2, parts: 2, unpriced: 0, deferred: {}, costMicros: null, currency: null },
+    estimate: { rows: 2, send: 2, parts: 2, unpriced: 0, deferred: {}, done: {}, costMicros: null, currency: null },
   } as unknown as Parameters<typeof createPlanFile>[0];
   const planFile = createPlanFile(facts);
 

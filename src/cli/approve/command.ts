@@ -5,7 +5,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { present } from '../../operations/options.ts';
 import { type ApproveQuestion, approve, approveStanding, checkApproval } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project.ts';
-import { costText, fallbackText, laterPartsText, laterText } from '../../plan/estimate.ts';
+import { costText, doneText, fallbackText, laterPartsText, laterText } from '../../plan/estimate.ts';
 import { isStanding, type PlanFile, type StandingPlan } from '../../plan/plan-file.ts';
 import { commitWords, countOf, number } from '../../report/words.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
@@ -121,6 +121,7 @@ function onceFacts({ occurrence, estimate, recipients, skipInvalid }: PlanFile):
     ['parts', parts === '0' ? null : parts],
     ['cost', costText(estimate)],
     ['fallbacks', fallbackText(estimate)],
+    ['done before', doneText(estimate)],
   ];
 }
 

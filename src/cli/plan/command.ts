@@ -5,7 +5,7 @@ import type { Environment } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { makePlan, makeStanding, signPlan, toText } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project.ts';
-import { costText, laterText, listPartsText } from '../../plan/estimate.ts';
+import { costText, doneText, laterText, listPartsText } from '../../plan/estimate.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { countOf } from '../../report/words.ts';
 import { judgePlan } from '../../send/approved.ts';
@@ -149,7 +149,8 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
   const said = facts.join(later === '' ? ', ' : '; ');
   // What a pipe held is not there any more when the plan is sent.
   const next = planFile.recipients === '-' ? FROM_A_PIPE : nextStep(planFile, environment, file);
-  return safeLine(`Planned: ${said}. ${next}`);
+  const done = doneText(estimate);
+  return safeLine(`Planned: ${said}${done === null ? '' : `; done before: ${done}`}. ${next}`);
 }
 
 const FROM_A_PIPE = 'It is to look at: to send it, save the list to a file, and make the plan with --recipients FILE.';

@@ -1,5 +1,5 @@
 import type { WinnerState } from '../../model.ts';
-import { canaryText, costText, fallbackText, listPartsText } from '../../plan/estimate.ts';
+import { canaryText, costText, doneText, fallbackText, listPartsText } from '../../plan/estimate.ts';
 import type { PreviewRows } from '../../plan/previewed.ts';
 import type { Formats } from '../../report/formats.ts';
 import { winnerWords } from '../../report/variants-text.ts';
@@ -14,7 +14,6 @@ export function previewFacts(preview: PreviewRows): readonly (readonly [name: st
   const { sampled } = preview.plan.campaign.recipients;
   const { day } = preview.plan;
   const skipped = Object.entries(estimate.skipped).map(([reason, count]) => `${number(count)} ${reason}`);
-  const done = Object.entries(estimate.done).map(([outcome, count]) => `${number(count)} ${outcome}`);
   const rows: readonly (readonly [string, string | null])[] = [
     ['topic', preview.plan.campaign.topic],
     ['rows', number(estimate.rows)],
@@ -30,7 +29,7 @@ export function previewFacts(preview: PreviewRows): readonly (readonly [name: st
     ['deferred', Object.keys(estimate.deferred).length === 0 ? null : counted(estimate.deferred, formats)],
     ['opens', estimate.opensAt === undefined ? null : formats.instant(estimate.opensAt)],
     ['skipped', skipped.length === 0 ? null : skipped.join(', ')],
-    ['done', done.length === 0 ? null : done.join(', ')],
+    ['done', doneText(estimate, formats)],
     ['invalid', estimate.invalid === 0 ? null : number(estimate.invalid)],
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));

@@ -1,0 +1,160 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { EarlierRow, RowState, RunRecord } from '../ledger/records.ts';
+import type { Campaign, Channel, Decision, WinnerState } from '../model.ts';
+import type { Reached } from '../plan/contact-history.ts';
+import { duplicatesIn, type View } from '../plan/decide.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { PreviewedStart } from '../plan/previewed.ts';
+import { type OpenRules, openClaimRules, openRules } from '../plan/rules.ts';
+import type { Suppressions } from '../plan/suppression.ts';
+import { createWindowGate } from '../plan/window.ts';
+import { unreachedRows } from './deliveries.ts';
+import { isTooLate } from './prepare.ts';
+import { findWinner, winnerIn, winnerOfRun } from './winner.ts';
+
+/** What the ledger knows of a run, joined to the decisions about its list. */
+interface Known {
+  readonly view: View;
+  readonly winner: WinnerState;
+  /** A decision of that view as the run goes on with it: the next fallback, a corrected address, or what was done already. */
+  join(decision: Decision): Decision;
+}
+
+interface KnownSources {
+  readonly ledger: Ledger | null;
+  /** Null: it has not begun. */
+  readonly run: RunRecord | null;
+  readonly suppressions: Suppressions;
+  readonly reached: Reached | null;
+  /** The instant that it is looked at, in ms since 1970. */
+  readonly nowMs: number;
+  readonly skipInvalid: boolean;
+  /** As if every window were open: a plan is not of an hour. Default: false. */
+  readonly anyHour?: boolean;
+  /** As if this variant had won its test. */
+  readonly winner?: string;
+  readonly start?: PreviewedStart;
+}
+
+/**
+ * How the next start decides about a list: with the outcomes of the run so far, suppressions, the window and the winner.
+ * `preview` and `plan` count with it. The ledger is only read.
+ */
+export async function openKnown(plan: Plan, given: KnownSources): Promise<Known> {
+  const { ledger, run, suppressions, reached, nowMs, start = {} } = given;
+  const { campaign } = plan;
+  const begun = new Map<number, readonly Channel[]>();
+  const accepted = new Map<number, RowState>();
+  const resent = new Map<number, number>();
+  const asksAgain = again(start, run && ledger ? () => ledger.earlier(run) : () => new Map());
+  const stateOf = run && ledger ? ledger.stateOf(run) : null;
+  // As `send` would do it: what is stale is left as it is.
+  const isStale = run && ledger ? start.late !== true && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
+  const fallsBack = run && ledger && !isStale ? reportedIn(ledger, run, campaign) : null;
+  const winner: WinnerState =
+    ledger === null || given.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run, nowMs);
+  const now = () => nowMs;
+  const atHours = given.anyHour !== true;
+  const window = atHours ? await createWindowGate(plan, { now, startMs: run?.startedAtMs ?? nowMs }) : null;
+  const sources = { suppressions, ledger, reached, now, ...(atHours ? { window } : {}) };
+  let openedClaimRules: OpenRules | null = null;
+  /** The rules for a fallback, at its own address. */
+  const claimRules = (): OpenRules => {
+    openedClaimRules ??= openClaimRules(plan, sources);
+    return openedClaimRules;
+  };
+  const view: View = {
+    duplicates: duplicatesIn(plan),
+    known: (row, key, to) => {
+      const state = stateOf?.(row, key) ?? null;
+      const used = state?.outcome === 'accepted' ? (fallsBack?.(row) ?? null) : null;
+      if (state !== null && used !== null) {
+        begun.set(row, used);
+        accepted.set(row, state);
+        return null;
+      }
+      if (state === null) return null;
+      const resend = asksAgain(state, key, to);
+      if (resend === null && !UNDECIDED.has(state.outcome)) return state;
+      if (state.used !== undefined) begun.set(row, state.used);
+      const number = resend ?? state.resend ?? 0;
+      if (number > 0) resent.set(row, number);
+      return null;
+    },
+    rules: openRules(plan, sources),
+    skipInvalid: given.skipInvalid,
+    winner: given.winner ?? winnerOfRun(plan, run) ?? winnerIn(winner),
+  };
+  /** Channels on which the recipient could not be reached before; null: none. */
+  const usedBy = (row: number): readonly Channel[] | null => {
+    const used = begun.get(row) ?? null;
+    if (used !== null) begun.delete(row);
+    return used;
+  };
+  /** A message to a corrected address has a reference of its own. */
+  const numbered = (decision: Decision): Decision => {
+    const resend = resent.get(decision.row);
+    if (resend === undefined) return decision;
+    resent.delete(decision.row);
+    return decision.decision === 'send' ? { ...decision, resend } : decision;
+  };
+  /** A fallback that a report asks for and a rule forbids does not take place: the message before stays accepted. */
+  const insteadOf = (decision: Decision): Decision => {
+    const { row, line, key, to } = decision;
+    const state = accepted.get(row);
+    if (state !== undefined) accepted.delete(row);
+    if (state === undefined || decision.decision === 'send' || key === null || to === null) return decision;
+    return { decision: 'done', row, line, key, to, outcome: state.outcome, reason: state.reason };
+  };
+  return {
+    view,
+    winner,
+    join: (decision) => numbered(insteadOf(onStep(decision, usedBy(decision.row), claimRules))),
+  };
+}
+
+/** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
+function onStep(decision: Decision, used: readonly Channel[] | null, claimRules: () => OpenRules): Decision {
+  if (used === null || decision.decision !== 'send') return decision;
+  const { row, line, key, to, fallbacks } = decision;
+  const [message, ...rest] = fallbacks.filter(({ channel }) => !used.includes(channel));
+  if (message === undefined) return { decision: 'skip', row, line, key, to, reason: 'removed' };
+  const recipient = { ...decision.recipient, to: message.to };
+  for (const { reason, check } of claimRules()) {
+    const detail = check(recipient);
+    if (typeof detail === 'string') return { decision: 'skip', row, line, key, to, reason, detail };
+  }
+  return { ...decision, ...message, fallbacks: rest };
+}
+
+/**
+ * Says of a final outcome whether a start that asks for it sends to the recipient again, as `askAgain` in prepare.ts makes
+ * the ledger do it: how many messages went to earlier addresses; null: it does not.
+ */
+function again(start: PreviewedStart, earlierOf: () => ReadonlyMap<string, readonly EarlierRow[]>) {
+  let earlier: ReadonlyMap<string, readonly EarlierRow[]> | null = null;
+  const wasSentTo = (key: string, to: string): boolean => {
+    earlier ??= earlierOf();
+    return (earlier.get(key) ?? []).some((row) => row.to === to);
+  };
+  return ({ outcome, to: sentTo = null, resend = 0 }: RowState, key: string, to: string): number | null => {
+    const isCorrected = sentTo !== null && sentTo !== to;
+    if (outcome === 'rejected' && start.retryRejected === true) {
+      return resend > 0 && isCorrected && wasSentTo(key, to) ? null : resend;
+    }
+    const resends = outcome === 'accepted' && start.resendChanged === true && isCorrected && !wasSentTo(key, to);
+    return resends ? resend + 1 : null;
+  };
+}
+
+/** Channels that a report says did not reach a recipient, so that a fallback is due; asked in list order. */
+function reportedIn(ledger: Ledger, run: RunRecord, campaign: Campaign) {
+  const rows = unreachedRows(ledger, run, campaign);
+  let head = rows.next();
+  return (row: number): readonly Channel[] | null => {
+    while (head.done !== true && head.value.row < row) head = rows.next();
+    return head.done !== true && head.value.row === row ? head.value.used : null;
+  };
+}
+
+const UNDECIDED: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);
