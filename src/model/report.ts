@@ -11,6 +11,8 @@ export interface Halt {
   readonly rule: HaltRule;
   readonly message: string;
   readonly next: string;
+  /** The pending row that is probably the cause, because the API accepted others: without it, the run goes on. */
+  readonly at?: { readonly file: string; readonly line: number };
 }
 
 export const HALT_RULES = [

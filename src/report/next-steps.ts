@@ -213,9 +213,9 @@ function rejectedSteps(report: Report, again: string, amended: string | null, fo
   return advice;
 }
 
-function haltStep({ rule, message, next }: Halt, report: Report, again: string, amended: string | null): NextStep {
+function haltStep({ rule, message, next, at }: Halt, report: Report, again: string, amended: string | null): NextStep {
   const left = leftToSend(report) > 0;
-  if (AMENDS.has(rule)) return amendStep(report, `${message} ${next}`, amended);
+  if (AMENDS.has(rule) || at !== undefined) return amendStep(report, `${message} ${next}`, amended);
   const command = again;
   if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: `${message} ${next}`, command };
   // Who they are and what to do is the next step; no other recipients are left.

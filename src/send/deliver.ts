@@ -15,7 +15,7 @@ import type { SlowStart } from './concurrency.ts';
 import type { GroupCommit, TimedAnswer, TimedClaim } from './group-commit.ts';
 import type { Progress } from './progress.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-import type { Stop } from './stop.ts';
+import type { About, Stop } from './stop.ts';
 
 /**
  * Brings the recipients of a batch to an outcome, or leaves them `pending` if the run stops. A recipient that cannot
@@ -327,7 +327,8 @@ function applyOutcomes(
 ): Applied {
   if (due.length === 1) {
     const [verdict] = verdicts;
-    return verdict === undefined ? DONE : applyOutcome(due[0], attempt, from, facts, verdict, context);
+    const { line } = due[0].decision;
+    return verdict === undefined ? DONE : applyOutcome(due[0], attempt, from, facts, verdict, context, { line });
   }
   const again: Due[] = [];
   const halves: Due[] = [];
@@ -344,7 +345,8 @@ function applyOutcomes(
       continue;
     }
     // Several doubts of one request are one event for the rules that count events in a row, and so is another attempt.
-    const applied = applyOutcome(one, attempt, from, facts, verdict, context, noted?.outcome === verdict.outcome);
+    const sameEvent = noted?.outcome === verdict.outcome;
+    const applied = applyOutcome(one, attempt, from, facts, verdict, context, { sameEvent });
     noted = verdict;
     if (applied.again !== null) again.push(...applied.again);
     if (applied.more !== null) more.push(...applied.more);
@@ -366,12 +368,12 @@ function applyOutcome(
   facts: Attempt,
   verdict: Verdict,
   context: SendContext,
-  sameEvent = false,
+  about: About,
 ): Applied {
   // Also when the run was stopped meanwhile: recipients that could have been tried again wait for the next start.
   if (verdict.again && verdict.halt === null && attempt < context.attempts) {
     record(due, attempt, from, facts, verdict, 'pending', context);
-    if (!sameEvent && !context.stopped.aborted) noteRetry(context);
+    if (about.sameEvent !== true && !context.stopped.aborted) noteRetry(context);
     return { again: [due], retryAfterMs: verdict.retryAfterMs, more: null };
   }
   const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ? dueAfter(due) : undefined;
@@ -384,7 +386,7 @@ function applyOutcome(
   if (verdict.retryAfterMs !== null) context.rateLimiter.hold(verdict.retryAfterMs);
   context.progress.finished(verdict.outcome);
   // What still comes in after a signal did not end this start.
-  if (!context.stopped.aborted) context.stop.note(verdict, due.step, sameEvent);
+  if (!context.stopped.aborted) context.stop.note(verdict, { ...about, step: due.step, status: facts.status });
   return DONE;
 }
 

@@ -2,6 +2,7 @@ import { HandbillError } from '../errors.ts';
 import type { Verdict } from '../http/classify.ts';
 import { type ApiAddress, cannotConnect } from '../http/fault.ts';
 import type { Halt, HaltRule, Limits, Pause, Threshold } from '../model.ts';
+import { number } from '../report/formats.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
 import { wholePart } from '../util/units.ts';
 
@@ -11,13 +12,8 @@ import { wholePart } from '../util/units.ts';
  * that count are here.
  */
 export interface Stop {
-  /**
-   * Takes the final verdict of one recipient in this start; the first rule that applies is kept.
-   * @param step - 0 for the campaign's own message; then the fallbacks
-   * @param sameEvent - another recipient of the same request had the same outcome: rules that count events in a row count
-   *   them once
-   */
-  note(verdict: Verdict, step?: number, sameEvent?: boolean): void;
+  /** Takes the final verdict of one recipient in this start; the first rule that applies is kept. */
+  note(verdict: Verdict, about?: About): void;
   /** Takes a recipient who cannot receive the first channel step and is sent the next one. */
   fellBack(): void;
   /** The gate of the canary is shut: `figure` says which figure shuts it. */
@@ -31,6 +27,18 @@ export interface Stop {
   readonly halt: Halt | null;
   /** Of this start, or of this worker. */
   readonly counts: Answers;
+}
+
+/** What a verdict is about. */
+export interface About {
+  /** 0 for the campaign's own message, which is the default; then the fallbacks. */
+  readonly step?: number;
+  /** Another recipient of the same request had the same outcome: rules that count events in a row count them once. */
+  readonly sameEvent?: boolean;
+  /** The recipient's line in the list, where the request was for no other. */
+  readonly line?: number;
+  /** Of the answer; null: none came. */
+  readonly status?: number | null;
 }
 
 /** The counts of rules about all recipients. */
@@ -47,7 +55,7 @@ export interface Answers {
 const NEXT: Readonly<Record<HaltRule, string>> = {
   'not-authorised': 'Check the API key, the account and its credit, then send again: no recipient was affected.',
   'wrong-address':
-    'Check `baseUrl` of this environment in handbill.yaml, then send again. If it is right, the API says this of the first recipient alone: take that row out of the list, and send again with --amend.',
+    'Check `baseUrl` of this environment in handbill.yaml, then send again. If it is right, the API says this of that recipient alone: take the row out of the list, and send again with --amend.',
   'not-the-api':
     'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network; `handbill doubt list` shows who may have the message.',
   tls: 'Check the certificate of the API and the host in `baseUrl`.',
@@ -81,6 +89,8 @@ export interface StopContext {
   readonly others?: () => Answers;
   /** The API, which is named where it cannot be reached. */
   readonly api: ApiAddress;
+  /** The list, as the user would name it. */
+  readonly list: string;
   readonly onHalt: () => void;
 }
 
@@ -99,17 +109,20 @@ export function createStop(context: StopContext): Stop {
   let doubtsInARow = 0;
   let failuresInARow = 0;
 
-  const stop = (rule: HaltRule, message: string, next = NEXT[rule]): void => {
+  const keep = (first: Halt): void => {
     if (halt !== null) return;
-    halt = { rule, message, next };
+    halt = first;
     context.onHalt();
   };
+  const stop = (rule: HaltRule, message: string, next = NEXT[rule]): void => keep({ rule, message, next });
 
   return {
-    note(verdict, step = 0, sameEvent = false) {
+    note(verdict, about = {}) {
       const { outcome } = verdict;
-      const event = sameEvent ? 0 : 1;
-      if (verdict.halt !== null) stop(verdict.halt, haltMessage(verdict.halt, verdict, context.api));
+      const { step = 0 } = about;
+      const event = about.sameEvent === true ? 0 : 1;
+      if (verdict.halt !== null)
+        keep(haltByAnswer(verdict.halt, verdict, about, before.accepted + accepted + others().accepted, context));
       // Only an answer ends a row: an API that resets its connections does so now before and now after the first byte.
       if (outcome === 'failed') failuresInARow += event;
       if (outcome === 'in-doubt') {
@@ -188,6 +201,43 @@ function threshold(limit: Threshold | null, rows: number): number | null {
   if (limit === null) return null;
   return Math.max(1, 'count' in limit ? limit.count : wholePart(limit.share, rows));
 }
+
+/** Rules after an answer that may be about its recipient alone. */
+const ABOUT_ONE: ReadonlySet<HaltRule> = new Set(['not-authorised', 'wrong-address', 'not-the-api']);
+/** No credit, and the log-in at a proxy: never about a recipient. */
+const ABOUT_ALL: ReadonlySet<number> = new Set([402, 407]);
+
+/**
+ * The halt that one answer causes. Where it may be about its recipient alone, it names the row, by its line and not by
+ * its address, because the ledger keeps the text permanently.
+ */
+function haltByAnswer(
+  rule: HaltRule,
+  verdict: Verdict,
+  { line, status = null }: About,
+  accepted: number,
+  { api, list }: Pick<StopContext, 'api' | 'list'>,
+): Halt {
+  const message = haltMessage(rule, verdict, api);
+  if (line === undefined || !ABOUT_ONE.has(rule)) return { rule, message, next: NEXT[rule] };
+  const named = { rule, message: `${message} The answer was to ${list}:${line}.` };
+  const check = CHECK[rule];
+  if (check === undefined || accepted === 0 || (status !== null && ABOUT_ALL.has(status)))
+    return { ...named, next: NEXT[rule] };
+  const were = accepted === 1 ? 'message of this run was' : 'messages of this run were';
+  const why = `${number(accepted)} ${were} accepted before, so it is probably this recipient`;
+  const otherwise = `If others are answered so too, ${check}`;
+  if (verdict.outcome === 'in-doubt')
+    return { ...named, next: `${why}, who is in doubt: send again, and the others are sent to. ${otherwise}` };
+  const way = 'take the row out of the list, or exclude it with `recipients.where`, and send again with --amend.';
+  return { ...named, next: `${why}: ${way} ${otherwise}`, at: { file: list, line } };
+}
+
+/** What to check where the answers are not about one recipient. */
+const CHECK: Partial<Readonly<Record<HaltRule, string>>> = {
+  'not-authorised': 'check the API key, the account and its credit.',
+  'wrong-address': 'check `baseUrl` of this environment in handbill.yaml.',
+};
 
 /** The host and the reason, from the first words of what was recorded: `ECONNREFUSED: connect ECONNREFUSED ...`. */
 function unreachable({ error, reason }: Verdict, api: ApiAddress): string {

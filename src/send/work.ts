@@ -163,6 +163,7 @@ export async function openWork(
     rows: run.rows,
     limits: plan.campaign.limits,
     api: plan.environment,
+    list: plan.campaign.recipients.file,
     before,
     onHalt() {
       halt();

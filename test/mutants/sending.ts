@@ -105,8 +105,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: SETTLE,
-        was: `    record(due, attempt, from, facts, verdict, 'pending', context);\n    if (!sameEvent &&`,
-        is: `    if (!sameEvent &&`,
+        was: `    record(due, attempt, from, facts, verdict, 'pending', context);\n    if (about.sameEvent !== true &&`,
+        is: `    if (about.sameEvent !== true &&`,
       },
     ],
     proof: { in: 'processes/interruption.test.ts', only: 'for a Retry-After' },

@@ -42,6 +42,14 @@ describe('nextSteps of a run that was halted, with recipients left', () => {
     const last = nextSteps(halted({ pending: 2, rejected: 1 }), 'hello').at(-1);
     expect(last).toEqual({ text: `${left} This continues with them:`, command: 'handbill send hello --amend' });
   });
+  it('amends where a row is probably the cause, and says what to do with an approved plan', () => {
+    const next = 'Take it out, and send again with --amend.';
+    const one = { rule: 'not-authorised', message: 'Refused.', next, at: { file: 'people.csv', line: 8 } } as const;
+    const report = withTotals({ accepted: 7, pending: 2 }, { state: 'halted', halt: one });
+    expect(nextSteps(report, 'hello')[0]?.command).toBe('handbill send hello --amend');
+    const [planned] = nextSteps(report, 'hello', 'p.json');
+    expect(planned).toMatchObject({ command: null, text: expect.stringContaining('`exclude: [hello@once]`') });
+  });
   it('says nothing of a command where none continues', () => {
     const last = nextSteps(halted({ pending: 2 }), 'hello', 'p.json').at(-1);
     expect(last).toEqual({ text: left, command: null });

@@ -24,6 +24,7 @@ function stopWith(context: Partial<StopContext> = {}) {
     limits: { stopAfterInDoubt: null, stopAfterRejected: null },
     before: { accepted: 0, rejected: 0, firstSteps: 0, fellBack: 0 },
     api: { url: 'https://user:secret@api.example.com/v2/messages?key=secret', proxy: null },
+    list: 'people.csv',
     onHalt: () => {
       halts += 1;
     },
@@ -70,6 +71,51 @@ describe('doubts', () => {
   });
 });
 
+describe('the row that an answer was to', () => {
+  const refused = verdict('pending', { reason: 'not-authorised', halt: 'not-authorised' });
+  const PROBABLY = /probably this recipient/;
+
+  it('is named, and is the probable cause where others were accepted', () => {
+    const { stop } = stopWith();
+    stop.note(verdict('accepted'));
+    stop.note(refused, { line: 8, status: 403 });
+    expect(stop.halt?.message).toBe(
+      'The API refused the account or the key (not-authorised). The answer was to people.csv:8.',
+    );
+    expect(stop.halt?.next).toMatch(/^1 message of this run was accepted before, so it is probably this recipient: /);
+    expect(stop.halt?.at).toEqual({ file: 'people.csv', line: 8 });
+  });
+
+  it('is the probable cause too where only earlier starts had messages accepted', () => {
+    const { stop } = stopWith({ before: { accepted: 7, rejected: 0, firstSteps: 7, fellBack: 0 } });
+    stop.note(verdict('pending', { halt: 'wrong-address' }), { line: 8, status: 404 });
+    expect(stop.halt?.next).toMatch(/^7 messages of this run were accepted before, so it is probably this recipient: /);
+  });
+
+  it('is named without blame where nothing was accepted, or the answer is about the credit or a proxy', () => {
+    const first = stopWith().stop;
+    first.note(verdict('pending', { halt: 'wrong-address' }), { line: 2, status: 404 });
+    expect(first.halt?.message).toContain('The answer was to people.csv:2.');
+    expect(first.halt?.next).toContain('If it is right, the API says this of that recipient alone');
+    expect(first.halt?.at).toBeUndefined();
+    for (const status of [402, 407]) {
+      const { stop } = stopWith();
+      stop.note(verdict('accepted'));
+      stop.note(refused, { line: 8, status });
+      expect(stop.halt?.next).not.toMatch(PROBABLY);
+      expect(stop.halt?.at).toBeUndefined();
+    }
+  });
+
+  it('is not named where the request was for several recipients', () => {
+    const { stop } = stopWith();
+    stop.note(verdict('accepted'));
+    stop.note(refused, { status: 403 });
+    expect(stop.halt?.message).toBe('The API refused the account or the key (not-authorised).');
+    expect(stop.halt?.next).not.toMatch(PROBABLY);
+  });
+});
+
 describe('refusals', () => {
   const refuse = (stop: ReturnType<typeof createStop>, times: number) => {
     for (let i = 0; i < times; i++) stop.note(verdict('rejected'));
@@ -97,7 +143,7 @@ describe('refusals', () => {
     const first = stopWith().stop;
     for (let i = 0; i < 19; i++) first.fellBack();
     // What the fallback was accepted for says nothing about the channel.
-    first.note(verdict('accepted'), 1);
+    first.note(verdict('accepted'), { step: 1 });
     expect(first.halt).toBeNull();
     first.fellBack();
     expect(first.halt?.rule).toBe('refusals');
@@ -116,7 +162,7 @@ describe('refusals', () => {
   it('counts several doubts of one request as one event in a row', () => {
     const { stop } = stopWith({ inFlight: 64 });
     stop.note(verdict('in-doubt'));
-    for (let i = 0; i < 10; i++) stop.note(verdict('in-doubt'), 0, true);
+    for (let i = 0; i < 10; i++) stop.note(verdict('in-doubt'), { sameEvent: true });
     expect(stop.halt).toBeNull();
   });
 
