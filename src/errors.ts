@@ -70,7 +70,8 @@ export const CODES = {
   'csv-empty-rows': 'Rows in which no field has a value were left out of the list.',
   'csv-empty-columns': 'Columns without a name and without values were left out at the end of each row.',
   'csv-no-rows': 'The list has a header but no rows.',
-  'wrong-encoding': 'The list is read as windows-1252, but all of it is valid UTF-8.',
+  'wrong-encoding':
+    'The list is read as windows-1252, but all of it is valid UTF-8; or that happened before it was saved (`RenÃ©e`).',
   'list-too-old': 'The list was written longer ago than `recipients.maxAge` allows.',
   'list-too-short':
     'The list has fewer recipients than `limits.minRecipients` asks for, or none where the campaign goes out by its schedule.',

@@ -103,6 +103,27 @@ function validStart(bytes: Uint8Array, encoding: ListEncoding): string {
   return text;
 }
 
+/**
+ * Text in UTF-8 that was read as windows-1252 and saved again, such as Ã© for é. Signs that can follow a word that ends with Ã, as
+ * Portuguese has them, count only where the word cannot be one.
+ */
+const GARBLED = new RegExp(
+  [
+    '\u00c3[\u0080-\u009f\u00a1-\u00a9\u00ac\u00ad\u00af-\u00b2\u00b4-\u00b6\u00b8\u00b9\u00bc-\u00bf\u20ac\u0192\u201e\u2020\u2021\u02c6\u2030\u0160\u0161\u2039\u0152\u0153\u017d\u017e\u0178\u02dc\u00b3]',
+    '\u00c3[\u00aa\u00ab\u00ae\u00ba\u00bb](?=\\p{Ll})',
+    '\u00c3[\u2018\u201c](?=\\p{L})',
+    '(?<!\\p{L})\u00c3\u2013(?=\\p{L})',
+    '\u00c2[\u00a1-\u00a5\u00a9\u00b0\u00b1\u00b4\u00bf]',
+    '\u00e2\u20ac.|\u00e2\u201a\u00ac|\u00f0\u0178',
+  ].join('|'),
+  'u',
+);
+
+/** The first characters of a text that were garbled in this way, or null. */
+export function garbledIn(text: string): string | null {
+  return GARBLED.exec(text)?.[0] ?? null;
+}
+
 /** Finds a file that is declared as windows-1252, in which every byte is a character, but is UTF-8. */
 export interface Utf8Suspicion {
   /** The next block of the file. */

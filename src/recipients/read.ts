@@ -11,6 +11,7 @@ import {
   createDecoding,
   createUtf8Suspicion,
   DecodeFault,
+  garbledIn,
   sniffEncoding,
   type TextDecoding,
   type Utf8Suspicion,
@@ -21,6 +22,7 @@ import {
   countLines,
   emptyColumns,
   emptyRows,
+  garbledText,
   invalidEncoding,
   MAX_RECORD_CHARACTERS,
   noHeader,
@@ -386,15 +388,20 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
   const { close } = source;
   let count = 0;
   const empty = { count: 0, line: 0 };
+  // Cells are looked at only once a piece of the text has it: a pair that two pieces share is missed.
+  let isGarbled = false;
+  let garbled: Diagnostic | null = null;
 
   async function* records(): AsyncGenerator<readonly CsvRecord[]> {
     const parser = createRecordParser({ file, line: top.restLine, delimiter: top.delimiter });
+    isGarbled = garbledIn(top.rest) !== null;
     yield await parser.push(top.rest);
     for (;;) {
       if (parser.fault() !== null) throw parser.fault();
       const { value: piece } = await text.next();
       if (piece === undefined) break;
       if (typeof piece !== 'string') throw piece.refusal(parser.line());
+      isGarbled ||= garbledIn(piece) !== null;
       yield await parser.push(piece);
     }
     yield await parser.end();
@@ -417,6 +424,10 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
     const rows: Row[] = [];
     for (const { fields, line } of batch) {
       const cells = isEscaped ? fields.map(unguardCell) : fields;
+      if (isGarbled && garbled === null) {
+        const found = garbledIn(fields.join(' | '));
+        if (found !== null) garbled = garbledText(file, line, found);
+      }
       if (!isEmpty(cells)) rows.push(toRow(count + rows.length, line, cells, columns.length, width));
       else if (++empty.count === 1) empty.line = line;
     }
@@ -425,7 +436,9 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
 
   const suspected = (): readonly Diagnostic[] => {
     const line = suspicion.line();
-    return line === null ? [] : [wrongEncoding(file, line)];
+    if (line !== null) return [wrongEncoding(file, line)];
+    // Where windows-1252 is declared, the setting is what may be wrong.
+    return garbled === null || spec.encoding === 'windows-1252' ? [] : [garbled];
   };
   const notes = (): readonly Diagnostic[] => [
     ...suspected(),

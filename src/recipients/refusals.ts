@@ -168,6 +168,14 @@ export function wrongEncoding(file: string, line: number): Diagnostic {
   });
 }
 
+/** @param found - what a cell of the line holds, such as Ã© */
+export function garbledText(file: string, line: number, found: string): Diagnostic {
+  return warning('wrong-encoding', `The list holds "${found}": UTF-8 that was read as windows-1252 and saved again.`, {
+    at: { file, line },
+    hint: 'Export the list again, as UTF-8: messages would show these characters.',
+  });
+}
+
 const MAGIC: readonly (readonly [string, readonly number[]])[] = [
   ['an Excel workbook or another zip archive', [0x50, 0x4b, 0x03, 0x04]],
   ['an Excel workbook', [0xd0, 0xcf, 0x11, 0xe0]],

@@ -265,6 +265,34 @@ describe('a list in UTF-8 that is declared as windows-1252', () => {
   });
 });
 
+describe('a list in UTF-8 that was read as windows-1252 and saved again', () => {
+  const project2 = (...names: readonly string[]): Promise<string> =>
+    project('', `msisdn,name\n${names.map((name, i) => `+44740012345${i},${name}\n`).join('')}`);
+
+  it.each([
+    ['RenÃ©e'],
+    ['donâ€™t'],
+    ['Ã–zil'],
+    ['FranÃ§ois'],
+    ['MÃ¼ller'],
+    ['Ã\u0081lvaro'],
+    ['JesÃºs'],
+    ['Â£5'],
+    ['ðŸŽ‰'],
+  ])('is warned about once, with the first line: %s', async (name) => {
+    const root = await project2('Ada', name, name);
+    expect((await validate(root)).said.filter((one) => one.startsWith('wrong'))).toEqual(['wrong-encoding 3']);
+  });
+
+  it.each([
+    ['SÃO PAULO', 'MAÇÃ', '“MANHÃ”', 'MANHÃ… é', 'MANHÃ—TARDE', 'MAÇû, é', 'GALPÃ’s'],
+    ['Ângela', 'TÂM Â', 'Renée', '5 €', 'Ðuro', 'ŸNIS', 'âge', 'CÂ’s', '£5', 'Zoë', 'Nguyễn Ã'],
+  ])('is not suspected in words of real languages: %s', async (...names) => {
+    const root = await project2(...names.map((name) => `"${name}"`));
+    expect((await validate(root)).said.filter((one) => one.startsWith('wrong'))).toEqual([]);
+  });
+});
+
 it('an encoding that is not supported is answered with those that are', async () => {
   const hint = async (encoding: string): Promise<string> => {
     const root = await project(`encoding: ${encoding}`, 'msisdn,name\n+447400123456,Ada\n');
