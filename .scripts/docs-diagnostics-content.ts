@@ -27,6 +27,20 @@ export const CONTENT = {
     fix: 'Write the text as it is in the list. If some lists simply lack it, leave it: it is a warning, and the message is sent.',
     example: { files: template('Hello {{first_name}}.{{#if (eq order "a-100")}} It is your first order.{{/if}}') },
   },
+  'test-too-small': {
+    cause:
+      'A variant wins with `winner.minimum` messages or more (50 where it is not set), and this list with this `test` has fewer for one of them.',
+    fix: 'Raise `test`, or lower `winner.minimum`. Without a winner, recipients outside the test wait until `--winner` names one.',
+    example: {
+      files: {
+        ...campaign(
+          'test: 50%\nwinner: { by: replied }\nvariants:\n  - { name: A, template: { text: Hi } }\n  - { name: B, template: { text: Hello } }',
+          ['template'],
+        ),
+        'hello/people.csv': `msisdn\n${Array.from({ length: 12 }, (_, i) => `+4474001234${50 + i}\n`).join('')}`,
+      },
+    },
+  },
   'not-gsm': {
     cause:
       'Emoji, curly quotes, or letters such as `ç` and `ł` are not in the alphabet of GSM-7, and the campaign asks for it.',

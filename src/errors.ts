@@ -110,6 +110,7 @@ export const CODES = {
     'The template holds a column in the brackets of another tool, such as `{name}`, which would be sent literally.',
   'template-needs': 'The variables of a provider template are not those that `template.needs` names.',
   'unmet-comparison': 'A template, a variant or `recipients.where` asks for what no recipient has.',
+  'test-too-small': 'The test gives a variant fewer messages than `winner.minimum`, so that no variant can win.',
   'unused-column': 'No template uses this column.',
   // Content
   'empty-message': 'The message has no text in this row.',

@@ -3,18 +3,42 @@ import type { Campaign } from '../model.ts';
 import { isRelative } from '../recipients/query.ts';
 import { number } from '../report/words.ts';
 import { formatMoney, microsOf, unitsOf } from '../util/units.ts';
+import { listWithAnd } from '../util/words.ts';
 import type { Estimate, WorstRows } from './estimate.ts';
 
 /** An SMS of more parts is worth a warning, and of more than the second number refuses, unless the campaign says more. */
 const LONG_PARTS = 3;
 const MOST_PARTS = 10;
 
-/** What is probably not meant: a segment that no recipient is in, and SMS with more parts than people expect. */
+/**
+ * What is probably not meant: a segment that no recipient is in, SMS with more parts than people expect, and a test that
+ * can find no winner.
+ */
 export function adviseEstimate(
   campaign: Campaign,
-  estimate: Pick<Estimate, 'longest' | 'rows' | 'skipped'>,
+  estimate: Pick<Estimate, 'longest' | 'rows' | 'skipped' | 'variants' | 'deferred' | 'done'>,
 ): readonly Diagnostic[] {
-  return [...adviseSegment(campaign, estimate), ...adviseLength(campaign, estimate)];
+  return [...adviseSegment(campaign, estimate), ...adviseLength(campaign, estimate), ...adviseTest(campaign, estimate)];
+}
+
+/** Nothing is said of a sample, which is not the list, and of a run that has begun: its test is not among the rows left. */
+function adviseTest(
+  { file, variants, split: { decides, test }, recipients: { sampled } }: Campaign,
+  { variants: counts, deferred, done }: Pick<Estimate, 'variants' | 'deferred' | 'done'>,
+): readonly Diagnostic[] {
+  if (decides === null || test === null || sampled !== undefined || Object.keys(done).length > 0) return [];
+  // The rest waits for the winner, and for nothing else: all of the test is counted.
+  if (Object.keys(deferred).join() !== 'winner-undecided') return [];
+  const { minimum } = decides;
+  const tested = variants.filter(({ where }) => where === null).map(({ name }) => ({ name, count: counts[name] ?? 0 }));
+  const least = Math.min(...tested.map(({ count }) => count));
+  if (least >= minimum) return [];
+  const said = listWithAnd(tested.map(({ name, count }) => `${number(count)} of "${name}"`));
+  const message = `The test has ${said}; winner.minimum asks for ${number(minimum)} of each, so that no variant can win.`;
+  const needed = least === 0 ? 100 : Math.ceil(((test * minimum) / least) * 100);
+  const share = needed < 100 ? `Set \`test\` to ${needed}% or more, or` : 'The list is too short for such a test:';
+  const lower = least === 0 ? 'name the winner with --winner' : `set \`winner.minimum\` to ${number(least)} or less`;
+  return [warning('test-too-small', message, { at: { file }, hint: `${share} ${lower}.` })];
 }
 
 /** Nothing is said where the segment depends on the day, as that of a birthday, or `exclude` may have left them out. */
