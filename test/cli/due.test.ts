@@ -456,6 +456,16 @@ describe('the command', () => {
   const check = new Ajv({ strict: true, strictTypes: false, allowUnionTypes: true }).compile(schema);
   const nowhere = { url: 'http://127.0.0.1:9' };
 
+  it('does not say that a run was sent that no recipient got', async () => {
+    using project = projectOf(nowhere, { hello: { cron: '* * * * *' } });
+    const { status, stdout } = await runHere(['due', '--env', 'test', '--yes'], {
+      cwd: project.root,
+      env: { ...process.env, ...KEY },
+    });
+    expect(stdout).toMatch(/^hello \(\S+\): begun in test, not finished\.\n/);
+    expect(status).not.toBe(0);
+  });
+
   it('says what would be done, and does nothing', async () => {
     using project = projectOf(nowhere, { hello: { cron: '0 9 * * 1-5', timeZone: 'Europe/London' } });
     const dryRun = (at: string, ...more: string[]) =>

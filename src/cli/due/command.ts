@@ -187,7 +187,7 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   const command = sendCommand({ environment, occurrence: item.occurrence ?? 'once' }, item.file, null);
   switch (item.action) {
     case 'send':
-      return `${name}: ${dryRun ? `would be sent to ${environment}` : `sent to ${environment}`}.${missed}`;
+      return `${name}: ${dryRun ? `would be sent to ${environment}` : sentTo(environment, item)}.${missed}`;
     case 'continue':
       return `${name}: ${dryRun ? 'its unfinished run would be continued' : 'its unfinished run was continued'}.`;
     case 'miss':
@@ -211,6 +211,11 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   }
   if (item.why === 'superseded') return `${name}: left unfinished, because a later instant is due.`;
   return `${name}: left halted. When its cause is gone, continue with: ${command}`;
+}
+
+/** A run that did not finish may have sent to no recipient: what became of it is in its report. */
+function sentTo(environment: string, { result }: DueItem): string {
+  return result?.report?.state === 'finished' ? `sent to ${environment}` : `begun in ${environment}, not finished`;
 }
 
 function missedWords({ missed }: DueItem): string {
