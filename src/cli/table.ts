@@ -119,7 +119,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'runs',
-    summary: 'the runs in the ledger, newest first',
+    summary: 'the runs in the ledger, last active first',
     group: RESULTS,
     guide: 'provenance',
     load: () => import('./runs/command.ts'),

@@ -195,6 +195,8 @@ export interface Significance {
 export interface RequestFigures {
   readonly posted: number;
   readonly retried: number;
+  /** Starts that broke off, killed or without their ledger: their requests are counted nowhere; absent for none. */
+  readonly uncountedStarts?: number;
   readonly perSecond: number;
   readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number };
 }

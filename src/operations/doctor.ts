@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { devNull, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -16,9 +17,11 @@ import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
 import { isInvented } from '../scaffold/scaffold.ts';
 import { readHasher } from '../suppression/hash.ts';
+import { shellWord } from '../util/escape.ts';
 import { runGit } from '../util/git.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
+import { grants } from '../util/platform.ts';
 import { version } from '../util/version.ts';
 import { listWithAnd } from '../util/words.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
@@ -87,6 +90,7 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
     ...(campaign?.checks ?? []),
     await checkSchemas(project.root),
     await checkGit(project, env),
+    ...(await checkEnvFile(project, cwd)),
     ...(await checkListsInGit(await campaignsOf(project.root, campaign?.campaign ?? null, options), project, env)),
     ...(reading.ledgerFault === null ? [] : [asCheck('ledger', reading.ledgerFault)]),
     ...ledger.checks,
@@ -230,6 +234,16 @@ async function checkSchemas(root: string): Promise<DoctorCheck> {
 const SCHEMAS = ['campaign.schema.json', 'project.schema.json'];
 const LARGEST_SCHEMA_BYTES = 1 << 20;
 
+/** Keys in `.env`, which commands read. */
+async function checkEnvFile({ root }: Pick<Project, 'root'>, cwd: string): Promise<readonly DoctorCheck[]> {
+  const path = join(root, '.env');
+  const facts = await stat(path).catch(() => null);
+  if (facts === null || !grants(facts.mode, 0o044)) return [];
+  const shown = displayPath(path, cwd);
+  const hint = `Make it private: chmod 600 ${shellWord(shown)}`;
+  return [found('key', 'warning', `Other users can read ${shown}, which may hold keys.`, { hint })];
+}
+
 /** git for `diff`, and whether git would commit the ledger. */
 async function checkGit({ root, ledger }: Pick<Project, 'root' | 'ledger'>, env: Env): Promise<DoctorCheck> {
   const place = { folder: root, env, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) };
@@ -318,6 +332,12 @@ const LOOKED_AT_ROWS = 1000;
 
 const GIT_TIMEOUT_MS = 10_000;
 
+/** Words for environments without approvers: all, or the one that was asked about. */
+function askedFor({ environments }: Project, only: readonly Environment[]): string {
+  const [one] = only;
+  return one === undefined || only.length === environments.size ? 'No environment asks' : `${one.name} does not ask`;
+}
+
 /** Who may sign, if an environment needs approval, and the program that verifies signatures. */
 async function checkApproval(
   project: Project,
@@ -325,7 +345,7 @@ async function checkApproval(
   env: Env,
 ): Promise<readonly DoctorCheck[]> {
   const asking = only.filter(({ approval }) => approval !== null);
-  if (asking.length === 0) return [found('approval', 'skipped', 'No environment asks for it.')];
+  if (asking.length === 0) return [found('approval', 'skipped', `${askedFor(project, only)} for it.`)];
   const checks: DoctorCheck[] = [];
   for (const environment of asking) {
     const of = environment.name;

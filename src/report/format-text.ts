@@ -18,6 +18,7 @@ import {
   purgedWords,
   repliesText,
   STATE_WORDS,
+  uncountedWords,
   unmatchedLines,
 } from './words.ts';
 
@@ -160,6 +161,7 @@ function facts(report: Report, options: ReportOptions, paint: Paint): string {
   const requests = [number(posted)];
   if (retried > 0) requests.push(`${number(retried)} ${retried === 1 ? 'retry' : 'retries'}`);
   if (perSecond > 0) requests.push(`${number(Math.round(perSecond * 10) / 10)}/s`);
+  requests.push(...uncountedWords(report.requests, formats));
   const rows: [string, string][] = [['Requests', requests.join(', ')]];
   if (posted > 0) {
     const { p50, p95, p99 } = latencyMs;
@@ -184,9 +186,11 @@ function shortFacts(report: Report, { currency, width, formats = PLAIN }: Report
   const requests = [countOf(posted, 'request')];
   if (retried > 0) requests.push(countOf(retried, 'retry', 'retries'));
   if (perSecond > 0) requests.push(`${number(Math.round(perSecond * 10) / 10)}/s`);
+  const uncounted = uncountedWords(report.requests, formats);
+  requests.push(...uncounted);
   const { parts, cost } = report.sms;
   const all = [
-    ...(posted > 0 ? [requests.join(', ')] : []),
+    ...(posted + uncounted.length > 0 ? [requests.join(', ')] : []),
     ...(parts > 0 ? [countOf(parts, 'part')] : []),
     ...(cost === null ? [] : [money(cost, currency)]),
     ...deliveryLines(report).map(([word, count]) => `${word === '-' ? 'no delivery report' : word} ${number(count)}`),

@@ -4,6 +4,7 @@ import {
   type OutcomeState,
   type ReplyTotals,
   type Report,
+  type RequestFigures,
   type RunState,
   UNMATCHED_REASONS,
   type UnmatchedReason,
@@ -132,6 +133,14 @@ export function deliveryLines(
     return [word, count, say.percent(count, all), meaning];
   });
   return all === known ? lines : [...lines, ['-', all - known, say.percent(all - known, all), 'nothing came back yet']];
+}
+
+/** Which requests are missing in the figures, because nothing recorded them. */
+export function uncountedWords(
+  { uncountedStarts = 0 }: Pick<RequestFigures, 'uncountedStarts'>,
+  say: Formats = PLAIN,
+): readonly string[] {
+  return uncountedStarts === 0 ? [] : [`without those of ${say.count(uncountedStarts, 'start')} that broke off`];
 }
 
 /** Why a delivery report that names the id of a message is not about it, in half a sentence. */

@@ -72,14 +72,16 @@ export function createProgress(): ProgressWithLatency {
 }
 
 /**
- * The run's figures with those of this start added: `{ posted, retried, activeMs, latency }`; `opensAtMs` only of this
- * start, which checked all recipients; `winner` as it was found.
+ * The run's figures with those of this start added: `{ starts, posted, retried, activeMs, latency }`; `opensAtMs` only of
+ * this start, which checked all recipients; `winner` as it was found.
  */
 export function addFigures(before: JsonObject | null, progress: ProgressWithLatency, activeMs: number): JsonObject {
   const earlier = (name: string): number => (typeof before?.[name] === 'number' ? before[name] : 0);
   const latency = createLatency(readLatency(before?.['latency']));
   latency.merge(progress.times.save());
   return {
+    // Fewer than the run has begun: the figures of the others were never written.
+    starts: earlier('starts') + 1,
     posted: earlier('posted') + progress.figures.posted,
     retried: earlier('retried') + progress.figures.retried,
     activeMs: earlier('activeMs') + Math.round(activeMs),

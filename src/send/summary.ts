@@ -41,7 +41,7 @@ export function summarise(
     ...winnerOf(run),
     ...changedIn(ledger, run),
   };
-  return buildReport(facts, ledger.steps(run), figuresOf(run.figures), { campaign, cameBack });
+  return buildReport(facts, ledger.steps(run), figuresOf(run, state), { campaign, cameBack });
 }
 
 /**
@@ -79,16 +79,18 @@ export function stateOf(ledger: Pick<Ledger, 'isHeld'>, run: RunRecord): RunStat
 }
 
 /** The figures of all starts; zeros where another version wrote something else, or nothing was sent yet. */
-function figuresOf(figures: JsonObject | null): RequestFigures {
+function figuresOf({ figures, starts }: RunRecord, state: RunState): RequestFigures {
   const of = (name: string): number => {
     const value = figures?.[name];
     return typeof value === 'number' && Number.isFinite(value) ? value : 0;
   };
   const posted = of('posted');
   const activeMs = of('activeMs');
+  const uncountedStarts = starts - of('starts') - (state === 'running' ? 1 : 0);
   return {
     posted,
     retried: of('retried'),
+    ...(uncountedStarts > 0 ? { uncountedStarts } : {}),
     perSecond: activeMs > 0 ? Math.round((posted / (activeMs / 1000)) * 10) / 10 : 0,
     latencyMs: createLatency(readLatency(figures?.['latency'])).figures(),
   };

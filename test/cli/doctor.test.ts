@@ -458,6 +458,17 @@ const BROKEN: readonly Broken[] = [
     exit: 0,
   },
   {
+    label: 'a file .env that others can read',
+    breaks: (project) => {
+      project.write('.env', `HANDBILL_API_KEY=${KEY}\n`);
+      chmodSync(project.path('.env'), 0o644);
+    },
+    check: 'key',
+    status: 'warning',
+    says: /^Other users can read \.env, which may hold keys\.$/,
+    exit: 0,
+  },
+  {
     label: 'plain http to another machine',
     breaks: (project) => project.write('handbill.yaml', PRODUCTION.replace('https:', 'http:')),
     check: 'project',
@@ -692,4 +703,17 @@ test('a campaign whose list is not there is a problem, and not one that is valid
   expect(said.map(({ status: found, message }) => [found, message])).toEqual([
     ['problem', expect.stringContaining('The file "people.csv" does not exist.')],
   ]);
+});
+
+test('says of the environment that was asked about that it does not need approval', async () => {
+  const api = 'baseUrl: https://api.example.com, apiKey: { env: HANDBILL_API_KEY }';
+  using project = createProject({
+    'handbill.yaml': `environments:\n  rehearsal: { ${api} }\n  production: { ${api}, approvers: { file: approvers } }\n`,
+  });
+  const ofApproval = async (...args: string[]) =>
+    (await doctorIn(project.root, args)).checkup.checks.find(({ check }) => check === 'approval')?.message;
+  expect(await ofApproval('--env', 'rehearsal')).toBe('rehearsal does not ask for it.');
+  expect(await ofApproval('--env', 'production')).toContain('Who may sign plans for production');
+  project.write('handbill.yaml', `environments:\n  rehearsal: { ${api} }\n`);
+  expect(await ofApproval()).toBe('No environment asks for it.');
 });

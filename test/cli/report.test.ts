@@ -5,6 +5,9 @@ import { openLedger } from '../../src/ledger/open.ts';
 import type { ResultRecord } from '../../src/ledger/records.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { createLatency } from '../../src/report/latency.ts';
+import { until } from '../helpers/cli.ts';
+import { createScene } from '../oracle/scene.ts';
+import { startApi } from '../processes/api.ts';
 import { HELLO, handbill, projectWith } from './run-handbill.ts';
 
 const IDENTITY = { environment: 'sandbox', campaign: 'hello', occurrence: 'once' };
@@ -133,4 +136,39 @@ test('a run that is not there gets the nearest name', async () => {
   const { status, err } = await handbill(root, ['report', 'hallo']);
   expect(status).toBe(2);
   expect(err).toContain('Did you mean "hello"?');
+});
+
+test('says that the requests of a start that was killed are not counted', { timeout: 60_000 }, async () => {
+  let answered = false;
+  await using api = await startApi(() => (answered ? {} : { after: new Promise(() => undefined) }));
+  using scene = createScene({ rows: 3, baseUrl: api.url, receipts: api.receipts });
+  const sender = scene.start();
+  await until('the first request', () => api.received() === 1);
+  sender.kill('SIGKILL');
+  await sender.done;
+  answered = true;
+  const requests = async (format: string) => (await scene.look(['report', 'proof', '--format', format])).stdout;
+  const without = 'without those of 1 start that broke off';
+  expect(JSON.parse(await requests('json'))).toMatchObject({
+    state: 'interrupted',
+    requests: { posted: 0, uncountedStarts: 1 },
+  });
+  expect(await requests('text')).toContain(`Requests  0, ${without}\n`);
+  const sent = await scene.send();
+  expect(sent.status).toBe(4);
+  expect(JSON.parse(await requests('json'))).toMatchObject({ requests: { posted: 2, uncountedStarts: 1 } });
+  expect(await requests('text')).toMatch(/Requests {2}2, .*, without those of 1 start that broke off\n/);
+  const html = await requests('html');
+  expect(html.split(without).length - 1).toBe(2);
+});
+
+test('counts every start that ended', async () => {
+  const project = await projectWith(HELLO);
+  try {
+    for (const limit of ['1', '2']) await handbill(project.root, ['send', 'hello', '--limit', limit, '--quiet']);
+    const { out } = await handbill(project.root, ['report', 'hello', '--format', 'json']);
+    expect(JSON.parse(out).requests).not.toHaveProperty('uncountedStarts');
+  } finally {
+    await project.remove();
+  }
 });

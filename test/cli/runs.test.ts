@@ -13,7 +13,7 @@ function begin(ledger: Ledger, campaign: string, nowMs: number): string {
   return ledger.start(planFile, nowMs).run.id;
 }
 
-test('runs are listed newest first; one that was killed is interrupted', async () => {
+test('runs are listed last active first; one that was killed is interrupted', async () => {
   const { root, remove } = await projectWith({});
   const ledger = openLedger(join(root, 'other.db'), { mode: 'write', nowMs: T0 });
   const first = begin(ledger, 'first', T0);

@@ -14,7 +14,7 @@ export function configure(command: Command, context: CommandContext): void {
   command.option('--commit [hash]', 'show the commits; with a hash or its beginning only the runs from that commit');
   addLedger(addFormat(command, ['text', 'json']));
   addExamples(command, [
-    ['handbill runs', 'a table, newest first'],
+    ['handbill runs', 'a table, last active first'],
     ['handbill runs --commit 1a2b3c4', 'what was sent from this commit'],
     ['handbill runs --format json', 'the summary of every run, for scripts'],
   ]);

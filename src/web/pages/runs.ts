@@ -15,6 +15,7 @@ import {
   inputFacts,
   OUTCOME_WORDS,
   repliesText,
+  uncountedWords,
   unmatchedLines,
   WORST_FIRST,
 } from '../../report/words.ts';
@@ -44,7 +45,7 @@ import { causesTable, type RunDetail, runCharts, sparkline, variantsSection } fr
 
 const RUNS_ON_A_PAGE = 25;
 
-/** `/`: all runs, newest first. */
+/** `/`: all runs, last active first. */
 export const makeRuns: MakePage = async (site, { ledger }, { view, query, patienceMs }) => {
   const all = newestFirst(ledger.runs());
   const from = Math.min(wholeOf(query, 'from') ?? 0, Math.max(0, all.length - 1));
@@ -179,7 +180,7 @@ interface RunsData {
   readonly older: string | null;
 }
 
-/** All runs, newest first. */
+/** All runs, last active first. */
 export function runsPage(view: View, data: RunsData): Content {
   const running = data.runs.filter(({ state }) => state === 'running').length;
   const title = 'Runs';
@@ -218,7 +219,7 @@ function runsTable({ formats }: View, { runs, total, newer, older }: RunsData): 
       run.times === null || run.times.length < 2 ? '' : sparkline(formats, run.times),
     ],
   }));
-  return html`${table(`${formats.count(total, 'run')}, newest first.`, COLUMNS, rows)}
+  return html`${table(`${formats.count(total, 'run')}, last active first.`, COLUMNS, rows)}
 ${pager('More runs', [
   ['Newer runs', newer],
   ['Older runs', older],
@@ -418,13 +419,19 @@ function counting(): Html {
 function figures({ formats }: View, { report }: RunData): Html {
   const { requests, sms, steps, replies, winner, opensAt } = report;
   const { latencyMs } = requests;
+  const uncounted = uncountedWords(requests, formats);
   return html`<h2>Figures</h2>
 ${facts([
   [
     'Requests',
-    requests.posted === 0
+    requests.posted === 0 && uncounted.length === 0
       ? null
-      : `${formats.number(requests.posted)}, ${formats.count(requests.retried, 'retry', 'retries')}, ${formats.number(requests.perSecond)} a second`,
+      : [
+          formats.number(requests.posted),
+          formats.count(requests.retried, 'retry', 'retries'),
+          `${formats.number(requests.perSecond)} a second`,
+          ...uncounted,
+        ].join(', '),
   ],
   [
     'Latency',

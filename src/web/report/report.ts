@@ -1,7 +1,7 @@
 import type { Report } from '../../model.ts';
 import { PLAIN } from '../../report/formats.ts';
 import type { Outcomes } from '../../report/record.ts';
-import { commitFacts, inputFacts, repliesText } from '../../report/words.ts';
+import { commitFacts, inputFacts, repliesText, uncountedWords } from '../../report/words.ts';
 import { Html, html } from '../../util/escape.ts';
 import { FUNNEL_STYLE } from '../charts/funnel.ts';
 import { documentFrame } from '../document.ts';
@@ -51,7 +51,10 @@ function figuresOf(report: Report, options: ReportPageOptions): Html {
   const pairs: [string, string][] = [
     [
       'Requests',
-      `${number(posted)}, ${number(retried)} ${retried === 1 ? 'retry' : 'retries'}, ${number(Math.round(perSecond * 10) / 10)}/s`,
+      [
+        `${number(posted)}, ${number(retried)} ${retried === 1 ? 'retry' : 'retries'}, ${number(Math.round(perSecond * 10) / 10)}/s`,
+        ...uncountedWords(report.requests, formats),
+      ].join(', '),
     ],
     [
       'Latency',

@@ -3,7 +3,14 @@ import { type Formats, PLAIN } from '../../report/formats.ts';
 import { nextSteps } from '../../report/next-steps.ts';
 import { reasonAdvice, reasonWords } from '../../report/reason-words.ts';
 import { totalsKey } from '../../report/tally.ts';
-import { acceptedWords, OUTCOME_WORDS, purgedWords, STATE_WORDS, WORST_FIRST } from '../../report/words.ts';
+import {
+  acceptedWords,
+  OUTCOME_WORDS,
+  purgedWords,
+  STATE_WORDS,
+  uncountedWords,
+  WORST_FIRST,
+} from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { stackedBar } from '../charts/bars.ts';
 import { inlineMark, toneClass } from '../charts/chart.ts';
@@ -41,7 +48,7 @@ function glance(report: Report, { currency, formats = PLAIN }: ReportPageOptions
   const sent =
     requests.posted === 0
       ? null
-      : html`<p class="soft">${countOf(requests.posted, 'request')}, ${number(Math.round(requests.perSecond * 10) / 10)} a second; 95% were answered within ${milliseconds(requests.latencyMs.p95)}.</p>
+      : html`<p class="soft">${countOf(requests.posted, 'request')}, ${number(Math.round(requests.perSecond * 10) / 10)} a second; 95% were answered within ${milliseconds(requests.latencyMs.p95)}${uncountedWords(requests, formats).map((words) => html`; ${words}`)}.</p>
 `;
   return html`<dl class="funnel">
 ${funnelFigures(funnelOf(report), formats)}${cost}</dl>
