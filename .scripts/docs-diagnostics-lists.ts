@@ -82,7 +82,7 @@ export const LISTS = {
   'wrong-encoding': {
     cause:
       '`recipients.encoding` says windows-1252, but the file is UTF-8: each character outside ASCII would be sent as two or three others. A file in windows-1252 is hardly ever valid UTF-8 by chance.',
-    fix: 'Set `recipients.encoding: utf-8`. The line is that of the first such character: if `handbill preview` shows it as it should be, nothing has to be done.',
+    fix: 'Set `recipients.encoding: utf-8`. The line is that of the first such character: if `handbill preview` shows it as it should be, nothing has to be done. Where the list itself holds texts such as `RenÃ©e`, export it again as UTF-8.',
     example: {
       files: {
         ...campaign('recipients: { csv: people.csv, encoding: windows-1252 }'),

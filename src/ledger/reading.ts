@@ -234,7 +234,7 @@ export interface StepPage {
   readonly later: ReadonlyMap<number, readonly StepRow[]> | null;
 }
 
-/** As a bound: the list has none. */
+/** A bound that no row reaches. */
 export const LAST_ROW = Number.MAX_SAFE_INTEGER;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 

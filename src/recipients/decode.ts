@@ -111,6 +111,8 @@ const GARBLED = new RegExp(
   [
     '\u00c3[\u0080-\u009f\u00a1-\u00a9\u00ac\u00ad\u00af-\u00b2\u00b4-\u00b6\u00b8\u00b9\u00bc-\u00bf\u20ac\u0192\u201e\u2020\u2021\u02c6\u2030\u0160\u0161\u2039\u0152\u0153\u017d\u017e\u0178\u02dc\u00b3]',
     '\u00c3[\u00aa\u00ab\u00ae\u00ba\u00bb](?=\\p{Ll})',
+    // No word has this capital after a small letter, and then a sign.
+    '(?<=\\p{Ll})\u00c3[\u00a0-\u00bf]',
     '\u00c3[\u2018\u201c](?=\\p{L})',
     '(?<!\\p{L})\u00c3\u2013(?=\\p{L})',
     '\u00c2[\u00a1-\u00a5\u00a9\u00b0\u00b1\u00b4\u00bf]',

@@ -277,6 +277,9 @@ describe('a list in UTF-8 that was read as windows-1252 and saved again', () => 
     ['MÃ¼ller'],
     ['Ã\u0081lvaro'],
     ['JesÃºs'],
+    ['ZoÃ«'],
+    ['vocÃª'],
+    ['voilÃ !'],
     ['Â£5'],
     ['ðŸŽ‰'],
   ])('is warned about once, with the first line: %s', async (name) => {
@@ -285,7 +288,7 @@ describe('a list in UTF-8 that was read as windows-1252 and saved again', () => 
   });
 
   it.each([
-    ['SÃO PAULO', 'MAÇÃ', '“MANHÃ”', 'MANHÃ… é', 'MANHÃ—TARDE', 'MAÇû, é', 'GALPÃ’s'],
+    ['SÃO PAULO', 'MAÇÃ', '“MANHÃ”', 'MANHÃ… é', 'MANHÃ—TARDE', 'MAÇû, é', 'GALPÃ’s', 'joÃo', 'IRMÃ ªª'],
     ['Ângela', 'TÂM Â', 'Renée', '5 €', 'Ðuro', 'ŸNIS', 'âge', 'CÂ’s', '£5', 'Zoë', 'Nguyễn Ã'],
   ])('is not suspected in words of real languages: %s', async (...names) => {
     const root = await project2(...names.map((name) => `"${name}"`));
