@@ -56,27 +56,27 @@ interface Testers {
  */
 export async function testRow(plan: Plan, { line, key }: WhichRow): Promise<TestRow> {
   const { file } = plan.campaign.recipients;
-  if (line === undefined && key === undefined) {
-    for await (const batch of decisions(plan, { skipInvalid: true })) {
-      for (const decision of batch) {
-        if (decision.decision === 'send') return { line: decision.line, values: decision.recipient.values };
-      }
-    }
-    const hint = '`handbill preview` says why of each; --line N takes the data of any row.';
-    throw refuse(
-      problem('usage', 'No row of the list would be sent to, so that a test has no data.', { at: { file }, hint }),
-    );
-  }
+  const which = line === undefined && key === undefined ? { line: await firstSentTo(plan) } : { line, key };
+  // As the file has it: cells that a column's type has read already would be read a second time, as something else.
   const list = await openList(plan.campaign.recipients);
   try {
     for await (const rows of list.rows()) {
-      for (const row of rows)
-        if (isMeant(plan, row, { line, key })) return { line: row.line, values: row.values ?? [] };
+      for (const row of rows) if (isMeant(plan, row, which)) return { line: row.line, values: row.values ?? [] };
     }
   } finally {
     await list.close();
   }
-  throw noSuchRow(file, { line, key });
+  throw noSuchRow(file, which);
+}
+
+/** Line of the first row that would be sent to. */
+async function firstSentTo(plan: Plan): Promise<number> {
+  for await (const batch of decisions(plan, { skipInvalid: true })) {
+    for (const { decision, line } of batch) if (decision === 'send') return line;
+  }
+  const hint = '`handbill preview` says why of each; --line N takes the data of any row.';
+  const at = { file: plan.campaign.recipients.file };
+  throw refuse(problem('usage', 'No row of the list would be sent to, so that a test has no data.', { at, hint }));
 }
 
 /** A row was asked for that the list does not have. */
