@@ -114,11 +114,11 @@ function readContact(raw: string): ContactId | ContactProblem {
  */
 export function createReportedAddressReader(defaultCountry: string | null): (written: string) => string | null {
   const world = createAddressReader('msisdn', null);
-  const home = defaultCountry === null ? null : createAddressReader('msisdn', defaultCountry);
+  const home = createAddressReader('msisdn', defaultCountry);
   const email = createAddressReader('email', null);
   const readNumber = (text: string): string | null => {
-    const national = home === null ? null : found(home, text);
-    if (!/^[1-9]\d{6,14}$/.test(text)) return (national ?? found(world, text))?.to ?? null;
+    const national = found(home, text);
+    if (!/^[1-9]\d{6,14}$/.test(text)) return national?.to ?? null;
     const international = found(world, `+${text}`);
     if (international === null || national === null) return (international ?? national)?.to ?? null;
     if (international.assigned !== national.assigned) return (international.assigned ? international : national).to;

@@ -22,8 +22,9 @@ export type PhoneReader = (raw: string) => PhoneNumber | PhoneProblem;
 /**
  * Makes a reader of phone numbers as people write them. Its results (spelling, country, possible, assigned) are those
  * of libphonenumber (`parsePhoneNumberFromString` of its `max` build, the whole cell), only faster: plain digits are
- * matched against compiled plans, and all other text goes to the library itself. In addition, `00` is always `+`, and
- * short codes are refused. So are cells with several numbers, or with more than a number.
+ * matched against compiled plans, and all other text goes to the library itself. In addition, `00` is `+` wherever the
+ * country has no such prefix for calls abroad, and short codes are refused. So are cells with several numbers, or with
+ * more than a number.
  *
  * @param defaultCountry ISO 3166-1 alpha-2, for numbers without a calling code
  * @throws HandbillError (exit 2): invalid-value, if the country does not exist
@@ -204,9 +205,37 @@ function readSpelling(raw: string, home: Home | null): PhoneNumber | PhoneProble
   const text = tidy(raw);
   const wrong = explainShape(text);
   if (wrong !== null) return wrong;
+  return readAbroad(text, home);
+}
+
+/**
+ * A number that begins as calls abroad do. What is dialled from the country itself counts (0011 in AU, 00700 in KR), and
+ * `00` means `+` where that makes no number. North America follows neither from 001 in a country that dials it, nor from
+ * 0011.
+ */
+function readAbroad(text: string, home: Home | null): PhoneNumber | PhoneProblem {
+  const dialled = text.replace(/^\(?00\)?/, '+');
+  if (dialled === text) return readTidy(text, home);
+  const standard = readTidy(dialled, home);
+  const digits = text.replace(/\D/g, '');
+  const dialsAbroad = home?.plan.internationalPrefix.exec(digits)?.[0].length ?? 0;
+  const own =
+    dialsAbroad > 2 ? readTidy(text.replace(new RegExp(`^(?:\\D*\\d){${dialsAbroad}}`), '+'), home) : standard;
+  const isOwn = own !== standard && !('problem' in own);
+  if (isOwn && own.assigned) return own;
+  if ('problem' in standard) return own;
+  const dials001 = digits.startsWith('0011') || home?.plan.dials001 === true;
+  if (isOwn ? !standard.assigned : !(dials001 && standard.e164.startsWith('+1'))) return isOwn ? own : standard;
+  const where = home === null ? 'some countries dial' : `${home.country} may dial`;
+  return {
+    problem: `can be read in two ways: "00" may stand for "+", or begin a prefix that ${where} for calls abroad`,
+    hint: 'Write it with "+" and the country code.',
+  };
+}
+
+function readTidy(text: string, home: Home | null): PhoneNumber | PhoneProblem {
   const compact = SPACED.test(text) ? text.replace(NOT_DIGITS, '') : text;
-  const number = compact === raw ? null : readDigits(compact, home);
-  return number ?? askLibrary(text, home?.country ?? null);
+  return readDigits(compact, home) ?? askLibrary(text, home?.country ?? null);
 }
 
 /** One spelling for what means the same. */
@@ -219,8 +248,7 @@ function tidy(raw: string): string {
     .replace(/^="(.*)"$/, '$1') // a formula that keeps a spreadsheet from changing the number
     .replace(/^['’]/, '') // a mark for the same purpose
     .replace(/^tel: ?/i, '')
-    .replace(/^\(\+(\d+)\)/, '+$1 ')
-    .replace(/^\(?00\)?/, '+');
+    .replace(/^\(\+(\d+)\)/, '+$1 ');
 }
 
 function askLibrary(text: string, country: CountryCode | null): PhoneNumber | PhoneProblem {
@@ -356,7 +384,10 @@ interface NumberingPlan {
   readonly nationalPrefix: RegExp | null;
   /** Matches an international number that seems to carry a national prefix too. */
   readonly strayPrefix: RegExp | null;
+  /** What is dialled in front of a number abroad. */
   readonly internationalPrefix: RegExp;
+  /** One of these prefixes begins with 001. */
+  readonly dials001: boolean;
 }
 
 interface NumberType {
@@ -420,6 +451,7 @@ function compilePlan(country: string | null, source: unknown): NumberingPlan {
   const prefix = text(packed[NATIONAL_PREFIX_FOR_PARSING]) || text(packed[NATIONAL_PREFIX]);
   const leading = text(packed[LEADING]);
   const types = list(packed[TYPES]).map((type) => compileType(start, type, lengths));
+  const internationalPrefix = new RegExp(`^(?:${text(packed[INTERNATIONAL_PREFIX])})`);
   return {
     country,
     callingCode,
@@ -432,7 +464,8 @@ function compilePlan(country: string | null, source: unknown): NumberingPlan {
     nationalPrefix: prefix === '' ? null : new RegExp(`^(?:${prefix})`),
     // The lookbehind leaves out matches of nothing, which Argentina's pattern makes of every number.
     strayPrefix: prefix === '' ? null : new RegExp(`${start}(?:${prefix})(?<!${start})`),
-    internationalPrefix: new RegExp(`^(?:${text(packed[INTERNATIONAL_PREFIX])})`),
+    internationalPrefix,
+    dials001: Array.from('0123456789').some((d) => (internationalPrefix.exec(`001${d}`)?.[0].length ?? 0) > 2),
   };
 }
 

@@ -85,7 +85,8 @@ describe('the fast way', () => {
     let possible = 0;
     let assigned = 0;
     for (const { raw, country } of samples()) {
-      if (/^\(?00/.test(raw)) continue; // 00 is always +, which is not what the library does
+      // 00 is + wherever it makes no number with the country's own prefix, which is not what the library does.
+      if (/^\(?00/.test(raw)) continue;
       const expected = oracle(raw, country);
       const found = read(raw, country);
       if (JSON.stringify(found) !== JSON.stringify(expected))
@@ -113,6 +114,53 @@ describe('the fast way', () => {
       if (kind !== null) landlines++;
     }
     expect(landlines).toBeGreaterThan(rounds * 20);
+  });
+
+  it('reads what is dialled abroad from a country as the library does', () => {
+    const dialled = {
+      AU: ['0011'],
+      HK: ['001'],
+      KR: ['001', '002', '00700'],
+      TH: ['001'],
+      KH: ['001'],
+      SG: ['001', '002'],
+    };
+    const carriers = {
+      CO: ['005', '009'],
+      NG: ['009'],
+      BR: ['0014', '0021', '0031', '0041'],
+      TW: ['002'],
+      ID: ['008'],
+    };
+    const others = {
+      US: ['011'],
+      RU: ['810'],
+      JP: ['010'],
+      IL: ['012'],
+      FI: ['990'],
+      KE: ['000'],
+      CL: ['1230'],
+      UG: ['005'],
+    };
+    let count = 0;
+    for (const [country, prefixes] of Object.entries({ ...dialled, ...carriers, ...others })) {
+      for (const prefix of prefixes) {
+        for (const abroad of getCountries()) {
+          const number = getExampleNumber(abroad, examples)?.number.slice(1);
+          if (number === undefined) continue;
+          const raw = `${prefix} ${number}`;
+          const expected = parsePhoneNumberFromString(raw, { defaultCountry: country as CountryCode, extract: false });
+          if (expected?.isValid() !== true) continue;
+          expect({ raw, country, e164: read(raw, country as CountryCode)?.e164 }).toEqual({
+            raw,
+            country,
+            e164: expected.number,
+          });
+          count++;
+        }
+      }
+    }
+    expect(count).toBeGreaterThan(4000);
   });
 
   it('reads 00 as the library reads +', () => {
