@@ -228,7 +228,7 @@ function readAbroad(text: string, home: Home | null): PhoneNumber | PhoneProblem
   if (isOwn ? !standard.assigned : !(dials001 && standard.e164.startsWith('+1'))) return isOwn ? own : standard;
   const where = home === null ? 'some countries dial' : `${home.country} may dial`;
   return {
-    problem: `can be read in two ways: "00" may stand for "+", or begin a prefix that ${where} for calls abroad`,
+    problem: `can be read in two ways: "00" may mean "+", or begin a prefix that ${where} for calls abroad`,
     hint: 'Write it with "+" and the country code.',
   };
 }
