@@ -168,6 +168,22 @@ export const RUNS = {
       run: 'send hello --env production --yes',
     },
   },
+  'env-file': {
+    cause:
+      'Commands read secrets from `.env`: the variables that handbill.yaml names, and `PGPASSWORD`. A pull request can bring such a file. So it cannot choose the ledger or the environment, and git must not track it.',
+    fix: 'Set other variables where handbill is started, and keep `.env` out of git.',
+    example: {
+      files: {
+        'handbill.yaml': PRODUCTION,
+        '.env': {
+          bytes: 'HANDBILL_API_KEY=a-key-for-the-example\nHANDBILL_LEDGER=other.db\n',
+          shown: 'HANDBILL_API_KEY=...\nHANDBILL_LEDGER=other.db\n',
+          mode: 0o600,
+        },
+      },
+      run: 'send hello --env production --yes',
+    },
+  },
   'tls-verification-off': {
     cause: '`NODE_TLS_REJECT_UNAUTHORIZED=0` lets anyone on the network path read the key and the messages.',
     fix: 'Unset it. A certificate authority of your own goes into `NODE_EXTRA_CA_CERTS`.',

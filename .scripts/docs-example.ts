@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { runProgram } from '../src/cli/program.ts';
+import { withEnvFile } from '../src/cli/shared/env-file.ts';
 import { type Code, HandbillError } from '../src/errors.ts';
 import type { CommandContext } from '../src/operations/context.ts';
 import { formatDiagnostics } from '../src/util/diagnostic-text.ts';
@@ -153,7 +154,8 @@ async function handbill(
     exit: () => undefined,
   };
   try {
-    await runProgram(line.split(' '), context);
+    const { env } = await withEnvFile(own.env, own.cwd);
+    await runProgram(line.split(' '), { ...context, env });
     return { error: null, text };
   } catch (error) {
     if (error instanceof HandbillError) return { error, text };

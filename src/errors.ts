@@ -140,6 +140,7 @@ export const CODES = {
   'missing-api-key': 'The API key is not where the environment says.',
   'invalid-api-key': 'The API key has characters that are not allowed in a header.',
   'key-file-permissions': 'Other users can read the file that holds the API key.',
+  'env-file': 'The file .env sets more than secrets, or git tracks it.',
   'tls-verification-off': 'The verification of certificates is switched off in this environment.',
   'unasked-answer': 'The API sent an answer that no request was waiting for.',
   'connection-limit': 'Requests have fewer connections than they were given, or a connection each.',

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
+import { repositoryOf } from '../util/git.ts';
 import { valueAt } from '../util/json.ts';
 import { displayPath, findFileAnywhere, isInside, readSmallFile } from '../util/paths.ts';
 import { maskNumbers } from '../util/redact.ts';
@@ -13,7 +14,6 @@ import {
   kindOf,
   PROJECT_FILE,
   type ProjectPlace,
-  repositoryOf,
   yamlFilesBelow,
 } from './place.ts';
 import { faultAt } from './read-text.ts';

@@ -3,6 +3,7 @@ import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
+import { repositoryOf } from '../util/git.ts';
 import {
   holdsPassword,
   isPostgres,
@@ -126,15 +127,6 @@ export async function projectsAround(folder: string): Promise<{ above: readonly 
   const above = await withEntry(base === folder ? folders.slice(1) : folders, PROJECT_FILE);
   const below = await foldersBelow(folder, (one) => exists(join(one, PROJECT_FILE)));
   return { above, below };
-}
-
-/** Root of the git repository that a folder is in; null outside of git. */
-export async function repositoryOf(folder: string): Promise<string | null> {
-  for (let root = folder; ; root = dirname(root)) {
-    // In a worktree or a submodule it is a file.
-    if (await exists(join(root, '.git'))) return root;
-    if (dirname(root) === root) return null;
-  }
 }
 
 /**

@@ -71,6 +71,25 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
   return { project, place, written, yaml, inputs, diagnostics, ledgerFault };
 }
 
+/**
+ * Names of the variables that hold secrets, as handbill.yaml says. They are known before anything else of the project is
+ * read, and what is wrong with the file is not said here.
+ */
+export async function secretVariables(
+  place: ProjectPlace,
+  cwd: string,
+): Promise<{ readonly names: ReadonlySet<string>; readonly isValid: boolean }> {
+  const { written, diagnostics } = await readProjectFile(place, cwd);
+  const { environments = {}, suppressionKey, webhook } = written;
+  const sources = [
+    ...Object.values(environments).map(({ apiKey }) => apiKey),
+    ...(webhook?.secrets ?? []),
+    ...(suppressionKey === undefined ? [] : [suppressionKey]),
+  ];
+  const names = sources.flatMap((source) => (source !== undefined && 'env' in source ? [source.env] : []));
+  return { names: new Set(names), isValid: !diagnostics.some(({ severity }) => severity === 'error') };
+}
+
 /** A path inside the project as everyone names it: from the root, with `/`. */
 export function fromRoot(root: string, path: string): string {
   return relative(root, path).split(sep).join('/');

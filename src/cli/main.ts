@@ -25,10 +25,15 @@ export async function main(args: readonly string[]): Promise<void> {
     const overview = overviewFor(args);
     if (overview === null) {
       boundMemory();
-      const { withEnvFile } = await import('./shared/env-file.ts');
-      const env = await withEnvFile(process.env, context.cwd);
-      // What is printed is cleared of the secrets in that file too.
-      if (env !== process.env) context = { ...contextOf(process, env), beforeExit };
+      if (!HELP.some((word) => args.includes(word))) {
+        const { withEnvFile } = await import('./shared/env-file.ts');
+        const { env, warnings } = await withEnvFile(process.env, context.cwd);
+        // What is printed is cleared of the secrets in that file too.
+        if (env !== process.env) context = { ...contextOf(process, env), beforeExit };
+        if (warnings.length > 0 && !QUIET.some((word) => args.includes(word))) {
+          context.err(await shown(new HandbillError(EXIT.refused, warnings), context));
+        }
+      }
       const { runProgram } = await import('./program.ts');
       return await runProgram(args, context);
     }
@@ -42,6 +47,10 @@ export async function main(args: readonly string[]): Promise<void> {
     if (!isDone || AT_ONCE.has(process.exitCode)) leaveAtOnce(process);
   }
 }
+
+/** What asks for help, or for words that a shell completes, needs no secret. */
+const HELP: readonly string[] = ['help', 'completion', '--help', '-h'];
+const QUIET: readonly string[] = ['--quiet', '-q'];
 
 /**
  * A process that ends in the usual way closes its SQLite files, which writes and syncs once more. After an I/O error

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, realpath, symlink, unlink } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { problem, refuse } from '../errors.ts';
-import { type GitPlace, runGit, streamGit } from '../util/git.ts';
+import { type GitPlace, repositoryOf, runGit, streamGit } from '../util/git.ts';
 import { isInside } from '../util/paths.ts';
 
 /** Files up to this size are always read; larger ones only if a YAML file names them. */
@@ -106,7 +106,7 @@ async function writeLinks(place: GitPlace, entries: readonly TreeEntry[], into: 
   }
 }
 
-/** A file or a link below the folder that git was run in. */
+/** A file or a link below the folder of the project. */
 interface TreeEntry {
   /** Path relative to that folder, with `/`. */
   readonly path: string;
@@ -119,18 +119,22 @@ interface TreeEntry {
 const MAX_ENTRIES = 50_000;
 
 /**
- * The files of a commit below the folder in which git is run. Submodules are left out, and folders that never contain
+ * The files of a commit below the folder of `place`. Submodules are left out, and folders that never contain
  * campaigns (`node_modules`). Paths are checked: a commit that was made by hand can contain any name.
  *
  * @throws HandbillError exit 2: `unknown-revision` if the commit cannot be listed, `file-too-large`
  */
 async function listTree(place: GitPlace, commit: string): Promise<readonly TreeEntry[]> {
-  const { status, stdout } = await runGit(place, ['ls-tree', '-r', '-z', '--long', '--end-of-options', commit]);
+  const top = (await repositoryOf(place.folder)) ?? place.folder;
+  const folder = top === place.folder ? '' : `${relative(top, place.folder).split(sep).join('/')}/`;
+  const args = ['ls-tree', '-r', '-z', '--long', '--end-of-options', commit, ...(folder === '' ? [] : [folder])];
+  const { status, stdout } = await runGit(place, args);
   if (status !== 0) throw unlisted(commit);
   const entries: TreeEntry[] = [];
   for (const record of stdout.split('\0')) {
-    const [, mode = '', type, oid = '', size = '', path = ''] =
+    const [, mode = '', type, oid = '', size = '', full = ''] =
       /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-|BAD)\t(.*)$/s.exec(record) ?? [];
+    const path = full.slice(folder.length);
     if (type !== 'blob' || !isHarmless(path)) continue;
     // A file that git cannot read is not the same as a missing one.
     if (!/^\d/.test(size)) throw unlisted(commit);
@@ -171,7 +175,7 @@ async function readBlobs(
   open: (index: number) => Promise<{ readonly write: Sink; readonly close: () => Promise<void> }>,
 ): Promise<void> {
   if (oids.length === 0) return;
-  const { stdout, done } = streamGit(place, ['cat-file', '--batch'], `${oids.join('\n')}\n`);
+  const { stdout, done } = await streamGit(place, ['cat-file', '--batch'], `${oids.join('\n')}\n`);
   const reader = createReader(stdout);
   // An error of the process is thrown below; until then nothing else listens.
   done.catch(() => undefined);

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { devNull, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -17,11 +16,9 @@ import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
 import { isInvented } from '../scaffold/scaffold.ts';
 import { readHasher } from '../suppression/hash.ts';
-import { shellWord } from '../util/escape.ts';
 import { runGit } from '../util/git.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
-import { grants } from '../util/platform.ts';
 import { version } from '../util/version.ts';
 import { listWithAnd } from '../util/words.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
@@ -90,7 +87,6 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
     ...(campaign?.checks ?? []),
     await checkSchemas(project.root),
     await checkGit(project, env),
-    ...(await checkEnvFile(project, cwd)),
     ...(await checkListsInGit(await campaignsOf(project.root, campaign?.campaign ?? null, options), project, env)),
     ...(reading.ledgerFault === null ? [] : [asCheck('ledger', reading.ledgerFault)]),
     ...ledger.checks,
@@ -233,16 +229,6 @@ async function checkSchemas(root: string): Promise<DoctorCheck> {
 
 const SCHEMAS = ['campaign.schema.json', 'project.schema.json'];
 const LARGEST_SCHEMA_BYTES = 1 << 20;
-
-/** Keys in `.env`, which commands read. */
-async function checkEnvFile({ root }: Pick<Project, 'root'>, cwd: string): Promise<readonly DoctorCheck[]> {
-  const path = join(root, '.env');
-  const facts = await stat(path).catch(() => null);
-  if (facts === null || !grants(facts.mode, 0o044)) return [];
-  const shown = displayPath(path, cwd);
-  const hint = `Make it private: chmod 600 ${shellWord(shown)}`;
-  return [found('key', 'warning', `Other users can read ${shown}, which may hold keys.`, { hint })];
-}
 
 /** git for `diff`, and whether git would commit the ledger. */
 async function checkGit({ root, ledger }: Pick<Project, 'root' | 'ledger'>, env: Env): Promise<DoctorCheck> {

@@ -5,7 +5,6 @@ import process from 'node:process';
 import { onlyEnvironment } from '../campaign/environments.ts';
 import { findCampaigns } from '../campaign/find.ts';
 import { projectsFrom, readCampaign } from '../campaign/load.ts';
-import { repositoryOf } from '../campaign/place.ts';
 import { MAX_YAML_BYTES } from '../campaign/yaml.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign, FollowUp, Schedule } from '../model.ts';
@@ -22,6 +21,7 @@ import {
 import { clockOf, upcoming } from '../schedule/occurrence.ts';
 import type { CronClock } from '../util/cron.ts';
 import { shellWord } from '../util/escape.ts';
+import { repositoryOf } from '../util/git.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, readSmallFile } from '../util/paths.ts';
 import { checkNumbers, INSTANT, type ProjectOptions, withDefaults } from './options.ts';

@@ -1,10 +1,10 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign, Commit, Environment, GitRule } from '../model.ts';
-import { type GitPlace, runGit } from '../util/git.ts';
+import { type GitPlace, repositoryOf, runGit } from '../util/git.ts';
 import { isInside } from '../util/paths.ts';
 
 /** Where the files of a campaign come from, or why git cannot say it: the end of a sentence. */
@@ -51,7 +51,7 @@ export async function readProjectProvenance({ root, file }: Campaign['project'],
 const LIMIT_MS = 5000;
 
 async function provenanceOf(root: string, env: Env, files: readonly UsedFile[]): Promise<Provenance> {
-  if (!(await isInRepository(root))) return { unknown: 'the project is not in a git repository' };
+  if ((await repositoryOf(root)) === null) return { unknown: 'the project is not in a git repository' };
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
     return await askGit({ folder: root, env, signal }, files);
@@ -60,15 +60,6 @@ async function provenanceOf(root: string, env: Env, files: readonly UsedFile[]):
     if (error instanceof HandbillError) return { unknown: error.message.replace(/\.$/, '') };
     return { unknown: 'a file of the campaign could not be compared with its commit' };
   }
-}
-
-/** Outside of a repository no process is started. */
-async function isInRepository(folder: string): Promise<boolean> {
-  const isThere = await access(join(folder, '.git')).then(
-    () => true,
-    () => false,
-  );
-  return isThere || (dirname(folder) !== folder && (await isInRepository(dirname(folder))));
 }
 
 async function askGit(place: GitPlace, files: readonly UsedFile[]): Promise<Provenance> {

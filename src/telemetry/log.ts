@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import type { EventFields, LogAbout, LogEvent, LogLevel } from '../operations/observer.ts';
-import { escapedJson } from '../util/escape.ts';
+import { logJson } from '../util/escape.ts';
 import { DISK_FAULTS, isDatabaseFile } from '../util/files.ts';
 import { maskText } from '../util/redact.ts';
 import { iso } from '../util/time.ts';
@@ -99,7 +99,7 @@ export function logLine(record: LogRecord, redact: (text: string) => string): st
     Object.entries(fields).map(([name, value]) => [name, PROSE.has(name) ? maskProse(value) : value]),
   );
   const hide = (_key: string, value: unknown): unknown => (typeof value === 'string' ? redact(value) : value);
-  return `${escapedJson(JSON.stringify({ ...known, ...said }, hide))}\n`;
+  return `${logJson(JSON.stringify({ ...known, ...said }, hide))}\n`;
 }
 
 /** Sentences, which may hold a phone number. */

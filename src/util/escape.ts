@@ -91,6 +91,14 @@ export function forTerminal(text: string, format: string): string {
 const FOR_EYES: ReadonlySet<string> = new Set(['text', 'brief']);
 const JSON_FORMATS: ReadonlySet<string> = new Set(['json', 'jsonl', 'sarif']);
 
+/**
+ * The same, and nothing in it means anything to a shell: a log can be named so that a shell reads it at its start, and
+ * what campaigns and ledgers are called must not run there.
+ */
+export function logJson(json: string): string {
+  return escapedJson(json).replace(/[$`]/g, inJson);
+}
+
 function shown(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

@@ -1,10 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
+import { lstat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { problem, refuse } from '../errors.ts';
 
 /** Where git is run, and what of the environment it may see. */
 export interface GitPlace {
-  /** Real path of the folder that git is started in. */
+  /** Real path of a folder. git is started at the top of its repository. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Ends git when the command is interrupted. */
@@ -33,12 +35,28 @@ const ALWAYS: readonly string[] = [
   'core.fsmonitor=false',
   '-c',
   'core.hooksPath=/dev/null',
+  // A pull request can bring the files of a bare repository, and its own configuration with them (git 2.38).
+  '-c',
+  'safe.bareRepository=explicit',
 ];
+
+/** Root of the git repository that a folder is in: the nearest folder with a `.git`; null outside of git. */
+export async function repositoryOf(folder: string): Promise<string | null> {
+  for (let root = folder; ; root = dirname(root)) {
+    // In a worktree or a submodule it is a file.
+    const isThere = await lstat(join(root, '.git')).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return root;
+    if (dirname(root) === root) return null;
+  }
+}
 
 /** What git needs of the environment. Everything named GIT_... is left out: it could name another repository. */
 const KEPT: readonly string[] = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'SYSTEMROOT', 'USERPROFILE', 'TMPDIR'];
 
-function cleanEnvironment(env: GitPlace['env']): Record<string, string> {
+function cleanEnvironment(env: GitPlace['env'], top: string): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of KEPT) {
     const value = env[name];
@@ -47,6 +65,7 @@ function cleanEnvironment(env: GitPlace['env']): Record<string, string> {
   return {
     ...kept,
     LC_ALL: 'C',
+    GIT_CEILING_DIRECTORIES: dirname(top),
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
     // A commit is what its name says everywhere, also where this clone has something put in its place.
@@ -57,15 +76,19 @@ function cleanEnvironment(env: GitPlace['env']): Record<string, string> {
 }
 
 /**
- * Runs git to its end. `args` are fixed by the caller; user input comes after `--end-of-options` or `--`.
+ * Runs git to its end, at the top of the repository: started below it, versions before 2.38 take a folder that holds
+ * the files of a bare repository for the repository. Outside of a repository git is not started, and the status is 128.
+ * `args` are fixed by the caller; user input comes after `--end-of-options` or `--`.
  *
  * @throws HandbillError exit 2, `git-unavailable`, if git is missing
  */
 export async function runGit(place: GitPlace, args: readonly string[]): Promise<GitAnswer> {
+  const top = await repositoryOf(place.folder);
+  if (top === null) return { status: 128, stdout: '', stderr: 'not a git repository' };
   return await new Promise((resolve, reject) => {
     const options = {
-      cwd: place.folder,
-      env: cleanEnvironment(place.env),
+      cwd: top,
+      env: cleanEnvironment(place.env, top),
       maxBuffer: MAX_ANSWER_BYTES,
       signal: place.signal,
       encoding: 'utf8' as const,
@@ -79,15 +102,16 @@ export async function runGit(place: GitPlace, args: readonly string[]): Promise<
   });
 }
 
-/** A git that is fed with `input` and read while it runs. */
-export function streamGit(
+/** A git that is fed with `input` and read while it runs; started as by `runGit`. */
+export async function streamGit(
   place: GitPlace,
   args: readonly string[],
   input: string,
-): { readonly stdout: Readable; readonly done: Promise<number | null> } {
+): Promise<{ readonly stdout: Readable; readonly done: Promise<number | null> }> {
+  const top = (await repositoryOf(place.folder)) ?? place.folder;
   const child = spawn('git', [...ALWAYS, ...args], {
-    cwd: place.folder,
-    env: cleanEnvironment(place.env),
+    cwd: top,
+    env: cleanEnvironment(place.env, top),
     stdio: ['pipe', 'pipe', 'ignore'],
     signal: place.signal,
   });

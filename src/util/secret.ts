@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
@@ -88,19 +88,33 @@ async function refusePermissions(
       hint: 'Name a file that holds the key and nothing else.',
     });
   }
+  const [fault] = notPrivate(file, stat, `the ${words.name}`, words);
+  return fault === undefined ? null : { problem: fault };
+}
+
+/**
+ * Why other users could have read or written a file of secrets: its owner, or its mode. None on Windows.
+ *
+ * @param file as messages name it
+ * @param holds what it holds: `the API key`
+ * @param options `forbidden`: rights that no other user may have (default: all); `leaked`: what to do when others may have read it
+ */
+export function notPrivate(
+  file: string,
+  stat: Pick<Stats, 'uid' | 'mode'>,
+  holds: string,
+  { forbidden = 0o077, leaked = 'If others may have read it, ask for new ones.' },
+): readonly Diagnostic[] {
   const user = process.getuid?.();
-  if (user === undefined) return null;
+  if (user === undefined) return [];
   if (stat.uid !== user) {
-    return no('key-file-permissions', `${file}, which holds the ${words.name}, belongs to another user.`, {
-      hint: 'Make it yours (chown) and private (chmod 600).',
-    });
+    const hint = 'Make it yours (chown) and private (chmod 600).';
+    return [problem('key-file-permissions', `${file}, which holds ${holds}, belongs to another user.`, { hint })];
   }
-  if ((stat.mode & 0o077) !== 0) {
-    return no('key-file-permissions', `Other users can read ${file}, which holds the ${words.name}.`, {
-      hint: `Make it private: chmod 600 ${file}. ${words.leaked}`,
-    });
-  }
-  return null;
+  if ((stat.mode & forbidden) === 0) return [];
+  const can = (stat.mode & 0o044) === 0 ? 'change' : 'read';
+  const hint = `Make it private: chmod 600 ${file}. ${leaked}`;
+  return [problem('key-file-permissions', `Other users can ${can} ${file}, which holds ${holds}.`, { hint })];
 }
 
 async function readLine(handle: FileHandle): Promise<string> {

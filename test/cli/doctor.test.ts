@@ -458,17 +458,6 @@ const BROKEN: readonly Broken[] = [
     exit: 0,
   },
   {
-    label: 'a file .env that others can read',
-    breaks: (project) => {
-      project.write('.env', `HANDBILL_API_KEY=${KEY}\n`);
-      chmodSync(project.path('.env'), 0o644);
-    },
-    check: 'key',
-    status: 'warning',
-    says: /^Other users can read \.env, which may hold keys\.$/,
-    exit: 0,
-  },
-  {
     label: 'plain http to another machine',
     breaks: (project) => project.write('handbill.yaml', PRODUCTION.replace('https:', 'http:')),
     check: 'project',

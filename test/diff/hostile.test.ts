@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,10 +14,35 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, test } from 'vitest';
 import { checkout } from '../../src/diff/checkout.ts';
+import { diff } from '../../src/operations/diff.ts';
 import { startCli, until } from '../helpers/cli.ts';
-import { createRepository, HELLO, type Repository, trap } from './repository.ts';
+import { createRepository, type Files, HELLO, NOW, type Repository, trap } from './repository.ts';
 
 const LIST = 'campaigns/hello/people.csv';
+
+test('the files of a bare repository in the work tree are not taken for the repository', async () => {
+  using repository = createRepository({ 'messaging/handbill.yaml': '{}\n', ...inFolder('messaging', HELLO) });
+  const template = 'messaging/campaigns/hello/hello.hbs';
+  const text = 'Hi {{name}}, another link: https://evil.example';
+  repository.git('init', '--quiet', '--bare', 'fake.git');
+  // What it holds is the work tree of the pull request, so that nothing seems to change.
+  const fake = ['--git-dir=fake.git', '--work-tree=messaging'];
+  repository.write({ [template]: text });
+  repository.git(...fake, 'add', '--all');
+  repository.git(...fake, 'commit', '--quiet', '--message', 'fake');
+  const inner = join(repository.root, 'messaging');
+  for (const name of ['HEAD', 'objects', 'refs'])
+    cpSync(join(repository.root, 'fake.git', name), join(inner, name), { recursive: true });
+  const config = '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n';
+  repository.write({ 'messaging/config': config });
+  const taken = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: inner, encoding: 'utf8' }).trim();
+  expect(taken).not.toBe(repository.git('rev-parse', 'HEAD'));
+  const changes = await diff('HEAD', { cwd: inner, env: process.env, now: () => NOW });
+  expect(changes.campaigns.map(({ texts }) => texts.changed)).toEqual([3]);
+});
+
+const inFolder = (folder: string, files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]));
 
 test('nothing that a repository says is run', async () => {
   using repository = createRepository(HELLO);

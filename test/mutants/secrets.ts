@@ -32,8 +32,8 @@ export const SECRETS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/util/secret.ts',
-        was: 'if ((stat.mode & 0o077) !== 0) {',
-        is: 'if ((stat.mode & 0o077) === -1) {',
+        was: 'if ((stat.mode & forbidden) === 0)',
+        is: 'if ((stat.mode & forbidden) !== -1)',
       },
     ],
     proof: { in: 'http/credentials.test.ts' },
@@ -56,8 +56,8 @@ export const SECRETS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/cli/shared/env-file.ts',
-        was: '{ ...Object.fromEntries(found), ...env }',
-        is: '{ ...env, ...Object.fromEntries(found) }',
+        was: '{ ...Object.fromEntries(secrets), ...env }',
+        is: '{ ...env, ...Object.fromEntries(secrets) }',
       },
     ],
     proof: { in: 'cli/env-file.test.ts', only: 'counts less' },
@@ -65,8 +65,16 @@ export const SECRETS: readonly Mutant[] = [
   {
     name: 'env-file-chooses-programs',
     planted: 'a repository sets the program that asks for passphrases',
-    edits: [{ file: 'src/cli/shared/env-file.ts', was: '!NOT_FROM_FILES.test(name)', is: "name !== ''" }],
-    proof: { in: 'cli/env-file.test.ts', only: 'chooses programs' },
+    edits: [{ file: 'src/cli/shared/env-file.ts', was: '&& !SETTINGS.test(name)', is: "&& name !== ''" }],
+    proof: { in: 'cli/env-file.test.ts', only: 'chooses nothing' },
+  },
+  {
+    name: 'env-file-from-the-repository',
+    planted: 'the key is taken from a .env that git tracks',
+    edits: [
+      { file: 'src/cli/shared/env-file.ts', was: "if (stdout === '') return [];", is: 'if (status === 0) return [];' },
+    ],
+    proof: { in: 'cli/env-file.test.ts', only: 'added to the index' },
   },
   {
     name: 'piped-list-left',

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import process from 'node:process';
@@ -228,6 +229,7 @@ describe('hostile names', () => {
     const { path, calls } = watched(project);
     const run = (...args: readonly string[]) => runCli(args, { cwd: project.root, env: { PATH: path } });
     writeFileSync(project.path('.gitignore'), 'programs\ncalls.log\n');
+    execFileSync('git', ['init', '-q'], { cwd: project.root });
     for (const name of HOSTILE.slice(0, 3)) await run('diff', '--', name, name);
     const made = calls();
     expect(made.length).toBeGreaterThan(0);

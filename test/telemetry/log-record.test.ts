@@ -41,11 +41,12 @@ describe('a record is one line', () => {
     ['a terminal sequence', '\u001b[2J\u009b31m'],
     ['text from right to left', '\u202egpj.exe'],
     ['half of a character', '\ud800'],
+    ['what a shell would run', '$(touch PWNED) `touch PWNED` \\$HOME'],
   ])('%s', (_label, text) => {
     const line = logLine(refused(text), asItIs);
     expect(linesOf(line.slice(0, -1))).toBe(1);
     expect(line.slice(0, -1)).toMatch(/^[\x20-\x7e\u00a0-\u{10ffff}]*$/u);
-    expect(line).not.toMatch(/[\u202e\u2028]/);
+    expect(line).not.toMatch(/[\u202e\u2028$`]/);
     expect(recordsIn(line)).toMatchObject([{ campaign: text }]);
   });
 

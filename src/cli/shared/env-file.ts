@@ -1,7 +1,14 @@
-import { readFileSync, statSync } from 'node:fs';
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { findProject } from '../../campaign/place.ts';
+import { findProject, type ProjectPlace } from '../../campaign/place.ts';
+import { secretVariables } from '../../campaign/project.ts';
+import { type Diagnostic, HandbillError, problem, refuse, warning } from '../../errors.ts';
+import { repositoryOf, runGit } from '../../util/git.ts';
+import { displayPath } from '../../util/paths.ts';
+import { notPrivate } from '../../util/secret.ts';
+import { listWithAnd } from '../../util/words.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -9,31 +16,115 @@ type Env = Readonly<Record<string, string | undefined>>;
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Variables that decide which programs are run, and how. A file that comes with a repository must not set them, because
- * handbill starts git and ssh-keygen.
+ * The variables of the process, with the secrets of the file `.env` in the project's root: those that handbill.yaml
+ * names, and PGPASSWORD. A variable of the process counts, also where it is empty. A pull request can bring such a file.
+ * So it must not set anything else of handbill, and git must not track it.
+ *
+ * @returns also a warning about variables that are passed over
+ * @throws HandbillError exit 2: `env-file`, `key-file-permissions`
  */
-const NOT_FROM_FILES = /^(?:PATH|HOME|TMPDIR|XDG_.*|SSH_.*|GIT_.*|LD_.*|DYLD_.*|NODE_.*)$/i;
-
-/**
- * The variables of the process with those of the file `.env` in the project's root. A variable that is set counts, also
- * where it is empty. A file that is not there or cannot be read is passed over: what is missing is said where it is
- * needed.
- */
-export async function withEnvFile(env: Env, cwd: string): Promise<Env> {
-  const text = await findProject(cwd).then(
-    ({ root }) => textOf(join(root, '.env')),
-    () => null,
-  );
-  if (text === null) return env;
-  const found = Object.entries(parseEnv(text)).filter(([name]) => !NOT_FROM_FILES.test(name));
-  return { ...Object.fromEntries(found), ...env };
+export async function withEnvFile(
+  env: Env,
+  cwd: string,
+): Promise<{ readonly env: Env; readonly warnings: readonly Diagnostic[] }> {
+  const place = await findProject(cwd).catch(() => null);
+  const path = join(place?.root ?? cwd, '.env');
+  const handle = place === null ? null : await openFile(path);
+  if (place === null || handle === null) return { env, warnings: [] };
+  try {
+    return await read(handle, path, { env, cwd: await realpath(cwd), place });
+  } finally {
+    await handle.close();
+  }
 }
 
-function textOf(path: string): string | null {
-  try {
-    const stats = statSync(path);
-    return stats.isFile() && stats.size <= MAX_BYTES ? readFileSync(path, 'utf8') : null;
-  } catch {
-    return null;
+/** Null: there is nothing, or nothing that can be read; what is missing is said where it is needed. */
+async function openFile(path: string): Promise<FileHandle | null> {
+  // Non-blocking: a pipe without a writer would block without end.
+  return await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
+}
+
+interface Where {
+  readonly env: Env;
+  readonly cwd: string;
+  readonly place: ProjectPlace;
+}
+
+async function read(handle: FileHandle, path: string, where: Where): ReturnType<typeof withEnvFile> {
+  const { env, cwd, place } = where;
+  const stats = await handle.stat();
+  if (!stats.isFile() || stats.size > MAX_BYTES) return { env, warnings: [] };
+  const text = await handle.readFile('utf8');
+  const file = displayPath(path, cwd);
+  const { names, isValid } = await secretVariables(place, cwd);
+  const found = Object.entries(parseEnv(text));
+  const secrets = found.filter(([name]) => name === 'PGPASSWORD' || (names.has(name) && !SETTINGS.test(name)));
+  const others = found.map(([name]) => name).filter((name) => !secrets.some(([secret]) => secret === name));
+  const settings = others.filter((name) => OF_HANDBILL.test(name));
+  const faults = [
+    ...(await trackedFault(path, file, where)),
+    ...notPrivate(file, stats, 'keys', { forbidden: secrets.length > 0 ? 0o077 : 0o022 }),
+    // What is wrong with handbill.yaml comes first: it may be why a secret is not known.
+    ...(isValid ? settings.map((name) => settingFault(name, { file, ...lineOf(text, name) })) : []),
+  ];
+  if (faults.length > 0) throw refuse(...faults);
+  const ignored = others.filter((name) => !settings.includes(name));
+  return {
+    env: { ...Object.fromEntries(secrets), ...env },
+    warnings: ignored.length === 0 ? [] : [passedOver(ignored, file)],
+  };
+}
+
+/** Variables of handbill and PostgreSQL: a user who writes one into the file expects that it counts. */
+const OF_HANDBILL = /^(?:HANDBILL_|PG)/i;
+
+/** Settings of handbill and of the programs that it starts. They are no secrets, also where handbill.yaml says so. */
+const SETTINGS =
+  /^(?:HANDBILL_(?:DEBUG|ENV|LEASE|LEDGER|LEDGER_WAIT|LISTS|LOG|METRICS_FILE|SIGNING_KEY)|PG.*|(?:GIT|SSH|LD|DYLD|NODE|OTEL|XDG|LC)_.*|PATH|HOME|TMPDIR|SQLITE_TMPDIR|DISPLAY|XAUTHORITY|TRACEPARENT|LANG|TERM|ACCESSIBLE|CI)$/i;
+
+function settingFault(name: string, at: NonNullable<Diagnostic['at']>): Diagnostic {
+  if (SETTINGS.test(name)) {
+    const hint = `Remove the line. Set it where handbill is started: export ${name.toUpperCase()}=...`;
+    return problem('env-file', `${at.file} sets ${name}, which only the process may set.`, { at, hint });
   }
+  const hint = 'Name it there, as in apiKey: { env: NAME }, or remove the line.';
+  return problem('env-file', `${at.file} sets ${name}, which handbill.yaml does not name as a secret.`, { at, hint });
+}
+
+function passedOver(names: readonly string[], file: string): Diagnostic {
+  const shown = names.length > 5 ? [...names.slice(0, 5), `${names.length - 5} more`] : names;
+  const hint =
+    'Commands take the secrets that handbill.yaml names, and PGPASSWORD. Set others where handbill is started.';
+  return warning('env-file', `handbill does not read ${listWithAnd(shown)} from ${file}.`, { hint });
+}
+
+function lineOf(text: string, name: string): { readonly line?: number } {
+  const index = text.split(/\r\n|\r|\n/).findIndex((line) => NAME.exec(line)?.[1] === name);
+  return index === -1 ? {} : { line: index + 1 };
+}
+
+const NAME = /^\s*(?:export\s+)?([^\s=:]+)/;
+
+const GIT_TIMEOUT_MS = 10_000;
+
+/** A file that git tracks came with the repository, or will be in it for good. */
+async function trackedFault(path: string, file: string, { env, place }: Where): Promise<readonly Diagnostic[]> {
+  if ((await repositoryOf(place.root)) === null) return [];
+  const git = { folder: place.root, env, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) };
+  // Behind a link, and with the letters that the disk has: a tracked file by another name is tracked all the same.
+  const paths = [...new Set([path, await realpath(path)])].map((one) => `:(literal)${one}`);
+  const { status, stdout } = await runGit(git, ['ls-files', '--', ...paths]).catch((error: unknown) => {
+    if (error instanceof HandbillError) return { status: -1, stdout: '' };
+    throw error;
+  });
+  const at = { file };
+  if (status !== 0) {
+    const hint = 'See that git can be run here, or set the secrets where handbill is started and remove the file.';
+    return [problem('env-file', `git does not say whether it tracks ${file}.`, { at, hint })];
+  }
+  if (stdout === '') return [];
+  const hint = `git rm --cached ${file}, add .env to .gitignore, and ask for new secrets if real ones were committed.`;
+  return [
+    problem('env-file', `git tracks ${file}. Commands read only a file that belongs to this machine.`, { at, hint }),
+  ];
 }

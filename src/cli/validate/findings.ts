@@ -1,9 +1,9 @@
 import { relative, resolve, sep } from 'node:path';
-import { repositoryOf } from '../../campaign/place.ts';
 import type { Code, Diagnostic } from '../../errors.ts';
 import type { Validation } from '../../operations/validate.ts';
 import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
+import { repositoryOf } from '../../util/git.ts';
 import { isInside } from '../../util/paths.ts';
 
 /** What a format for CI makes its text of. */
