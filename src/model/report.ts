@@ -157,7 +157,8 @@ export interface VariantResult extends Totals {
   readonly high: number | null;
   /**
    * Where anything came back about the run: recipients for which a report or a reply proves that the message was delivered,
-   * those of them who read it, those of these who replied and those who opted out.
+   * those of them who read it (absent while no report says so of any message), those of these who replied without opting
+   * out, and those who opted out. Shares of these are of the accepted messages.
    */
   readonly delivered?: number;
   readonly read?: number;

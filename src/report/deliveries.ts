@@ -63,19 +63,39 @@ export function deliveriesOf(counts: readonly DeliveryCount[]): Report['deliveri
   );
 }
 
-/** Delivery reports and replies for the messages of one variant: each figure holds the next, but for opting out. */
-export type VariantDeliveries = Required<Pick<VariantResult, 'delivered' | 'read' | 'replied' | 'optedOut'>>;
+/** How far messages came, as reports and replies prove: who read the message is among `delivered`, and so on. */
+export interface Returned {
+  readonly delivered: number;
+  /** Null where no report says of any message that it was read: a reply alone makes no figure of readers. */
+  readonly read: number | null;
+  /** Answered, but not to opt out. */
+  readonly replied: number;
+  readonly optedOut: number;
+}
 
-/** A message that was answered was read, and one that was read was delivered. */
+/**
+ * A message that was answered was read, and one that was read was delivered.
+ *
+ * @param counts - recipients by their latest state
+ * @param hasRead - whether any report says "read". Default: whether `counts` has one
+ */
+export function returnedOf(
+  counts: Readonly<Partial<Record<Delivery, number>>>,
+  hasRead = (counts.read ?? 0) > 0,
+): Returned {
+  const { delivered = 0, read = 0, replied = 0, 'opted-out': optedOut = 0 } = counts;
+  const seen = read + replied + optedOut;
+  return { delivered: delivered + seen, read: hasRead ? seen : null, replied, optedOut };
+}
+
+/** The same for the messages of one variant; `read` is absent where it is null. */
+export type VariantDeliveries = Pick<VariantResult, 'delivered' | 'read' | 'replied' | 'optedOut'>;
+
 export function variantDeliveries(counts: readonly DeliveryCount[], variant: string): VariantDeliveries {
   const own = counts.filter((count) => count.variant === variant);
-  const of = (...words: readonly Delivery[]) => sumOf(own, (delivery) => delivery !== null && words.includes(delivery));
-  return {
-    delivered: of('delivered', 'read', 'replied', 'opted-out'),
-    read: of('read', 'replied', 'opted-out'),
-    replied: of('replied'),
-    optedOut: of('opted-out'),
-  };
+  const hasRead = counts.some(({ delivery, count }) => delivery === 'read' && count > 0);
+  const { delivered, read, ...answers } = returnedOf(deliveriesOf(own), hasRead);
+  return { delivered, ...(read === null ? {} : { read }), ...answers };
 }
 
 function sumOf(counts: readonly DeliveryCount[], isMeant: (delivery: Delivery | null) => boolean): number {

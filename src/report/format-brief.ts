@@ -4,6 +4,7 @@ import { type Formats, PLAIN } from './formats.ts';
 import { nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
 import { totalsKey } from './tally.ts';
+import { returnedWords } from './words.ts';
 
 /** Characters of both lines: what a chat or a text message shows whole. */
 export const BRIEF_LENGTH = 200;
@@ -28,7 +29,7 @@ export function briefText(
   const advice = adviceOf(report, campaignFile ?? report.campaign, planPath ?? null);
   // Two ends of lines, and the text between the halves of the second.
   const room = BRIEF_LENGTH - advice.length - 4;
-  const came = cameBack(report, formats);
+  const came = returnedWords(report, formats);
   const first = firstLine(report, formats, room - Math.min(CAME_LEAST, came.join(', ').length));
   const second = [joined('', came, ', ', room - first.length), advice].filter((part) => part !== '').join('; ');
   const text = second === '' ? `${first}\n` : `${first}\n${second}\n`;
@@ -79,10 +80,6 @@ function othersOf({ totals }: Report, { number }: Formats): readonly string[] {
     const count = totals[totalsKey(outcome)];
     return count === 0 ? [] : [`${number(count)} ${word}`];
   });
-}
-
-function cameBack({ deliveries }: Report, { number }: Formats): readonly string[] {
-  return Object.entries(deliveries).map(([word, count]) => `${word} ${number(count)}`);
 }
 
 function stateText({ state, startedAt, finishedAt, halt }: Report, { duration }: Formats): string {

@@ -17,6 +17,7 @@ import {
   period,
   purgedWords,
   repliesText,
+  returnedWords,
   STATE_WORDS,
   uncountedWords,
   unmatchedLines,
@@ -133,7 +134,9 @@ function deliveries(report: Report, { width, formats = PLAIN }: ReportOptions, p
   const rows = lines.map(([word, count, share, meaning]) => [word, formats.number(count), share, meaning]);
   if (rows.length === 0) return '';
   const columns = [{ shrink: true }, RIGHT, RIGHT, { shrink: true, style: (cell: string) => paint('dim', cell) }];
-  return `${paint('bold', 'Deliveries')}\n${table(rows, columns, { width, indent: 2 })}`;
+  const figures = paragraph(returnedWords(report, formats).join(' · '), width);
+  const latest = table(rows, columns, { width, indent: 2 });
+  return `${paint('bold', 'Deliveries')}\n${figures}${paint('bold', 'Latest reports')}\n${latest}`;
 }
 
 function unmatched(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
@@ -193,7 +196,7 @@ function shortFacts(report: Report, { currency, width, formats = PLAIN }: Report
     ...(posted + uncounted.length > 0 ? [requests.join(', ')] : []),
     ...(parts > 0 ? [countOf(parts, 'part')] : []),
     ...(cost === null ? [] : [money(cost, currency)]),
-    ...deliveryLines(report).map(([word, count]) => `${word === '-' ? 'no delivery report' : word} ${number(count)}`),
+    ...returnedWords(report, formats),
     ...(report.replies === undefined ? [] : [`replies: ${repliesText(report.replies, formats)}`]),
   ];
   return all.length === 0 ? '' : paragraph(all.join(' · '), width);

@@ -2,6 +2,7 @@ import type { Report, Significance, VariantResult, WinnerDecision, WinnerMetric 
 import { type Column, proseWidth, table } from '../util/table.ts';
 import type { VariantDeliveries } from './deliveries.ts';
 import { type Formats, PLAIN } from './formats.ts';
+import { sampleOf } from './variants.ts';
 
 /**
  * One line for each variant, as wide as the terminal at most: on a narrow one the interval goes first, then those who
@@ -12,7 +13,10 @@ import { type Formats, PLAIN } from './formats.ts';
 export function variantsTable(variants: readonly VariantResult[], width: number, formats: Formats = PLAIN): string {
   if (variants.length === 0) return '';
   const came = variants.some(({ delivered }) => delivered !== undefined);
-  const columns = (came ? COLUMNS_WITH_DELIVERIES : COLUMNS).filter(({ least }) => proseWidth(width) >= least);
+  const hasRead = variants.some(({ read }) => read !== undefined);
+  const columns = (came ? COLUMNS_WITH_DELIVERIES : COLUMNS).filter(
+    ({ title, least }) => proseWidth(width) >= least && (hasRead || title !== 'read'),
+  );
   const rows = variants.map((variant) => columns.map(({ cell }) => cell(variant, formats)));
   return table(rows, columns, { width, indent: 2 });
 }
@@ -44,9 +48,8 @@ const COLUMNS_WITH_DELIVERIES: readonly VariantColumn[] = [
 
 /** The share with this report among those accepted, or `-` while there are none. */
 export function shareOf(variant: VariantResult, what: keyof VariantDeliveries, { percent }: Formats = PLAIN): string {
-  const count = variant[what] ?? 0;
-  // Who was refused, as far as the API said, may have got it all the same.
-  return variant.accepted === 0 ? '-' : percent(Math.min(count, variant.accepted), variant.accepted);
+  const { part, whole } = sampleOf(what, variant);
+  return whole === 0 ? '-' : percent(part, whole);
 }
 
 /** Neither accepted nor refused: skipped, deferred, failed, in doubt or not sent yet. */
@@ -70,30 +73,34 @@ export function intervalOf({ low, high }: VariantResult, formats: Formats = PLAI
 export function significanceWords({ variants = [], significance }: Pick<Report, 'variants' | 'significance'>): string {
   if (significance === undefined || significance === null) return '';
   const { by, p, test, best } = significance;
-  const { few, verb, more, most } = COMPARED[by];
+  const { few, what, verb, more, most } = COMPARED[by];
   if (p === null || test === null) return `Too few ${few} to compare the variants.`;
   const figure = `p ${p < 0.001 ? '< 0.001' : `= ${shown(p)}`} (${TESTS[test]})`;
-  if (p >= CHANCE) return `No difference can be told yet: ${figure}.`;
+  if (p >= CHANCE) return `No difference in ${what} can be told yet: ${figure}.`;
   return variants.length === 2
     ? `"${best ?? ''}" ${verb} ${more}, which is hardly chance: ${figure}.`
     : `The variants differ by more than chance would make them, "${best ?? ''}" ${verb} ${most}: ${figure}.`;
 }
 
+const OFTEN = { few: 'reports or replies came back', more: 'more often', most: 'most often' };
+
 /** How a sentence says each metric. */
 const COMPARED: Readonly<
-  Record<WinnerMetric, { readonly few: string; readonly verb: string; readonly more: string; readonly most: string }>
+  Record<WinnerMetric, { readonly [Part in 'few' | 'what' | 'verb' | 'more' | 'most']: string }>
 > = {
   accepted: {
     few: 'recipients were accepted or rejected',
+    what: 'what the API accepts',
     verb: 'is accepted',
     more: 'more often',
     most: 'most often',
   },
-  delivered: { few: 'messages were accepted', verb: 'is delivered', more: 'more often', most: 'most often' },
-  read: { few: 'messages were delivered', verb: 'is read', more: 'more often', most: 'most often' },
-  replied: { few: 'messages were delivered', verb: 'is replied to', more: 'more often', most: 'most often' },
+  delivered: { ...OFTEN, what: 'deliveries', verb: 'is delivered' },
+  read: { ...OFTEN, what: 'how many read it', verb: 'is read' },
+  replied: { ...OFTEN, what: 'replies', verb: 'is replied to' },
   optedOut: {
-    few: 'messages were delivered',
+    few: OFTEN.few,
+    what: 'opt-outs',
     verb: 'is followed by an opt-out',
     more: 'less often',
     most: 'least often',
@@ -144,7 +151,7 @@ function sharesOf({ by, shares }: WinnerDecision, { number, percent }: Formats):
 const WORDS: Readonly<Record<WinnerMetric, readonly [whole: string, part: string]>> = {
   accepted: ['recipients', 'accepted'],
   delivered: ['accepted messages', 'delivered'],
-  read: ['delivered messages', 'read'],
-  replied: ['delivered messages', 'replied to'],
-  optedOut: ['delivered messages', 'opted out after'],
+  read: ['accepted messages', 'read'],
+  replied: ['accepted messages', 'replied to'],
+  optedOut: ['accepted messages', 'opted out after'],
 };

@@ -29,12 +29,20 @@ export interface Share extends Sample {
 /** The figures of a variant that a metric is a share of. */
 type Figures = Pick<VariantResult, 'accepted' | 'rejected' | 'delivered' | 'read' | 'replied' | 'optedOut'>;
 
-/** Rates are per message that was delivered, except for the two that say how many were accepted or delivered. */
+/**
+ * What a table, the comparison, the winner and the funnel show as a share: all are of the accepted messages, but for the
+ * share of those that were accepted. An API that reports few deliveries, or none, would make any other share meaningless.
+ */
 export function sampleOf(by: WinnerMetric, figures: Figures): Sample {
-  const { accepted, rejected, delivered = 0 } = figures;
+  const { accepted, rejected } = figures;
   if (by === 'accepted') return { part: accepted, whole: accepted + rejected };
-  if (by === 'delivered') return { part: delivered, whole: accepted };
-  return { part: figures[by] ?? 0, whole: delivered };
+  const part = figures[by];
+  return part === undefined ? { part: 0, whole: 0 } : { part, whole: acceptedBase(figures) };
+}
+
+/** The accepted messages. One that was refused, as far as the API said, may have arrived all the same. */
+export function acceptedBase({ accepted, delivered = 0 }: Pick<Figures, 'accepted' | 'delivered'>): number {
+  return Math.max(accepted, delivered);
 }
 
 /** Those with the best share, in their order: the greatest, and of those who opted out the least. Nothing is rounded. */
@@ -133,16 +141,18 @@ const Z95 = 1.959963984540054;
 
 /**
  * Whether groups differ in their shares, or whether chance alone may well have made such a difference. Groups of 0 say
- * nothing and are left out. The chi-square test where the counts are large enough for it (by Cochran's rule: every
- * count that is expected is at least 1, and at most a fifth of them below 5; of two groups none), else the exact test.
- * Where neither can be done, or there is nothing to compare, `enough` is false and `p` null.
+ * nothing and are left out. Two groups: the exact test wherever it can be computed. More: the chi-square test where the
+ * counts are large enough for it (by Cochran's rule: every count that is expected is at least 1, and at most a fifth of them
+ * below 5; of two groups none), else the exact test. Where neither can be done, or there is nothing to compare, `enough`
+ * is false and `p` null.
  */
 export function significanceOf(groups: readonly Sample[]): ChanceTest {
   const samples = groups.filter(({ whole }) => whole > 0);
   if (samples.length < 2) return NOT_ENOUGH;
-  if (isLarge(samples)) return { p: roundedP(chiSquare(samples).p), test: 'chi-square', enough: true };
-  const p = exactTest(samples);
-  return p === null ? NOT_ENOUGH : { p: roundedP(p), test: 'fisher', enough: true };
+  const large = isLarge(samples);
+  const exact = large && samples.length > 2 ? null : exactTest(samples);
+  if (exact !== null) return { p: roundedP(exact), test: 'fisher', enough: true };
+  return large ? { p: roundedP(chiSquare(samples).p), test: 'chi-square', enough: true } : NOT_ENOUGH;
 }
 
 function isLarge(samples: readonly Sample[]): boolean {

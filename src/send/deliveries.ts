@@ -188,7 +188,7 @@ export interface Returned {
   readonly arrived: number;
   /** They will not arrive, as far as is known. What is left of those accepted has no end yet. */
   readonly ended: number;
-  /** Of those that arrived; a recipient who answered has read the message. */
+  /** Of those that arrived; a recipient who answered has read the message. 0 while no report of the run says "read". */
   readonly read: number;
   /** Answered, but not to opt out. */
   readonly replied: number;
@@ -231,6 +231,7 @@ export function countReturned<G>(
 ): ReadonlyMap<G, Returned> {
   const deliveries = openDeliveries(ledger, run);
   const groups = new Map<G, { -readonly [K in keyof Returned]: Returned[K] }>();
+  let hasRead = false;
   for (const batch of ledger.outcomes(run, { outcomes })) {
     for (const outcome of deliveries?.join(batch) ?? batch) {
       const group = groupOf(outcome);
@@ -250,10 +251,12 @@ export function countReturned<G>(
       if (isArrived(delivery)) counts.arrived += 1;
       else if (isFinal(delivery)) counts.ended += 1;
       if (delivery === 'read' || delivery === 'replied' || delivery === 'opted-out') counts.read += 1;
+      hasRead ||= delivery === 'read';
       if (delivery === 'replied') counts.replied += 1;
       if (delivery === 'opted-out') counts.optedOut += 1;
     }
   }
+  if (!hasRead) for (const counts of groups.values()) counts.read = 0;
   return groups;
 }
 

@@ -111,7 +111,7 @@ describe('buildReport', () => {
     expect(unknown.steps).toEqual(SPLIT.steps);
     expect(unknown.variants?.map(({ name }) => name)).toEqual(['A', 'B']);
     expect(unknown.significance).toEqual(SPLIT.significance);
-    expect(SPLIT.significance).toMatchObject({ test: 'chi-square', enough: true });
+    expect(SPLIT.significance).toMatchObject({ test: 'fisher', enough: true });
   });
   it('has neither where there is nothing to tell apart', () => {
     for (const report of [PLAIN, TROUBLED]) {

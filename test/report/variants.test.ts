@@ -128,11 +128,10 @@ describe('compareVariants', () => {
         high: 0.96187,
       },
     ]);
-    // 1000 (900 * 50 - 950 * 100)^2 * 2 / (1000 * 1000 * 1850 * 150) = 18.018
     expect(significance).toEqual({
       by: 'accepted',
-      p: expect.closeTo(0.0000219, 7),
-      test: 'chi-square',
+      p: expect.closeTo(0.000027475, 9),
+      test: 'fisher',
       enough: true,
       best: 'B',
     });
@@ -196,7 +195,7 @@ describe('what decides the winner is what is compared', () => {
 
   it.each<[by: WinnerMetric, words: RegExp]>([
     ['accepted', /^"A" is accepted more often, which is hardly chance: p < 0\.001/],
-    ['delivered', /^No difference can be told yet: p = 1 /],
+    ['delivered', /^No difference in deliveries can be told yet: p = 1 /],
     ['read', /^"B" is read more often, which is hardly chance: p < 0\.001/],
     ['replied', /^"B" is replied to more often, which is hardly chance: p < 0\.001/],
     ['optedOut', /^"A" is followed by an opt-out less often, which is hardly chance: p < 0\.001/],
@@ -206,10 +205,28 @@ describe('what decides the winner is what is compared', () => {
     expect(significanceWords(comparison)).toMatch(words);
   });
 
+  it('needs no delivery reports: replies are shares of the accepted messages', () => {
+    const [a, b] = variants;
+    if (a === undefined || b === undefined) throw new Error('no variants');
+    // The sum over the hypergeometric distribution, computed apart.
+    const comparison = compared(
+      [
+        { ...a, name: 'a', accepted: 76, delivered: 3, replied: 3 },
+        { ...b, name: 'b', accepted: 88, rejected: 0, delivered: 16, replied: 16 },
+      ],
+      'replied',
+    );
+    expect(comparison.significance).toMatchObject({ by: 'replied', best: 'b', enough: true });
+    expect(comparison.significance?.p).toBeCloseTo(0.0059825772, 6);
+    expect(significanceWords(comparison)).toBe(
+      '"b" is replied to more often, which is hardly chance: p = 0.005 (Fisher\'s exact test).',
+    );
+  });
+
   it('is not known before anything was delivered', () => {
     const open = variants.map(({ delivered: _, read: __, replied: ___, optedOut: ____, ...rest }) => rest);
     expect(significanceWords(compared(open, 'replied'))).toBe(
-      'Too few messages were delivered to compare the variants.',
+      'Too few reports or replies came back to compare the variants.',
     );
   });
 });
@@ -288,23 +305,23 @@ describe('significanceWords', () => {
         [900, 100],
         [910, 90],
       ],
-      'No difference can be told yet: p = 0.45 (chi-square test).',
+      "No difference in what the API accepts can be told yet: p = 0.49 (Fisher's exact test).",
     ],
     [
       'just alike',
       [
         [900, 100],
-        [924, 76],
+        [925, 75],
       ],
-      'No difference can be told yet: p = 0.06 (chi-square test).',
+      "No difference in what the API accepts can be told yet: p = 0.06 (Fisher's exact test).",
     ],
     [
       'just different',
       [
         [900, 100],
-        [925, 75],
+        [926, 74],
       ],
-      '"B" is accepted more often, which is hardly chance: p = 0.047 (chi-square test).',
+      '"B" is accepted more often, which is hardly chance: p = 0.047 (Fisher\'s exact test).',
     ],
     [
       'few',
@@ -312,7 +329,7 @@ describe('significanceWords', () => {
         [3, 1],
         [1, 3],
       ],
-      "No difference can be told yet: p = 0.49 (Fisher's exact test).",
+      "No difference in what the API accepts can be told yet: p = 0.49 (Fisher's exact test).",
     ],
     [
       'all accepted',
@@ -320,7 +337,7 @@ describe('significanceWords', () => {
         [50, 0],
         [60, 0],
       ],
-      "No difference can be told yet: p = 1 (Fisher's exact test).",
+      "No difference in what the API accepts can be told yet: p = 1 (Fisher's exact test).",
     ],
     [
       'different',
@@ -328,7 +345,7 @@ describe('significanceWords', () => {
         [900, 100],
         [930, 70],
       ],
-      '"B" is accepted more often, which is hardly chance: p = 0.016 (chi-square test).',
+      '"B" is accepted more often, which is hardly chance: p = 0.019 (Fisher\'s exact test).',
     ],
     [
       'very different',
@@ -336,7 +353,7 @@ describe('significanceWords', () => {
         [950, 50],
         [900, 100],
       ],
-      '"A" is accepted more often, which is hardly chance: p < 0.001 (chi-square test).',
+      '"A" is accepted more often, which is hardly chance: p < 0.001 (Fisher\'s exact test).',
     ],
     [
       'three',

@@ -163,8 +163,9 @@ describe('the funnel', () => {
     const { name = '', recipients = 0, accepted = 0, rejected = 0, inDoubt = 0 } = variant ?? {};
     expect(cells('Variants', name).slice(0, 3)).toEqual([recipients, accepted + rejected + inDoubt, accepted]);
     for (const step of SPLIT.steps ?? []) {
-      const back = step.channel === 'sms' ? [2, 1, 0, 1] : step.channel === 'rcs' ? [1, 1, 0, 0] : [0, 0, 0, 0];
-      expect(cells('Channels', step.channel).slice(0, 6), step.channel).toEqual([
+      // No report says of an SMS that it was read: there is no figure then, rather than 0.
+      const back = step.channel === 'sms' ? [2, 0, 1] : step.channel === 'rcs' ? [1, 1, 0, 0] : [0, 0, 0];
+      expect(cells('Channels', step.channel).slice(0, 2 + back.length), step.channel).toEqual([
         step.attempted,
         step.accepted,
         ...back,

@@ -1,5 +1,7 @@
-import type { Delivery, Report, VariantResult } from '../../model.ts';
+import type { Report, VariantResult } from '../../model.ts';
+import { type Returned, returnedOf } from '../../report/deliveries.ts';
 import { type Formats, PLAIN } from '../../report/formats.ts';
+import { acceptedBase } from '../../report/variants.ts';
 import { deliveryBase } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { round, toneClass } from './chart.ts';
@@ -11,40 +13,26 @@ interface Funnel {
   /** Requests were made: accepted, refused, in doubt, and those that fell back. */
   readonly sent: number;
   readonly accepted: number;
+  /** What the figures of `returned` are shares of: the accepted messages, see `deliveryBase`. */
+  readonly base: number;
   /** Null: nothing came back about any message. */
   readonly returned: Returned | null;
-}
-
-interface Returned {
-  /** What these are shares of, see `deliveryBase`. */
-  readonly base: number;
-  readonly delivered: number;
-  readonly read: number;
-  readonly replied: number;
-  readonly optedOut: number;
 }
 
 /** The funnel of a whole run. */
 export function funnelOf({ totals, deliveries }: Pick<Report, 'totals' | 'deliveries'>): Funnel {
   const { recipients, accepted, rejected, inDoubt } = totals;
-  const of = (...words: readonly Delivery[]) => words.reduce((sum, word) => sum + (deliveries[word] ?? 0), 0);
-  const returned = {
-    base: deliveryBase(totals, Object.values(deliveries)),
-    delivered: of('delivered', 'read', 'replied', 'opted-out'),
-    read: of('read', 'replied', 'opted-out'),
-    replied: of('replied'),
-    optedOut: of('opted-out'),
-  };
-  const hasReturned = Object.keys(deliveries).length > 0;
-  return { list: recipients, sent: accepted + rejected + inDoubt, accepted, returned: hasReturned ? returned : null };
+  const returned = Object.keys(deliveries).length > 0 ? returnedOf(deliveries) : null;
+  const base = deliveryBase(totals, Object.values(deliveries));
+  return { list: recipients, sent: accepted + rejected + inDoubt, accepted, base, returned };
 }
 
 /** The funnel of the recipients of a variant. */
 export function variantFunnel(variant: VariantResult): Funnel {
-  const { recipients, accepted, rejected, inDoubt, delivered, read = 0, replied = 0, optedOut = 0 } = variant;
-  const returned =
-    delivered === undefined ? null : { base: Math.max(accepted, delivered), delivered, read, replied, optedOut };
-  return { list: recipients, sent: accepted + rejected + inDoubt, accepted, returned };
+  const { recipients, accepted, rejected, inDoubt, delivered, read = null, replied = 0, optedOut = 0 } = variant;
+  const returned = delivered === undefined ? null : { delivered, read, replied, optedOut };
+  const base = acceptedBase(variant);
+  return { list: recipients, sent: accepted + rejected + inDoubt, accepted, base, returned };
 }
 
 interface Stage {
@@ -56,7 +44,7 @@ interface Stage {
 }
 
 /** The stages that the funnel has, in order. */
-function stagesOf({ list, sent, accepted, returned }: Funnel): readonly Stage[] {
+function stagesOf({ list, sent, accepted, base, returned }: Funnel): readonly Stage[] {
   const first = list === null ? [] : [{ name: 'List', count: list, whole: list, of: '' }];
   const stages = [
     ...first,
@@ -64,12 +52,12 @@ function stagesOf({ list, sent, accepted, returned }: Funnel): readonly Stage[] 
     { name: 'Accepted', count: accepted, whole: sent, of: 'of sent' },
   ];
   if (returned === null) return stages;
-  const { base, delivered, read, replied, optedOut } = returned;
+  const { delivered, read, replied, optedOut } = returned;
   const ofAccepted = { whole: base, of: 'of accepted' };
   return [
     ...stages,
     { name: 'Delivered', count: delivered, ...ofAccepted },
-    ...(read === 0 ? [] : [{ name: 'Read', count: read, ...ofAccepted }]),
+    ...(read === null ? [] : [{ name: 'Read', count: read, ...ofAccepted }]),
     { name: 'Replied', count: replied, ...ofAccepted },
     { name: 'Opted out', count: optedOut, ...ofAccepted },
   ];
@@ -109,7 +97,7 @@ export function funnelCells(
     const most = Math.max(...stages.map(({ count }) => count));
     return names.map((name) => {
       const stage = stages.find((one) => one.name === name);
-      return stage === undefined ? words.number(0) : funnelCell(stage, most, words);
+      return stage === undefined ? '-' : funnelCell(stage, most, words);
     });
   });
   const titles = names.map((name) => {

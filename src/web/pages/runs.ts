@@ -2,7 +2,7 @@ import type { RunRecord } from '../../ledger/records.ts';
 import type { Report, RunState, StepCount, Totals } from '../../model.ts';
 import { newestFirst, PLAN_FILE, sentCampaign, takesPlans } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/prices.ts';
-import { deliveriesOf } from '../../report/deliveries.ts';
+import { deliveriesOf, returnedOf } from '../../report/deliveries.ts';
 import { nextSteps } from '../../report/next-steps.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { type CampaignShape, comparedVariants, totalsKey } from '../../report/tally.ts';
@@ -193,11 +193,11 @@ export function runsPage(view: View, data: RunsData): Content {
 }
 
 /** How many got the message; empty while it is not known, or nothing came back. */
-function delivered({ totals, deliveries }: RunLine, formats: View['formats']): Html | string {
-  const returned = totals === null || deliveries === null ? null : funnelOf({ totals, deliveries }).returned;
-  if (returned === null) return '';
-  const share = `(${formats.percent(returned.delivered, returned.base)} of accepted)`;
-  return html`<span>${formats.number(returned.delivered)} <span class="soft">${share}</span></span>`;
+function arrived({ totals, deliveries }: RunLine, formats: View['formats']): Html | string {
+  if (totals === null || deliveries === null || Object.keys(deliveries).length === 0) return '';
+  const { delivered } = returnedOf(deliveries);
+  const share = `(${formats.percent(delivered, deliveryBase(totals, Object.values(deliveries)))} of accepted)`;
+  return html`<span>${formats.number(delivered)} <span class="soft">${share}</span></span>`;
 }
 
 function runsTable({ formats }: View, { runs, total, newer, older }: RunsData): Html {
@@ -215,7 +215,7 @@ function runsTable({ formats }: View, { runs, total, newer, older }: RunsData): 
       formats.number(run.recipients),
       outcomes(run, formats),
       run.totals === null || run.totals.skipped === 0 ? '' : formats.number(run.totals.skipped),
-      delivered(run, formats),
+      arrived(run, formats),
       run.times === null || run.times.length < 2 ? '' : sparkline(formats, run.times),
     ],
   }));
@@ -399,7 +399,7 @@ function deliveries(view: View, report: Report): Html {
     { title: 'Meaning' },
   ];
   return html`<section><h2>Deliveries</h2>
-${table('What delivery reports and replies say.', columns, rows)}${unmatched(view, report)}</section>`;
+${table('The latest delivery report or reply about each message.', columns, rows)}${unmatched(view, report)}</section>`;
 }
 
 function unmatched({ formats }: View, report: Report): Html | null {

@@ -26,15 +26,8 @@ interface TimeWatch {
   returned(): ChannelReturns;
 }
 
-/** Counts of recipients by the channel of their last message. */
-export type ChannelReturns = ReadonlyMap<Channel, ReturnedCounts>;
-
-interface ReturnedCounts {
-  delivered: number;
-  read: number;
-  replied: number;
-  optedOut: number;
-}
+/** Recipients by the channel of their last message, and by its latest state. */
+export type ChannelReturns = ReadonlyMap<Channel, Readonly<Partial<Record<Delivery, number>>>>;
 
 /**
  * @param timesOf - asked only about recipients with reports or replies; absent if there are none
@@ -47,13 +40,15 @@ export function watchTimes(
   nowMs: number,
 ): TimeWatch {
   const counts = createTimeCounts(MOMENTS, startMs);
-  const channels = new Map<Channel, ReturnedCounts>();
+  const channels = new Map<Channel, Partial<Record<Delivery, number>>>();
   return {
     add(outcome) {
       const { outcome: state, updatedAt, delivery = null, channel } = outcome;
       if (state === 'accepted' && updatedAt !== null) counts.add('accepted', Date.parse(updatedAt));
       if (delivery === null) return;
-      count(channels, channel, delivery);
+      const states = channels.get(channel) ?? {};
+      states[delivery] = (states[delivery] ?? 0) + 1;
+      channels.set(channel, states);
       if (timesOf === undefined) return;
       const times = timesOf(outcome);
       for (const name of RETURNED) {
@@ -64,16 +59,6 @@ export function watchTimes(
     slots: () => counts.slots(),
     returned: () => channels,
   };
-}
-
-function count(channels: Map<Channel, ReturnedCounts>, channel: Channel, delivery: Delivery): void {
-  const known = channels.get(channel) ?? { delivered: 0, read: 0, replied: 0, optedOut: 0 };
-  channels.set(channel, known);
-  if (delivery === 'replied') known.replied += 1;
-  if (delivery === 'opted-out') known.optedOut += 1;
-  const hasRead = delivery === 'read' || delivery === 'replied' || delivery === 'opted-out';
-  if (hasRead) known.read += 1;
-  if (hasRead || delivery === 'delivered') known.delivered += 1;
 }
 
 /** Reports about the last messages; null if there are none. */

@@ -1,8 +1,10 @@
 import { OUTCOMES, type Outcome, type Report, type RunState } from '../../model.ts';
+import { returnedOf } from '../../report/deliveries.ts';
 import { type Formats, PLAIN } from '../../report/formats.ts';
 import { nextSteps } from '../../report/next-steps.ts';
 import { reasonAdvice, reasonWords } from '../../report/reason-words.ts';
 import { totalsKey } from '../../report/tally.ts';
+import { acceptedBase } from '../../report/variants.ts';
 import {
   acceptedWords,
   OUTCOME_WORDS,
@@ -144,9 +146,9 @@ export function channelStepsOf(
 ): Html | null {
   if (steps === undefined) return null;
   const funnels = steps.map(({ channel, attempted, accepted }) => {
-    const back = returned.get(channel) ?? NOTHING;
-    const base = Math.max(accepted, back.delivered);
-    return { list: null, sent: attempted, accepted, returned: returned.size === 0 ? null : { base, ...back } };
+    const back = returned.size === 0 ? null : returnedOf(returned.get(channel) ?? {});
+    const base = acceptedBase({ accepted, delivered: back?.delivered ?? 0 });
+    return { list: null, sent: attempted, accepted, base, returned: back };
   });
   const { titles, cells } = funnelCells(funnels, formats);
   const columns = columnsOf('Channel', [...titles, 'Fell back', currency ? `Cost (${currency})` : 'Cost']);
@@ -156,8 +158,6 @@ export function channelStepsOf(
   });
   return section('Channels', table('Channels', columns, rows));
 }
-
-const NOTHING = { delivered: 0, read: 0, replied: 0, optedOut: 0 };
 
 /** The outcomes of each variant, and the result of the comparison; null without variants. */
 export function variantsOf(report: Report, formats: Formats = PLAIN): Html | null {
