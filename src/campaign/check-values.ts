@@ -1,8 +1,7 @@
 import metadata from 'libphonenumber-js/max/metadata';
 import type { Code } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
-import { didYouMean } from '../util/suggest.ts';
-import { isTimeZone } from '../util/time.ts';
+import { zoneFault } from '../util/zone-name.ts';
 
 /** A value that was understood, or what is wrong with it. */
 export type Finding<T> =
@@ -32,9 +31,9 @@ export function checkLocale(text: string): Finding<string> {
 
 /** An IANA name; offsets are refused, because they know no summer time. */
 export function checkTimeZone(text: string): Finding<string> {
-  if (isTimeZone(text)) return { value: text };
-  const hint = didYouMean(text, Intl.supportedValuesOf('timeZone')).hint ?? 'For example: Europe/London';
-  return { code: 'invalid-value', message: `"${text}" is not an IANA time zone.`, hint };
+  const fault = zoneFault(text);
+  if (fault === null) return { value: text };
+  return { code: 'invalid-value', message: `"${text}" ${fault.problem}.`, hint: fault.hint };
 }
 
 /** ISO 3166-1 alpha-2, as far as the country has telephone numbers. */

@@ -1,6 +1,6 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
-import { isTimeZone } from '../util/time.ts';
+import { type ZoneFault, zoneFault } from '../util/zone-name.ts';
 import { ADDRESS_WORDS, type Address, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
 import { resolveColumns, type TypedColumn, typedColumns, typeFault } from './columns.ts';
 import { doubtAbout } from './phone.ts';
@@ -41,7 +41,7 @@ export function createRecipientReader(
   const readAddress = createAddressReader(kind, spec.defaultCountry);
   const typed = typedColumns(columnTypes(spec), columns);
   const formatted = typed.filter(({ format }) => format !== null);
-  const isZone = createZoneCheck();
+  const zoneFaultOf = createZoneCheck();
   // The usual cases, one column or none, are decided once and not for each row.
   const only = key.length === 0 ? null : key.length === 1 ? key[0] : undefined;
 
@@ -66,14 +66,14 @@ export function createRecipientReader(
           : identify(values[only] ?? '');
     const type = typed.length === 0 ? null : typeFault(typed, values);
     const zone = timeZone === null ? '' : (values[timeZone] ?? '');
-    const isKnownZone = isZone(zone);
-    if ('problem' in address || id === null || wrong !== null || id === '' || type !== null || !isKnownZone) {
+    const badZone = zoneFaultOf(zone);
+    if ('problem' in address || id === null || wrong !== null || id === '' || type !== null || badZone !== null) {
       // All of it at once, so that a row which is mended is not refused again for another cell.
       return joined([
         ...(wrong === null ? [] : [invalidAddress(spec, row, cell, wrong)]),
         ...(id === '' ? [emptyKey(spec, row, key)] : []),
         ...(type === null ? [] : [wrongType(spec, row, type)]),
-        ...(isKnownZone ? [] : [unknownZone(spec, row, zone)]),
+        ...(badZone === null ? [] : [unknownZone(spec, row, zone, badZone)]),
       ]);
     }
     return {
@@ -144,23 +144,23 @@ function wrongType(spec: ListSpec, row: Row, { message, hint }: { message: strin
 }
 
 /** Caches the zones, of which a list has few. An empty cell is allowed. */
-function createZoneCheck(): (cell: string) => boolean {
+function createZoneCheck(): (cell: string) => ZoneFault | null {
   const known = new Set<string>(['']);
   return (cell) => {
-    if (known.has(cell)) return true;
+    if (known.has(cell)) return null;
     const name = cell.trim();
-    if (name !== '' && !known.has(name) && !isTimeZone(name)) return false;
-    if (known.size < MOST_ZONES) known.add(name);
-    return true;
+    const fault = known.has(name) ? null : zoneFault(name);
+    if (fault === null && known.size < MOST_ZONES) known.add(name);
+    return fault;
   };
 }
 
 /** There are some 600 names; letter case does not count, so that a list could have many more. */
 const MOST_ZONES = 2000;
 
-function unknownZone(spec: ListSpec, row: Row, cell: string): InvalidRow {
-  const message = `The column "${spec.timeZone}" holds ${show(cell)}, which is not an IANA time zone.`;
-  const hint = 'Write a name such as Europe/London; an offset knows no summer time. A cell may be empty.';
+function unknownZone(spec: ListSpec, row: Row, cell: string, fault: ZoneFault): InvalidRow {
+  const message = `The column "${spec.timeZone}" holds ${show(cell)}, which ${fault.problem}.`;
+  const hint = `${fault.hint} A cell may be empty.`;
   return invalid(row, 'bad-row', problem('invalid-time-zone', message, { ...at(spec, row), hint }));
 }
 

@@ -135,13 +135,14 @@ export function utcText(ms: number, to: 'second' | 'minute' = 'second'): string 
 // ------------------------------------------------------------------------------------------------------------ zones
 
 /**
- * Whether this is an IANA time zone that this runtime knows. Offsets are not, because they have no summer time. A check
- * takes some 30 us: a caller that checks every row must cache the answers.
+ * Whether this is an IANA time zone of a place that this runtime knows, or UTC. Offsets are not, because they have no
+ * summer time, whether they have a name (EST, Etc/GMT+5) or not. A check takes some 30 us: a caller that checks every
+ * row must cache the answers.
  */
 export function isTimeZone(text: string): boolean {
   // The usual default: the first answer of Intl takes 5 ms.
   if (text === 'UTC') return true;
-  return /^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(text) && !ABBREVIATION.test(text) && isKnownToIntl(text);
+  return /^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(text) && !NO_PLACE.test(text) && isKnownToIntl(text);
 }
 
 /** Whether times can be shown in this zone: also in an offset, or an abbreviation that ICU knows. */
@@ -155,10 +156,11 @@ export function isKnownToIntl(timeZone: string): boolean {
 }
 
 /**
- * Abbreviations that ICU accepts as zones and IANA does not: IST is Indian, Irish or Israeli time. Temporal throws for
- * them. EST, MST and HST are not in the list, because IANA has them.
+ * Names that ICU accepts and that are no place: abbreviations that IANA does not have (IST is Indian, Irish or Israeli
+ * time; Temporal throws for them), and fixed offsets other than UTC.
  */
-const ABBREVIATION = /^(?:AC|AE|AG|AR|AS|BE|BS|CA|CN|CS|CT|EA|EC|IE|IS|JS|MI|NE|NS|PL|PN|PR|PS|SS|VS)T$/i;
+const NO_PLACE =
+  /^(?:(?:AC|AE|AG|AR|AS|BE|BS|CA|CN|CS|CT|EA|EC|ES|HS|IE|IS|JS|MI|MS|NE|NS|PL|PN|PR|PS|SS|VS)T|(?:Etc\/)?GMT[+-]0*[1-9]\d*|SystemV\/.*)$/i;
 
 /** How far the clock on the wall of a zone is ahead of UTC, in ms. */
 export function createOffset(timeZone: string): (ms: number) => number {

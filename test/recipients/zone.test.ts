@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import metadata from 'libphonenumber-js/max/metadata';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it, test } from 'vitest';
-import { packageZones, zoneSource } from '../../.scripts/zones.ts';
+import { clockOf, LANDLINES_ONLY, nearest, zoneSource, zonesOfPrefixes } from '../../.scripts/zones.ts';
 import { createZoneReader, createZoneTable } from '../../src/recipients/zone.ts';
-import { isTimeZone } from '../../src/util/time.ts';
+import { createOffset, isTimeZone } from '../../src/util/time.ts';
+import { zoneFault } from '../../src/util/zone-name.ts';
+import { brief, folderWith, hello } from '../campaign/helper.ts';
 
 const table = createZoneTable();
 const zonesOf = (e164: string): readonly string[] => table.sets[table.find(e164)] ?? [];
@@ -28,9 +31,9 @@ describe('the zones of a number', () => {
     },
   );
 
-  it('are those of the package, to the last prefix', () => {
+  it('are those that the script makes, to the last prefix', () => {
     expect(readFileSync(new URL('../../src/recipients/zone-data.ts', import.meta.url), 'utf8')).toBe(zoneSource());
-    for (const [prefix, zones] of packageZones()) {
+    for (const [prefix, zones] of zonesOfPrefixes()) {
       expect([...zonesOf(`+${prefix}`)].sort(), prefix).toEqual([...zones].sort());
     }
   });
@@ -42,17 +45,115 @@ describe('the zones of a number', () => {
 });
 
 test('the longest prefix counts, as in a slow search', () => {
-  const zones = packageZones();
+  const zones = zonesOfPrefixes();
   const anyNumber = fc
     .tuple(fc.constantFrom(...zones.keys()), fc.stringMatching(/^[0-9]{0,6}$/))
     .map(([prefix, rest]) => (prefix + rest).slice(0, 15));
   fc.assert(
     fc.property(fc.oneof(anyNumber, fc.stringMatching(/^[1-9][0-9]{4,14}$/)), (digits) => {
-      let expected: readonly string[] = [];
-      for (let i = 1; i <= digits.length; i++) expected = zones.get(digits.slice(0, i)) ?? expected;
-      expect([...zonesOf(`+${digits}`)].sort()).toEqual([...expected].sort());
+      expect(zonesOf(`+${digits}`)).toEqual(nearest(zones, digits));
     }),
   );
+});
+
+describe('the clocks of a number', () => {
+  /** Zones of each country, from the table of IANA. */
+  const byCountry = new Map<string, string[]>();
+  const table1970 = readFileSync(new URL('../fixtures/recipients/zone1970.tab', import.meta.url), 'utf8');
+  for (const line of table1970.split('\n').filter((text) => /^[A-Z]/.test(text))) {
+    const [countries = '', , zone = ''] = line.split('\t');
+    // "JP,AU Asia/Tokyo" is for an observatory of birds in Australia.
+    for (const country of countries.replace('JP,AU', 'JP').split(','))
+      byCountry.set(country, [...(byCountry.get(country) ?? []), zone]);
+  }
+  const clocksOf = (zones: readonly string[]) => [...new Set(zones.map(clockOf))].sort();
+  const all = Object.entries(metadata.countries as unknown as Record<string, readonly unknown[]>).flatMap(
+    ([country, plan]) => {
+      const [code, types] = [plan[0], plan[11]] as [string, readonly (readonly [string] | 0)[] | 0 | undefined];
+      const [landline = 0, mobile = 0] = types || [];
+      const sharing = metadata.country_calling_codes[code as '1'] ?? [];
+      const isMain = sharing[0] === country;
+      // An area code of North America belongs to one country; what else is shared may be in each.
+      const zones = (code === '1' ? [country] : sharing).flatMap((one) => byCountry.get(one) ?? []);
+      const found = (type: readonly [string] | 0) =>
+        type === 0 || type[0] === ''
+          ? null
+          : fc.stringMatching(new RegExp(`^(?:${type[0]})$`)).map((rest) => `+${code}${rest}`);
+      return zones.length === 0
+        ? []
+        : [{ country, zones, landline: found(landline), mobile: isMain ? found(mobile) : null }];
+    },
+  );
+  /** Their mobile numbers begin with an area code, have numbers like those of landlines, or a prefix for each island. */
+  const NOT_NATIONWIDE = ['US', 'CA', 'BR', 'MX', 'CL', 'RE'];
+
+  it.each(all)('of $country are those of its zones in the table of IANA', ({ country, zones, landline, mobile }) => {
+    const numbers = [landline, mobile].filter((one) => one !== null);
+    const clocks = clocksOf(zones);
+    fc.assert(
+      fc.property(fc.oneof(...numbers), (number) => {
+        const found = zonesOf(number);
+        if (found.length === 0) expect(number).toMatch(/^\+1(?:[5689]00|[58](.)\1|5[23])/);
+        if (/^\+6721[0-3]/.test(number)) return; // Australian bases in Antarctica
+        for (const zone of found) expect(clocks.includes(clockOf(zone)), `${number} ${zone}`).toBe(true);
+      }),
+    );
+    if (mobile === null || NOT_NATIONWIDE.includes(country)) return;
+    const nationwide = clocksOf((byCountry.get(country) ?? []).filter((zone) => !LANDLINES_ONLY.has(zone)));
+    fc.assert(
+      fc.property(mobile, (number) => {
+        expect(clocksOf(zonesOf(number)), number).toEqual(nationwide);
+      }),
+    );
+  });
+
+  it('are those of the whole country where a prefix is used all over it', () => {
+    expect(zonesOf('+79141234567')).toContain('Europe/Kaliningrad');
+    expect(zonesOf('+79141234567')).toContain('Asia/Vladivostok');
+    expect(zonesOf('+61412345678')[0]).toBe('Australia/Sydney');
+    expect(zonesOf('+61412345678')).toContain('Australia/Perth');
+    expect(zonesOf('+6281234567890')).toEqual(['Asia/Jakarta', 'Asia/Makassar', 'Asia/Jayapura']);
+    expect(zonesOf('+34612345678')).toEqual(['Europe/Madrid', 'Atlantic/Canary']);
+    expect(zonesOf('+56912345678')).toEqual(['America/Santiago', 'Pacific/Easter', 'America/Coyhaique']);
+    expect(zonesOf('+593991234567')).toEqual(['America/Guayaquil', 'Pacific/Galapagos']);
+    expect(zonesOf('+64211234567')).toEqual(['Pacific/Auckland', 'Pacific/Chatham']);
+  });
+
+  it.each([
+    ['Orlando', '+16892345678', ['America/New_York']],
+    ['a new exchange of East Tennessee', '+14239992345', ['America/New_York', 'America/Chicago']],
+    ['the overlay of North-West Florida', '+14482345678', ['America/New_York', 'America/Chicago']],
+    ['the overlay of West Kentucky', '+13642345678', ['America/New_York', 'America/Chicago']],
+    ['the overlay of South Indiana', '+19302345678', ['America/New_York', 'America/Chicago']],
+    ['the overlay of Idaho', '+19862345678', ['America/Los_Angeles', 'America/Boise']],
+    [
+      'the overlay of British Columbia',
+      '+17782345678',
+      ['America/Vancouver', 'America/Edmonton', 'America/Fort_Nelson'],
+    ],
+    ['the overlay of Saskatchewan', '+14742345678', ['America/Edmonton', 'America/Regina']],
+    ['Labrador or Newfoundland', '+17092345678', ['America/St_Johns', 'America/Goose_Bay']],
+    ['Recife', '+558134211234', ['America/Sao_Paulo']],
+    ['Marabá', '+5594991234567', ['America/Sao_Paulo']],
+    ['Manaus', '+5592991234567', ['America/Manaus']],
+    ['Chihuahua', '+526141234567', ['America/Mexico_City']],
+    ['Hermosillo', '+526621234567', ['America/Mazatlan']],
+    ['Tijuana', '+526641234567', ['America/Tijuana']],
+    ['Matamoros', '+528681234567', ['America/Matamoros']],
+    ['Kaliningrad', '+74012123456', ['Europe/Kaliningrad']],
+    ['Saratov', '+78452123456', ['Europe/Saratov']],
+    ['Kazakhstan', '+77011234567', ['Asia/Almaty']],
+    ['Cáceres', '+34927123456', ['Europe/Madrid']],
+    ['Punta Arenas', '+56612123456', ['America/Punta_Arenas']],
+    ['Réunion', '+262692123456', ['Indian/Reunion']],
+    ['Mayotte', '+262639123456', ['Indian/Mayotte']],
+    ['Mayotte, as it is dialled in France', '+33639123456', ['Indian/Mayotte']],
+    ['Managua', '+50581234567', ['America/Managua']],
+    ['Algiers', '+213551234567', ['Africa/Algiers']],
+    ['Tripoli', '+218912345678', ['Africa/Tripoli']],
+    ['Casablanca', '+212612345678', ['Africa/Casablanca']],
+    ['Juba', '+211912345678', ['Africa/Juba']],
+  ])('of %s are its own', (_, number, zones) => expect(zonesOf(number)).toEqual(zones));
 });
 
 describe('the zone of a recipient', () => {
@@ -84,9 +185,9 @@ describe('the zone of a recipient', () => {
 });
 
 describe('a time zone', () => {
-  const MOST = [...Intl.supportedValuesOf('timeZone'), 'utc', 'EUROPE/LONDON', 'EST', 'MST', 'HST', 'EST5EDT', 'GB'];
+  const MOST = [...Intl.supportedValuesOf('timeZone'), 'utc', 'EUROPE/LONDON', 'EST5EDT', 'GB'];
 
-  it.each([...new Set([...MOST, 'Etc/GMT+12', 'Etc/GMT-14', 'Zulu', 'W-SU', 'NZ-CHAT'])])(
+  it.each([...new Set([...MOST, 'Etc/GMT', 'GMT0', 'Etc/GMT-0', 'Zulu', 'W-SU', 'NZ-CHAT'])])(
     '%s is known, also to what makes days of it',
     (zone) => {
       expect(isTimeZone(zone)).toBe(true);
@@ -101,11 +202,8 @@ describe('a time zone', () => {
     expect(taken.filter((name) => name === name.toUpperCase())).toEqual([
       'CET',
       'EET',
-      'EST',
       'GMT',
-      'HST',
       'MET',
-      'MST',
       'PRC',
       'ROC',
       'ROK',
@@ -117,8 +215,72 @@ describe('a time zone', () => {
   });
 
   it.each([
-    ...['', 'PST', 'ist', 'JST', '+01:00', '-00:00', '+2359', 'GMT+1', ':Europe/London', '/etc/localtime'],
+    ...[
+      '',
+      'PST',
+      'ist',
+      'JST',
+      'EST',
+      'mst',
+      'HST',
+      'Etc/GMT+5',
+      'etc/gmt-14',
+      'GMT+5',
+      'SystemV/EST5',
+      'UTC+1',
+      '+01:00',
+      '-00:00',
+      '+2359',
+      'GMT+1',
+      ':Europe/London',
+      '/etc/localtime',
+    ],
     ...['../../etc/passwd', 'Europe/../Europe/London', 'x'.repeat(100_000), 'Europe/London\0', 'Europe/London\n'],
     ...['\ud800', 'Europe/\udc00', '\u202eEurope/London', '\u212aurope/London', '__proto__', 'constructor', 'Factory'],
   ])('%j is none', (text) => expect(isTimeZone(text)).toBe(false));
+});
+
+describe('what is said of a zone that is none', () => {
+  it.each([
+    ['EST', 'America/New_York'],
+    ['mst', 'America/Denver (or America/Phoenix'],
+    ['HST', 'Pacific/Honolulu'],
+    ['EDT', 'America/New_York'],
+    ['Etc/GMT+5', 'such as America/New_York. If UTC+05:00 is meant: Asia/Karachi'],
+    ['Etc/GMT-1', 'such as Europe/Paris. If UTC-01:00 is meant: Atlantic/Azores'],
+    ['etc/gmt-14', 'such as Pacific/Kiritimati.'],
+    ['+01:00', 'such as Europe/Paris.'],
+    ['UTC+1', 'such as Europe/Paris.'],
+    ['GMT-0500', 'such as America/New_York.'],
+    ['+25:00', 'such as Europe/London.'],
+    ['Europe/Lndon', 'Did you mean "Europe/London"?'],
+    ['Europa/London', 'Did you mean "Europe/London"?'],
+    ['New York', 'Did you mean "America/New_York"?'],
+    ['Europe/Bath', 'Write a name such as Europe/London'],
+    ['x', 'Europe/London'],
+  ])('%s: the zone that is probably meant', (name, hint) => {
+    expect(zoneFault(name)?.hint).toContain(hint);
+  });
+
+  it('names only zones, at their offset in winter', () => {
+    for (let hours = -11; hours <= 14; hours++) {
+      const place = /such as (\S+)\.$/.exec(zoneFault(`UTC${hours < 0 ? '' : '+'}${hours}`)?.hint ?? '')?.[1] ?? '';
+      const offsetMs = createOffset(place);
+      const year = [0, 6].map((month) => offsetMs(Date.UTC(2026, month, 1)) / 3_600_000);
+      expect(Math.min(...year), place).toBe(hours);
+    }
+  });
+
+  it('in a campaign, its schedule and its window', async () => {
+    const window = 'send: { window: { from: 09:00, to: 20:00, timeZone: Etc/GMT+5, unknown: EST } }';
+    const lines = `timeZone: MST\nschedule: { cron: "0 9 * * 1", timeZone: HST }\n${window}\n`;
+    await using folder = await folderWith(hello(lines));
+    const { diagnostics } = await folder.read('hello');
+    expect(brief(diagnostics)).toEqual([
+      'invalid-value 6:11',
+      'invalid-value 7:42',
+      'invalid-value 8:53',
+      'invalid-value 8:73',
+    ]);
+  });
 });
