@@ -293,8 +293,8 @@ export const RUNS = {
     example: null,
   },
   'ledger-unusable': {
-    cause: 'The file is no ledger, is damaged, or was written by a newer handbill.',
-    fix: 'Name the right file with `--ledger`, restore a backup, or update handbill. Never delete a ledger: it knows who was sent to.',
+    cause: 'The file is not a ledger, is damaged, or another version of handbill made it.',
+    fix: 'Name the right file with `--ledger`, restore a backup, or use the handbill that made it. Never delete a ledger: it knows who was sent to.',
     example: {
       files: { [LEDGER]: { bytes: 'not a ledger, but a text of some length\n', shown: 'not a ledger\n', mode: 0o600 } },
       run: 'send hello',

@@ -47,7 +47,7 @@ export function commitStore(
   const checkUnder = suppressionCheck(connection);
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
-      WHERE list = ?2 AND leg = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
+      WHERE list = ?2 AND step = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
       AND attempts = coalesce(?6, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND (until_at IS NULL OR until_at > ?1)
         AND (topic = '' OR topic = '?' OR topic = ?7) AND (?7 <> 'essential' OR source <> 'reply'))`,
@@ -56,29 +56,29 @@ export function commitStore(
   // not be written to it (failures.md, J5).
   const record = connection.statement(
     `UPDATE recipients SET state = ?1, reason = ?2, attempts = ?3, http_status = ?4, message_id = ?5, error = ?6,
-      updated_at = ?7 WHERE list = ?8 AND leg = ?9 AND row = ?10 AND state = ?11 AND attempts < ?3`,
+      updated_at = ?7 WHERE list = ?8 AND step = ?9 AND row = ?10 AND state = ?11 AND attempts < ?3`,
   );
   const setAside = connection.statement(
     `UPDATE recipients SET state = ?, reason = ?, updated_at = ?
-      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending'`,
+      WHERE list = ? AND step = ? AND row = ? AND state = 'pending'`,
   );
   const setSuppressed = connection.statement(
     `UPDATE recipients SET state = 'skipped', reason = 'suppressed', address = ?, updated_at = ?
-      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending'`,
+      WHERE list = ? AND step = ? AND row = ? AND state = 'pending'`,
   );
   const setReached = connection.statement(
     `UPDATE recipients SET state = ?10, reason = ?1, address = ?2, updated_at = ?3
-      WHERE list = ?4 AND leg = ?5 AND row = ?6 AND state = 'pending' AND key = ?7 AND attempts = coalesce(?8, attempts)
+      WHERE list = ?4 AND step = ?5 AND row = ?6 AND state = 'pending' AND key = ?7 AND attempts = coalesce(?8, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?3)
         AND (topic = '' OR topic = '?' OR topic = ?9) AND (?9 <> 'essential' OR source <> 'reply'))`,
   );
   // Only for doubts, of which there are few.
   const keepTextHash = connection.statement(
-    `UPDATE recipients SET text_hash = ? WHERE list = ? AND leg = ? AND row = ? AND state = 'in-doubt'`,
+    `UPDATE recipients SET text_hash = ? WHERE list = ? AND step = ? AND row = ? AND state = 'in-doubt'`,
   );
   const suppressed = connection.query(ACTIVE);
   const look = connection.query(
-    'SELECT state, key, address, attempts FROM recipients WHERE list = ? AND leg = ? AND row = ?',
+    'SELECT state, key, address, attempts FROM recipients WHERE list = ? AND step = ? AND row = ?',
   );
 
   const hasAll = (held: HeldShards, list: number, claims: readonly ClaimRequest[]): boolean =>
@@ -383,28 +383,28 @@ function stepStore(connection: Connection): StepStore {
   // of step 0, even if a winner was chosen since.
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2
-      WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
+      WHERE list = ?3 AND step = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (step > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1)
         AND (topic = '' OR topic = '?' OR topic = ?8) AND (?8 <> 'essential' OR source <> 'reply'))`,
   );
   const claimWith = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel = ?8,
-      variant = CASE leg WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
-      WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6
-      AND (leg > 0 OR attempts > 0 OR address = ?2)
+      variant = CASE step WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
+      WHERE list = ?3 AND step = ?4 AND row = ?5 AND state = 'pending' AND key = ?6
+      AND (step > 0 OR attempts > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1)
         AND (topic = '' OR topic = '?' OR topic = ?13) AND (?13 <> 'essential' OR source <> 'reply'))`,
   );
   const fill = connection.statement(
     `UPDATE recipients SET address = ?, channel = ?, variant = ?, parts = ?, encoding = ?, cost_micros = ?
-      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending' AND attempts = 0`,
+      WHERE list = ? AND step = ? AND row = ? AND state = 'pending' AND attempts = 0`,
   );
 
   const fallBack = connection.statement(
     `UPDATE recipients SET reason = 'fell-back', state = 'rejected', resolved_by = 'report'
-      WHERE list = ? AND row = ? AND leg = ? AND key = ? AND state = 'accepted'`,
+      WHERE list = ? AND row = ? AND step = ? AND key = ? AND state = 'accepted'`,
   );
 
   return {

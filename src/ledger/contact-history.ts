@@ -508,20 +508,20 @@ function reachRows(connection: Connection): ReachRows {
 // Reached means accepted, perhaps accepted, or claimed: chains of `=`, as in the schema. The time is that of the claim,
 // just before the request: an answer or the resolution of a doubt may come days later.
 const REACHED_PAGE = `SELECT row, key, nullif(address, key), coalesce(claimed_at, updated_at) FROM recipients
-  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
+  WHERE list = ?1 AND step = ?2 AND row > ?3 AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
     AND (coalesce(claimed_at, updated_at) IS NULL OR coalesce(claimed_at, updated_at) >= ?4)
   ORDER BY row LIMIT ?5`;
 
 const ALL_PAGE = `SELECT row, key, nullif(address, key), ?4 FROM recipients
-  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state <> 'skipped' ORDER BY row LIMIT ?5`;
+  WHERE list = ?1 AND step = ?2 AND row > ?3 AND state <> 'skipped' ORDER BY row LIMIT ?5`;
 
 const STATE = `SELECT (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed'),
     state = 'rejected' AND reason IS NOT DISTINCT FROM 'fell-back', coalesce(claimed_at, updated_at), key, address
-  FROM recipients WHERE list = ? AND leg = ? AND row = ?`;
+  FROM recipients WHERE list = ? AND step = ? AND row = ?`;
 
 const FOLLOWED = `SELECT state, reason, key, address, coalesce(channel, (SELECT runs.channel FROM runs WHERE runs.list = recipients.list)),
     message_id, coalesce(claimed_at, updated_at), resend
-  FROM recipients WHERE list = ? AND leg = ? AND row = ?`;
+  FROM recipients WHERE list = ? AND step = ? AND row = ?`;
 
 // Of the row, whichever address it came from; from the address, whichever message it answers; and those that name the
 // message but were not looked for yet, because they came in a moment ago.
@@ -530,13 +530,13 @@ const REPLIES = `SELECT count(*), max(CASE coalesce(reviewed_as, meaning) WHEN '
     OR (sender = ?3 AND (environment = ?4 OR environment = '') AND coalesce(happened_at, received_at) >= ?5)
     OR (run IS NULL AND row IS NULL AND (environment = ?4 OR environment = '') AND (message_id = ?6 OR reference = ?7))`;
 
-const ADDRESS = 'SELECT address FROM recipients WHERE list = ? AND leg = ? AND row = ?';
+const ADDRESS = 'SELECT address FROM recipients WHERE list = ? AND step = ? AND row = ?';
 
-const LAST_ROW = 'SELECT max(row) FROM recipients WHERE list = ? AND leg = 0';
+const LAST_ROW = 'SELECT max(row) FROM recipients WHERE list = ? AND step = 0';
 
-const LAST_STEP = 'SELECT max(leg) FROM recipients WHERE list = ?';
+const LAST_STEP = 'SELECT max(step) FROM recipients WHERE list = ?';
 
-const LATER_STEPS = 'SELECT count(*) FROM recipients WHERE list = ? AND leg > 0';
+const LATER_STEPS = 'SELECT count(*) FROM recipients WHERE list = ? AND step > 0';
 
 const ANY_REACHED = `SELECT 1 FROM recipients
   WHERE list = ? AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')

@@ -101,20 +101,20 @@ class Missed extends Error {
 }
 
 // Counted as the next start will count it: an attempt without an outcome counts, with the reason `crash`.
-const NEXT_DOUBTS = `SELECT row, state = 'rejected', leg, channel, line, key, address,
+const NEXT_DOUBTS = `SELECT row, state = 'rejected', step, channel, line, key, address,
     CASE state WHEN 'claimed' THEN 'crash' ELSE reason END, attempts + CASE state WHEN 'claimed' THEN 1 ELSE 0 END,
     CASE state WHEN 'claimed' THEN NULL ELSE http_status END, CASE state WHEN 'claimed' THEN NULL ELSE error END,
     coalesce(claimed_at, updated_at), resend
-  FROM recipients WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
+  FROM recipients WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
     AND (state = 'in-doubt' OR (state = 'claimed' AND ?6 = 1) OR (state = 'rejected' AND reason = 'fell-back'))
   ORDER BY row LIMIT ?5`;
 
 // Where the list has an address again that was sent to before, nothing is sent there a second time.
-const NOTE_ORDER = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status, error,
+const NOTE_ORDER = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
-  SELECT ?1, leg, channel, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at),
+  SELECT ?1, step, channel, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at),
     ?2, ?3, 'user', ?4, ?5, ?6
-  FROM recipients WHERE list = ?7 AND leg = ?8 AND row = ?9 AND key = ?10 AND attempts = ?11 AND state = 'in-doubt'
+  FROM recipients WHERE list = ?7 AND step = ?8 AND row = ?9 AND key = ?10 AND attempts = ?11 AND state = 'in-doubt'
     AND (CAST(?2 AS TEXT) <> 'resend' OR resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
       WHERE former.run = ?1 AND former.key = recipients.key AND former.resolved_by = 'resend-changed'
       AND former.address = recipients.list_address))`;
@@ -122,11 +122,11 @@ const NOTE_ORDER = `INSERT INTO resolutions (run, leg, channel, key, attempts, l
 // The status and the text of the API's answer stay: they are facts, whatever the resolution says.
 const SETTLE = `UPDATE recipients SET state = ?1, reason = 'resolved', message_id = coalesce(?2, message_id),
     updated_at = ?3, resolved_by = 'user'
-  WHERE list = ?4 AND leg = ?5 AND row = ?6 AND state = 'in-doubt'`;
+  WHERE list = ?4 AND step = ?5 AND row = ?6 AND state = 'in-doubt'`;
 
 const SEND_AGAIN = `UPDATE recipients SET state = 'pending', reason = 'resend', http_status = NULL, message_id = NULL,
     error = NULL, updated_at = ?, resolved_by = 'resend', list_address = NULL
-  WHERE list = ? AND leg = ? AND row = ? AND state = 'in-doubt'`;
+  WHERE list = ? AND step = ? AND row = ? AND state = 'in-doubt'`;
 
 const WHAT_IS_LEFT = `SELECT max(CASE WHEN state = 'pending' OR state = 'failed' OR state = 'deferred' THEN 1 ELSE 0 END),
     max(CASE state WHEN 'in-doubt' THEN 1 ELSE 0 END)
@@ -139,22 +139,22 @@ const FINISH = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = c
 
 // A late answer is taken only by a doubt that a recovery made and that is not resolved yet; `attempts` shows that it is
 // the same attempt (failures.md, J5). A recipient who waits for a second message does not get it then.
-const NOTE_LATE = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status, error,
+const NOTE_LATE = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
-  SELECT runs.number, leg, recipients.channel, key, attempts, line, address, reason, http_status, error,
+  SELECT runs.number, step, recipients.channel, key, attempts, line, address, reason, http_status, error,
     coalesce(claimed_at, updated_at), ?1, ?2, 'late-result', NULL, NULL, ?3
   FROM recipients JOIN runs ON runs.list = recipients.list
-  WHERE recipients.list = ?4 AND leg = ?7 AND row = ?5 AND attempts = ?6
+  WHERE recipients.list = ?4 AND step = ?7 AND row = ?5 AND attempts = ?6
     AND ((recipients.state = 'in-doubt' AND reason = 'crash')
       OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend' AND ?1 = 'accepted'))`;
 
 const SETTLE_LATE = `UPDATE recipients SET state = ?, reason = ?, http_status = ?, message_id = ?, error = ?,
-    updated_at = ?, resolved_by = 'late-result' WHERE list = ? AND leg = ? AND row = ?`;
+    updated_at = ?, resolved_by = 'late-result' WHERE list = ? AND step = ? AND row = ?`;
 
 const EXPLAIN = `UPDATE recipients SET reason = ?, http_status = ?, message_id = ?, error = ?, updated_at = ?
-  WHERE list = ? AND leg = ? AND row = ? AND attempts = ? AND state = 'in-doubt' AND reason = 'crash'`;
+  WHERE list = ? AND step = ? AND row = ? AND attempts = ? AND state = 'in-doubt' AND reason = 'crash'`;
 
-const NEXT_RESOLUTIONS = `SELECT number, 0, leg, channel, line, key, address, reason, attempts, http_status, error,
+const NEXT_RESOLUTIONS = `SELECT number, 0, step, channel, line, key, address, reason, attempts, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at
   FROM resolutions WHERE run = ? AND number > ? AND resolved_by <> 'resend-changed' ORDER BY number LIMIT ?`;
 

@@ -11,7 +11,6 @@ import { topicOf } from './suppressions.ts';
 const BATCH_ROWS = 1000;
 
 export function evidenceStore(connection: Connection, runs: RunStore): EvidenceStore {
-  // Prepared when they are needed: an older ledger that is only read lacks the index.
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
 
@@ -66,13 +65,13 @@ export function evidenceStore(connection: Connection, runs: RunStore): EvidenceS
   };
 }
 
-const NEXT_UNSETTLED = `SELECT runs.number, r.list, r.row, r.leg, r.key, r.address, coalesce(r.channel, runs.channel),
+const NEXT_UNSETTLED = `SELECT runs.number, r.list, r.row, r.step, r.key, r.address, coalesce(r.channel, runs.channel),
     r.attempts, coalesce(r.claimed_at, r.updated_at), r.message_id, r.text_hash,
     runs.environment, runs.campaign, runs.occurrence, r.resend, instr(runs.inputs, '"role":"redirect"')
   FROM recipients AS r INDEXED BY recipients_unsettled JOIN runs ON runs.list = r.list
-  WHERE (r.state = 'in-doubt' OR r.resolved_by = 'resend') AND (r.list, r.leg, r.row) > (?1, ?2, ?3)
+  WHERE (r.state = 'in-doubt' OR r.resolved_by = 'resend') AND (r.list, r.step, r.row) > (?1, ?2, ?3)
     AND runs.state <> 'loading' AND runs.purged_at IS NULL
-  ORDER BY r.list, r.leg, r.row LIMIT ?4`;
+  ORDER BY r.list, r.step, r.row LIMIT ?4`;
 
 const QUOTING = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash, happened_at,
     received_at, source, environment FROM delivery_reports
@@ -86,18 +85,18 @@ const OTHER_MESSAGE = `SELECT 1 FROM runs JOIN recipients AS r ON r.list = runs.
   WHERE runs.environment = ? AND r.address = ? AND r.message_id IS NULL
     AND (r.state = 'accepted' OR r.state = 'in-doubt' OR r.state = 'claimed' OR r.resolved_by = 'report'
       OR r.resolved_by = 'resend')
-    AND coalesce(r.claimed_at, r.updated_at) BETWEEN ? AND ? AND NOT (r.list = ? AND r.leg = ? AND r.row = ?) LIMIT 1`;
+    AND coalesce(r.claimed_at, r.updated_at) BETWEEN ? AND ? AND NOT (r.list = ? AND r.step = ? AND r.row = ?) LIMIT 1`;
 
-const NOTE_EVIDENCE = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status,
+const NOTE_EVIDENCE = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status,
     error, doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
-  SELECT runs.number, leg, recipients.channel, key, attempts, line, address, reason, http_status, error,
+  SELECT runs.number, step, recipients.channel, key, attempts, line, address, reason, http_status, error,
     coalesce(claimed_at, updated_at), 'accepted', ?1, 'report', NULL, ?2, ?3
   FROM recipients JOIN runs ON runs.list = recipients.list
-  WHERE recipients.list = ?4 AND leg = ?5 AND row = ?6 AND key = ?7 AND attempts = ?8 AND (recipients.state = 'in-doubt'
+  WHERE recipients.list = ?4 AND step = ?5 AND row = ?6 AND key = ?7 AND attempts = ?8 AND (recipients.state = 'in-doubt'
     OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend'))`;
 
 const ACCEPT = `UPDATE recipients SET state = 'accepted', reason = 'resolved', message_id = coalesce(?, message_id),
-    updated_at = ?, resolved_by = 'report', text_hash = NULL WHERE list = ? AND leg = ? AND row = ?`;
+    updated_at = ?, resolved_by = 'report', text_hash = NULL WHERE list = ? AND step = ? AND row = ?`;
 
 // A run that halted with nothing left but doubts is finished when they end; a process that works on it sets the state
 // itself. The whole list is read only for the last doubt, because other processes wait for this transaction.
@@ -116,14 +115,14 @@ const HOW_UNREACHED = `SELECT max(CASE WHEN reference IS NOT NULL THEN 1 ELSE 0 
 // A recipient with a permanent opt-out gets no fallback, so it is not looked up again: the claim would refuse it each
 // time. Most reports name the id of the API, which SQLite finds by itself; without an id, every row has to be read.
 const NEXT_UNREACHED = `SELECT row, key, channel, message_id, resend, address, claimed_at FROM recipients
-  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state = 'accepted' AND key IS NOT NULL AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
+  WHERE list = ?1 AND step = ?2 AND row > ?3 AND state = 'accepted' AND key IS NOT NULL AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
     OR message_id IN (SELECT message_id FROM delivery_reports
       WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')))
     AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = recipients.address AND until_at IS NULL
       AND (topic = '' OR topic = '?' OR topic = ?7) AND (?7 <> 'essential' OR source <> 'reply'))
   ORDER BY row LIMIT ?4`;
 
-const CHANNELS = 'SELECT channel FROM recipients WHERE list = ? AND row = ? AND leg <= ? ORDER BY leg';
+const CHANNELS = 'SELECT channel FROM recipients WHERE list = ? AND row = ? AND step <= ? ORDER BY step';
 
 function toInDoubt(row: readonly Value[]): InDoubtRow {
   return {
@@ -214,8 +213,7 @@ function saidStates(connection: Connection): SaidStates {
 
 const BITS: ReadonlyMap<DeliveryState, number> = new Map(DELIVERY_STATES.map((state, i) => [state, 1 << i]));
 
-// One message can be in a batch several times, under the same id. No index is named: in an older ledger that is only
-// read, the reports are a view, and this order is enough for SQLite to choose the right index.
+// One message can be in a batch several times, under the same id.
 const BY_MESSAGE = `SELECT asked.key, said.state, said.number, said.environment, said.reference, said.address,
     coalesce(said.happened_at, said.received_at)
   FROM json_each(?) AS asked CROSS JOIN delivery_reports AS said ON said.message_id = asked.value`;

@@ -1,5 +1,6 @@
 import { type Code, type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { iso } from '../util/time.ts';
+import { VERSION } from './schema.ts';
 
 export type LedgerErrorKind = 'busy' | 'full' | 'io' | 'readonly' | 'corrupt' | 'displaced' | 'other';
 
@@ -32,6 +33,17 @@ export function unusable(code: Code, path: string, message: string, hint?: strin
   return new HandbillError(EXIT.ledger, [
     problem(code, message, { at: { file: path }, ...(hint === undefined ? {} : { hint }) }),
   ]);
+}
+
+/** The ledger has other tables than this handbill makes. It is left as it is. */
+export function otherSchema(path: string, version: number): HandbillError {
+  const message =
+    version === VERSION
+      ? 'The tables of this ledger are not those of this handbill: another build made it, or someone changed it.'
+      : `Another version of handbill made this ledger (tables of version ${version}; this handbill uses version ${VERSION}).`;
+  const hint =
+    'Use the handbill that made it, or restore a backup. To start without what it knows, move it away and send with --new-ledger: recipients who have their message could get it again.';
+  return unusable('ledger-unusable', path, message, hint);
 }
 
 /** An error of SQLite as a LedgerError; anything else (a bug, a LedgerError) as it is. */

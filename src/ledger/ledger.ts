@@ -346,9 +346,6 @@ export interface LedgerOptions {
 
 /** What can be said of a ledger that is in order. */
 export interface LedgerFacts {
-  readonly version: number;
-  /** The version that this handbill writes. */
-  readonly newestVersion: number;
   readonly bytes: number;
   /** The newest time in it, ms since 1970. */
   readonly newestMs: number;
@@ -368,10 +365,7 @@ export interface LedgerFacts {
 }
 
 /** What depends on where the ledger is. */
-export type PlaceFacts = Pick<
-  LedgerFacts,
-  'version' | 'newestVersion' | 'bytes' | 'newestMs' | 'isReadable' | 'serverMs'
->;
+export type PlaceFacts = Pick<LedgerFacts, 'bytes' | 'newestMs' | 'isReadable' | 'serverMs'>;
 
 /** What people wrote back: reading it, having it read, and finding the message that each reply answers. */
 export interface ReplyStore {

@@ -17,7 +17,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   );
   const forgetRows = connection.statement('DELETE FROM recipients WHERE list = ?');
   const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
-  // Prepared when it is needed: in an older ledger that is only read, a view replaces the table.
+  // Prepared when it is needed, because a process that only reads cannot prepare it.
   const queries = lazily((sql) => connection.query(sql));
   const insertRun = `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted, topic, formerly)
     SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ?, ?, ? FROM runs RETURNING number`;
@@ -32,7 +32,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   );
   const finish = connection.statement(
     `UPDATE runs SET state = 'partial', inputs = ?, identity_hash = ?, created_at = ?,
-      rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND leg = 0)
+      rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND step = 0)
       WHERE number = ? AND state = 'loading'`,
   );
 
@@ -131,14 +131,14 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
   const setList = connection.statement('UPDATE runs SET list = ? WHERE number = ?');
   const update = connection.statement(
     `UPDATE runs SET inputs = ?1, counted = ?3, topic = ?4, formerly = ?5,
-      rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND leg = 0),
+      rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND step = 0),
       state = CASE WHEN EXISTS (SELECT 1 FROM recipients WHERE recipients.list = runs.list
         AND (recipients.state = 'pending' OR recipients.state = 'deferred')) THEN 'partial' ELSE state END
       WHERE number = ?2`,
   );
 
   // Rows have other numbers in the new list: the messages that replies answer are looked for once more.
-  const lookAgain = connection.statement('UPDATE replies SET run = NULL, leg = NULL, row = NULL WHERE run = ?');
+  const lookAgain = connection.statement('UPDATE replies SET run = NULL, step = NULL, row = NULL WHERE run = ?');
 
   return {
     amend(run, draft, { inputs, nowMs }) {
@@ -204,14 +204,14 @@ const DROP_TEMPORARY_TABLES = [
 
 const OLD_KEYS = `INSERT INTO temp.old_keys
   SELECT key, row, CASE WHEN state = 'rejected' AND reason = 'fell-back' THEN 1 ELSE 0 END FROM main.recipients
-  WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS DISTINCT FROM 'duplicate'
+  WHERE list = ? AND step = 0 AND key IS NOT NULL AND reason IS DISTINCT FROM 'duplicate'
   ORDER BY key, CASE state WHEN 'accepted' THEN 0 WHEN 'in-doubt' THEN 1 WHEN 'rejected' THEN 2
     WHEN 'skipped' THEN 4 + CASE reason WHEN 'excluded' THEN 1 ELSE 0 END ELSE 3 END, row
   ON CONFLICT DO NOTHING`;
 
 const NEW_KEYS = `INSERT INTO temp.new_keys
   SELECT key, row, CASE state WHEN 'skipped' THEN 1 ELSE 0 END + CASE reason WHEN 'excluded' THEN 1 ELSE 0 END FROM main.recipients
-  WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS DISTINCT FROM 'duplicate' ORDER BY key, row`;
+  WHERE list = ? AND step = 0 AND key IS NOT NULL AND reason IS DISTINCT FROM 'duplicate' ORDER BY key, row`;
 
 // Of several rows with one key, the recipient is the row that will be sent to. The other rows are left out by a rule
 // (`where`) and do not take over the outcome. If two rows will be sent to, both take it over, so that no second message
@@ -224,10 +224,10 @@ const PAIRS = `INSERT INTO temp.pairs
 
 const GONE = `INSERT INTO temp.gone
   SELECT k.row,
-    (SELECT coalesce(max(row), -1) FROM main.recipients WHERE list = ?1 AND leg = 0) + row_number() OVER (ORDER BY k.row)
+    (SELECT coalesce(max(row), -1) FROM main.recipients WHERE list = ?1 AND step = 0) + row_number() OVER (ORDER BY k.row)
   FROM (SELECT old.row FROM temp.old_keys AS old
       WHERE NOT EXISTS (SELECT 1 FROM temp.new_keys AS n WHERE n.key = old.key)
-    UNION ALL SELECT row FROM main.recipients WHERE list = ?2 AND leg = 0 AND key IS NULL AND state <> 'skipped') AS k`;
+    UNION ALL SELECT row FROM main.recipients WHERE list = ?2 AND step = 0 AND key IS NULL AND state <> 'skipped') AS k`;
 
 const KEEP_FINAL = `UPDATE main.recipients AS n
   SET address = o.address, channel = o.channel, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
@@ -235,14 +235,14 @@ const KEEP_FINAL = `UPDATE main.recipients AS n
     variant = o.variant, claimed_at = o.claimed_at, updated_at = o.updated_at, resolved_by = o.resolved_by,
     delivery = o.delivery, text_hash = o.text_hash, resend = o.resend,
     list_address = CASE WHEN n.address <> o.address AND o.reason IS DISTINCT FROM 'fell-back' THEN n.address END
-  FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
-  WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row
+  FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
+  WHERE n.list = ?2 AND n.step = 0 AND n.row = p.row
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'
       OR (o.state = 'skipped' AND o.reason IS DISTINCT FROM 'removed'))`;
 
 const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts
-  FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
-  WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row AND o.attempts > n.attempts`;
+  FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
+  WHERE n.list = ?2 AND n.step = 0 AND n.row = p.row AND o.attempts > n.attempts`;
 
 const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, channel, state, reason, attempts,
     http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
@@ -253,7 +253,7 @@ const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, c
     o.attempts, o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN CAST(?3 AS INTEGER) ELSE o.updated_at END,
     o.resolved_by, o.delivery, o.text_hash, o.resend
-  FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = g.old_row`;
+  FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = g.old_row`;
 
 // A requested second message that did not go out is withdrawn: the recipient returns to the outcome of the message
 // before, and the list may have a third address by now. One that was refused stays, unless the list has an earlier
@@ -265,8 +265,8 @@ const TAKE_BACK = `UPDATE main.recipients AS n
     list_address = CASE WHEN coalesce(n.list_address, n.address) <> r.address THEN coalesce(n.list_address, n.address) END
   FROM main.resolutions AS r CROSS JOIN temp.new_keys AS k ON k.key = r.key
     CROSS JOIN temp.pairs AS p ON p.row = k.row
-    CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
-  WHERE r.run = ?3 AND r.resolved_by = 'resend-changed' AND n.list = ?2 AND n.leg = 0 AND n.row = p.row
+    CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
+  WHERE r.run = ?3 AND r.resolved_by = 'resend-changed' AND n.list = ?2 AND n.step = 0 AND n.row = p.row
     AND o.resend IS NOT NULL
     AND r.number = (SELECT max(number) FROM main.resolutions AS last WHERE last.run = ?3 AND last.key = r.key
       AND last.resolved_by = 'resend-changed')
@@ -281,8 +281,8 @@ const TAKE_BACK_GONE = `UPDATE main.recipients AS n
     resend = nullif(o.resend - 1, 0)
   FROM main.resolutions AS r CROSS JOIN temp.old_keys AS k ON k.key = r.key
     CROSS JOIN temp.gone AS g ON g.old_row = k.row
-    CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = k.row
-  WHERE r.run = ?3 AND r.resolved_by = 'resend-changed' AND n.list = ?2 AND n.leg = 0 AND n.row = g.row
+    CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = k.row
+  WHERE r.run = ?3 AND r.resolved_by = 'resend-changed' AND n.list = ?2 AND n.step = 0 AND n.row = g.row
     AND o.resend IS NOT NULL
     AND r.number = (SELECT max(number) FROM main.resolutions AS last WHERE last.run = ?3 AND last.key = r.key
       AND last.resolved_by = 'resend-changed')
@@ -292,21 +292,21 @@ const TAKE_BACK_GONE = `UPDATE main.recipients AS n
 const MOVED = `INSERT INTO temp.moved
   SELECT o.row, p.row FROM main.recipients AS o CROSS JOIN temp.new_keys AS n ON n.key = o.key
     CROSS JOIN temp.pairs AS p ON p.row = n.row AND p.old_row = o.row
-  WHERE o.list = ? AND o.leg = 1`;
+  WHERE o.list = ? AND o.step = 1`;
 
 const MOVED_GONE = `INSERT INTO temp.moved
   SELECT o.row, g.row FROM main.recipients AS o CROSS JOIN temp.gone AS g ON g.old_row = o.row
-  WHERE o.list = ? AND o.leg = 1`;
+  WHERE o.list = ? AND o.step = 1`;
 
-const KEEP_STEPS = `INSERT INTO main.recipients (list, leg, row, line, key, address, channel, state, reason, attempts,
+const KEEP_STEPS = `INSERT INTO main.recipients (list, step, row, line, key, address, channel, state, reason, attempts,
     http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
     text_hash)
-  SELECT ?2, o.leg, n.row, n.line, o.key, o.address, o.channel, o.state, o.reason, o.attempts,
+  SELECT ?2, o.step, n.row, n.line, o.key, o.address, o.channel, o.state, o.reason, o.attempts,
     o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at, o.updated_at,
     o.resolved_by, o.delivery, o.text_hash
   FROM main.recipients AS o CROSS JOIN temp.moved AS m ON m.old_row = o.row
-    CROSS JOIN main.recipients AS n ON n.list = ?2 AND n.leg = 0 AND n.row = m.row
-  WHERE o.list = ?1 AND o.leg > 0`;
+    CROSS JOIN main.recipients AS n ON n.list = ?2 AND n.step = 0 AND n.row = m.row
+  WHERE o.list = ?1 AND o.step > 0`;
 
 // At this point, only a recipient who is missing from the new list is `rejected`. Step 0 of a recipient who fell back
 // stays as it is.
@@ -316,10 +316,10 @@ const OPEN_STEPS = `UPDATE main.recipients AS o
     updated_at = CASE n.state WHEN 'rejected' THEN CAST(?2 AS INTEGER) END,
     http_status = NULL, message_id = NULL, error = NULL, claimed_at = NULL, resolved_by = NULL
   FROM main.recipients AS n
-  WHERE o.list = ?1 AND o.leg > 0
+  WHERE o.list = ?1 AND o.step > 0
     AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred'
       OR (o.state = 'skipped' AND o.reason IS NOT DISTINCT FROM 'removed'))
-    AND n.list = ?1 AND n.leg = 0 AND n.row = o.row`;
+    AND n.list = ?1 AND n.step = 0 AND n.row = o.row`;
 
 /** Recipients whose address was corrected in the list after the message had gone out, and the second message to them. */
 export function changedStore(
@@ -364,7 +364,7 @@ export function changedStore(
 const CHANGED = `SELECT line, key, address, list_address, state,
     EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?2 AND former.key = recipients.key
       AND former.address = recipients.list_address)
-  FROM recipients WHERE list = ?1 AND leg = 0 AND list_address IS NOT NULL
+  FROM recipients WHERE list = ?1 AND step = 0 AND list_address IS NOT NULL
     AND (state = 'accepted' OR state = 'in-doubt') ORDER BY row`;
 
 // Before a list takes the place of another: what `--amend` will write down, asked of both. A second message that has not
@@ -378,22 +378,22 @@ const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.addr
     AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' OR o.state = 'skipped')
     AND r.number = (SELECT max(number) FROM resolutions AS last WHERE last.run = ?3 AND last.key = o.key
       AND last.resolved_by = 'resend-changed')
-  WHERE o.list = ?1 AND o.leg = 0 AND n.list = ?2 AND n.leg = 0
+  WHERE o.list = ?1 AND o.step = 0 AND n.list = ?2 AND n.step = 0
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR r.number IS NOT NULL)
     AND n.state <> 'skipped' AND n.address <> coalesce(r.address, o.address) ORDER BY n.row`;
 
-const NOTE_EARLIER = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status, error,
+const NOTE_EARLIER = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
-  SELECT CAST(?1 AS INTEGER), leg, channel, key, attempts, line, address, reason, http_status, error,
+  SELECT CAST(?1 AS INTEGER), step, channel, key, attempts, line, address, reason, http_status, error,
     coalesce(claimed_at, updated_at), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER)
-  FROM recipients WHERE list = ?3 AND leg = 0 AND list_address IS NOT NULL AND recipients.state = 'accepted'
+  FROM recipients WHERE list = ?3 AND step = 0 AND list_address IS NOT NULL AND recipients.state = 'accepted'
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?1 AND former.key = recipients.key
       AND former.address = recipients.list_address)`;
 
 const SEND_ONCE_MORE = `UPDATE recipients SET state = 'pending', reason = 'resend', resolved_by = 'resend-changed',
     address = list_address, list_address = NULL, resend = coalesce(resend, 0) + 1, http_status = NULL, message_id = NULL,
     error = NULL, updated_at = ?1
-  WHERE list = ?2 AND leg = 0 AND list_address IS NOT NULL AND state = 'accepted'
+  WHERE list = ?2 AND step = 0 AND list_address IS NOT NULL AND state = 'accepted'
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?3 AND former.key = recipients.key
       AND former.address = recipients.list_address)`;
 

@@ -5,17 +5,8 @@ import { isPostgres } from '../util/ledger-address.ts';
 import { grants } from '../util/platform.ts';
 import type { Connection } from './connection.ts';
 import type { Ledger, LedgerFacts, LedgerOptions, PlaceFacts } from './ledger.ts';
-import { checkClock, isDiskFailure, ledgerError, needsRollback, unusable } from './ledger-error.ts';
+import { checkClock, isDiskFailure, ledgerError, needsRollback, otherSchema, unusable } from './ledger-error.ts';
 import { checkLog } from './log-check.ts';
-import {
-  APPLICATION_ID,
-  MIGRATIONS,
-  migrate,
-  NEWEST_VERSION,
-  readAsNewest,
-  schemaHash,
-  userVersion,
-} from './migrations.ts';
 import { hasMarker, ledgerMissing, refuseBesideRescued } from './place.ts';
 import { examineShared, openExistingShared, openShared, openSharedRows } from './postgres/open.ts';
 import {
@@ -28,6 +19,7 @@ import {
   refuseNetworkFileSystem,
   syncFoldersAbove,
 } from './private-files.ts';
+import { APPLICATION_ID, hasSchema, makeSchema, userVersion, VERSION } from './schema.ts';
 import { BUSY_TIMEOUT_MS, connect, SqliteConnection } from './sqlite-connection.ts';
 import { ledgerOver } from './stores.ts';
 
@@ -61,28 +53,12 @@ export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'm
         db.close();
         return noLedger(path, options);
       }
-      // An older ledger is read as it is: the columns that it lacks are empty. The next command that writes migrates
-      // it.
-      readAsNewest(db);
       return ledgerOver(new SqliteConnection(path, db));
     } catch (error) {
       if (db.isOpen) db.close();
       throw error;
     }
   });
-}
-
-/**
- * As `openExistingLedger`, for commands that will write: a shared ledger of an older version, which cannot be read, is
- * brought up to date.
- */
-export function openToWriteLater(path: string, options: Omit<LedgerOptions, 'mode'>): Ledger | null {
-  try {
-    return openExistingLedger(path, options);
-  } catch (error) {
-    if (!isPostgres(path)) throw error;
-    return openLedger(path, { ...options, mode: 'write', mustExist: true });
-  }
 }
 
 function openForWriting(path: string, options: LedgerOptions): Ledger {
@@ -107,7 +83,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
     if (found !== 'ours') syncFoldersAbove(folder);
     const db = connect(path, options, false);
     try {
-      migrate(db, options.nowMs);
+      makeSchema(db, options.nowMs);
       const connection = new SqliteConnection(path, db);
       checkClock(connection, options.nowMs);
       return ledgerOver(connection);
@@ -179,15 +155,7 @@ function identify(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours
     );
   }
   const version = userVersion(db);
-  const known = MIGRATIONS[version - 1];
-  if (known === undefined) {
-    const message = `A newer handbill wrote this ledger (version ${version}, this one knows ${NEWEST_VERSION}).`;
-    throw unusable('ledger-unusable', path, message, 'Update handbill.');
-  }
-  if (schemaHash(db) !== known.schemaSha256) {
-    const message = 'The ledger holds tables, views or triggers that are not those of handbill.';
-    throw unusable('ledger-unusable', path, message, 'Move it away for safe keeping and restore a backup.');
-  }
+  if (version !== VERSION || !hasSchema(db)) throw otherSchema(path, version);
   if (facts.size <= QUICK_CHECK_BYTES) quickCheck(db, path);
   return 'ours';
 }
@@ -258,12 +226,7 @@ export function openRows(path: string, busyTimeoutMs: number): Connection {
   });
   try {
     db.exec('PRAGMA trusted_schema = OFF');
-    readAsNewest(db);
-    const connection = new SqliteConnection(path, db);
-    if (userVersion(db) === NEWEST_VERSION) return connection;
-    // An older ledger is read through views, and views have no indexes of their own.
-    const query = connection.query.bind(connection);
-    return Object.assign(connection, { query: (sql: string) => query(sql.replaceAll(/ INDEXED BY \w+/g, '')) });
+    return new SqliteConnection(path, db);
   } catch (error) {
     db.close();
     throw error;
@@ -298,10 +261,10 @@ export function examineLedger(path: string, nowMs: number): LedgerFacts | null {
 
 function examineFile(path: string, nowMs: number): PlaceFacts {
   const permissions = readPermissions(statSync(path));
-  return { ...readPages(path, nowMs), newestVersion: NEWEST_VERSION, serverMs: null, ...permissions };
+  return { ...readPages(path, nowMs), serverMs: null, ...permissions };
 }
 
-function readPages(path: string, nowMs: number): Pick<LedgerFacts, 'version' | 'newestMs' | 'bytes'> {
+function readPages(path: string, nowMs: number): Pick<LedgerFacts, 'newestMs' | 'bytes'> {
   try {
     const db = connect(path, { nowMs, leaveNothing: true }, true);
     try {
@@ -311,7 +274,7 @@ function readPages(path: string, nowMs: number): Pick<LedgerFacts, 'version' | '
         throw unusable('ledger-unusable', path, `The ledger is damaged: ${String(first)}.`, hint);
       }
       const newest = db.prepare('SELECT newest_at FROM ledger').get()?.['newest_at'];
-      return { version: userVersion(db), newestMs: Number(newest), bytes: statSync(path).size };
+      return { newestMs: Number(newest), bytes: statSync(path).size };
     } finally {
       db.close();
     }

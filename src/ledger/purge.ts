@@ -138,14 +138,14 @@ function suppressionPurge(
 const NEWEST =
   'SELECT max(CASE WHEN coalesce(updated_at, 0) > coalesce(claimed_at, 0) THEN updated_at ELSE claimed_at END) FROM recipients WHERE list = ? AND key IS NOT NULL';
 
-const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
+const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE list = ? AND step = ? AND row > ?
   ORDER BY row LIMIT ?) AS batch`;
 
 // The millisecond of a claim would identify the recipient in the provider's log. The day is kept, as its last
 // millisecond, because a frequency cap has to know that this run reached a recipient within its period.
 const CLEAR_ROWS = `UPDATE recipients SET key = NULL, address = NULL, message_id = NULL, error = NULL, updated_at = NULL,
     text_hash = NULL, list_address = NULL, claimed_at = claimed_at - claimed_at % 86400000 + 86399999
-  WHERE list = ? AND leg = ? AND row > ? AND row <= ?
+  WHERE list = ? AND step = ? AND row > ? AND row <= ?
     AND (key IS NOT NULL OR address IS NOT NULL OR message_id IS NOT NULL OR error IS NOT NULL
       OR text_hash IS NOT NULL OR list_address IS NOT NULL OR updated_at IS NOT NULL OR claimed_at % 86400000 <> 86399999)`;
 
@@ -155,7 +155,7 @@ const CLEAR_RESOLUTIONS = `UPDATE resolutions SET key = '', address = NULL, mess
 
 const FORGET_ATTEMPTS = 'DELETE FROM attempts WHERE number IN (SELECT number FROM attempts WHERE run = ? LIMIT ?)';
 
-const FORGET_ROWS = 'DELETE FROM recipients WHERE list = ? AND leg = ? AND row > ? AND row <= ?';
+const FORGET_ROWS = 'DELETE FROM recipients WHERE list = ? AND step = ? AND row > ? AND row <= ?';
 
 const COUNT_OLD = `SELECT count(*) FILTER (WHERE until_at < ?1), count(*) FILTER (WHERE until_at IS NULL OR until_at >= ?1)
   FROM suppressions WHERE created_at < ?1`;
@@ -275,7 +275,7 @@ export const DELETE_BY_REFERENCE = 'DELETE FROM delivery_reports WHERE reference
 export const DELETE_BY_MESSAGE = 'DELETE FROM delivery_reports WHERE message_id = ? AND environment = ?';
 
 // A result that a person entered stays, whatever a report says that came in while a purge was killed.
-export const KEEP = `UPDATE recipients SET delivery = ? WHERE list = ? AND leg = ? AND row = ?
+export const KEEP = `UPDATE recipients SET delivery = ? WHERE list = ? AND step = ? AND row = ?
   AND (delivery IS NULL OR (delivery <> 'replied' AND delivery <> 'opted-out'))`;
 
 // A reply that may mean to opt out stays until a person has read it: else its sender would be sent to again.

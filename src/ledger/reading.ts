@@ -17,19 +17,19 @@ export function reader(
   runs: RunStore,
 ): Pick<Ledger, 'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'stateOf'> {
   const firstRow = connection.query(
-    `SELECT state, reason, encoding, variant, channel FROM recipients WHERE list = ? AND leg = 0 ORDER BY row LIMIT 1`,
+    `SELECT state, reason, encoding, variant, channel FROM recipients WHERE list = ? AND step = 0 ORDER BY row LIMIT 1`,
   );
   // To sort a million rows into groups takes 0.7 s, to count them 0.15 s: those that are like the first are only counted,
   // and in most lists nearly all are.
   const count = connection.query(
     `SELECT ?2, ?3, ?4, ?5, ?6, 0, count(*), sum(parts), sum(cost_micros) FROM recipients
-      WHERE list = ?1 AND leg = 0 AND state = ?2 AND reason IS NOT DISTINCT FROM ?3
+      WHERE list = ?1 AND step = 0 AND state = ?2 AND reason IS NOT DISTINCT FROM ?3
       AND encoding IS NOT DISTINCT FROM ?4 AND variant IS NOT DISTINCT FROM ?5 AND channel IS NOT DISTINCT FROM ?6
     UNION ALL
-    SELECT state, reason, encoding, variant, channel, leg, count(*), sum(parts), sum(cost_micros) FROM recipients
-      WHERE list = ?1 AND (leg <> 0 OR state <> ?2 OR reason IS DISTINCT FROM ?3
+    SELECT state, reason, encoding, variant, channel, step, count(*), sum(parts), sum(cost_micros) FROM recipients
+      WHERE list = ?1 AND (step <> 0 OR state <> ?2 OR reason IS DISTINCT FROM ?3
       OR encoding IS DISTINCT FROM ?4 OR variant IS DISTINCT FROM ?5 OR channel IS DISTINCT FROM ?6)
-      GROUP BY leg, state, reason, encoding, variant, channel ORDER BY 6, 1, 2, 3, 4, 5`,
+      GROUP BY step, state, reason, encoding, variant, channel ORDER BY 6, 1, 2, 3, 4, 5`,
   );
   const allOpen = connection.query(
     `SELECT count(*), count(*) FILTER (WHERE reason IS NOT DISTINCT FROM 'winner-undecided') FROM recipients
@@ -42,13 +42,13 @@ export function reader(
       encoding, cost_micros, updated_at, claimed_at, delivery,
       CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend
       FROM recipients
-      WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
+      WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
       AND (instr(coalesce(?6, ' ' || state || ' '), ' ' || state || ' ') > 0 OR (state = 'rejected' AND reason = 'fell-back'))
       ORDER BY row LIMIT ?5`,
   );
   const nextStates = connection.query(
     `SELECT row, key, state, reason, channel, address, resend FROM recipients
-      WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4 ORDER BY row LIMIT ?5`,
+      WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4 ORDER BY row LIMIT ?5`,
   );
 
   const claimedAs = (run: RunRecord, state: RunRecord['state']): Fate =>

@@ -57,17 +57,17 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
 }
 
 const NEXT_REPLIES = `SELECT s.number, s.reply_id, s.reference, s.message_id, s.sender, s.recipient, s.channel, s.text,
-    s.meaning, s.happened_at, s.received_at, s.source, s.run, s.leg, s.row, s.reviewed_as, s.reviewed_by, s.reviewed_at,
+    s.meaning, s.happened_at, s.received_at, s.source, s.run, s.step, s.row, s.reviewed_as, s.reviewed_by, s.reviewed_at,
     r.key, r.line, r.variant
   FROM replies AS s LEFT JOIN runs ON runs.number = s.run
-    LEFT JOIN recipients AS r ON r.list = runs.list AND r.leg = s.leg AND r.row = s.row
+    LEFT JOIN recipients AS r ON r.list = runs.list AND r.step = s.step AND r.row = s.row
   WHERE s.number < ?1 AND s.sender <> '' AND (?3 IS NULL OR CAST(s.run AS TEXT) IN (SELECT value FROM json_each(?3)))
     AND (?4 IS NULL OR coalesce(s.reviewed_as, s.meaning) IN (SELECT value FROM json_each(?4)))
     AND coalesce(s.happened_at, s.received_at) >= coalesce(?5, CAST(0 AS BIGINT))
   ORDER BY s.number DESC LIMIT ?2`;
 
 const SENDER = `SELECT sender, (SELECT address FROM runs JOIN recipients ON recipients.list = runs.list
-    WHERE runs.number = replies.run AND recipients.leg = replies.leg AND recipients.row = replies.row), run
+    WHERE runs.number = replies.run AND recipients.step = replies.step AND recipients.row = replies.row), run
   FROM replies WHERE number = ? AND sender <> ''`;
 
 const REVIEW = 'UPDATE replies SET reviewed_as = ?, reviewed_by = ?, reviewed_at = ? WHERE number = ?';
@@ -139,7 +139,7 @@ function replyJoiner(
     const { list } = runs.listOf(run);
     const referenceOf = referencesOf(run);
     for (let step = 0; ; step++) {
-      const last = query('SELECT max(row) FROM recipients WHERE list = ? AND leg = ?').get(list, step)?.[0] ?? null;
+      const last = query('SELECT max(row) FROM recipients WHERE list = ? AND step = ?').get(list, step)?.[0] ?? null;
       // A step has only rows of recipients who fell back in the step before.
       if (last === null) return;
       for (let after = -1, until = -1; after < Number(last); after = until) {
@@ -397,13 +397,13 @@ const NEW_OPT_OUT = `SELECT 1 FROM replies
 // Email addresses are compared in lower case; for numbers and ids of contacts that changes nothing that could be found.
 const ROWS = `SELECT row, key, coalesce(channel, ?5), address, message_id, claimed_at,
     state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by IS NOT DISTINCT FROM 'resend', resend
-  FROM recipients WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4 AND claimed_at IS NOT NULL AND key IS NOT NULL
+  FROM recipients WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4 AND claimed_at IS NOT NULL AND key IS NOT NULL
     AND (?6 = 1 OR lower(address) IN (SELECT value FROM json_each(?7))
       OR message_id IN (SELECT value FROM json_each(?8)))`;
 
-const JOIN = `UPDATE replies SET run = ?1, leg = ?2, row = ?3 WHERE number = ?4 AND run IS NULL
+const JOIN = `UPDATE replies SET run = ?1, step = ?2, row = ?3 WHERE number = ?4 AND run IS NULL
   AND EXISTS (SELECT 1 FROM runs JOIN recipients ON recipients.list = runs.list
-    WHERE runs.number = ?1 AND recipients.leg = ?2 AND recipients.row = ?3 AND recipients.key = ?5)`;
+    WHERE runs.number = ?1 AND recipients.step = ?2 AND recipients.row = ?3 AND recipients.key = ?5)`;
 
 const NOT_FOUND = 'UPDATE replies SET row = ? WHERE number = ? AND run IS NULL';
 

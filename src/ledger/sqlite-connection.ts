@@ -157,10 +157,7 @@ export class SqliteConnection implements Connection {
     };
   }
 
-  /**
-   * Must be called inside `write`. Prepared when it is needed, because a process that only reads may have an older
-   * ledger.
-   */
+  /** Must be called inside `write`. Prepared when it is needed: most commands need few of them. */
   statement(sql: string): Statement {
     let prepared: StatementSync | null = null;
     return (...params) => {

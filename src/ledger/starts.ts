@@ -39,7 +39,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
   );
   const nextPending = connection.query(
     `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel, resend FROM recipients
-      WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
+      WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
       AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY row LIMIT ?5`,
   );
   const loadedList = (run: Parameters<RunStore['listOf']>[0]): number => {
@@ -126,22 +126,22 @@ const PAGE = 4000;
 export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClaims'> {
   const isThere = connection.query(`SELECT 1 FROM runs WHERE number = ? AND list = ? AND state <> 'loading'`);
   const open = connection.query(
-    `SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
+    `SELECT row FROM recipients WHERE list = ? AND step = ? AND row > ?
       AND (state = 'pending' OR state = 'failed' OR state = 'deferred') ORDER BY row LIMIT 4000`,
   );
   // Only a start makes them pending, and this server may lack that start.
   const makePending = connection.statement(
     `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
-      WHERE list = ? AND leg = ? AND row = ? AND (state = 'failed' OR state = 'deferred')`,
+      WHERE list = ? AND step = ? AND row = ? AND (state = 'failed' OR state = 'deferred')`,
   );
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?, resolved_by = NULL
-      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending'`,
+      WHERE list = ? AND step = ? AND row = ? AND state = 'pending'`,
   );
-  const look = connection.query('SELECT state FROM recipients WHERE list = ? AND leg = ? AND row = ?');
+  const look = connection.query('SELECT state FROM recipients WHERE list = ? AND step = ? AND row = ?');
   const fallBack = connection.statement(
     `UPDATE recipients SET reason = 'fell-back', state = 'rejected', resolved_by = 'report'
-      WHERE list = ? AND leg = ? AND row = ? AND state = 'accepted'`,
+      WHERE list = ? AND step = ? AND row = ? AND state = 'accepted'`,
   );
 
   /** The rows that can be sent to in this step. */

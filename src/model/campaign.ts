@@ -381,7 +381,7 @@ export interface InputFile {
   readonly file: string;
   /** SHA-256 of the bytes that were parsed, in hex. */
   readonly sha256: string;
-  /** Of the list: how its bytes were read; absent in what older versions wrote. */
+  /** Of the list: how its bytes were read. */
   readonly reading?: ListReading;
   /** Of the list: the guards that it failed, in words, where it was accepted all the same. */
   readonly accepted?: readonly string[];

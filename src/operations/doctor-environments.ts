@@ -149,16 +149,9 @@ function refusals(error: unknown, place: string): readonly DoctorCheck[] {
 }
 
 function checkFacts(facts: LedgerFacts, place: string, nowMs: number): readonly DoctorCheck[] {
-  const { version, newestVersion, bytes, runs, newestMs, isReadable } = facts;
+  const { bytes, runs, newestMs, isReadable } = facts;
   const size = bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${Math.round(bytes / MIB)} MiB`;
-  const older = version < newestVersion ? `, which the next command that writes brings to ${newestVersion}` : '';
-  const checks = [
-    found(
-      'ledger',
-      'ok',
-      `${place}: whole, version ${version}${older}, ${size}, ${runs} ${runs === 1 ? 'run' : 'runs'}`,
-    ),
-  ];
+  const checks = [found('ledger', 'ok', `${place}: whole, ${size}, ${runs} ${runs === 1 ? 'run' : 'runs'}`)];
   if (isReadable) {
     const hint = `chmod 600 ${place}`;
     checks.push(found('ledger', 'warning', 'Other users can read the ledger.', { code: 'ledger-permissions', hint }));

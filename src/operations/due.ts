@@ -11,7 +11,7 @@ import {
   warning,
 } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { openExistingLedger, openLedger, openToWriteLater } from '../ledger/open.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord, SeenSchedule } from '../ledger/records.ts';
 import type { Campaign, Environment, Pause, RunState } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
@@ -218,7 +218,7 @@ async function* stepsOf(
     if (one.ledgerFault !== null) throw refuse(one.ledgerFault);
     const longestMs = waitsMs(campaign.send, campaign.split.decides);
     const sinceMs = firstInstantMs(nowMs, longestMs);
-    const known = knownOf(campaign, environmentOf(campaign, environment), { nowMs, sinceMs, dryRun });
+    const known = knownOf(campaign, environmentOf(campaign, environment), { nowMs, sinceMs });
     runs = known.runs;
     pause = known.pause;
     seen = await scheduleSeen(one, known, Math.min(options.now(), lookedMs));
@@ -447,9 +447,9 @@ interface DueKnown {
 function knownOf(
   campaign: Campaign,
   environment: Environment,
-  { nowMs, sinceMs, dryRun }: { readonly nowMs: number; readonly sinceMs: number; readonly dryRun: boolean },
+  { nowMs, sinceMs }: { readonly nowMs: number; readonly sinceMs: number },
 ): DueKnown {
-  const ledger = (dryRun ? openExistingLedger : openToWriteLater)(campaign.project.ledger, { nowMs });
+  const ledger = openExistingLedger(campaign.project.ledger, { nowMs });
   if (ledger === null) return { runs: [], seen: null, pause: null, followed: [] };
   try {
     const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), settingsInput(campaign, environment)];
@@ -626,7 +626,7 @@ function haltChanged(
 
 /** Under which of its names a campaign has the run of an occurrence; null: it has none. */
 function runNameOf(campaign: Campaign, environment: string, occurrence: string, nowMs: number): string | null {
-  const ledger = openToWriteLater(campaign.project.ledger, { nowMs });
+  const ledger = openExistingLedger(campaign.project.ledger, { nowMs });
   try {
     return ledger === null ? null : (findRunOf(ledger, campaign, { environment, occurrence })?.campaign ?? null);
   } finally {

@@ -3,7 +3,7 @@ import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Joined, Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import { openExistingLedger, openLedger, openToWriteLater } from '../ledger/open.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign, Channel, StopEnds } from '../model.ts';
@@ -184,8 +184,7 @@ export async function meantOccurrence(
   return { ...meant, run: runs.find(({ occurrence }) => occurrence === meant.occurrence) ?? null };
 
   function runsHere(): { readonly runs: readonly RunRecord[]; readonly before: readonly string[] } {
-    const open = toShow ? openExistingLedger : openToWriteLater;
-    const ledger = open(campaign.project.ledger, { nowMs, newLedger });
+    const ledger = openExistingLedger(campaign.project.ledger, { nowMs, newLedger });
     if (ledger === null) return { runs: [], before: [] };
     try {
       const runs = runsOfCampaign(ledger, campaign, environment);

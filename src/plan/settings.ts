@@ -8,12 +8,24 @@ import { isText } from './workshop.ts';
  * two starts of a run without changing what anyone receives.
  */
 export function settingsInput(campaign: Campaign, environment: Environment): InputFile {
-  const { kind, to, duplicates, defaultCountry, delimiter, encoding, escaped, onInvalid, alsoInvalid, columns, where } =
-    campaign.recipients;
+  const {
+    kind,
+    to,
+    key,
+    duplicates,
+    defaultCountry,
+    delimiter,
+    encoding,
+    escaped,
+    onInvalid,
+    alsoInvalid,
+    columns,
+    where,
+  } = campaign.recipients;
   const settings = {
     url: environment.url,
     wire: environment.wire,
-    ...(environment.countries === null ? {} : { countries: environment.countries }),
+    countries: environment.countries,
     channel: campaign.channel,
     from: campaign.from,
     accountReference: campaign.accountReference,
@@ -25,22 +37,21 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
     timeZone: campaign.timeZone,
     validity: campaign.validity,
     metaData: campaign.metaData,
-    ...(campaign.topic === null ? {} : { topic: campaign.topic }),
-    // Left out where there are none, so that the hash of such a campaign is what it was in older ledgers.
-    ...(campaign.variables === null ? {} : { variables: textsOf(campaign.variables) }),
-    ...(campaign.recipientMetaData === null ? {} : { recipientMetaData: textsOf(campaign.recipientMetaData) }),
+    topic: campaign.topic,
+    variables: textsOf(campaign.variables ?? {}),
+    recipientMetaData: textsOf(campaign.recipientMetaData ?? {}),
     split: { seed: campaign.split.seed, holdout: campaign.split.holdout, test: campaign.split.test },
     recipients: {
       kind,
       to,
-      key: keyOf(campaign),
-      ...(duplicates === null ? {} : { duplicates }),
+      key,
+      duplicates,
       defaultCountry,
       delimiter,
       encoding,
-      ...(escaped === null ? {} : { escaped }),
+      escaped,
       onInvalid,
-      ...(alsoInvalid.length === 0 ? {} : { alsoInvalid }),
+      alsoInvalid,
       columns,
       where: where === null ? null : where.query,
     },
@@ -57,15 +68,8 @@ function textsOf(sources: Variables<SourceText>): object {
 
 /** Changes when what identifies a recipient changes: then earlier recipients would look new. */
 export function identityHash(campaign: Campaign): string {
-  const { kind, to, defaultCountry } = campaign.recipients;
-  const key = keyOf(campaign);
-  // Numbers are what they were before there were other addresses: their hash stays as it is in older ledgers.
-  return digest(kind === 'msisdn' ? { to, key, defaultCountry } : { kind, to, key, defaultCountry });
-}
-
-/** One column as it was written before there could be several, so that hashes stay as they are in older ledgers. */
-function keyOf({ recipients: { key } }: Campaign): string | readonly string[] | null {
-  return key.length > 1 ? key : (key[0] ?? null);
+  const { kind, to, key, defaultCountry } = campaign.recipients;
+  return digest({ kind, to, key, defaultCountry });
 }
 
 function digest(value: unknown): string {

@@ -164,8 +164,8 @@ node_modules/
 export const IGNORED: readonly string[] = ['.handbill/', '.env'];
 
 /**
- * The version is exact: all people who work on the campaigns, and CI, check and send with the same handbill, and an
- * older one could not open the ledger that a newer one wrote. The Node.js that handbill needs comes as a package, so that
+ * The version is exact: all people who work on the campaigns, and CI, check and send with the same handbill, and another
+ * version could not open their ledger. The Node.js that handbill needs comes as a package, so that
  * the one of the machine may be older; the install script of that package downloads it, and npm asks for a word on it.
  */
 function packageFile({ dependency, node }: Pick<NewProject, 'dependency' | 'node'>): string {

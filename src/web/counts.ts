@@ -199,7 +199,7 @@ function shownAs(
   return { outcome, reason: why, fellBack: false };
 }
 
-const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND leg = 0 ORDER BY row DESC LIMIT 1';
+const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND step = 0 ORDER BY row DESC LIMIT 1';
 
 // One for the outcomes of the last minute, then one for each of `PLAIN`, in its order.
 const SUMS = `SELECT count(*) FILTER (WHERE updated_at >= ?4
@@ -210,16 +210,16 @@ const SUMS = `SELECT count(*) FILTER (WHERE updated_at >= ?4
     count(*) FILTER (WHERE state = 'skipped' AND reason IS NULL),
     count(*) FILTER (WHERE state = 'deferred' AND reason IS NULL),
     count(*) FILTER (WHERE state = 'failed' AND reason IS NULL)
-  FROM recipients WHERE list = ?1 AND leg = 0 AND row > ?2 AND row <= ?3`;
+  FROM recipients WHERE list = ?1 AND step = 0 AND row > ?2 AND row <= ?3`;
 
 const REASONS = `SELECT state, reason, count(*) FROM recipients
-  WHERE list = ?1 AND leg = 0 AND row > ?2 AND row <= ?3
+  WHERE list = ?1 AND step = 0 AND row > ?2 AND row <= ?3
     AND (reason IS NOT NULL OR state = 'in-doubt' OR state = 'rejected')
   GROUP BY state, reason`;
 
-const LATER_STEPS = `SELECT leg, channel, state, reason, count(*), count(*) FILTER (WHERE updated_at >= ?2
+const LATER_STEPS = `SELECT step, channel, state, reason, count(*), count(*) FILTER (WHERE updated_at >= ?2
       AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed'))
-  FROM recipients WHERE list = ?1 AND leg > 0 GROUP BY leg, channel, state, reason`;
+  FROM recipients WHERE list = ?1 AND step > 0 GROUP BY step, channel, state, reason`;
 
 /**
  * Scans all recipients of a run: when they came to an outcome, reports and replies, by variant. Other requests are

@@ -223,16 +223,16 @@ function withSteps(rows: readonly StepRow[], run: RunRecord, claimed: Fate): Out
   return rows.length > 1 ? { ...outcome, steps: rows.map((row) => toStep(row, run, claimed)) } : outcome;
 }
 
-const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND leg = 0 ORDER BY row DESC LIMIT 1';
+const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND step = 0 ORDER BY row DESC LIMIT 1';
 
-const LAST_STEP = 'SELECT leg FROM recipients WHERE list = ? ORDER BY list DESC, leg DESC LIMIT 1';
+const LAST_STEP = 'SELECT step FROM recipients WHERE list = ? ORDER BY list DESC, step DESC LIMIT 1';
 
 // The columns are those of `toOutcome`. Recipients who fell back are included whatever is asked for: their outcome is in another row.
 const ROWS = `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
     encoding, cost_micros, updated_at, claimed_at, delivery,
     CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend
   FROM recipients
-  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
+  WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
     AND ((state = 'rejected' AND reason = 'fell-back')
       OR ((?6 IS NULL OR instr(?6, ' ' || state || ' ') > 0) AND (?7 IS NULL OR variant = ?7)
         AND (?11 IS NULL OR reason = ?11 OR state = 'claimed')

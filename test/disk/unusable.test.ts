@@ -96,16 +96,20 @@ const DAMAGES: readonly Damage[] = [
   ],
   ['H3: text', ({ ledger }) => writeFileSync(ledger, 'to,name\n'.repeat(2000)), /not a database/],
   ['H3: of another program', (scene) => foreign(scene, 'PRAGMA application_id = 42'), /another program/],
-  ['H3: of a newer handbill', ({ ledger }) => alter(ledger, 'PRAGMA user_version = 99'), /newer handbill/],
+  [
+    'H3: of another version of handbill',
+    ({ ledger }) => alter(ledger, 'PRAGMA user_version = 99'),
+    /Another version of handbill/,
+  ],
   [
     'S27: an evil trigger',
     ({ ledger }) => alter(ledger, `CREATE TRIGGER evil AFTER UPDATE ON recipients BEGIN DELETE FROM suppressions; END`),
-    /not those of handbill/,
+    /not those of this handbill/,
   ],
   [
     'S27: an evil view in the place of a table',
     ({ ledger }) => alter(ledger, 'CREATE VIEW evil AS SELECT * FROM recipients'),
-    /not those of handbill/,
+    /not those of this handbill/,
   ],
   ['H4: gone', ({ ledger }) => rmSync(ledger), /--new-ledger/],
   ['H4: of 0 bytes', ({ ledger }) => truncateSync(ledger, 0), /--new-ledger/],

@@ -1,22 +1,7 @@
-import { chmodSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openExistingLedger } from '../../src/ledger/open.ts';
 import type { DoubtVerdict, Resolution, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
-import {
-  areShared,
-  child,
-  fates,
-  firstLine,
-  givenRun,
-  killed,
-  lockRun,
-  open,
-  placeOf,
-  scratchPath,
-  whole,
-} from './scratch.ts';
+import { child, fates, firstLine, givenRun, killed, lockRun, open, placeOf, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
 
 const HOUR = 3_600_000;
@@ -373,75 +358,3 @@ test('a row whose attempts another process counted on is not claimed by one that
   expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON)).toEqual(['taken']);
   expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 2 }], NOON)).toEqual(['claimed']);
 });
-
-if (!areShared()) {
-  describe('a ledger of version 1, as an earlier build left it', () => {
-    const FIXTURE = join(import.meta.dirname, '../fixtures/ledger/version-1/ledger.db');
-    const FATES = [
-      'accepted',
-      'rejected(status)',
-      'in-doubt(no-response)',
-      'in-doubt(status)',
-      'in-doubt(bad-response)',
-      'in-doubt(crash)',
-      // Claimed when it was killed.
-      'in-doubt(crash)',
-      'pending',
-    ];
-
-    function given(): string {
-      const path = scratchPath();
-      mkdirSync(dirname(path), { mode: 0o700 });
-      copyFileSync(FIXTURE, path);
-      chmodSync(path, 0o600);
-      return path;
-    }
-
-    function runIn(ledger: Ledger): RunRecord {
-      const run = ledger.findRun(HELLO);
-      if (run === null) throw new Error('the fixture holds a run');
-      return run;
-    }
-
-    it('is read as it is, to the last byte', () => {
-      const path = given();
-      const before = readFileSync(path);
-      const ledger = openExistingLedger(path, { nowMs: NOON });
-      if (ledger === null) throw new Error('there is a ledger');
-      expect(fates(ledger, runIn(ledger))).toEqual(FATES);
-      expect([...ledger.doubts(runIn(ledger))].flat().map(({ row }) => row)).toEqual([2, 3, 4, 5, 6]);
-      expect(history(ledger, runIn(ledger))).toEqual([]);
-      expect(ledger.isSuppressed('+447700900999', NOON)).toBe(true);
-      ledger.close();
-      expect(readFileSync(path).equals(before)).toBe(true);
-    });
-
-    it('is brought up to date by the next command that writes, with all recipients in it', () => {
-      const path = given();
-      const ledger = open(path, { nowMs: NOON + HOUR });
-      const run = runIn(ledger);
-      expect(fates(ledger, run)).toEqual(FATES);
-      const reader = openExistingLedger(path, { nowMs: NOON + HOUR });
-      resolve(ledger, run, [2, 3, 4, 5, 6], said('resend'));
-      // One that was opened before sees the history too.
-      expect(reader === null ? 0 : history(reader, run).length).toBe(5);
-      reader?.close();
-      const again = ledger.start(run, NOON + HOUR).run;
-      const sent = [2, 3, 4, 5, 6].map((row) => ({ ...claimOf(row), attempts: 1 }));
-      expect(ledger.commit(again, [], sent, NOON + HOUR)).toEqual(sent.map(() => 'claimed'));
-      ledger.close();
-      // Its schema is that of a new ledger: it opens again.
-      expect(fates(open(path, { nowMs: NOON + HOUR }), again)).toHaveLength(8);
-    });
-
-    it('several processes that write at once bring it up to date once', async () => {
-      const path = given();
-      const openers = [1, 2, 3].map(() => child('open-at-once.ts', [placeOf(path)]));
-      await Promise.all(openers.map(firstLine));
-      const ends = openers.map(whole);
-      for (const opener of openers) opener.stdin?.write('go\n');
-      for (const { status } of await Promise.all(ends)) expect(status).toBe(0);
-      expect(fates(open(path), runIn(open(path)))).toEqual(FATES);
-    });
-  });
-}

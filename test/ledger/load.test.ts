@@ -15,7 +15,7 @@ function loaded(list: readonly LoadRow[]): unknown[] {
   using db = new DatabaseSync(path, { readOnly: true });
   return db
     .prepare(`SELECT row, line, key, address AS "to", state, reason, parts, encoding, cost_micros AS costMicros,
-      variant, channel FROM recipients WHERE leg = 0 AND attempts = 0 ORDER BY row`)
+      variant, channel FROM recipients WHERE step = 0 AND attempts = 0 ORDER BY row`)
     .all()
     .map((row) => ({ ...row }));
 }

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, test } from 'vitest';
-import { MIGRATIONS, migrate } from '../../src/ledger/migrations.ts';
+import { makeSchema, TABLES } from '../../src/ledger/schema.ts';
 
 const STATES = ['pending', 'claimed', 'accepted', 'rejected', 'failed', 'in-doubt', 'skipped', 'deferred'] as const;
 type State = (typeof STATES)[number];
@@ -20,7 +20,7 @@ const LEGAL: Readonly<Record<State, readonly State[]>> = {
 /** One row in `from`, in a list that is loaded or still loading. */
 function given(from: State, runState = 'running'): DatabaseSync {
   const db = new DatabaseSync(':memory:');
-  migrate(db, 0);
+  makeSchema(db, 0);
   db.prepare(
     `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at)
       VALUES (1, 'e', 'c', 'o', 'sms', ?, '[]', '', 0)`,
@@ -32,7 +32,7 @@ function given(from: State, runState = 'running'): DatabaseSync {
 /** What resolved the doubt that came with this many attempts; the row of `given` has made none. */
 function noted(db: DatabaseSync, attempts = 0, verdict = 'accepted'): DatabaseSync {
   db.prepare(
-    `INSERT INTO resolutions (run, leg, key, attempts, line, verdict, resolved_by, resolved_at)
+    `INSERT INTO resolutions (run, step, key, attempts, line, verdict, resolved_by, resolved_at)
       SELECT number, 0, 'k', ?, 2, ?, 'user', 0 FROM runs`,
   ).run(attempts, verdict);
   return db;
@@ -123,9 +123,9 @@ describe('raw SQL cannot break a move', () => {
       db.prepare(`UPDATE recipients SET state = 'rejected', reason = ?, resolved_by = ?`).run(reason, by);
     if (legal) move();
     else expect(move).toThrow('may not move');
-    const steps = db.prepare('SELECT leg, state FROM recipients ORDER BY leg').all();
-    const next = { leg: 1, state: 'pending' };
-    expect(steps).toEqual(legal ? [{ leg: 0, state: 'rejected' }, next] : [{ leg: 0, state: 'accepted' }]);
+    const steps = db.prepare('SELECT step, state FROM recipients ORDER BY step').all();
+    const next = { step: 1, state: 'pending' };
+    expect(steps).toEqual(legal ? [{ step: 0, state: 'rejected' }, next] : [{ step: 0, state: 'accepted' }]);
   });
 
   test('an order is used up by the claim', () => {
@@ -156,7 +156,7 @@ describe('raw SQL cannot break a move', () => {
       `UPDATE recipients SET state = ?, attempts = ?, reason = 'status', http_status = 503, error = 'busy', updated_at = 9`,
     ).run(to, attempts);
     const [row, ...more] = db.prepare('SELECT * FROM attempts').all();
-    const kept = { number: 1, run: 1, leg: 0, key: 'k', attempt: 1, state: to, reason: 'status' };
+    const kept = { number: 1, run: 1, step: 0, key: 'k', attempt: 1, state: to, reason: 'status' };
     const facts = { http_status: 503, error: 'busy', claimed_at: from === 'claimed' ? 5 : null, ended_at: 9 };
     expect([row, more]).toEqual([isKept ? { ...kept, ...facts } : undefined, []]);
   });
@@ -178,19 +178,19 @@ describe('raw SQL cannot break a move', () => {
   ])('%s', (_, sql, message) => {
     const db = given('pending');
     expect(() => db.exec(sql)).toThrow(message);
-    expect(db.prepare('SELECT list, leg, row, key, state FROM recipients').all()).toEqual([
-      { list: 1, leg: 0, row: 0, key: 'k', state: 'pending' },
+    expect(db.prepare('SELECT list, step, row, key, state FROM recipients').all()).toEqual([
+      { list: 1, step: 0, row: 0, key: 'k', state: 'pending' },
     ]);
   });
 });
 
 describe('raw SQL cannot break a step', () => {
   const FALL = `UPDATE recipients SET state = 'rejected', reason = 'fell-back'`;
-  const NEXT = `INSERT INTO recipients (list, leg, row, line, key, state) VALUES (1, 1, 0, 2, 'k', 'pending')`;
-  const CLAIM = `UPDATE recipients SET state = 'claimed' WHERE leg = 1`;
+  const NEXT = `INSERT INTO recipients (list, step, row, line, key, state) VALUES (1, 1, 0, 2, 'k', 'pending')`;
+  const CLAIM = `UPDATE recipients SET state = 'claimed' WHERE step = 1`;
 
   function steps(db: DatabaseSync): string[] {
-    const query = db.prepare('SELECT leg, row, line, key, state, reason FROM recipients ORDER BY leg');
+    const query = db.prepare('SELECT step, row, line, key, state, reason FROM recipients ORDER BY step');
     return query.all().map((row) => Object.values(row).join(' '));
   }
 
@@ -199,7 +199,7 @@ describe('raw SQL cannot break a step', () => {
     db.exec(FALL);
     expect(steps(db)).toEqual(['0 0 2 k rejected fell-back', '1 0 2 k pending ']);
     db.exec(CLAIM);
-    db.exec(`${FALL} WHERE leg = 1`);
+    db.exec(`${FALL} WHERE step = 1`);
     expect(steps(db).at(-1)).toBe('2 0 2 k pending ');
   });
 
@@ -215,15 +215,15 @@ describe('raw SQL cannot break a step', () => {
   });
 
   const moves: [string, string][] = [
-    ['another reason', `UPDATE recipients SET reason = 'status' WHERE leg = 0`],
-    ['by order', `UPDATE recipients SET state = 'pending', resolved_by = 'retry-rejected' WHERE leg = 0`],
-    ['accepted', `UPDATE recipients SET state = 'accepted' WHERE leg = 0`],
-    ['claimed', `UPDATE recipients SET state = 'claimed' WHERE leg = 0`],
-    ['once more', `UPDATE recipients SET state = 'claimed', reason = 'fell-back' WHERE leg = 0`],
-    ['to another row', 'UPDATE recipients SET row = 1 WHERE leg = 1'],
-    ['to another step', 'UPDATE recipients SET leg = 2 WHERE leg = 1'],
-    ['from nothing', 'DELETE FROM recipients WHERE leg = 0'],
-    ['to nothing', 'DELETE FROM recipients WHERE leg = 1'],
+    ['another reason', `UPDATE recipients SET reason = 'status' WHERE step = 0`],
+    ['by order', `UPDATE recipients SET state = 'pending', resolved_by = 'retry-rejected' WHERE step = 0`],
+    ['accepted', `UPDATE recipients SET state = 'accepted' WHERE step = 0`],
+    ['claimed', `UPDATE recipients SET state = 'claimed' WHERE step = 0`],
+    ['once more', `UPDATE recipients SET state = 'claimed', reason = 'fell-back' WHERE step = 0`],
+    ['to another row', 'UPDATE recipients SET row = 1 WHERE step = 1'],
+    ['to another step', 'UPDATE recipients SET step = 2 WHERE step = 1'],
+    ['from nothing', 'DELETE FROM recipients WHERE step = 0'],
+    ['to nothing', 'DELETE FROM recipients WHERE step = 1'],
   ];
   it.each(moves)('a step that fell back stays so: %s', (_, sql) => {
     const db = given('claimed');
@@ -239,16 +239,16 @@ describe('raw SQL cannot break a step', () => {
   });
 
   it.each([
-    ['of another person', `UPDATE recipients SET key = 'x' WHERE leg = 1`],
-    ['of another row', 'UPDATE recipients SET row = 1 WHERE leg = 1'],
-    ['after the next', 'UPDATE recipients SET leg = 2 WHERE leg = 1'],
+    ['of another person', `UPDATE recipients SET key = 'x' WHERE step = 1`],
+    ['of another row', 'UPDATE recipients SET row = 1 WHERE step = 1'],
+    ['after the next', 'UPDATE recipients SET step = 2 WHERE step = 1'],
   ])('nor one %s', (_, sql) => {
     const db = given('claimed');
     db.exec(FALL);
     db.exec(`UPDATE runs SET state = 'loading'`);
     db.exec(sql);
     db.exec(`UPDATE runs SET state = 'running'`);
-    expect(() => db.exec(`UPDATE recipients SET state = 'claimed' WHERE leg > 0`)).toThrow('may not move');
+    expect(() => db.exec(`UPDATE recipients SET state = 'claimed' WHERE step > 0`)).toThrow('may not move');
   });
 
   test('who waits to be sent to again takes a late acceptance while it is deferred too', () => {
@@ -261,7 +261,7 @@ describe('raw SQL cannot break a step', () => {
 });
 
 test('the tables are strict', () => {
-  const tables = MIGRATIONS.flatMap((m) => m.statements).filter((s) => s.startsWith('CREATE TABLE'));
+  const tables = TABLES.filter((statement) => statement.startsWith('CREATE TABLE'));
   expect(tables.length).toBeGreaterThan(4);
   for (const table of tables) expect(table).toContain('STRICT');
 });

@@ -17,10 +17,10 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, test } from 'vitest';
-import { MIGRATIONS, migrate, schemaHash } from '../../src/ledger/migrations.ts';
 import { isAtLeast, openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import { keepReserve, RESERVE_BYTES, reserveOf } from '../../src/ledger/place.ts';
 import { networkFileSystem } from '../../src/ledger/private-files.ts';
+import { APPLICATION_ID, hasSchema, makeSchema, VERSION } from '../../src/ledger/schema.ts';
 import { markerOf } from '../../src/util/ledger-address.ts';
 import { child, firstLine, givenRun, open, scratchPath, thrown, whole } from './scratch.ts';
 import { HELLO, NOON, rows } from './values.ts';
@@ -128,16 +128,25 @@ describe('untouched when it is not ours, or damaged', () => {
     ['a cut file', (path) => truncateSync(path, lstatSync(path).size / 2), /malformed|damaged|unsupported/],
     ['another program', (path) => foreign(path, 'PRAGMA application_id = 42'), /another program/],
     ['a database without an application id', (path) => foreign(path, ''), /another program/],
-    ['a newer ledger', (path) => alter(path, 'PRAGMA user_version = 99'), /newer handbill/],
-    ['a view', (path) => alter(path, 'CREATE VIEW v AS SELECT * FROM runs'), /not those of handbill/],
+    [
+      'a newer ledger',
+      (path) => alter(path, 'PRAGMA user_version = 99'),
+      /Another version of handbill .* version 99; .* version 1\)/,
+    ],
+    [
+      'a ledger of a development build',
+      (path) => alter(path, 'ALTER TABLE recipients RENAME COLUMN step TO part'),
+      /not those of/,
+    ],
+    ['a view', (path) => alter(path, 'CREATE VIEW v AS SELECT * FROM runs'), /not those of this handbill/],
     [
       'an evil trigger',
       (path) => alter(path, 'CREATE TRIGGER t AFTER UPDATE ON recipients BEGIN DELETE FROM suppressions; END'),
-      /not those of handbill/,
+      /not those of this handbill/,
     ],
-    ['a trigger that is gone', (path) => alter(path, 'DROP TRIGGER recipients_move'), /not those of handbill/],
-    ['another table', (path) => alter(path, 'CREATE TABLE x (a)'), /not those of handbill/],
-    ['another column', (path) => alter(path, 'ALTER TABLE runs ADD COLUMN x TEXT'), /not those of handbill/],
+    ['a trigger that is gone', (path) => alter(path, 'DROP TRIGGER recipients_move'), /not those of this handbill/],
+    ['another table', (path) => alter(path, 'CREATE TABLE x (a)'), /not those of this handbill/],
+    ['another column', (path) => alter(path, 'ALTER TABLE runs ADD COLUMN x TEXT'), /not those of this handbill/],
   ];
   it.each(damages)('%s', (_, damage, message) => {
     const path = givenLedger();
@@ -270,13 +279,14 @@ describe('opening', () => {
   });
 });
 
-test('a schema is known by its hash', () => {
+test('a schema is known by its statements', () => {
   const db = new DatabaseSync(':memory:');
-  migrate(db, NOON);
-  expect(schemaHash(db)).toBe(MIGRATIONS.at(-1)?.schemaSha256);
-  expect(db.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x68626c6c });
-  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length });
-  expect(MIGRATIONS.map((m) => m.version)).toEqual(MIGRATIONS.map((_, i) => i + 1));
+  makeSchema(db, NOON);
+  expect(hasSchema(db)).toBe(true);
+  expect(db.prepare('PRAGMA application_id').get()).toEqual({ application_id: APPLICATION_ID });
+  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: VERSION });
+  db.exec('ALTER TABLE runs RENAME COLUMN counted TO counts');
+  expect(hasSchema(db)).toBe(false);
 });
 
 test.each([

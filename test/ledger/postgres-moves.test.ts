@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { migrate } from '../../src/ledger/migrations.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { openBridge } from '../../src/ledger/postgres/bridge.ts';
+import { makeSchema } from '../../src/ledger/schema.ts';
 import { freshDatabase } from '../helpers/postgres.ts';
 import { createRandom, type Random } from '../kills/random.ts';
 
@@ -66,7 +66,7 @@ function stepsOf(move: Move): readonly Step[] {
       ? []
       : [
           [
-            `INSERT INTO recipients (list, leg, row, line, key, address, state, reason) VALUES (1, 0, 0, 2, 'k', 'a', 'rejected', 'fell-back')`,
+            `INSERT INTO recipients (list, step, row, line, key, address, state, reason) VALUES (1, 0, 0, 2, 'k', 'a', 'rejected', 'fell-back')`,
             [],
           ],
         ];
@@ -75,7 +75,7 @@ function stepsOf(move: Move): readonly Step[] {
       ? []
       : [
           [
-            `INSERT INTO resolutions (run, leg, key, attempts, line, verdict, resolved_by, address, resolved_at)
+            `INSERT INTO resolutions (run, step, key, attempts, line, verdict, resolved_by, address, resolved_at)
               SELECT number, ?, 'k', ?, 2, 'accepted', ?, ?, 0 FROM runs`,
             [move.step, move.noted, move.notedBy, move.notedAddress],
           ],
@@ -88,28 +88,28 @@ function stepsOf(move: Move): readonly Step[] {
     ],
     ...before,
     [
-      `INSERT INTO recipients (list, leg, row, line, key, address, state, reason, resolved_by, resend)
+      `INSERT INTO recipients (list, step, row, line, key, address, state, reason, resolved_by, resend)
         VALUES (1, ?, 0, 2, 'k', 'a', ?, ?, ?, ?)`,
       [move.step, move.from, move.reason, move.resolvedBy, move.resend],
     ],
     ...note,
     [
-      'UPDATE recipients SET state = ?, reason = ?, resolved_by = ?, address = ?, resend = ?, attempts = ? WHERE leg = ?',
+      'UPDATE recipients SET state = ?, reason = ?, resolved_by = ?, address = ?, resend = ?, attempts = ? WHERE step = ?',
       [move.to, move.toReason, move.toResolvedBy, move.toAddress, move.toResend, move.toAttempts, move.step],
     ],
   ];
 }
 
 /** The rows, and the attempts that were not accepted. */
-const ROWS = `SELECT leg, row, key, state, reason, coalesce(resolved_by, '') AS by FROM recipients
-  UNION ALL SELECT leg, attempt, key, state, reason, 'attempt' FROM attempts ORDER BY leg, by, state`;
+const ROWS = `SELECT step, row, key, state, reason, coalesce(resolved_by, '') AS by FROM recipients
+  UNION ALL SELECT step, attempt, key, state, reason, 'attempt' FROM attempts ORDER BY step, by, state`;
 
 /** The rows afterwards, or that it was refused. */
 type Play = (move: Move) => string;
 
 function onSqlite(): Play {
   const db = new DatabaseSync(':memory:');
-  migrate(db, 0);
+  makeSchema(db, 0);
   return (move) => {
     db.exec('BEGIN');
     try {

@@ -96,13 +96,26 @@ test('what was undone does not hide what others write: a reader sees another ver
   expect(connection.version()).not.toBe(before);
 });
 
-test('a ledger of a newer handbill is refused, and left as it is', async () => {
+test.each([
+  ['a newer version', 'UPDATE handbill.ledger SET version = 99', /Another version .* version 99; .* version 1\)/],
+  ['tables of another build', "UPDATE handbill.ledger SET schema_hash = 'x'", /not those of this handbill/],
+  // As development builds made it.
+  ['no hash of its schema', 'ALTER TABLE handbill.ledger DROP COLUMN schema_hash', /not those of this handbill/],
+  ['no version', 'ALTER TABLE handbill.ledger DROP COLUMN version', /Another version of handbill/],
+])('a ledger with %s is refused, and left as it is', async (_, statement, message) => {
   const address = await freshDatabase();
   openAt(address).close();
-  await ask(address, 'UPDATE handbill.ledger SET version = 99');
+  await ask(address, statement);
+  const dump = () => ask(address, 'SELECT to_jsonb(ledger) FROM handbill.ledger');
+  const before = await dump();
   for (const open of [() => openAt(address), () => openExistingLedger(address, { nowMs: NOON })]) {
-    expect(thrown(open)).toMatchObject({ exit: 7, message: expect.stringContaining('newer handbill') });
+    expect(thrown(open)).toMatchObject({
+      code: 'ledger-unusable',
+      exit: 7,
+      message: expect.stringMatching(message),
+    });
   }
+  expect(await dump()).toEqual(before);
 });
 
 test('a clock that was set back is refused (I1)', async () => {

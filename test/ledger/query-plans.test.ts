@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { migrate } from '../../src/ledger/migrations.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
+import { makeSchema } from '../../src/ledger/schema.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite-connection.ts';
 import { ledgerOver } from '../../src/ledger/stores.ts';
 import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
@@ -35,7 +35,7 @@ function everything(): Explaining['plans'] {
 
 function planned(path: string): Explaining['plans'] {
   const db = new Explaining(path);
-  migrate(db, NOON);
+  makeSchema(db, NOON);
   const ledger = ledgerOver(new SqliteConnection(path, db));
   const draft = (): RunRecord => {
     const begun = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
@@ -99,13 +99,13 @@ test('no list is read from end to end to find a row, and no index is made for on
 
 test.each([
   ['the next pending rows', "CASE state WHEN 'pending' THEN key END"],
-  ['outcomes', 'THEN list_address END, resend FROM recipients WHERE list = ?1 AND leg = ?2'],
+  ['outcomes', 'THEN list_address END, resend FROM recipients WHERE list = ?1 AND step = ?2'],
   ['states', 'SELECT row, key, state, reason, channel, address, resend FROM'],
   ['doubts', "CASE state WHEN 'claimed' THEN 'crash'"],
 ])('%s are a walk along one step', (_, part) => {
   const found = plans.filter(({ sql }) => sql.includes(part));
   expect(found.map(({ steps }) => steps)).toEqual([
-    ['SEARCH recipients USING PRIMARY KEY (list=? AND leg=? AND row>? AND row<?)'],
+    ['SEARCH recipients USING PRIMARY KEY (list=? AND step=? AND row>? AND row<?)'],
   ]);
 });
 
@@ -113,6 +113,6 @@ test('a claim and an outcome are one row each, wherever the list is', () => {
   const hot = plans.filter(({ sql }) => /^UPDATE recipients SET .* AND row = /.test(sql));
   expect(hot.length).toBeGreaterThan(8);
   for (const { sql, steps } of hot) {
-    expect([sql, steps[0]]).toEqual([sql, 'SEARCH recipients USING PRIMARY KEY (list=? AND leg=? AND row=?)']);
+    expect([sql, steps[0]]).toEqual([sql, 'SEARCH recipients USING PRIMARY KEY (list=? AND step=? AND row=?)']);
   }
 });

@@ -1,11 +1,9 @@
-import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Ledger, Reach, ReachRules } from '../../src/ledger/ledger.ts';
 import type { Cap, ClaimRequest, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { BY_MAIL, onStep, unsupported } from './fallbacks.ts';
 import { capOf, ended, givenOther, SAME_HASHES } from './others.ts';
-import { areShared, fates, givenRun, open, scratchPath } from './scratch.ts';
+import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
 const DAY = 86_400_000;
@@ -352,21 +350,6 @@ it('of a long run counts recipients who were reached since, though others around
   expect(cappedSince(NOON + 15_001)).toEqual([2499]);
   expect(cappedSince(NOON + 20_001)).toEqual([]);
 });
-
-if (!areShared()) {
-  it('reads a ledger of version 2 as it is', () => {
-    const path = scratchPath();
-    mkdirSync(dirname(path), { mode: 0o700 });
-    copyFileSync(join(import.meta.dirname, '../fixtures/ledger/version-2/ledger.db'), path);
-    chmodSync(path, 0o600);
-    const ledger = open(path, { mode: 'read' });
-    const reach = ledger.reach({ ...HELLO, campaign: 'new' }, { ...excluding('hello'), sinceMs: 0 });
-    // Accepted, in doubt, and claimed when it was killed.
-    const found = [0, 1, 2, 3, 4, 5].filter((row) => reach.cappedBy(keyOf(row), keyOf(row), [capOf(1)]) !== null);
-    expect(found).toEqual([0, 3, 4]);
-    expect(reach.excludedBy(keyOf(3), keyOf(3))).toMatchObject({ campaign: 'hello' });
-  });
-}
 
 describe('the message that a follow-up follows', () => {
   const FOLLOWS: ReachRules = { exclude: [], sinceMs: null, follows: 'other' };

@@ -13,21 +13,10 @@ const shared = (only: string) => ({ in: 'faults/shared-requests.test.ts', only }
 const winner = (only: string) => ({ in: 'faults/winner.test.ts', only });
 
 /** The statement that claims a later step with what is sent. */
-const CLAIM_WITH = `variant = CASE leg WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
-      WHERE list = ?3 AND leg = ?4 AND row = ?5 AND `;
-/** Leaves a condition out of the trigger that knows the moves, and the look at the schema's hash. */
-const allowed = (was: string, is: string): readonly Edit[] => [
-  {
-    file: 'src/ledger/migrations.ts',
-    was: 'db.exec(statement);',
-    is: `db.exec(statement.replace(${JSON.stringify(was)}, ${JSON.stringify(is)}));`,
-  },
-  {
-    file: 'src/ledger/open.ts',
-    was: 'if (schemaHash(db) !== known.schemaSha256) {',
-    is: "if (schemaHash(db) === '') {",
-  },
-];
+const CLAIM_WITH = `variant = CASE step WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
+      WHERE list = ?3 AND step = ?4 AND row = ?5 AND `;
+/** Leaves a condition out of the trigger that knows the moves. */
+const allowed = (was: string, is: string): readonly Edit[] => [{ file: 'src/ledger/schema.ts', was, is }];
 
 /** Fallbacks: who gets a second message, and when. */
 const FALLBACKS: readonly Mutant[] = [
@@ -105,7 +94,7 @@ const FALLBACKS: readonly Mutant[] = [
       {
         file: 'src/ledger/starts.ts',
         was: `AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY`,
-        is: `AND state = 'pending' AND leg = 0 ORDER BY`,
+        is: `AND state = 'pending' AND step = 0 ORDER BY`,
       },
     ],
     proof: fallbacks('the next start sends only the fallback'),
@@ -117,11 +106,11 @@ const FALLBACKS: readonly Mutant[] = [
       {
         file: STEPS,
         was: `${CLAIM_WITH}state = 'pending' AND key = ?6
-      AND (leg > 0 OR attempts > 0 OR address = ?2)
+      AND (step > 0 OR attempts > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2`,
         is: `${CLAIM_WITH}state = 'pending' AND key = ?6
-      AND (leg > 0 OR attempts > 0 OR address = ?2)
+      AND (step > 0 OR attempts > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ''`,
       },
@@ -162,8 +151,8 @@ const FALLBACKS: readonly Mutant[] = [
         is: "row <= ? AND state = 'rejected' AND key IS NOT NULL",
       },
       ...allowed(
-        "AND NEW.resolved_by IS 'retry-rejected' AND OLD.reason IS NOT 'fell-back')",
-        "AND NEW.resolved_by IS 'retry-rejected')",
+        "AND NEW.resolved_by = 'retry-rejected' AND OLD.reason IS DISTINCT FROM 'fell-back')",
+        "AND NEW.resolved_by = 'retry-rejected')",
       ),
     ],
     proof: fallbacks('--retry-rejected'),
@@ -346,7 +335,7 @@ const WINNERS: readonly Mutant[] = [
   {
     name: 'variant-of-the-later-winner',
     planted: 'a fallback is counted for the winner that was named after the first step',
-    edits: [{ file: STEPS, was: 'variant = CASE leg WHEN 0 THEN ?9 ELSE variant END', is: 'variant = ?9' }],
+    edits: [{ file: STEPS, was: 'variant = CASE step WHEN 0 THEN ?9 ELSE variant END', is: 'variant = ?9' }],
     proof: winner('stays with the variant'),
   },
   {

@@ -85,7 +85,7 @@ describe('jsonl', () => {
         '"updatedAt":"2026-11-21T09:00:00.500Z"}\n',
     );
   });
-  it('is of the last step where a recipient fell back, with all of them in `legs`', async () => {
+  it('is of the last step where a recipient fell back, with all of them in `steps`', async () => {
     const text = await collect(formatReport('jsonl', SPLIT, [[FELL_BACK]], OPTIONS));
     const record = JSON.parse(text);
     expect(record).toMatchObject({ channel: 'sms', variant: 'A', reference: 'ref-sms', outcome: 'accepted' });

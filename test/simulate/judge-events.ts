@@ -142,7 +142,7 @@ export function* judgeReplay({ folders, told, random, nowMs, startLifts }: Repla
 }
 
 const STATES: Readonly<Record<string, string>> = {
-  rows: 'SELECT list, leg, row, state, reason, message_id FROM recipients ORDER BY list, leg, row',
+  rows: 'SELECT list, step, row, state, reason, message_id FROM recipients ORDER BY list, step, row',
   suppressions: 'SELECT address, source, until_at FROM suppressions ORDER BY address',
   runs: 'SELECT number, state FROM runs ORDER BY number',
 };

@@ -175,7 +175,7 @@ function prepare(db: DatabaseSync): Queries {
   return {
     run: db.prepare(`SELECT list, rows, winner, channel FROM runs WHERE state <> 'loading' AND campaign = ?`, asArrays),
     rows: db.prepare(
-      'SELECT leg, row, state, reason, key, address, attempts, channel FROM recipients WHERE list = ? ORDER BY leg, row',
+      'SELECT step, row, state, reason, key, address, attempts, channel FROM recipients WHERE list = ? ORDER BY step, row',
       asArrays,
     ),
     paused: db.prepare('SELECT 1 FROM pauses WHERE resumed_at IS NULL'),

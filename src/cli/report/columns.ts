@@ -47,7 +47,7 @@ export async function openColumns(run: RunRecord, place: ListPlace): Promise<Ope
 
 /**
  * The run has its path relative to the folder of that time: it is one of these, or the list is not found. The encoding
- * of its bytes belongs to the run, because the campaign may have been edited since. Runs of older versions lack it.
+ * of its bytes belongs to the run, because the campaign may have been edited since.
  */
 function candidates(input: InputFile, { campaign, project, cwd, given }: ListPlace): readonly ListSpec[] {
   const own = campaign === null ? null : { ...campaign.recipients, ...input.reading };

@@ -1,15 +1,39 @@
 import { problem } from '../../errors.ts';
 import { shownLedger } from '../../util/ledger-address.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection, Param, Value } from '../connection.ts';
 import type { Ledger, LedgerOptions, PlaceFacts } from '../ledger.ts';
-import { checkClock, LedgerError, unusable } from '../ledger-error.ts';
+import { checkClock, LedgerError, otherSchema, unusable } from '../ledger-error.ts';
 import { ledgerMissing } from '../place.ts';
+import { VERSION } from '../schema.ts';
 import { BUSY_TIMEOUT_MS } from '../sqlite-connection.ts';
 import { ledgerOver } from '../stores.ts';
-import { openBridge } from './bridge.ts';
-import { type AskedServer, ask, MAKERS, MIGRATIONS, migrate, VERSION } from './migrations.ts';
+import { type Bridge, openBridge } from './bridge.ts';
 import { PostgresConnection } from './postgres-connection.ts';
-import { SCHEMA } from './schema.ts';
+import { SCHEMA, SCHEMA_HASH } from './schema.ts';
+
+/** Longest that a server may take to be reached, and to answer the first questions. */
+const CONNECT_MS = 15_000;
+
+/** SQLSTATE of a user, a password or a database that is not right: it will not be in a moment either. */
+const REFUSED = /^(?:28|3D|42)/;
+
+/** Who makes the schema: the number is "hbll". */
+const MAKERS = 0x68626c6c;
+
+/** @returns the first row of the answer */
+function ask(
+  { bridge, path }: Pick<Asker, 'bridge' | 'path'>,
+  text: string,
+  values: readonly Param[] = [],
+): readonly Value[] | undefined {
+  const said = bridge.ask({ text, values }, CONNECT_MS);
+  if (said !== null && !('error' in said)) return said.rows[0];
+  const why = said === null ? `no answer within ${CONNECT_MS / 1000} s` : said.error.message;
+  const hint = 'Look at the address, at its user and password (PGPASSWORD, ~/.pgpass), and whether the server is up.';
+  const message = `The shared ledger cannot be opened: ${why}.`;
+  const kind = said !== null && 'error' in said && REFUSED.test(said.error.code ?? '') ? 'other' : 'io';
+  throw new LedgerError(kind, problem('ledger-unusable', message, { at: { file: path }, hint }));
+}
 
 /**
  * Opens a shared ledger for writing, and makes its schema if there is none.
@@ -30,9 +54,7 @@ export function openShared(
     checkDurable(asker);
     if (!asker.server.exists && mustExist && !newLedger) throw ledgerMissing(asker.path);
     if (!asker.server.exists) make(asker, nowMs);
-    migrate(asker, MIGRATIONS);
-    const { version, newestMs, timeline } = held(asker);
-    checkVersion(asker, version);
+    const { newestMs, timeline } = held(asker);
     if (timeline !== asker.server.timeline) changeTimeline(asker, timeline, newLedger, witness);
     checkClock({ path: asker.path, newestMs }, nowMs);
     return ledgerOver(connectionOf(asker));
@@ -49,7 +71,7 @@ export function openExistingShared(
       asker.bridge.close();
       return null;
     }
-    checkVersion(asker, held(asker).version);
+    held(asker);
     ask(asker, 'SET default_transaction_read_only = on');
     return ledgerOver(connectionOf(asker));
   });
@@ -67,10 +89,10 @@ export function openSharedRows(address: string, busyTimeoutMs: number): Connecti
 export function examineShared(address: string): PlaceFacts {
   return opened(address, BUSY_TIMEOUT_MS, (asker) => {
     checkDurable(asker);
-    const { version, newestMs } = held(asker);
+    const { newestMs } = held(asker);
     const [bytes, serverMs] = ask(asker, SIZE) ?? [];
     asker.bridge.close();
-    const facts = { version, newestMs, newestVersion: VERSION, isReadable: false };
+    const facts = { newestMs, isReadable: false };
     return { ...facts, bytes: Number(bytes), serverMs: Number(serverMs) };
   });
 }
@@ -78,7 +100,10 @@ export function examineShared(address: string): PlaceFacts {
 const SIZE = `SELECT sum(pg_total_relation_size(pg_class.oid)), floor(extract(epoch FROM clock_timestamp()) * 1000)
   FROM pg_class WHERE relnamespace = 'handbill'::regnamespace AND relkind = 'r'`;
 
-interface Asker extends AskedServer {
+interface Asker {
+  readonly bridge: Bridge;
+  /** The address as people may see it. */
+  readonly path: string;
   readonly server: Server;
   readonly busyTimeoutMs: number;
 }
@@ -157,26 +182,20 @@ function checkDurable({ path, server }: Asker): void {
 }
 
 interface Held {
-  readonly version: number;
   readonly newestMs: number;
   readonly timeline: number;
 }
 
+/** @throws HandbillError with exit status 7 if the ledger is of another handbill */
 function held(asker: Asker): Held {
-  const [version, newestMs, timeline] = ask(asker, 'SELECT version, newest_at, timeline FROM handbill.ledger') ?? [];
-  return { version: Number(version), newestMs: Number(newestMs), timeline: Number(timeline) };
+  const [version, schema, newestMs, timeline] = ask(asker, HELD) ?? [];
+  if (Number(version) !== VERSION || schema !== SCHEMA_HASH) throw otherSchema(asker.path, Number(version));
+  return { newestMs: Number(newestMs), timeline: Number(timeline) };
 }
 
-function checkVersion({ path }: Pick<Asker, 'path'>, version: number): void {
-  if (version === VERSION) return;
-  if (version < VERSION) {
-    const message = `An older handbill made this ledger (version ${version}, this one reads ${VERSION}).`;
-    const hint = 'The next command that writes brings it up to date: send, due, listen, suppress.';
-    throw unusable('ledger-unusable', path, message, hint);
-  }
-  const message = `A newer handbill wrote this ledger (version ${version}, this one knows ${VERSION}).`;
-  throw unusable('ledger-unusable', path, message, 'Install that version.');
-}
+/** As JSON, because the table of another version may lack a column. */
+const HELD = `SELECT held ->> 'version', held ->> 'schema_hash', held ->> 'newest_at', held ->> 'timeline'
+  FROM (SELECT to_jsonb(ledger) AS held FROM handbill.ledger) AS one`;
 
 /**
  * A replica took over (failures.md, J6). It may lack the last confirmed commits, so a recipient who was sent to may be
@@ -206,7 +225,7 @@ function make(asker: Asker, nowMs: number): void {
   // Two that begin at once: the other one was first.
   if (ask(asker, IS_MISSING)?.[0] === 1) {
     ask(asker, SCHEMA.join(';\n'));
-    ask(asker, FIRST, [VERSION, nowMs, asker.server.timeline]);
+    ask(asker, FIRST, [VERSION, SCHEMA_HASH, nowMs, asker.server.timeline]);
   }
   ask(asker, 'COMMIT');
 }
@@ -215,5 +234,5 @@ function make(asker: Asker, nowMs: number): void {
 const IS_MISSING = `SELECT NOT EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
   WHERE relname = 'ledger' AND nspname = 'handbill')`;
 
-const FIRST = `INSERT INTO handbill.ledger (only_row, version, created_at, newest_at, timeline)
-  VALUES (1, $1, $2, $2, $3)`;
+const FIRST = `INSERT INTO handbill.ledger (only_row, version, schema_hash, created_at, newest_at, timeline)
+  VALUES (1, $1, $2, $3, $3, $4)`;

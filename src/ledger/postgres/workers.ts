@@ -186,17 +186,17 @@ const PULSE = `WITH heard AS (
   ON CONFLICT (id) DO UPDATE SET heard_at = excluded.heard_at, list = excluded.list
 ), said AS (
   INSERT INTO shares AS s (list, worker, posted, retried, accepted, rejected, failed, in_doubt, skipped, deferred,
-    first_legs, fell_back, opens_at)
+    first_steps, fell_back, opens_at)
   VALUES (?5, ?1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
   ON CONFLICT (list, worker) DO UPDATE SET posted = excluded.posted, retried = excluded.retried,
     accepted = excluded.accepted, rejected = excluded.rejected, failed = excluded.failed, in_doubt = excluded.in_doubt,
-    skipped = excluded.skipped, deferred = excluded.deferred, first_legs = excluded.first_legs,
+    skipped = excluded.skipped, deferred = excluded.deferred, first_steps = excluded.first_steps,
     fell_back = excluded.fell_back, opens_at = excluded.opens_at
 )
 SELECT (SELECT state FROM runs WHERE number = ?6), (SELECT halt FROM runs WHERE number = ?6),
   (SELECT held_until - now_ms() FROM turns WHERE name = 'run ' || ?6::bigint),
   sum(posted), sum(retried), sum(accepted), sum(rejected), sum(failed), sum(in_doubt), sum(skipped), sum(deferred),
-  sum(first_legs), sum(fell_back), min(opens_at) FROM shares WHERE list = ?5 AND worker <> ?1`;
+  sum(first_steps), sum(fell_back), min(opens_at) FROM shares WHERE list = ?5 AND worker <> ?1`;
 
 const REST = `WITH rested AS (UPDATE workers SET list = NULL WHERE id = ?1)
   UPDATE shares SET latency = ?3 WHERE list = ?2 AND worker = ?1`;
@@ -246,10 +246,10 @@ const HOLDS = 'SELECT 1 FROM shards WHERE list = ? AND number = ? AND worker = ?
 /** As the start of a run does for its whole list (starts.ts): by the row, so that what others claimed stays theirs. */
 const RECOVER_SHARD = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
     http_status = NULL, message_id = NULL, error = NULL, updated_at = ?1
-  WHERE list = ?2 AND leg = ANY ('{0,1,2,3,4,5,6,7}'::bigint[]) AND row BETWEEN ?3 AND ?4 AND state = 'claimed'`;
+  WHERE list = ?2 AND step = ANY ('{0,1,2,3,4,5,6,7}'::bigint[]) AND row BETWEEN ?3 AND ?4 AND state = 'claimed'`;
 
 const FINISH = `UPDATE shards SET state = 'done', worker = NULL WHERE list = ?1 AND number = ?2 AND worker = ?3
-  AND NOT EXISTS (SELECT 1 FROM recipients AS r WHERE r.list = ?1 AND r.leg = ANY ('{0,1,2,3,4,5,6,7}'::bigint[])
+  AND NOT EXISTS (SELECT 1 FROM recipients AS r WHERE r.list = ?1 AND r.step = ANY ('{0,1,2,3,4,5,6,7}'::bigint[])
     AND r.row BETWEEN first_row AND last_row AND (r.state = 'claimed' OR (?4 = 0 AND r.state = 'pending'))) RETURNING number`;
 
 const GIVE_BACK = `UPDATE shards SET state = 'open', worker = NULL, offered_at = now_ms()
@@ -267,7 +267,7 @@ const REOPEN = `UPDATE shards AS s SET state = 'open', worker = NULL, offered_at
 const LEFT = `SELECT count(*) FROM shards WHERE list = ? AND state <> 'done'`;
 
 const SUM = `SELECT sum(posted), sum(retried), sum(accepted), sum(rejected), sum(failed), sum(in_doubt), sum(skipped),
-  sum(deferred), sum(first_legs), sum(fell_back), min(opens_at) FROM shares WHERE list = ?`;
+  sum(deferred), sum(first_steps), sum(fell_back), min(opens_at) FROM shares WHERE list = ?`;
 
 const LATENCIES = 'SELECT latency FROM shares WHERE list = ? AND latency IS NOT NULL';
 

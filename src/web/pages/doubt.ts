@@ -102,21 +102,21 @@ const LISTS = `SELECT DISTINCT list FROM recipients INDEXED BY recipients_unsett
   WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt'`;
 
 const ROWS_BY_INDEX = [
-  `SELECT leg, row, line, key, address, channel, reason, error, coalesce(claimed_at, updated_at), http_status, resend
+  `SELECT step, row, line, key, address, channel, reason, error, coalesce(claimed_at, updated_at), http_status, resend
     FROM recipients INDEXED BY recipients_unsettled
     WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt'
-      AND list = ? AND (leg, row) > (?, ?) ORDER BY leg, row LIMIT ?`,
+      AND list = ? AND (step, row) > (?, ?) ORDER BY step, row LIMIT ?`,
   `SELECT count(*) FROM recipients INDEXED BY recipients_unsettled
     WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt' AND list = ?`,
 ] as const;
 
 /** No index has what is claimed: a pass over the list (0.1 s a million), of a run that waits for its next start. */
 const ROWS_OF_KILLED = [
-  `SELECT leg, row, line, key, address, channel, CASE state WHEN 'claimed' THEN 'crash' ELSE reason END,
+  `SELECT step, row, line, key, address, channel, CASE state WHEN 'claimed' THEN 'crash' ELSE reason END,
       CASE state WHEN 'claimed' THEN NULL ELSE error END, coalesce(claimed_at, updated_at),
       CASE state WHEN 'claimed' THEN NULL ELSE http_status END, resend
     FROM recipients WHERE (state = 'in-doubt' OR state = 'claimed')
-      AND list = ? AND (leg, row) > (?, ?) ORDER BY leg, row LIMIT ?`,
+      AND list = ? AND (step, row) > (?, ?) ORDER BY step, row LIMIT ?`,
   `SELECT count(*) FROM recipients WHERE (state = 'in-doubt' OR state = 'claimed') AND list = ?`,
 ] as const;
 

@@ -268,8 +268,8 @@ function doubtsOf({ query }: OpenLedger, run: RunRecord, { key }: Outcome) {
 const REPLIES = `SELECT number, text, coalesce(reviewed_as, meaning), coalesce(happened_at, received_at) FROM replies
   WHERE run = ? AND row = ? AND sender <> '' ORDER BY number LIMIT 100`;
 
-const ATTEMPTS = `SELECT leg, attempt, state, reason, http_status, error, claimed_at, ended_at FROM attempts
-  WHERE run = ? AND key = ? ORDER BY leg, attempt, number LIMIT 200`;
+const ATTEMPTS = `SELECT step, attempt, state, reason, http_status, error, claimed_at, ended_at FROM attempts
+  WHERE run = ? AND key = ? ORDER BY step, attempt, number LIMIT 200`;
 
 const DOUBTS = `SELECT verdict, coalesce(who, resolved_by), note, reason, resolved_at FROM resolutions
   WHERE run = ? AND key = ? AND resolved_by <> 'resend-changed' ORDER BY number LIMIT 100`;
