@@ -1,5 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const INSTALLED = [
@@ -20,14 +23,43 @@ export interface Watched extends AsyncDisposable {
   readonly dialogs: readonly string[];
 }
 
+/** Sets of fonts that come as packages: a layout that holds with both does not depend on what a machine happens to have. */
+export const FONTS = {
+  /** Wider than nearly all others. */
+  'DejaVu Sans': 'dejavu-fonts-ttf/ttf/DejaVuSans.ttf',
+  /** Taller lines than nearly all others. */
+  'Noto Sans': '@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf',
+} as const;
+
 /**
  * Starts Chromium without a window: the installed one, else the one that comes as a package. Never left out in silence.
+ *
+ * @param fonts - the set whose fonts are all that it has. Default: those of the machine
  */
-export async function startChromium(): Promise<Browser & AsyncDisposable> {
+export async function startChromium(fonts?: keyof typeof FONTS): Promise<Browser & AsyncDisposable> {
   const installed = INSTALLED.find((path) => existsSync(path));
   const { executablePath, args } = installed === undefined ? await packed() : { executablePath: installed, args: [] };
   const flags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
-  return await chromium.launch({ executablePath, args: [...args, ...flags], headless: true });
+  const env = fonts === undefined ? {} : { env: { ...definedEnv(), FONTCONFIG_FILE: fontConfig(fonts) } };
+  return await chromium.launch({ executablePath, args: [...args, ...flags], headless: true, ...env });
+}
+
+/** A configuration of fontconfig that knows the fonts of one set, under every name. */
+function fontConfig(fonts: keyof typeof FONTS): string {
+  const folder = mkdtempSync(join(tmpdir(), 'handbill-fonts-'));
+  const file = createRequire(import.meta.url).resolve(FONTS[fonts]);
+  const bold = join(dirname(dirname(file)), '700Bold');
+  const folders = [dirname(file), ...(existsSync(bold) ? [bold] : [])].map((path) => `<dir>${path}</dir>`).join('');
+  const always = `<match><edit name="family" mode="assign" binding="strong"><string>${fonts}</string></edit></match>`;
+  const config = join(folder, 'fonts.conf');
+  writeFileSync(config, `<fontconfig>${folders}<cachedir>${folder}</cachedir>${always}</fontconfig>\n`);
+  return config;
+}
+
+function definedEnv(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
 }
 
 async function packed(): Promise<{ executablePath: string; args: string[] }> {

@@ -11,7 +11,7 @@ import { barChart, stackedBar } from '../../src/web/charts/bars.ts';
 import { fitText, TONES, textWidth } from '../../src/web/charts/chart.ts';
 import { histogram, intervalChart, lineChart } from '../../src/web/charts/lines.ts';
 import { documentFrame } from '../../src/web/document.ts';
-import { axeViolations, openWatched, startChromium } from '../helpers/browser.ts';
+import { axeViolations, FONTS, openWatched, startChromium } from '../helpers/browser.ts';
 import { SCRIPTS } from '../security/payloads.ts';
 
 const START = Date.UTC(2026, 10, 21, 9);
@@ -143,6 +143,33 @@ async function collisions(page: Page): Promise<readonly string[]> {
 }
 
 describe('in a browser', () => {
+  describe.each(Object.keys(FONTS) as (keyof typeof FONTS)[])('with %s', (fonts) => {
+    let drawn: Browser;
+    beforeAll(async () => {
+      drawn = await startChromium(fonts);
+    });
+    afterAll(async () => await drawn.close());
+
+    it('is what the text is drawn with', async () => {
+      await using watched = await openWatched(drawn, write('font.html', Object.values(CHARTS)));
+      const session = await watched.page.context().newCDPSession(watched.page);
+      await session.send('DOM.enable');
+      await session.send('CSS.enable');
+      const { root } = await session.send('DOM.getDocument');
+      const { nodeId } = await session.send('DOM.querySelector', { nodeId: root.nodeId, selector: 'figcaption' });
+      const { fonts: used } = await session.send('CSS.getPlatformFontsForNode', { nodeId });
+      expect(used.map(({ familyName }) => familyName)).toEqual([fonts]);
+    });
+
+    test.each([320, 390, 800, 1200])('%i px: no text touches another, and none leaves the window', async (width) => {
+      const url = write('all.html', Object.values(CHARTS));
+      await using watched = await openWatched(drawn, url, { viewport: { width, height: 900 } });
+      expect(await watched.page.locator('figure').count()).toBe(Object.keys(CHARTS).length);
+      expect(await collisions(watched.page)).toEqual([]);
+      expect(await watched.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    });
+  });
+
   test.each([
     [320, 'light'],
     [390, 'dark'],

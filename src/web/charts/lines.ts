@@ -3,6 +3,7 @@ import { area as areaOf, curveMonotoneX, line as lineOf } from 'd3-shape';
 import { type Formats, PLAIN } from '../../report/formats.ts';
 import { type Html, html, safeLine } from '../../util/escape.ts';
 import {
+  AXIS_PX,
   bottomAxis,
   type ChartTable,
   type ChartWords,
@@ -60,7 +61,7 @@ export function lineChart({ series, xKind, yUnit, area = false, height = 220, ..
   const lines = series.map((one, i) => ({ ...one, tone: one.tone ?? toneAt(i), points: one.points.filter(isKnown) }));
   const xs = lines.flatMap(({ points }) => points.map(({ x }) => x));
   if (xs.length === 0) return emptyChart(words);
-  const bottom = height - 24;
+  const bottom = height - AXIS_PX;
   const x = xScale(least(xs), most(xs), xKind, formats);
   const ys = lines.flatMap(({ points }) => points.map(({ y }) => y ?? 0));
   const y = scaleLinear()
@@ -205,7 +206,7 @@ export function intervalChart({ intervals, format, bounds, ...words }: IntervalC
     ...shown.map((one, i) => row({ ...one, tone: one.tone ?? toneAt(i) }, i * ROW_PX, x, format)),
   ];
   const rows = shown.map((one) => [one.label, format(one.value), `${format(one.low)} to ${format(one.high)}`]);
-  return chart(words, { height: bottom + 22, drawing, table: { columns: ['', 'Value', '95% interval'], rows } });
+  return chart(words, { height: bottom + AXIS_PX, drawing, table: { columns: ['', 'Value', '95% interval'], rows } });
 }
 
 /** Room for half of a label, in percent. */
@@ -254,7 +255,7 @@ export function histogram({ buckets, marks = [], format, yUnit, height = 220, ..
   const [first] = known;
   if (first === undefined) return emptyChart(words);
   const top = 26 + marks.length * MARK_PX;
-  const bottom = height - 24;
+  const bottom = height - AXIS_PX;
   const from = known.reduce((value, bucket) => Math.min(value, bucket.from), first.from);
   const to = known.reduce((value, bucket) => Math.max(value, bucket.to), first.to);
   const x = scaleLog().domain([from, to]).range([0, 100]);
