@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { commandsPages } from './docs-commands.ts';
 import { diagnosticsPages } from './docs-diagnostics.ts';
 import type { Pages } from './docs-markdown.ts';
+import { movesPage } from './docs-moves.ts';
 import { campaignPage, formatsPages, projectPage } from './docs-schemas.ts';
 
 const ROOT = new URL('..', import.meta.url);
@@ -20,6 +21,7 @@ export const MAKERS: Readonly<Record<string, () => Pages | Promise<Pages>>> = {
   'docs/campaign.md': () => new Map([['docs/campaign.md', campaignPage()]]),
   'docs/project.md': () => new Map([['docs/project.md', projectPage()]]),
   'docs/formats.md': formatsPages,
+  'docs/reference/outcomes.md': () => new Map([['docs/reference/outcomes.md', movesPage()]]),
 };
 
 /** Makes sets of pages; all of them when none is named. */
@@ -36,7 +38,7 @@ export function stalePages(made: Pages): readonly string[] {
 }
 
 function leftPages(made: Pages): readonly string[] {
-  const folders = new Set([...made.keys()].map((path) => dirname(path)).filter((folder) => folder !== 'docs'));
+  const folders = new Set([...made.keys()].map((path) => dirname(path)).filter((folder) => made.has(`${folder}.md`)));
   const files = [...folders].flatMap((folder) => globSync(`${folder}/*.md`, { cwd: fileURLToPath(ROOT) }));
   return files.filter((path) => !made.has(path));
 }

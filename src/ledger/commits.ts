@@ -19,7 +19,7 @@ import {
   type WorkerStore,
 } from './records.ts';
 import type { RunStore } from './runs.ts';
-import { ACTIVE, ACTIVE_HASH, topicOf } from './suppressions.ts';
+import { ACTIVE, ACTIVE_HASH, counting, topicOf } from './suppressions.ts';
 
 /** Other stores that commits ask. */
 interface CommitNeeds {
@@ -46,11 +46,14 @@ export function commitStore(
   const steps = stepStore(connection);
   const checkUnder = suppressionCheck(connection);
   const claim = connection.statement(
-    `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
+    counting(
+      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
       WHERE list = ?2 AND step = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
       AND attempts = coalesce(?6, attempts)
-      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND (until_at IS NULL OR until_at > ?1)
-        AND (topic = '' OR topic = '?' OR topic = ?7) AND (?7 <> 'essential' OR source <> 'reply'))`,
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND COUNTS)`,
+      '?1',
+      '?7',
+    ),
   );
   // An attempt that is already counted was recorded as a crash. The current claim is a later one, so this result must
   // not be written to it (failures.md, J5).
@@ -67,10 +70,13 @@ export function commitStore(
       WHERE list = ? AND step = ? AND row = ? AND state = 'pending'`,
   );
   const setReached = connection.statement(
-    `UPDATE recipients SET state = ?10, reason = ?1, address = ?2, updated_at = ?3
+    counting(
+      `UPDATE recipients SET state = ?10, reason = ?1, address = ?2, updated_at = ?3
       WHERE list = ?4 AND step = ?5 AND row = ?6 AND state = 'pending' AND key = ?7 AND attempts = coalesce(?8, attempts)
-      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?3)
-        AND (topic = '' OR topic = '?' OR topic = ?9) AND (?9 <> 'essential' OR source <> 'reply'))`,
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND COUNTS)`,
+      '?3',
+      '?9',
+    ),
   );
   // Only for doubts, of which there are few.
   const keepTextHash = connection.statement(
@@ -382,20 +388,26 @@ function stepStore(connection: Connection): StepStore {
   // because an amended list or campaign may have changed it; this address must not be suppressed. The variant is that
   // of step 0, even if a winner was chosen since.
   const claim = connection.statement(
-    `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2
+    counting(
+      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2
       WHERE list = ?3 AND step = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (step > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
-      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1)
-        AND (topic = '' OR topic = '?' OR topic = ?8) AND (?8 <> 'essential' OR source <> 'reply'))`,
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND COUNTS)`,
+      '?1',
+      '?8',
+    ),
   );
   const claimWith = connection.statement(
-    `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel = ?8,
+    counting(
+      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel = ?8,
       variant = CASE step WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
       WHERE list = ?3 AND step = ?4 AND row = ?5 AND state = 'pending' AND key = ?6
       AND (step > 0 OR attempts > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
-      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1)
-        AND (topic = '' OR topic = '?' OR topic = ?13) AND (?13 <> 'essential' OR source <> 'reply'))`,
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND COUNTS)`,
+      '?1',
+      '?13',
+    ),
   );
   const fill = connection.statement(
     `UPDATE recipients SET address = ?, channel = ?, variant = ?, parts = ?, encoding = ?, cost_micros = ?

@@ -6,7 +6,7 @@ import type { EvidenceStore, InDoubtRow, Judged, SaidStates, UnreachedRow } from
 import { resendOf } from './reading.ts';
 import type { RunRecord, SentMessage } from './records.ts';
 import type { RunStore } from './runs.ts';
-import { topicOf } from './suppressions.ts';
+import { counting, topicOf } from './suppressions.ts';
 
 const BATCH_ROWS = 1000;
 
@@ -114,13 +114,17 @@ const HOW_UNREACHED = `SELECT max(CASE WHEN reference IS NOT NULL THEN 1 ELSE 0 
 
 // A recipient with a permanent opt-out gets no fallback, so it is not looked up again: the claim would refuse it each
 // time. Most reports name the id of the API, which SQLite finds by itself; without an id, every row has to be read.
-const NEXT_UNREACHED = `SELECT row, key, channel, message_id, resend, address, claimed_at FROM recipients
+const NEXT_UNREACHED = counting(
+  `SELECT row, key, channel, message_id, resend, address, claimed_at FROM recipients
   WHERE list = ?1 AND step = ?2 AND row > ?3 AND state = 'accepted' AND key IS NOT NULL AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
     OR message_id IN (SELECT message_id FROM delivery_reports
       WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')))
-    AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = recipients.address AND until_at IS NULL
-      AND (topic = '' OR topic = '?' OR topic = ?7) AND (?7 <> 'essential' OR source <> 'reply'))
-  ORDER BY row LIMIT ?4`;
+    AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = recipients.address AND COUNTS)
+  ORDER BY row LIMIT ?4`,
+  // Later than any end.
+  '9223372036854775807',
+  '?7',
+);
 
 const CHANNELS = 'SELECT channel FROM recipients WHERE list = ? AND row = ? AND step <= ? ORDER BY step';
 

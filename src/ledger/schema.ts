@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { isOneOf, MOVES } from './moves.ts';
 
 /** "hbll": says that a SQLite file is a ledger of handbill. */
 export const APPLICATION_ID = 0x68626c6c;
@@ -266,43 +267,8 @@ export interface Trigger {
 const IS_LOADING = `EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')`;
 const WAS_LOADING = `EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')`;
 
-/** Which state may follow which. */
-const MOVES = `CASE OLD.state
-    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL AND (NEW.step = 0
-        OR EXISTS (SELECT 1 FROM recipients AS former WHERE former.list = NEW.list AND former.step = NEW.step - 1
-        AND former.row = NEW.row AND former.key = NEW.key AND former.state = 'rejected' AND former.reason = 'fell-back'))
-        AND (NEW.resend IS NULL OR NOT EXISTS (SELECT 1 FROM runs JOIN resolutions ON resolutions.run = runs.number
-        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.resolved_by = 'resend-changed'
-        AND resolutions.address = NEW.address)))
-      OR NEW.state = 'pending' OR NEW.state = 'skipped' OR NEW.state = 'deferred' OR NEW.state = 'failed'
-      OR (NEW.state = 'accepted' AND OLD.resolved_by = 'resend'
-        AND (NEW.resolved_by = 'late-result' OR NEW.resolved_by = 'report'))
-    WHEN 'claimed' THEN NEW.state = 'accepted' OR (NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back')
-      OR NEW.state = 'in-doubt' OR NEW.state = 'failed' OR NEW.state = 'pending'
-    WHEN 'failed' THEN NEW.state = 'failed' OR NEW.state = 'pending'
-    WHEN 'deferred' THEN NEW.state = 'deferred' OR NEW.state = 'pending' OR NEW.state = 'skipped'
-      OR (NEW.state = 'accepted' AND OLD.resolved_by = 'resend'
-        AND (NEW.resolved_by = 'late-result' OR NEW.resolved_by = 'report'))
-    WHEN 'rejected' THEN (NEW.state = 'rejected'
-        AND (NEW.reason IS NOT DISTINCT FROM 'fell-back') = (OLD.reason IS NOT DISTINCT FROM 'fell-back'))
-      OR (NEW.state = 'pending' AND NEW.resolved_by = 'retry-rejected' AND OLD.reason IS DISTINCT FROM 'fell-back')
-    WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL
-      AND (NEW.state = 'accepted' OR (NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back')
-        OR NEW.state = 'pending')
-      AND EXISTS (SELECT 1 FROM runs JOIN resolutions ON resolutions.run = runs.number
-        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.step = NEW.step
-        AND resolutions.attempts = OLD.attempts))
-    WHEN 'accepted' THEN NEW.state = 'accepted' OR (NEW.state = 'pending' AND NEW.resolved_by = 'resend-changed'
-      AND NEW.address IS NOT NULL AND NEW.address IS DISTINCT FROM OLD.address
-      AND NEW.resend = coalesce(OLD.resend, 0) + 1
-      AND EXISTS (SELECT 1 FROM runs JOIN resolutions ON resolutions.run = runs.number
-        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.step = NEW.step
-        AND resolutions.attempts = OLD.attempts AND resolutions.resolved_by = 'resend-changed'
-        AND resolutions.address IS NOT DISTINCT FROM OLD.address)
-      AND NOT EXISTS (SELECT 1 FROM runs JOIN resolutions ON resolutions.run = runs.number
-        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.address = NEW.address))
-    ELSE NEW.state = OLD.state
-  END`;
+/** Moves with which no other channel step begins. */
+const FOLLOWED_BY_NONE = MOVES.filter(({ begins }) => begins !== true);
 
 export const TRIGGERS: readonly Trigger[] = [
   // The next channel step is begun by the database itself, in the move in which the step before falls back. So there is
@@ -311,13 +277,10 @@ export const TRIGGERS: readonly Trigger[] = [
     name: 'recipients_move',
     table: 'recipients',
     on: 'UPDATE OF state, reason',
-    quick: `(OLD.state = 'pending' AND NEW.state = 'claimed' AND NEW.step = 0 AND NEW.resolved_by IS NULL AND NEW.resend IS NULL)
-    OR (OLD.state = 'claimed' AND NEW.state IN ('accepted', 'pending', 'failed', 'in-doubt'))
-    OR (OLD.state = 'claimed' AND NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back')`,
-    unless: `${MOVES}\n  OR ${IS_LOADING}`,
+    quick: isOneOf(FOLLOWED_BY_NONE, true),
+    unless: `${isOneOf(FOLLOWED_BY_NONE)}\n  OR ${IS_LOADING}`,
     refuses: 'a recipient may not move between these states',
-    but: `NEW.state = 'rejected' AND NEW.reason = 'fell-back' AND (OLD.state = 'claimed'
-      OR (OLD.state = 'accepted' AND NEW.resolved_by = 'report'))`,
+    but: isOneOf(MOVES.filter(({ begins }) => begins)),
     statement: `INSERT INTO recipients (list, step, row, line, key, state)
     VALUES (NEW.list, NEW.step + 1, NEW.row, NEW.line, NEW.key, 'pending')`,
   },

@@ -23,16 +23,21 @@ type SuppressionStore = Pick<
 const BATCH_ROWS = 1000;
 
 /**
- * Whether an address is suppressed at an instant for a campaign of a topic ('': of none). An entry is for all topics
- * (''), for one, or for all until it is known which message a STOP answered ('?', replies.ts). Messages that are
- * essential go out whatever a person replied, but not against an entry of another origin. The claim has the same
- * conditions in its own statements (commits.ts), and `appliesTo` says the same of an entry.
+ * Whether an entry counts at an instant for a campaign of a topic ('': of none). An entry is for all topics (''), for one,
+ * or for all until it is known which message a STOP answered ('?', replies.ts). Messages that are essential go out
+ * whatever a person replied, but not against an entry of another origin. `appliesTo` says the same of an entry.
  */
-export const ACTIVE = `SELECT 1 FROM suppressions WHERE address = ?1 AND (until_at IS NULL OR until_at > ?2)
-  AND (topic = '' OR topic = '?' OR topic = ?3) AND (?3 <> 'essential' OR source <> 'reply')`;
+const COUNTS = `(until_at IS NULL OR until_at > :now)
+  AND (topic = '' OR topic = '?' OR topic = :topic) AND (:topic <> 'essential' OR source <> 'reply')`;
 
-export const ACTIVE_HASH = `SELECT 1 FROM suppressed_hashes WHERE hash = ?1 AND (until_at IS NULL OR until_at > ?2)
-  AND (topic = '' OR topic = '?' OR topic = ?3) AND (?3 <> 'essential' OR source <> 'reply')`;
+/** A statement in which `COUNTS` is that condition, with what it compares with, such as `?1`. */
+export function counting(sql: string, now: string, topic: string): string {
+  return sql.replaceAll('COUNTS', COUNTS.replaceAll(':now', now).replaceAll(':topic', topic));
+}
+
+export const ACTIVE = counting('SELECT 1 FROM suppressions WHERE address = ?1 AND COUNTS', '?2', '?3');
+
+export const ACTIVE_HASH = counting('SELECT 1 FROM suppressed_hashes WHERE hash = ?1 AND COUNTS', '?2', '?3');
 
 /** The topic of an entry while it is not known which message a STOP answered: it counts for all topics. */
 export const UNKNOWN_TOPIC = '?';

@@ -1,21 +1,40 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, test } from 'vitest';
+import { type CONDITIONS, MOVES, ROW_STATES as STATES, type StoredState } from '../../src/ledger/moves.ts';
 import { makeSchema, TABLES } from '../../src/ledger/schema.ts';
 
-const STATES = ['pending', 'claimed', 'accepted', 'rejected', 'failed', 'in-doubt', 'skipped', 'deferred'] as const;
-type State = (typeof STATES)[number];
+type State = StoredState;
 
-/** Everything that may follow without an order of a person, apart from staying the same; a second claim is none of it. */
-const LEGAL: Readonly<Record<State, readonly State[]>> = {
-  pending: ['claimed', 'skipped', 'deferred', 'failed'],
-  claimed: ['accepted', 'rejected', 'failed', 'in-doubt', 'pending'],
-  failed: ['pending'],
-  deferred: ['pending', 'skipped'],
-  accepted: [],
-  rejected: [],
-  'in-doubt': [],
-  skipped: [],
+/** Of a condition: what makes it true of a move, and what makes it false. */
+interface Means {
+  readonly before?: string;
+  readonly set?: Readonly<Record<string, string | number | null>>;
+}
+const NOTE = (
+  by: string,
+) => `INSERT INTO resolutions (run, step, key, attempts, line, verdict, resolved_by, address, resolved_at)
+  SELECT number, 0, 'k', 0, 2, 'accepted', '${by}', 'a', 0 FROM runs`;
+const MEANS: Readonly<Record<keyof typeof CONDITIONS, readonly [holds: Means, fails: Means]>> = {
+  noOrder: [{ set: { resolved_by: null } }, { set: { resolved_by: 'user' } }],
+  stepBegan: [{}, { before: 'UPDATE recipients SET step = 1' }],
+  unsentAddress: [{}, { before: `UPDATE recipients SET resend = 1; ${NOTE('resend-changed')}` }],
+  late: [
+    { before: `UPDATE recipients SET resolved_by = 'resend'`, set: { resolved_by: 'late-result' } },
+    { set: { resolved_by: 'late-result' } },
+  ],
+  staysOnStep: [{ set: { reason: 'status' } }, { set: { reason: 'fell-back' } }],
+  fallsBack: [{ set: { reason: 'fell-back' } }, { set: { reason: 'status' } }],
+  sameStep: [{}, { set: { reason: 'fell-back' } }],
+  retried: [{ set: { resolved_by: 'retry-rejected' } }, { set: { resolved_by: 'user' } }],
+  noted: [{ before: NOTE('user'), set: { resolved_by: 'user' } }, { set: { resolved_by: 'user' } }],
+  corrected: [
+    { before: NOTE('resend-changed'), set: { resolved_by: 'resend-changed', address: 'b', resend: 1 } },
+    { before: NOTE('resend-changed'), set: { resolved_by: 'resend-changed', address: 'a', resend: 1 } },
+  ],
+  reported: [{ set: { resolved_by: 'report' } }, { set: { resolved_by: 'user' } }],
 };
+/** Of a plain row, whose state alone changes. */
+const PLAIN = new Set(['noOrder', 'stepBegan', 'unsentAddress', 'staysOnStep', 'sameStep']);
 
 /** One row in `from`, in a list that is loaded or still loading. */
 function given(from: State, runState = 'running'): DatabaseSync {
@@ -39,8 +58,45 @@ function noted(db: DatabaseSync, attempts = 0, verdict = 'accepted'): DatabaseSy
 }
 
 const pairs = STATES.flatMap((from) =>
-  STATES.map((to) => ({ from, to, legal: (from === to && from !== 'claimed') || LEGAL[from].includes(to) })),
+  STATES.map((to) => {
+    const moves = MOVES.filter((move) => move.from === from && move.to === to);
+    return { from, to, legal: moves.some(({ only = [] }) => only.every((name) => PLAIN.has(name))) };
+  }),
 );
+
+/** Makes the move, with all that its conditions take; `failing`: but for this one. */
+function make({ from, to, only = [] }: (typeof MOVES)[number], failing?: string): void {
+  const means = only.map((name) => MEANS[name][name === failing ? 1 : 0]);
+  const db = given(from, 'loading');
+  for (const { before } of means) if (before !== undefined) db.exec(before);
+  db.exec(`UPDATE runs SET state = 'running'`);
+  const set: Record<string, string | number | null> = Object.assign({ state: to }, ...means.map((one) => one.set));
+  db.prepare(
+    `UPDATE recipients SET ${Object.keys(set)
+      .map((name) => `${name} = ?`)
+      .join(', ')}`,
+  ).run(...Object.values(set));
+  const steps = db.prepare('SELECT step, state FROM recipients').all().length;
+  expect(steps).toBe(
+    MOVES.some((move) => move.begins && move.from === from && move.to === to && set['reason'] === 'fell-back') ? 2 : 1,
+  );
+}
+
+describe('the table of moves', () => {
+  it.each(MOVES)('$from -> $to with $only', (move) => make(move));
+
+  const conditional = MOVES.flatMap((move) => {
+    const isAlone = MOVES.filter(({ from, to }) => from === move.from && to === move.to).length === 1;
+    return isAlone ? (move.only ?? []).map((name) => ({ ...move, name })) : [];
+  });
+  it.each(conditional)('$from -> $to is refused without $name', ({ name, ...move }) => {
+    expect(() => make(move, name)).toThrow('may not move');
+  });
+
+  it('lets no recipient be claimed twice, and none who is done be claimed', () => {
+    expect(MOVES.flatMap(({ from, to }) => (to === 'claimed' ? [from] : []))).toEqual(['pending']);
+  });
+});
 
 describe('raw SQL cannot break a move', () => {
   it.each(pairs)('$from -> $to: $legal', ({ from, to, legal }) => {

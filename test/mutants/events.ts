@@ -99,9 +99,9 @@ export const CAME_BACK: readonly Mutant[] = [
     planted: 'a STOP counts for nothing until the message that it answers is found',
     edits: [
       {
-        file: COMMITS,
-        was: " = ?5 AND (until_at IS NULL OR until_at > ?1)\n        AND (topic = '' OR topic = '?' OR",
-        is: " = ?5 AND (until_at IS NULL OR until_at > ?1)\n        AND (topic = '' OR",
+        file: 'src/ledger/suppressions.ts',
+        was: "AND (topic = '' OR topic = '?' OR",
+        is: "AND (topic = '' OR",
       },
     ],
     proof: about('is about everything until it is known'),
@@ -111,9 +111,9 @@ export const CAME_BACK: readonly Mutant[] = [
     planted: 'what is essential goes to people whose entry another person made, too',
     edits: [
       {
-        file: COMMITS,
-        was: "topic = ?7) AND (?7 <> 'essential' OR source <> 'reply'))",
-        is: "topic = ?7) AND ?7 <> 'essential')",
+        file: 'src/ledger/suppressions.ts',
+        was: "AND (:topic <> 'essential' OR source <> 'reply')",
+        is: "AND :topic <> 'essential'",
       },
     ],
     proof: about('of a reply does not keep anyone'),

@@ -6,6 +6,7 @@ const SQLITE = 'src/ledger/sqlite-connection.ts';
 const OPEN = 'src/ledger/open.ts';
 const LOCK = 'src/ledger/lock.ts';
 const SCHEMA = 'src/ledger/schema.ts';
+const MOVES = 'src/ledger/moves.ts';
 
 const RECOVER = `SET state = 'in-doubt', reason = 'crash', attempts`;
 const NO_MOVES = {
@@ -101,8 +102,8 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       {
         file: COMMITS,
-        was: 'WHERE suppressions.address = ?5 AND (until_at',
-        is: "WHERE suppressions.address = '' AND (until_at",
+        was: 'WHERE suppressions.address = ?5 AND COUNTS',
+        is: "WHERE suppressions.address = '' AND COUNTS",
       },
     ],
     proof: { in: 'send/suppressed.test.ts' },
@@ -187,9 +188,9 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'the trigger lets a doubt be resolved without the name of a person',
     edits: [
       {
-        file: SCHEMA,
-        was: "WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL",
-        is: "WHEN 'in-doubt' THEN NEW.state <> 'claimed' OR (NEW.resolved_by IS NOT NULL",
+        file: MOVES,
+        was: 'sql: `NEW.resolved_by IS NOT NULL AND EXISTS (',
+        is: 'sql: `true OR EXISTS (',
       },
     ],
     proof: { in: 'ledger/moves.test.ts' },

@@ -16,7 +16,7 @@ const winner = (only: string) => ({ in: 'faults/winner.test.ts', only });
 const CLAIM_WITH = `variant = CASE step WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
       WHERE list = ?3 AND step = ?4 AND row = ?5 AND `;
 /** Leaves a condition out of the trigger that knows the moves. */
-const allowed = (was: string, is: string): readonly Edit[] => [{ file: 'src/ledger/schema.ts', was, is }];
+const allowed = (was: string, is: string): readonly Edit[] => [{ file: 'src/ledger/moves.ts', was, is }];
 
 /** Fallbacks: who gets a second message, and when. */
 const FALLBACKS: readonly Mutant[] = [
@@ -26,8 +26,8 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       { file: STEPS, was: `${CLAIM_WITH}state = 'pending' AND key`, is: `${CLAIM_WITH}key` },
       ...allowed(
-        "WHEN 'claimed' THEN NEW.state = 'accepted'",
-        "WHEN 'claimed' THEN NEW.state IN ('claimed', 'accepted')",
+        "  { from: 'claimed', to: 'accepted', why:",
+        "  { from: 'claimed', to: 'claimed', why: null },\n  { from: 'claimed', to: 'accepted', why:",
       ),
     ],
     proof: fallbacks('J4'),
@@ -151,8 +151,8 @@ const FALLBACKS: readonly Mutant[] = [
         is: "row <= ? AND state = 'rejected' AND key IS NOT NULL",
       },
       ...allowed(
-        "AND NEW.resolved_by = 'retry-rejected' AND OLD.reason IS DISTINCT FROM 'fell-back')",
-        "AND NEW.resolved_by = 'retry-rejected')",
+        "NEW.resolved_by = 'retry-rejected' AND OLD.reason IS DISTINCT FROM 'fell-back'",
+        "NEW.resolved_by = 'retry-rejected'",
       ),
     ],
     proof: fallbacks('--retry-rejected'),

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { TABLES, TRIGGERS, type Trigger } from '../schema.ts';
+import { counting } from '../suppressions.ts';
 
 /**
  * Writes a group commit in one round trip and one transaction: outcomes, then claims, each as a compare-and-set. Arrays
@@ -7,7 +8,8 @@ import { TABLES, TRIGGERS, type Trigger } from '../schema.ts';
  * worker in a shared run claims only in shards that it holds at this moment (`worker_shards`). Nothing is claimed while a
  * person has paused the environment or the campaign (failures.md, A6).
  */
-const COMMIT_ROWS = `CREATE FUNCTION handbill.commit_rows(run_number bigint, list_number bigint, now_ms bigint,
+const COMMIT_ROWS = counting(
+  `CREATE FUNCTION handbill.commit_rows(run_number bigint, list_number bigint, now_ms bigint,
     rows bigint[], states text[], reasons text[], counts bigint[], statuses bigint[], ids text[], errors text[], froms text[],
     claim_rows bigint[], claim_keys text[], claim_addresses text[], claim_counts bigint[],
     form_rows bigint[], forms text[], hashes text[], hash_key text, worker_id text, worker_shards bigint[],
@@ -44,11 +46,9 @@ BEGIN
   IF cardinality(claim_rows) = 0 THEN RETURN; END IF;
   SELECT coalesce(array_agg(given.row), '{}') INTO kept FROM unnest(form_rows, forms, hashes) AS given (row, form, hash)
     WHERE EXISTS (SELECT 1 FROM handbill.suppressions AS s
-      WHERE s.address = given.form AND (s.until_at IS NULL OR s.until_at > at)
-        AND s.topic IN ('', '?', sending.topic) AND (sending.topic <> 'essential' OR s.source <> 'reply'))
+      WHERE s.address = given.form AND COUNTS)
     OR EXISTS (SELECT 1 FROM handbill.suppressed_hashes AS s
-      WHERE s.hash = given.hash AND (s.until_at IS NULL OR s.until_at > at)
-        AND s.topic IN ('', '?', sending.topic) AND (sending.topic <> 'essential' OR s.source <> 'reply'));
+      WHERE s.hash = given.hash AND COUNTS);
   WITH done AS (
     UPDATE handbill.recipients AS r SET state = 'claimed', claimed_at = at, resolved_by = NULL
     FROM (SELECT here.place FROM unnest(claim_rows, claim_keys, claim_addresses, claim_counts)
@@ -68,7 +68,10 @@ BEGIN
     RAISE EXCEPTION 'a row is not the recipient that was to be claimed' USING ERRCODE = 'HB001';
   END IF;
   IF cardinality(claimed) = cardinality(claim_rows) THEN claimed := NULL; END IF;
-END $$`;
+END $$`,
+  'at',
+  'sending.topic',
+);
 
 /** Tables of runs that several workers share (workers.ts). */
 const SHARED_RUNS: readonly string[] = [
