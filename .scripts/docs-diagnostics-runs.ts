@@ -286,6 +286,12 @@ export const RUNS = {
     fix: 'Compare these recipients with what the provider has before you use `--retry-rejected`, and tell the provider.',
     example: null,
   },
+  mismatch: {
+    cause:
+      'The second answer of a start has the message id of the first, or both name another recipient than their request. A mock server with fixed answers does this. So does an API, or a proxy before it, that answers a request twice. An answer that may belong to another request proves nothing: its recipient is `in-doubt(mismatch)`, and the start halts where another connection brings the same answer. (It takes such an API.)',
+    fix: 'Let the mock server give each message an id of its own, and repeat `recipients[].metaData` or no recipient at all; `handbill sandbox` does. If the field is not the id of a message, name the right one under `wire.response.messageId`. `handbill send --test-to` shows where the id was found.',
+    example: null,
+  },
   'connection-limit': {
     cause:
       'This process may open fewer files than its concurrency needs connections, or the API ends connections without saying so, so that each is used for one request.',

@@ -143,6 +143,7 @@ export const CODES = {
   'env-file': 'The file .env sets more than secrets, or git tracks it.',
   'tls-verification-off': 'The verification of certificates is switched off in this environment.',
   'unasked-answer': 'The API sent an answer that no request was waiting for.',
+  mismatch: 'The API gives each message the same id, or names another recipient than the request.',
   'connection-limit': 'Requests have fewer connections than they were given, or a connection each.',
   // Plans and approval
   'plan-invalid': 'The plan file is not one that this handbill wrote.',

@@ -69,7 +69,9 @@ const LISTS = ['messages', 'recipients', 'results', 'data', 'items', 'data/messa
 const MESSAGE_ID_POINTERS: readonly string[] = [
   ...MESSAGE_IDS.map((key) => `/${key}`),
   ...MESSAGE_IDS.map((key) => `/data/${key}`),
-  ...LISTS.flatMap((list) => ['messageId', 'message_id', 'id', 'message/id'].map((key) => `/${list}/0/${key}`)),
+  ...['', ...LISTS.map((list) => `/${list}`)].flatMap((list) =>
+    ['messageId', 'message_id', 'id', 'message/id'].map((key) => `${list}/0/${key}`),
+  ),
   ...REQUEST_IDS.map((key) => `/${key}`),
   ...REQUEST_IDS.map((key) => `/data/${key}`),
 ];
@@ -97,8 +99,7 @@ const LIST_POINTERS = [...LISTS, 'recipients/items', 'data/results', 'data/items
 
 const REFUSED_LISTS = ['rejected', 'refused', 'failed', 'invalid'].flatMap((word) => [
   `/${word}`,
-  `/${word}Recipients`,
-  `/${word}_recipients`,
+  ...['Recipients', '_recipients', 'Numbers', '_numbers', '_number'].map((rest) => `/${word}${rest}`),
 ]);
 
 // Ids of contacts first: a `number` beside one may be no more than its place in the list. `id` is not among them,
@@ -152,12 +153,9 @@ export const DEFAULT_WIRE: Wire = {
     refusedRecipients: REFUSED_LISTS,
     recipientAddress: ADDRESS_POINTERS,
     recipientId: ['/messageId', '/message_id', '/message_uuid', '/id', '/message/id', '/uuid'],
-    recipientFailed: ['/error', '/errors'],
+    recipientFailed: [],
     recipientError: ENTRY_ERROR_POINTERS,
-    recipientStatus: {
-      at: ['/status', '/status/groupName', '/status/name', '/statusCode', '/state', '/result', '/success', '/accepted'],
-      refused: ['rejected', 'refused', 'failed', 'failure', 'error', 'invalid', 'undeliverable', 'not-sent', 'false'],
-    },
+    recipientStatus: { at: [], refused: [], accepted: [] },
   },
   unsupportedChannel: {
     statuses: [],

@@ -1,5 +1,15 @@
 import type { Attempt, AttemptError, Wire } from '../model.ts';
 import { find, fold, follow, isIndex, type Pointer, parseDigits, parseJson, parsePointer } from '../util/json.ts';
+import {
+  type Denial,
+  denialOfStatus,
+  deniesInText,
+  mayHoldId,
+  type ReadingOptions,
+  type Statements,
+  statementsOf,
+  statementsOfEntry,
+} from './denial.ts';
 
 /** The wire settings with their pointers taken apart, made once for a run. */
 export interface CompiledWire extends Wire {
@@ -23,8 +33,9 @@ export interface CompiledWire extends Wire {
   };
   /** `unsupportedChannel.codes`, folded. */
   readonly unsupportedCodes: ReadonlySet<string>;
-  /** `response.recipientStatus.refused`, folded. */
+  /** `response.recipientStatus.refused` and `.accepted`, folded. */
   readonly refusedWords: ReadonlySet<string>;
+  readonly acceptedWords: ReadonlySet<string>;
   /** Takes secrets out of what the API says, before it is cut to length: a cut key would pass unseen afterwards. */
   readonly redact: (text: string) => string;
 }
@@ -56,6 +67,7 @@ export function compilePointers(wire: Wire, redact: (text: string) => string = (
     },
     unsupportedCodes: new Set(unsupportedChannel.codes.map(fold)),
     refusedWords: new Set(response.recipientStatus.refused.map(fold)),
+    acceptedWords: new Set(response.recipientStatus.accepted.map(fold)),
     redact,
   };
 }
@@ -68,9 +80,20 @@ function leadsInto(list: Pointer, pointer: Pointer): boolean {
 /** What the body of a 2xx turns out to be. */
 export type Answer =
   | { readonly kind: 'recognised'; readonly messageId: string | null }
-  /** A refusal inside a 2xx (`wire.response.failed`, or the only entry of a list). */
+  /** The recipient was refused: the answer says so of it (failures.md, D1a), or `wire.response.failed` does. */
   | (Refusal & { readonly kind: 'refused'; readonly messageId: string | null })
+  /** It says no, but not that it is about the recipient; with `isAccount`, that the key or the account is refused. */
+  | (Denied & { readonly kind: 'denied' })
   | { readonly kind: 'html' | 'unrecognised'; readonly error: string | null };
+
+/** What says no, in words and as text. */
+export interface Denied {
+  readonly isAccount: boolean;
+  readonly messageId: string | null;
+  readonly error: string | null;
+  /** The field: `/status is "error"`. */
+  readonly field: string;
+}
 
 /** What an answer says of a refusal. */
 export interface Refusal {
@@ -86,9 +109,12 @@ const MAX_ID_LENGTH = 512;
 
 /**
  * Reads the body of a 2xx to a request with one recipient. JSON or an empty body comes from the API, and so does plain
- * text with `accept: any` (failures.md, D1). HTML never does (failures.md, D2). Valid JSON is complete.
+ * text with `accept: any` (failures.md, D1). HTML never does (failures.md, D2). Valid JSON is complete. What says no in it
+ * lowers the outcome (failures.md, D1a).
+ *
+ * @param isNamed - whether an entry of a list names the recipient
  */
-export function readAnswer(attempt: Attempt, wire: CompiledWire): Answer {
+export function readAnswer(attempt: Attempt, wire: CompiledWire, isNamed: (entry: unknown) => boolean): Answer {
   const read = readDocument(attempt, wire);
   if ('kind' in read) return read;
   const { document } = read;
@@ -98,15 +124,78 @@ export function readAnswer(attempt: Attempt, wire: CompiledWire): Answer {
   if (wire.pointers.failed.length > 0 && find(document, wire.pointers.failed, isSomething) !== undefined) {
     return { kind: 'refused', messageId, ...refusalOf(document, attempt.body, wire) };
   }
-  // Most answers hold no list at all: 0.3 us instead of 1.0 us for each.
-  const only = attempt.body.includes('[') ? onlyEntry(document, wire) : null;
-  if (only?.said === 'refused') return { kind: 'refused', messageId, ...entryRefusal(only.entry, wire) };
-  if (only?.said === 'unclear') return { kind: 'unrecognised', error: cut(wire.redact(attempt.body)) };
+  const found = statementsOfOne(document, attempt.body, wire);
+  if (found.denial !== null) {
+    const { entry, denial } = found;
+    const refusal = entry === undefined ? refusalOf(document, attempt.body, wire) : entryRefusal(entry, wire);
+    const isAlone = found.taken === null && denial.kind !== 'number';
+    const isOwn = entry !== undefined && isNamed(entry);
+    if (isAlone && (isOwn || denial.kind === 'recipient' || refusal.unsupported)) {
+      return { kind: 'refused', messageId, ...refusal };
+    }
+    const isAccount = isAboutAccount(document, found) && messageId === null;
+    return { kind: 'denied', isAccount, messageId, error: refusal.error, field: fieldOf(denial, wire) };
+  }
   if (messageId === null && wire.response.messageIdRequired) {
     return { kind: 'unrecognised', error: cut(wire.redact(attempt.body)) };
   }
   return { kind: 'recognised', messageId };
 }
+
+/** What an answer to one recipient says, its lists included: every entry is about the recipient. */
+export function statementsOfOne(document: unknown, body: string, wire: CompiledWire): Statements {
+  const options = readingOptions(document, wire);
+  // Most answers hold no list at all.
+  if (!body.includes('[')) return statementsOf(document, options);
+  const lists = entryListsOf(document, wire);
+  const refusals = listsAt(document, wire.pointers.refusedLists);
+  const found = statementsOf(document, { ...options, lists: new Set(lists), refusals: new Set(refusals) });
+  for (const entry of lists.flat()) {
+    const own = denialAtPlaces(entry, wire, options);
+    if (own === null || found.denial?.kind === 'recipient') continue;
+    found.denial = own;
+    found.entry = entry;
+  }
+  return found;
+}
+
+/** What an answer to several recipients says as a whole: its lists are read by themselves. */
+export function statementsOfRequest(document: unknown, wire: CompiledWire, lists: readonly unknown[]): Statements {
+  return statementsOf(document, { ...readingOptions(document, wire), skip: new Set(lists) });
+}
+
+function readingOptions(document: unknown, { acceptedWords, refusedWords, pointers }: CompiledWire): ReadingOptions {
+  let holds: boolean | null = null;
+  return {
+    acceptedWords,
+    refusedWords,
+    hasId() {
+      holds ??= mayHoldId(document) || pointers.messageId.some((place) => isMessageId(document, place));
+      return holds;
+    },
+  };
+}
+
+/** The id of the request is in every answer, in those that refuse too. */
+function isMessageId(document: unknown, place: Pointer): boolean {
+  return !fold(place.at(-1) ?? '').startsWith('request') && isId(follow(document, place));
+}
+
+/** Whether the code of a whole answer says that the key or the account is refused, and nothing says that anything was done. */
+export function isAboutAccount(document: unknown, { denial, entry, success, taken }: Statements): boolean {
+  if (denial?.kind !== 'account' || entry !== undefined) return false;
+  return success === null && taken === null && !mayHoldId(document);
+}
+
+/** `/status is "error"`: the field that says no. Only short values are quoted, which hold no address and no text. */
+export function fieldOf({ at, value }: Denial, wire: CompiledWire): string {
+  const place = at === '' ? 'the whole of it' : `\`${wire.redact(at)}\``;
+  if (Array.isArray(value) && value.length === 0) return `${place} is an empty list`;
+  const isShort = typeof value !== 'object' && QUOTABLE.test(String(value));
+  return isShort ? `${place} is ${JSON.stringify(value)}` : `${place} is there`;
+}
+
+const QUOTABLE = /^(?!.*[0-9]{6})[\p{L}\p{N}_. -]{1,40}$/u;
 
 /**
  * The JSON of a 2xx. If the body is not JSON: whether the answer counts as the API's without it.
@@ -123,6 +212,10 @@ export function readDocument(
   if (document !== undefined) return { document };
   if (looksLikeHtml(attempt)) return { kind: 'html', error: cut(wire.redact(attempt.body)) };
   const plain = attempt.body.trim() === '' || wire.response.accept === 'any';
+  if (plain && deniesInText(attempt.body, readingOptions(undefined, wire))) {
+    const error = cut(wire.redact(attempt.body));
+    return { kind: 'denied', isAccount: false, messageId: null, error, field: 'its text is a refusal' };
+  }
   if (plain && !wire.response.messageIdRequired) return { kind: 'recognised', messageId: null };
   return { kind: 'unrecognised', error: cut(wire.redact(attempt.body)) };
 }
@@ -215,9 +308,6 @@ export function cut(text: string): string | null {
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml)/i;
 const HTML_BODY = /^\ufeff?\s*(?:<!--|<!doctype\s+html|<html|<head|<body)/i;
 
-/** What an entry of an answer says of its recipient. */
-type Said = 'taken' | 'refused' | 'unclear';
-
 /** The lists of an answer that hold an entry for each recipient. */
 export function listsAt(document: unknown, pointers: readonly Pointer[]): readonly (readonly unknown[])[] {
   const lists: (readonly unknown[])[] = [];
@@ -228,41 +318,30 @@ export function listsAt(document: unknown, pointers: readonly Pointer[]): readon
   return lists;
 }
 
-/**
- * A recipient with an entry was accepted, unless the entry holds an error or a word for a refusal. An entry with a
- * number that looks like an HTTP status of 4xx or 5xx is neither accepted nor refused: some APIs refuse with such a
- * number, and 5xx never proves that nothing was done.
- */
-export function saidOf(entry: unknown, wire: CompiledWire): Said {
-  const { failed, status } = wire.pointers.entry;
-  if (find(entry, failed, isSomething) !== undefined) return 'refused';
-  let said: Said = 'taken';
-  for (const pointer of status) {
-    const value = follow(entry, pointer);
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
-    if (wire.refusedWords.has(fold(String(value)))) return 'refused';
-    if (Number(value) >= 400 && Number(value) < 600) said = 'unclear';
-  }
-  return said;
+/** The lists of entries: those at the places of the project, and the document itself where it is a list. */
+export function entryListsOf(document: unknown, wire: CompiledWire): readonly (readonly unknown[])[] {
+  return Array.isArray(document) ? [document as readonly unknown[]] : listsAt(document, wire.pointers.lists);
 }
 
-/** What the answer to a request with one recipient says of it, where it holds a list with one entry; else null. */
-function onlyEntry(document: unknown, wire: CompiledWire): { readonly said: Said; readonly entry: unknown } | null {
-  let found: { readonly said: Said; readonly entry: unknown } | null = null;
-  for (const [pointers, said] of [
-    [wire.pointers.lists, null],
-    [wire.pointers.refusedLists, 'refused'],
-  ] as const) {
-    for (const pointer of pointers) {
-      const list = follow(document, pointer);
-      if (!Array.isArray(list) || list.length !== 1) continue;
-      const entry: unknown = list[0];
-      const next = { said: said ?? saidOf(entry, wire), entry };
-      // Two lists disagree: one repeats the request beside its result, or the format is unknown.
-      found = found === null || found.said === next.said ? next : { said: 'unclear', entry };
-    }
+/** What an entry about one of several recipients says against its acceptance; null: nothing. */
+export function denialOfEntry(entry: unknown, wire: CompiledWire, hasId: boolean): Denial | null {
+  const { acceptedWords, refusedWords } = wire;
+  const options = { acceptedWords, refusedWords, hasId: (): boolean => hasId || mayHoldId(entry) };
+  return denialAtPlaces(entry, wire, options) ?? statementsOfEntry(entry, options).denial;
+}
+
+/** The same at the places that the project names for it. */
+function denialAtPlaces(entry: unknown, { pointers }: CompiledWire, options: ReadingOptions): Denial | null {
+  const { failed, status } = pointers.entry;
+  for (const place of failed) {
+    const value = follow(entry, place);
+    if (isSomething(value)) return { at: `/${place.join('/')}`, value, kind: 'recipient' };
   }
-  return found;
+  for (const place of status) {
+    const denial = denialOfStatus(follow(entry, place), `/${place.join('/')}`, options);
+    if (denial !== null) return denial;
+  }
+  return null;
 }
 
 /** Does a value at one of the pointers say that the recipient cannot receive the channel? */

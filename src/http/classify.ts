@@ -1,6 +1,6 @@
 import type { Attempt, HaltRule } from '../model.ts';
 import type { CompiledWire } from './answer.ts';
-import { type Answer, describe, readAnswer, readRefusal } from './answer.ts';
+import { type Answer, type Denied, describe, readAnswer, readRefusal } from './answer.ts';
 import { retryAfterMs } from './waits.ts';
 
 /** The reason for a recipient's outcome: a closed set of words. The HTTP status is a field of its own. */
@@ -50,6 +50,8 @@ export interface Verdict {
   readonly messageId: string | null;
   /** What the API or the library said, at most 2 KiB. From outside: redact before it is kept or shown. */
   readonly error: string | null;
+  /** The field of a 2xx that says no, where it is not said of the recipient: `/status is "error"`. */
+  readonly field: string | null;
 }
 
 export interface ClassifyContext {
@@ -62,6 +64,8 @@ export interface ClassifyContext {
   readonly stopping: boolean;
   /** Recipients of the request; default: one. */
   readonly recipients?: number;
+  /** Whether an entry of the answer names the recipient of a request for one; default: none does. */
+  readonly isNamed?: (entry: unknown) => boolean;
 }
 
 /** The longest `Retry-After` that a run waits for. A longer one halts the run (failures.md, rule 10, throttled). */
@@ -111,7 +115,7 @@ function perhapsSent(attempt: Attempt): Verdict {
 
 /** P3, P4 with 2xx: accepted only when the whole answer came and is one that the API gives. */
 function success(attempt: Attempt, context: ClassifyContext): Verdict {
-  return verdictOf(readAnswer(attempt, context.wire), context);
+  return verdictOf(readAnswer(attempt, context.wire, context.isNamed ?? (() => false)), context);
 }
 
 /** What the answer in a 2xx means for all recipients that it is about. */
@@ -120,9 +124,16 @@ export function verdictOf(answer: Answer, context: ClassifyContext): Verdict {
   if (answer.kind === 'refused') {
     const { messageId, error } = answer;
     if (answer.unsupported) return unsupported(context, { messageId, error });
-    return verdict('rejected', 'refused', { messageId, error }); // wire.response.failed
+    return verdict('rejected', 'refused', { messageId, error }); // D1a, wire.response.failed
   }
+  if (answer.kind === 'denied') return denied(answer); // D1a
   return verdict('in-doubt', 'unrecognised', { halt: haltOf(answer, context), error: answer.error }); // D2
+}
+
+/** A 2xx that says no, but not that it is about the recipient (D1a): the start halts, because the next answer says the same. */
+export function denied({ isAccount, messageId, error, field }: Denied): Verdict {
+  if (isAccount) return verdict('pending', 'not-authorised', { halt: 'not-authorised', error });
+  return verdict('in-doubt', 'refused', { halt: 'refusals', messageId, error, field });
 }
 
 /** wire.unsupportedChannel: for several recipients the answer does not say which one cannot receive the channel. */
@@ -188,6 +199,7 @@ export function verdict(outcome: Verdict['outcome'], reason: Reason | null, rest
     retryAfterMs: rest.retryAfterMs ?? null,
     messageId: rest.messageId ?? null,
     error: rest.error ?? null,
+    field: rest.field ?? null,
   };
 }
 

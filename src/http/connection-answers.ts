@@ -35,6 +35,7 @@ const MOST_LINGER_MS = 250;
  */
 export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnostic) => void): AnswerCheck {
   const histories = new WeakMap<AnsweringConnection, History>();
+  const fixed = createFixedAnswers(onNotice);
 
   const historyOf = (connection: AnsweringConnection): History => {
     const known = histories.get(connection);
@@ -60,16 +61,56 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
       const named = namedIn(attempt.body, recipients, history.references, wire);
       const ids = verdicts.flatMap(({ messageId }) => (messageId === null ? [] : [messageId]));
       const isRepeated = ids.some((id) => history.ids.has(id));
-      if (named === 'others' || isRepeated) {
+      const isFixed = fixed.isFixed(ids, named, isRepeated);
+      if (named === 'others' || isRepeated || isFixed) {
         connection.end();
         const error = named === 'others' ? NAMES_OTHERS : REPEATS_AN_ID;
-        return verdicts.map(({ halt }) => verdict('in-doubt', 'mismatch', { halt, error }));
+        return verdicts.map(({ halt }) =>
+          verdict('in-doubt', 'mismatch', { halt: isFixed ? 'not-the-api' : halt, error }),
+        );
       }
       for (const id of ids) history.ids.add(id);
       for (const { reference } of recipients) history.references.add(reference);
       if (named === 'ours') forget(history, connection);
       else keep(history, connection, attempt, recipients.length, ids.length);
       return verdicts;
+    },
+  };
+}
+
+type NamedWhom = 'ours' | 'others' | 'unclear';
+
+/**
+ * Tells an API that answers each request with the same text, as mock servers do: all answers of the start have one
+ * message id, or each names another recipient. The second of them is told. It may also be the answer to the first
+ * request, given twice; so the start halts only where it came on another connection.
+ */
+function createFixedAnswers(onNotice: (notice: Diagnostic) => void) {
+  let onlyId: string | null = null;
+  let hasSeveral = false;
+  let strangers = 0;
+  let isOurs = false;
+  let isTold = false;
+  const tell = (what: string): void => {
+    if (isTold) return;
+    isTold = true;
+    const hint =
+      'A mock server with fixed answers does this, and so does an API or a proxy that answers a request twice: no such answer counts. `handbill help mismatch` says what to do.';
+    onNotice(warning('mismatch', what, { hint }));
+  };
+  return {
+    /** @param isRepeated - its connection gave one of the ids before */
+    isFixed(ids: readonly string[], named: NamedWhom, isRepeated: boolean): boolean {
+      const isSame = !hasSeveral && onlyId !== null && ids.length > 0 && ids.every((id) => id === onlyId);
+      if (ids.length > 0 && !isSame) {
+        hasSeveral = onlyId !== null || new Set(ids).size > 1;
+        onlyId ??= ids[0] ?? null;
+      }
+      if (named === 'ours') isOurs = true;
+      if (named === 'others') strangers += 1;
+      if (isSame) tell('The API gave two messages the same id.');
+      else if (!isOurs && strangers > 1) tell('The API names another recipient than the request in each answer.');
+      return (isSame && !isRepeated) || (!isOurs && strangers > 1);
     },
   };
 }
@@ -124,7 +165,7 @@ function unasked({ ids, references, unprovenIds, unprovenRecipients: recipients 
 }
 
 const NAMES_OTHERS = 'The answer names another recipient than the request.';
-const REPEATS_AN_ID = 'The answer has the message id of an earlier answer on its connection.';
+const REPEATS_AN_ID = 'The answer has the message id of an earlier answer.';
 
 /** The newest texts that were added. */
 interface Newest {
@@ -156,7 +197,7 @@ function namedIn(
   recipients: readonly Addressee[],
   before: Pick<Newest, 'has'>,
   wire: CompiledWire,
-): 'ours' | 'others' | 'unclear' {
+): NamedWhom {
   const document = parseJson(body);
   if (typeof document !== 'object' || document === null) return 'unclear';
   const ours = new Set(recipients.map(({ reference }) => reference));

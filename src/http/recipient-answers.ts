@@ -3,21 +3,28 @@ import { find, follow, parseExactly } from '../util/json.ts';
 import {
   type CompiledWire,
   cut,
+  denialOfEntry,
+  entryListsOf,
   entryRefusal,
+  fieldOf,
   idIn,
+  isAboutAccount,
   isSomething,
   listsAt,
   type Refusal,
   readDocument,
   refusalOf,
-  saidOf,
+  statementsOfRequest,
 } from './answer.ts';
-import { type ClassifyContext, classify, type Verdict, verdict, verdictOf } from './classify.ts';
+import { type ClassifyContext, classify, denied, type Verdict, verdict, verdictOf } from './classify.ts';
 
-/** What an answer says of one recipient. `silent`: it is about other recipients; `unclear`: it cannot be interpreted. */
+/**
+ * What an answer says of one recipient. `denied`: it says no, but not for certain of the recipient. `silent`: it is about
+ * other recipients; `unclear`: it cannot be interpreted.
+ */
 type Statement =
   | { readonly said: 'taken'; readonly id: string | null }
-  | ({ readonly said: 'refused' } & Refusal)
+  | ({ readonly said: 'refused' | 'denied'; readonly field: string } & Refusal)
   | { readonly said: 'unclear' | 'silent' };
 
 /**
@@ -37,12 +44,22 @@ export function classifyMany(
   const same = (one: Verdict): readonly Verdict[] => recipients.map(() => one);
   const { phase, status } = attempt;
   const isSuccess = phase !== 'P1' && status !== null && status >= 200 && status < 300;
-  if (recipients.length < 2 || !isSuccess) return same(classify(attempt, about));
+  if (recipients.length < 2) {
+    return same(classify(attempt, { ...about, isNamed: (entry) => names(entry, recipients, about.wire) }));
+  }
+  if (!isSuccess) return same(classify(attempt, about));
   const read = readDocument(attempt, about.wire, parseExactly);
   if (!('document' in read)) return same(verdictOf(read, about));
   const statements = statementsIn(read.document, recipients, about.wire);
   if (statements === null) return same(ofRequest(read.document, attempt, about));
   return ofEach(statements, read.document, attempt, about);
+}
+
+function names(entry: unknown, recipients: readonly Addressee[], wire: CompiledWire): boolean {
+  const directory = createDirectory(recipients, wire);
+  if (directory.byReference(entry) !== null || directory.byAddress(entry).length > 0) return true;
+  // Of one recipient a number is compared by its last digits: see `isSameAddress`.
+  return addressesIn(entry, wire).some((text) => recipients.some(({ to }) => isSameAddress(text, to)));
 }
 
 /** An answer that names no recipient. */
@@ -52,10 +69,32 @@ function ofRequest(document: unknown, attempt: Attempt, context: ClassifyContext
   if (find(document, wire.pointers.ofRequest.failed, isSomething) !== undefined) {
     return verdictOf({ kind: 'refused', messageId, ...refusalOf(document, attempt.body, wire) }, context);
   }
+  const denial = denialOfRequest(document, attempt, context, messageId);
+  if (denial !== null) return denial;
   if (messageId === null && wire.response.messageIdRequired) {
     return verdictOf({ kind: 'unrecognised', error: cut(wire.redact(attempt.body)) }, context);
   }
   return verdictOf({ kind: 'recognised', messageId }, context);
+}
+
+/** The verdict on all recipients where the answer as a whole says no (failures.md, D1a); null: it does not. */
+function denialOfRequest(
+  document: unknown,
+  attempt: Attempt,
+  { wire }: ClassifyContext,
+  messageId: string | null,
+): Verdict | null {
+  // An empty list of entries says no.
+  const lists = [...entryListsOf(document, wire), ...listsAt(document, wire.pointers.refusedLists)];
+  const found = statementsOfRequest(
+    document,
+    wire,
+    lists.filter((list) => list.length > 0),
+  );
+  if (found.denial === null) return null;
+  const isAccount = lists.every((list) => list.length === 0) && isAboutAccount(document, found) && messageId === null;
+  const { error } = refusalOf(document, attempt.body, wire);
+  return denied({ isAccount, messageId: null, error, field: fieldOf(found.denial, wire) });
 }
 
 function ofEach(
@@ -72,15 +111,21 @@ function ofEach(
   const idOf = (statement: Statement): string | null => (statement.said === 'taken' ? statement.id : null) ?? requestId;
   const isTaken = (statement: Statement): boolean =>
     statement.said === 'taken' && !refused && (idOf(statement) !== null || !wire.response.messageIdRequired);
+  // Where entries refuse recipients by name, the answer as a whole says no because of them.
+  const isSummed = statements.some(({ said }) => said === 'refused');
+  const whole = isSummed ? null : denialOfRequest(document, attempt, context, requestId);
   // If the first answer of a start is about none of the recipients, another server than the API may have given it.
   const strange = !statements.some((statement) => isTaken(statement) || statement.said === 'refused');
   const halt = strange && context.firstAnswer && !context.stopping ? 'not-the-api' : null;
   const doubt = verdict('in-doubt', 'unrecognised', { halt, error: cut(wire.redact(attempt.body)) });
   return statements.map((statement) => {
+    const { said } = statement;
+    if (said === 'denied') return denied({ ...statement, isAccount: false, messageId: null }); // D1a
+    if (said !== 'refused' && whole !== null) return whole; // D1a
     if (isTaken(statement)) return verdict('accepted', null, { messageId: idOf(statement) }); // D1
-    if (statement.said !== 'refused') return doubt; // D2
+    if (said !== 'refused') return doubt; // D2
     const reason = statement.unsupported ? 'unsupported-channel' : 'refused';
-    return verdict('rejected', reason, { error: statement.error });
+    return verdict('rejected', reason, { error: statement.error }); // D1a
   });
 }
 
@@ -90,7 +135,8 @@ function statementsIn(
   recipients: readonly Addressee[],
   wire: CompiledWire,
 ): readonly Statement[] | null {
-  const lists = listsAt(document, wire.pointers.lists);
+  const lists = entryListsOf(document, wire);
+  const hasId = idIn(document, wire.pointers.ofRequest.messageId, wire) !== null;
   const refusedLists = listsAt(document, wire.pointers.refusedLists).filter((list) => list.length > 0);
   if (lists.length + refusedLists.length === 0) return null;
   const directory = createDirectory(recipients, wire);
@@ -100,8 +146,8 @@ function statementsIn(
       recipients.length,
       directory,
     );
-  const named = lists.map((list) => read(list, (entry) => statementOf(entry, wire))).filter(isAboutRecipients);
-  const results = named.length > 0 ? named : byPosition(lists, recipients.length, wire);
+  const named = lists.map((list) => read(list, (entry) => statementOf(entry, wire, hasId))).filter(isAboutRecipients);
+  const results = named.length > 0 ? named : byPosition(lists, recipients.length, wire, hasId);
   const refusals = refusedLists.map((list) => read(list, (entry) => refusalIn(entry, wire)));
   // If refusals are the only list, the recipients that are not on it were accepted, provided that it names recipients of
   // this request.
@@ -140,40 +186,56 @@ function readList(
   });
 }
 
-/** Entries without any address, as many as recipients, are in their order. */
+/** Entries without any address, as many as recipients, are in their order. That is no proof that one is refused. */
 function byPosition(
   lists: readonly (readonly unknown[])[],
   count: number,
   wire: CompiledWire,
+  hasId: boolean,
 ): readonly (readonly Statement[])[] {
   return lists
     .filter((list) => list.length > 0)
     .map((list) => {
       const isInOrder = list.length === count && !list.some((entry) => namesRecipient(entry, wire));
-      return isInOrder ? list.map((entry) => statementOf(entry, wire)) : [];
+      if (!isInOrder) return [];
+      return list
+        .map((entry) => statementOf(entry, wire, hasId))
+        .map((one) => (one.said === 'refused' ? { ...one, said: 'denied' } : one));
     });
 }
 
-function statementOf(entry: unknown, wire: CompiledWire): Statement {
-  const said = saidOf(entry, wire);
-  if (said === 'refused') return refusalIn(entry, wire);
-  return said === 'taken' ? { said, id: idIn(entry, wire.pointers.entry.id, wire) } : UNCLEAR;
+/** A number that looks like a status of HTTP proves no refusal: 5xx never says that nothing was done. */
+function statementOf(entry: unknown, wire: CompiledWire, hasId: boolean): Statement {
+  const id = idIn(entry, wire.pointers.entry.id, wire);
+  const denial = denialOfEntry(entry, wire, hasId || id !== null);
+  if (denial === null) return { said: 'taken', id };
+  const said = denial.kind === 'number' || denial.kind === 'account' ? 'denied' : 'refused';
+  return { ...entryRefusal(entry, wire), said, field: fieldOf(denial, wire) };
 }
 
 function refusalIn(entry: unknown, wire: CompiledWire): Statement {
-  return { said: 'refused', ...entryRefusal(entry, wire) };
+  return { ...entryRefusal(entry, wire), said: 'refused', field: 'a list of refused recipients' };
 }
 
 /** Two entries about one recipient. */
 function sameList(a: Statement, b: Statement): Statement {
-  return a.said === b.said ? a : UNCLEAR;
+  return a.said === b.said ? a : disagreeing(a, b);
 }
 
 /** Two lists about one recipient: both name an accepted recipient; one of them may leave a refused recipient out. */
 function bothLists(a: Statement | null, b: Statement): Statement {
-  if (a === null || (a.said === 'silent' && b.said === 'refused')) return b;
+  if (a === null || (a.said === 'silent' && isNo(b))) return b;
   if (a.said === 'taken' && b.said === 'taken') return a.id === null ? b : a;
-  return a.said === b.said || (a.said === 'refused' && b.said === 'silent') ? a : UNCLEAR;
+  return a.said === b.said || (isNo(a) && b.said === 'silent') ? a : disagreeing(a, b);
+}
+
+function disagreeing(a: Statement, b: Statement): Statement {
+  const no = [a, b].find(isNo);
+  return no === undefined ? UNCLEAR : { ...no, said: 'denied' };
+}
+
+function isNo(statement: Statement): statement is Extract<Statement, Refusal> {
+  return statement.said === 'refused' || statement.said === 'denied';
 }
 
 function isAboutRecipients(statements: readonly Statement[]): boolean {

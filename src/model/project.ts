@@ -148,13 +148,20 @@ export interface Wire {
     readonly recipients: readonly string[];
     /** Where it lists those alone who were refused. */
     readonly refusedRecipients: readonly string[];
-    /** Inside such an entry: its recipient, the id of the message, what says that it was refused, and why. */
+    /** Inside such an entry: its recipient, the id of the message, what else says that it was refused, and why. */
     readonly recipientAddress: readonly string[];
     readonly recipientId: readonly string[];
     readonly recipientFailed: readonly string[];
     readonly recipientError: readonly string[];
-    /** Where an entry has a word for what became of it, and the words (folded as codes are) that mean a refusal. */
-    readonly recipientStatus: { readonly at: readonly string[]; readonly refused: readonly string[] };
+    /**
+     * Where an entry has a word for what became of it, and words for a refusal and for an acceptance, beside those of
+     * model/answer-words.ts. They count at the top of an answer as well.
+     */
+    readonly recipientStatus: {
+      readonly at: readonly string[];
+      readonly refused: readonly string[];
+      readonly accepted: readonly string[];
+    };
   };
   /** Which refusals say that the recipient cannot receive the channel. */
   readonly unsupportedChannel: {

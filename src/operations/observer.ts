@@ -1,4 +1,5 @@
 import type { Diagnostic, ExitStatus, HandbillError } from '../errors.ts';
+import type { AnswerReading } from '../http/explain.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Recorded, ResultRecord, RunRecord } from '../ledger/records.ts';
 import type { Attempt, Campaign, Commit, Environment, Halt, Json, RunState, WebhookEvent } from '../model.ts';
@@ -62,6 +63,8 @@ export interface SendHooks {
   readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
   /** Called with each notice about the API and its connections during the send, each once. */
   readonly onNotice?: (notice: Diagnostic) => void;
+  /** Called with how each answer of the API was read. */
+  readonly onAnswer?: ((reading: AnswerReading) => void) | undefined;
   /** Called when a shared ledger is lost in the middle of the run, and when it is back. */
   readonly onLedger?: (event: LedgerEvent) => void;
   /** Follows what happens, for logs and figures. */

@@ -342,7 +342,7 @@ function createRound(start: Start): RoundsOptions['round'] {
         commit: start.commit,
         memory: start.memory,
         sharing: start.sharing,
-        ...given(options, 'onWait', 'onNotice'),
+        ...given(options, 'onWait', 'onNotice', 'onAnswer'),
         now: options.now,
         random: options.random ?? Math.random,
         onStart: (figures) => options.onStart?.(figures, campaign),

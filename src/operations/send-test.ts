@@ -1,5 +1,6 @@
 import { loadCampaign } from '../campaign/load.ts';
 import { EXIT, type ExitStatus, problem, refuse } from '../errors.ts';
+import type { AnswerReading } from '../http/explain.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Campaign, Environment, ListGuards } from '../model.ts';
 import { checkList } from '../plan/check.ts';
@@ -25,6 +26,7 @@ const PASSED = [
   'signal',
   'cutSignal',
   'onNotice',
+  'onAnswer',
   'onStart',
   'timers',
 ] as const;
@@ -183,6 +185,17 @@ async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): 
       ledger?.close();
     }
   }
+}
+
+/** How the answer to one message of a test was read, in a line. */
+export function stateAnswer(reading: AnswerReading): string {
+  const { to, status, outcome, reason, messageId, messageIdAt, decidedBy, referenceAt } = reading;
+  const became = reason === null ? outcome : `${outcome} (${reason})`;
+  const place = messageIdAt === null ? '' : ` at \`${messageIdAt}\``;
+  const id = messageId === null ? 'No message id was found.' : `Message id ${messageId}${place}.`;
+  const reference =
+    referenceAt === null ? "handbill's reference did not come back." : `handbill's reference is at \`${referenceAt}\`.`;
+  return safeLine(`Answer to ${mask(to)}: ${status ?? 'none'}, ${became}: ${decidedBy}. ${id} ${reference}`);
 }
 
 /** A test in one line: which message, which row's data, which tester. */

@@ -52,7 +52,7 @@ export const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   },
   // an answer
   refused: {
-    means: 'refused inside an answer that says success',
+    means: 'a 2xx response whose body says no',
     advice: 'Look at what the API said, correct it, then send with `--retry-rejected`.',
   },
   'not-authorised': {

@@ -3,6 +3,7 @@ import type { CompiledWire } from '../http/answer.ts';
 import { type ClassifyContext, classify, isRecognised, type Verdict } from '../http/classify.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { AnswerCheck } from '../http/connection-answers.ts';
+import { type AnswerReading, explainAnswer } from '../http/explain.ts';
 import { classifyMany } from '../http/recipient-answers.ts';
 import { backoffMs } from '../http/waits.ts';
 import { type Cap, isClaimSkip, type ResultRecord, type SentMessage, type StepFacts } from '../ledger/records.ts';
@@ -216,6 +217,13 @@ function judge(facts: Attempt, request: Request, due: Batch, context: SendContex
       ? request.addressees
       : [{ to: request.to ?? due[0].message.to, reference: request.reference }];
   const verdicts = context.answers.check(facts, addressees, classifyMany(facts, addressees, contextOf(context)));
+  const { onAnswer, wire } = context;
+  if (onAnswer !== null) {
+    for (const [i, one] of addressees.entries()) {
+      const verdict = verdicts[i];
+      if (verdict !== undefined) onAnswer(explainAnswer(facts, one, verdict, wire));
+    }
+  }
   // One answer raises the concurrency by one, however many recipients it is about: its best verdict counts.
   const told = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
   if (told !== undefined) note(facts, told, context);
@@ -254,6 +262,8 @@ export interface SendContext {
   readonly wire: CompiledWire;
   /** Finds answers that belong to another request. */
   readonly answers: AnswerCheck;
+  /** Told how each answer was read; null: nobody asks. */
+  readonly onAnswer: ((reading: AnswerReading) => void) | null;
   readonly attempts: number;
   readonly expand: Expander;
   /** The only addresses that the environment sends to; null: all. */

@@ -219,6 +219,7 @@ function haltByAnswer(
   { api, list }: Pick<StopContext, 'api' | 'list'>,
 ): Halt {
   const message = haltMessage(rule, verdict, api);
+  if (rule === 'refusals') return deniedHalt(message, line, list);
   if (line === undefined || !ABOUT_ONE.has(rule)) return { rule, message, next: NEXT[rule] };
   const named = { rule, message: `${message} The answer was to ${list}:${line}.` };
   const check = CHECK[rule];
@@ -231,6 +232,14 @@ function haltByAnswer(
     return { ...named, next: `${why}, who is in doubt: send again, and the others are sent to. ${otherwise}` };
   const way = 'take the row out of the list, or exclude it with `recipients.where`, and send again with --amend.';
   return { ...named, next: `${why}: ${way} ${otherwise}`, at: { file: list, line } };
+}
+
+/** The halt of a 2xx whose body says no, but not that it is about the recipient (failures.md, D1a). */
+function deniedHalt(message: string, line: number | undefined, list: string): Halt {
+  const where = line === undefined ? '' : ` The answer was to ${list}:${line}.`;
+  const next =
+    'Find out what it means, and whether the message arrived (`handbill doubt list`), then send again. If it means that the message was taken, write the word under `wire.response.recipientStatus.accepted` (`handbill help answers`).';
+  return { rule: 'refusals', message: `${message}${where}`, next };
 }
 
 /** What to check where the answers are not about one recipient. */
@@ -250,11 +259,14 @@ function haltMessage(rule: HaltRule, verdict: Verdict, api: ApiAddress): string 
   return {
     'not-authorised': `The API refused the account or the key${why}.`,
     'wrong-address': `The API is not at this address${why}.`,
-    'not-the-api': `An answer came that is not the API's${why}.`,
+    'not-the-api':
+      verdict.reason === 'mismatch'
+        ? 'The API answers every request alike: a mock server with fixed answers does this (`handbill help mismatch`).'
+        : `An answer came that is not the API's${why}.`,
     tls: `${unreachable(verdict, api)}.`,
     'invalid-request': `The request could not be made${why}.`,
     doubt: `Too many recipients are in doubt${why}.`,
-    refusals: `Too many recipients were refused${why}.`,
+    refusals: `The API answered with success, and its answer says no: ${verdict.field ?? 'the body'}.`,
     'api-down': `${unreachable(verdict, api)}.`,
     throttled: `The API asks to wait for more than 15 minutes${why}.`,
     canary: `The gate of the canary is shut${why}.`,

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../errors.ts';
 import type { CompiledWire } from '../http/answer.ts';
 import type { Endpoint } from '../http/connect.ts';
 import { createAnswerCheck } from '../http/connection-answers.ts';
+import type { AnswerReading } from '../http/explain.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ClaimBudget, ClaimRules, HeldShards, ResultRecord, RunRecord } from '../ledger/records.ts';
 import type { StepMessage } from '../model.ts';
@@ -61,6 +62,8 @@ export interface WorkOptions {
   readonly remembered?: RunMemory | null;
   /** Told what is worth knowing of the API while it is sent to. Default: it is not said. */
   readonly onNotice?: (notice: Diagnostic) => void;
+  /** Told how each answer was read. Default: it is not worked out. */
+  readonly onAnswer?: ((reading: AnswerReading) => void) | undefined;
   /** How often it is looked whether a person paused it, while nothing is claimed, in ms. Default: 500. */
   readonly pauseLookMs?: number;
   /** Called once for each commit with what is on the disk now: for observers. Must not throw. Default: not called. */
@@ -285,6 +288,7 @@ function createShift({ options, run, startMs, progress, ...parts }: Start): Send
     endpoint: options.endpoint,
     wire: options.wire,
     answers: createAnswerCheck(options.wire, (notice) => options.onNotice?.(notice)),
+    onAnswer: options.onAnswer ?? null,
     attempts,
     expand: plan.expander(startMs),
     fence: plan.fence,

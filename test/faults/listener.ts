@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import type { Said } from '../oracle/receipts.ts';
 import type { BadConnection } from './behaviours/behaviour.ts';
 import { behaviourOf } from './behaviours.ts';
 import { type Fill, play, type Stage } from './play.ts';
@@ -64,9 +65,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   await listening(elsewhere, 0);
 
   /** Written before anything of the answer is. */
-  const receive = (body: string, status: number | null, id: string | null, at = ++number): void => {
+  const receive = (body: string, status: number | null, id: string | null, at = ++number, said?: Said): void => {
     counts.requests += 1;
-    appendFileSync(options.receipts, `${JSON.stringify({ number: at, status, id, text: body })}\n`);
+    const each = said === undefined ? {} : { each: [{ said, id }] };
+    appendFileSync(options.receipts, `${JSON.stringify({ number: at, status, id, text: body, ...each })}\n`);
   };
   const fill = (id: string, head: string): Fill => createFill(id, head, portOf(elsewhere));
 
@@ -104,7 +106,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const strike = (stage: Stage, request: Request): void => {
     const { begun } = request;
     if (begun !== null) {
-      if (request.complete) receive(request.body, behaviour.status, begun.id, begun.number);
+      if (request.complete) receive(request.body, behaviour.status, begun.id, begun.number, behaviour.said);
       return;
     }
     if (!request.complete && behaviour.at !== 'half') return;
@@ -119,7 +121,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     hits[used ? 'reused' : 'fresh'] += 1;
     const id = idOf(++number);
     request.begun = { number, id: behaviour.givesId === true ? id : null };
-    if (request.complete) receive(request.body, behaviour.status, request.begun.id, number);
+    if (request.complete) receive(request.body, behaviour.status, request.begun.id, number, behaviour.said);
     void play(behaviour.plays, stage, fill(id, request.head));
   };
   const serve = (stage: Stage): void => {

@@ -35,5 +35,7 @@ export function told(verdicts: readonly Verdict[]): readonly string[] {
 }
 
 export const DOUBT = 'in-doubt unrecognised';
+/** It says no, but not for certain of the recipient. */
+export const DENIED = 'in-doubt refused';
 export const REFUSED = 'rejected refused';
 export const UNSUPPORTED = 'rejected unsupported-channel';

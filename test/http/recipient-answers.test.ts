@@ -3,7 +3,7 @@ import type { WireFile } from '../../src/campaign/written.ts';
 import { isRecognised } from '../../src/http/classify.ts';
 import type { Attempt } from '../../src/model.ts';
 import { createRedactor } from '../../src/util/redact.ts';
-import { ANN, answered, BEN, CAT, DOUBT, judge, REFUSED, THREE, told, UNSUPPORTED } from './answers.ts';
+import { ANN, answered, BEN, CAT, DENIED, DOUBT, judge, REFUSED, THREE, told, UNSUPPORTED } from './answers.ts';
 import { wireOf } from './wire.ts';
 
 /** Answers of APIs that exist (DOMAIN 1.1), to three recipients, with default settings. */
@@ -78,7 +78,7 @@ const SHAPES: readonly [label: string, answer: unknown, says: readonly string[]]
         { msisdn: CAT.to, status: '503' },
       ],
     },
-    ['accepted 1', DOUBT, DOUBT],
+    ['accepted 1', DENIED, DENIED],
   ],
   [
     'accepted and rejected, apart',
@@ -113,12 +113,12 @@ describe('what an answer leaves open (D2)', () => {
       { recipients: [entry(ANN, { id: '1' }), entry(CAT, { id: '3' })] },
       ['accepted 1', DOUBT, 'accepted 3'],
     ],
-    ['an empty list', { id: 'm', recipients: [] }, [DOUBT, DOUBT, DOUBT]],
+    ['an empty list', { id: 'm', recipients: [] }, [DENIED, DENIED, DENIED]],
     ['an empty list of the refused', { id: 'm', rejected: [] }, ['accepted m', 'accepted m', 'accepted m']],
     [
       'entries without addresses, one for each',
       { messages: [{ id: '1' }, { id: '2', error: 'no' }, { id: '3' }] },
-      ['accepted 1', REFUSED, 'accepted 3'],
+      ['accepted 1', DENIED, 'accepted 3'],
     ],
     ['entries without addresses, fewer', { messages: [{ id: '1' }, { id: '2' }] }, [DOUBT, DOUBT, DOUBT]],
     [
@@ -130,7 +130,7 @@ describe('what an answer leaves open (D2)', () => {
     [
       'taken and refused in one list',
       { recipients: [entry(ANN, { id: '1' }), entry(ANN, { error: 'no' }), entry(BEN), entry(CAT)] },
-      [DOUBT, 'accepted null', 'accepted null'],
+      [DENIED, 'accepted null', 'accepted null'],
     ],
     [
       'taken twice',
@@ -145,7 +145,7 @@ describe('what an answer leaves open (D2)', () => {
     [
       'the request repeated beside its results',
       { recipients: THREE.map((one) => entry(one)), results: [entry(ANN, { id: '1' }), entry(BEN, { error: 'no' })] },
-      ['accepted 1', DOUBT, DOUBT],
+      ['accepted 1', DENIED, DOUBT],
     ],
     [
       'a list of something else beside the one that counts',
@@ -182,11 +182,11 @@ describe('what an answer leaves open (D2)', () => {
     expect(told(answered(two, { recipients: twins }))).toEqual(['accepted 1', 'accepted 2']);
     expect(told(answered(one, { recipients: twins }))).toEqual(['accepted 1', DOUBT]);
     expect(told(answered(refused, { recipients: twins }))).toEqual([REFUSED, REFUSED]);
-    expect(told(answered(mixed, { recipients: twins }))).toEqual([DOUBT, DOUBT]);
+    expect(told(answered(mixed, { recipients: twins }))).toEqual([DENIED, DENIED]);
   });
 
   it('halts where the first answer of a start is about no recipient', () => {
-    const nobody = answered({ messages: [] }, { firstAnswer: true });
+    const nobody = answered({ messages: [entry({ to: '+447700900999' })] }, { firstAnswer: true });
     expect(nobody.map(({ halt }) => halt)).toEqual(['not-the-api', 'not-the-api', 'not-the-api']);
     const somebody = answered({ messages: [entry(ANN, { error: 'no' })] }, { firstAnswer: true });
     expect(somebody.map(({ halt }) => halt)).toEqual([null, null, null]);
@@ -349,13 +349,13 @@ describe('one recipient', () => {
   const CASES: readonly [label: string, answer: unknown, says: string][] = [
     ['an entry', { messages: [{ id: '1', to: ANN.to }] }, 'accepted 1'],
     ['an entry that is refused', { bulkId: 'b', messages: [{ id: '1', status: { groupName: 'REJECTED' } }] }, REFUSED],
-    ['an entry with an error', { results: [{ success: false, error: { code: 'x' } }] }, REFUSED],
+    ['an entry with an error', { results: [{ success: false, error: { code: 'x' } }] }, DENIED],
     ['an entry without the channel', { messages: [{ error: { code: 'channel-not-supported' } }] }, UNSUPPORTED],
-    ['an entry with a status of HTTP', { results: [{ status: 503 }] }, DOUBT],
-    ['entries that are not about it', { id: 'm', items: [{ error: 'x' }, { error: 'y' }] }, 'accepted m'],
+    ['an entry with a status of HTTP', { results: [{ status: 503 }] }, DENIED],
+    ['entries that say no', { id: 'm', items: [{ error: 'x' }, { error: 'y' }] }, DENIED],
     ['a list of the refused', { rejected: [ANN.to] }, REFUSED],
-    ['two lists that disagree', { recipients: [{ to: ANN.to }], rejected: [ANN.to] }, DOUBT],
-    ['an error next to it that is not called a failure', { id: 'm', error: 'x', status: 'failed' }, 'accepted m'],
+    ['two lists that disagree', { recipients: [{ to: ANN.to }], rejected: [ANN.to] }, DENIED],
+    ['an error next to it', { id: 'm', error: 'x', status: 'failed' }, REFUSED],
     ['no list', { id: 'm', messages: 'none', data: null }, 'accepted m'],
   ];
   test.each(CASES)('%s', (_label, answer, says) => {

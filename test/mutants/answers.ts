@@ -90,13 +90,70 @@ export const ANSWERS: readonly Mutant[] = [
     proof: { in: 'processes/interruption.test.ts', only: 'SIGQUIT: in flight' },
   },
   {
+    name: 'denials-believed',
+    planted: 'a 2xx that says no is an acceptance unless it has a word for a refusal',
+    edits: [
+      {
+        file: 'src/http/answer.ts',
+        was: 'if (found.denial !== null) {',
+        is: "if (found.denial !== null && found.denial.kind === 'recipient') {",
+      },
+    ],
+    proof: server('an error inside a 200'),
+  },
+  {
+    name: 'denial-goes-on',
+    planted: 'a 2xx that says no does not halt the start',
+    edits: [
+      { file: CLASSIFY, was: `{ halt: 'refusals', messageId, error, field }`, is: '{ messageId, error, field }' },
+    ],
+    proof: server('an error inside a 200'),
+  },
+  {
+    name: 'account-despite-an-id',
+    planted: 'a 2xx with the code 401 is sent again although it has the id of a message',
+    edits: [
+      { file: 'src/http/answer.ts', was: 'taken === null && !mayHoldId(document);', is: 'taken === null;' },
+      {
+        file: 'src/http/answer.ts',
+        was: 'const isAccount = isAboutAccount(document, found) && messageId === null;',
+        is: 'const isAccount = isAboutAccount(document, found);',
+      },
+    ],
+    proof: { in: 'http/denied-answers.test.ts', only: 'the code 401 beside an id' },
+  },
+  {
+    name: 'empty-lists-believed',
+    planted: 'an answer whose list of messages is empty is an acceptance',
+    edits: [
+      {
+        file: 'src/http/denial.ts',
+        was: "if (names.list || names.field === 'success') note(",
+        is: "if (names.field === 'success') note(",
+      },
+    ],
+    proof: server('no messages in the list of a 200'),
+  },
+  {
+    name: 'fixed-answers-believed',
+    planted: 'the same message id counts again on another connection',
+    edits: [
+      {
+        file: 'src/http/connection-answers.ts',
+        was: "named === 'others' || isRepeated || isFixed",
+        is: "named === 'others' || isRepeated",
+      },
+    ],
+    proof: { in: 'http/fixed-answers.test.ts' },
+  },
+  {
     name: 'repeated-ids-believed',
     planted: 'a message id that the connection has given before is taken for the next recipient',
     edits: [
       {
         file: 'src/http/connection-answers.ts',
-        was: "named === 'others' || isRepeated",
-        is: "named === 'others' || (isRepeated && ids.size > 9)",
+        was: "named === 'others' || isRepeated || isFixed",
+        is: "named === 'others' || (isRepeated && ids.length > 9) || isFixed",
       },
     ],
     proof: { in: 'processes/answers-twice.test.ts', only: 'with a message id' },
@@ -107,7 +164,7 @@ export const ANSWERS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/http/connection-answers.ts',
-        was: "named === 'others' || isRepeated",
+        was: "named === 'others' || isRepeated || isFixed",
         is: 'isRepeated',
       },
     ],

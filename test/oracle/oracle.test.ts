@@ -39,6 +39,12 @@ const KEPT: readonly [string, readonly Ending[], readonly Omit<Receipt, 'number'
   ['rejected with its status', [ending('rejected', { httpStatus: 400 })], [receipt(400)]],
   ['rejected after only 429s', [ending('rejected', { httpStatus: 429 })], [receipt(429), receipt(429), receipt(429)]],
   ['pending after a refusal of no recipient', [ending('pending')], [receipt(403)]],
+  ['pending after a 2xx that refuses the account', [ending('pending')], [{ ...receipt(200), said: 'account' }]],
+  [
+    'accepted after a 2xx that refused the account',
+    [ending('accepted')],
+    [{ ...receipt(200), said: 'account' }, receipt(202)],
+  ],
   ['pending after a first 404', [ending('pending')], [receipt(404)]],
   [
     'accepted after the first 404 of an earlier start',
@@ -75,6 +81,13 @@ const BROKEN: readonly [string, readonly Ending[], readonly Omit<Receipt, 'numbe
   ['received without an answer, then again', [ending('accepted')], [silent, receipt(202)]],
   ['received with 500, then again', [ending('accepted')], [receipt(500), receipt(202)]],
   ['accepted, never received', [ending('accepted')], []],
+  ['accepted, but the account was refused', [ending('accepted')], [{ ...receipt(200), said: 'account' }]],
+  ['pending, and a 2xx said no otherwise', [ending('pending')], [{ ...receipt(200), said: 'unclear' }]],
+  [
+    'sent again after a 2xx that said no otherwise',
+    [ending('accepted')],
+    [{ ...receipt(200), said: 'unclear' }, receipt(202)],
+  ],
   ['accepted, but only refused', [ending('accepted')], [receipt(429)]],
   ['accepted with the id of another recipient', [ending('accepted', { messageId: 'id-2' })], [receipt(202)]],
   ['accepted without the id that was given', [ending('accepted', { messageId: null })], [receipt(202)]],

@@ -174,7 +174,7 @@ function countingReceipts(evidence: Evidence): Map<string, Receipt[]> {
   let recognised = false;
   const counting = receipts.filter(({ status, said, recipients = 1 }, at) => {
     if (starts.includes(at)) recognised = false;
-    if (status === null) return true;
+    if (status === null || said === 'account') return status === null;
     // Of several recipients none was tried: each of them may be another matter.
     if (recipients > 1 && status >= 400 && (said === 'unsupported' || tooLargeStatuses.includes(status))) return false;
     if (said !== undefined && said !== 'unclear') {

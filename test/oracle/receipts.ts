@@ -6,6 +6,8 @@ export type Said =
   | 'refused'
   /** That it cannot receive the channel. */
   | 'unsupported'
+  /** That the key or the account is refused, inside a 2xx without an id. */
+  | 'account'
   /** Nothing, or one thing and its opposite. */
   | 'unclear';
 

@@ -13,6 +13,7 @@ const verdict = (outcome: Verdict['outcome'], more: Partial<Verdict> = {}): Verd
   retryAfterMs: null,
   messageId: null,
   error: null,
+  field: null,
   ...more,
 });
 

@@ -37,6 +37,9 @@ export const KINDS = [
   'accepted',
   'accepted-empty',
   'unrecognised',
+  'refused-2xx',
+  'denied-2xx',
+  'account-2xx',
   'html',
   'cut-2xx',
   'refused',
@@ -105,7 +108,7 @@ export const PROFILES = {
   },
   refusing: {
     name: 'refusing',
-    posts: { accepted: 4, refused: 20, 'doubtful-4xx': 1 },
+    posts: { accepted: 4, refused: 20, 'refused-2xx': 4, 'doubtful-4xx': 1 },
     connects: { ok: 1 },
     latencyMs: 10,
   },
@@ -122,6 +125,8 @@ export const PROFILES = {
       accepted: 4,
       'wrong-address': 3,
       'not-authorised': 3,
+      'account-2xx': 2,
+      'denied-2xx': 1,
       html: 2,
       unrecognised: 2,
       moved: 1,
@@ -222,6 +227,28 @@ const DRAW: Readonly<Record<Kind, Draw>> = {
     inList(random, number, asked, () => random.weighted({ taken: 6, refused: 2, unsupported: 1, unclear: 0.3 })),
   'too-large': () => ({ status: 413 }),
   'accepted-empty': (random) => ({ status: random.pick([202, 204]), contentType: null }),
+  // Of several recipients it is not said which one was refused.
+  'refused-2xx': (random, number, { references }) => ({
+    status: random.pick([200, 202]),
+    body: JSON.stringify({ messageId: `m-${number}`, status: random.pick(['REJECTED', 'failed', 'Undeliverable']) }),
+    each: references.map(() =>
+      references.length > 1 ? { said: 'unclear', id: null } : { said: 'refused', id: `m-${number}` },
+    ),
+  }),
+  'denied-2xx': (random, number, { references }) => {
+    const id = random.chance(0.5) ? `m-${number}` : null;
+    const says = random.pick(['"success":false', '"error":"no credit"', '"messages":[]', '"status":"ERROR"']);
+    return {
+      status: 200,
+      body: id === null ? `{${says}}` : `{"messageId":"${id}",${says}}`,
+      each: references.map(() => ({ said: 'unclear', id })),
+    };
+  },
+  'account-2xx': (random, _, { references }) => ({
+    status: 200,
+    body: JSON.stringify({ code: random.pick([401, '402', 403]), message: 'no' }),
+    each: references.map(() => ({ said: 'account', id: null })),
+  }),
   unrecognised: () => ({ status: 200, body: 'it went well', contentType: 'text/plain' }),
   html: (random) => ({
     status: 200,

@@ -150,6 +150,9 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
       }
       if (status === null) return;
       if (HALTING.has(status)) stopped ??= `status ${status}`;
+      const halts =
+        kind === 'denied-2xx' || kind === 'account-2xx' || (kind === 'refused-2xx' && references.length > 1);
+      if (whole && halts) stopped ??= `a ${kind}`;
       const wait = /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) : 0;
       if (wait > LONGEST_WAIT_S && wait < 1e6) stopped ??= `Retry-After: ${wait}`;
       else if (wait > 0 && wait <= LONGEST_WAIT_S) {

@@ -334,7 +334,8 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
     throw refuse(problem('usage', 'Name the campaign to test.', { hint }));
   }
   const format = formatOfRun(flags);
-  const { sendTest, stateTest } = await import('../../operations/send-test.ts');
+  const { sendTest, stateAnswer, stateTest } = await import('../../operations/send-test.ts');
+  const answers: string[] = [];
   const quiet = flags.quiet === true;
   const signals = watchSignals(context.err);
   try {
@@ -360,11 +361,12 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
         return await askYes('Type "yes" to send', context, signals.first);
       },
       onNotice: (notice) => context.err(formatDiagnostics([notice], { colour: context.colour.err })),
+      onAnswer: (reading) => answers.push(`${stateAnswer(reading)}\n`),
       onWarnings: (found) => {
         if (found.length > 0 && !quiet) context.err(formatDiagnostics(found, { colour: context.colour.err }));
       },
     });
-    if (!quiet) context.err(`${stateTest(question)} Nothing of it counts for the campaign.\n`);
+    if (!quiet) context.err(`${stateTest(question)} Nothing of it counts for the campaign.\n${answers.join('')}`);
     const reports = results.map(({ report }) => report);
     context.exit(signals.status() ?? exit);
     if (quiet && exit === EXIT.done) return;

@@ -1,4 +1,4 @@
-import { ACCEPTED_HEAD, accepted, type Behaviour, rejected } from './behaviour.ts';
+import { ACCEPTED_HEAD, accepted, type Behaviour, doubtOf, pending, rejected } from './behaviour.ts';
 
 /** Ids have eight characters, so that lengths can be written down. */
 const ID = '{"id":"{ID}"}';
@@ -103,6 +103,41 @@ export const ACCEPTED: readonly Behaviour[] = [
     plays: [{ answer: [200, '{"id":"{ID}","error":{"message":"no such subscriber"}}'] }],
     status: 200,
     environment: '    wire: { response: { failed: [/error] } }',
+    said: 'refused',
     expected: [rejected(200, 'refused')],
+  }),
+  request({
+    name: 'a word for a refusal inside a 200, beside an id',
+    rows: ['D1a'],
+    plays: [{ answer: [200, '{"id":"{ID}","status":"REJECTED"}'] }],
+    status: 200,
+    said: 'refused',
+    expected: [rejected(200, 'refused')],
+  }),
+  request({
+    name: 'an error inside a 200',
+    rows: ['D1a'],
+    plays: [{ answer: [200, '{"success":false,"error":{"code":1003,"message":"insufficient balance"}}'] }],
+    status: 200,
+    givesId: false,
+    said: 'unclear',
+    expected: [doubtOf(200, 'refused', 'refusals')],
+  }),
+  request({
+    name: 'no messages in the list of a 200, beside an id',
+    rows: ['D1a'],
+    plays: [{ answer: [200, '{"id":"{ID}","messages":[]}'] }],
+    status: 200,
+    said: 'unclear',
+    expected: [doubtOf(200, 'refused', 'refusals')],
+  }),
+  request({
+    name: 'a refused key inside a 200',
+    rows: ['D1a'],
+    plays: [{ answer: [200, '{"code":401,"message":"unauthorized"}'] }],
+    status: 200,
+    givesId: false,
+    said: 'account',
+    expected: [pending(200, 'not-authorised', 'not-authorised')],
   }),
 ];

@@ -1,5 +1,6 @@
 import type { Reason } from '../../../src/http/classify.ts';
 import type { HaltRule, OutcomeState } from '../../../src/model.ts';
+import type { Said } from '../../oracle/receipts.ts';
 
 /**
  * One thing that a server does on a connection, as plain data. In all texts `{ID}` is the message id that this answer
@@ -67,6 +68,8 @@ export interface Behaviour {
   readonly times?: number;
   /** Status line that reaches the wire whole; null: none does. */
   readonly status: number | null;
+  /** What the answer says of the recipient, where the status does not say it. */
+  readonly said?: Said;
   /** The answer gives out an id. */
   readonly givesId?: boolean;
   /** What must become of the recipient. Several where an invisible race decides. */

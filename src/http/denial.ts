@@ -1,0 +1,384 @@
+import { ANSWER_NAMES, ANSWER_WORDS } from '../model/answer-words.ts';
+import { fold, isIndex } from '../util/json.ts';
+
+/*
+ * How a 2xx says no in its body (failures.md, D1a). The names and words are closed lists, model/answer-words.ts. What is
+ * called so is read at the top, in envelopes, and in the entries of lists; the fields of a request that an answer repeats
+ * are not.
+ */
+
+/** A field that says no. */
+export interface Denial {
+  /** JSON pointer to it. */
+  readonly at: string;
+  readonly value: unknown;
+  /**
+   * `recipient`: a listed word for a refusal of the message. `account`: the code 401, 402 or 403. `number`: another number
+   * that looks like an HTTP status of 4xx or 5xx.
+   */
+  readonly kind: 'recipient' | 'account' | 'number' | 'other';
+}
+
+/** All that an answer, or an entry of it, says of the outcome. */
+export interface Statements {
+  denial: Denial | null;
+  /** Where a word for success is. */
+  success: string | null;
+  /** Where an entry is that says nothing against it. */
+  taken: string | null;
+  /** The entry in which `denial` is; absent: it is about the whole answer. */
+  entry?: unknown;
+}
+
+export interface ReadingOptions {
+  /** The words of the project, folded: `recipientStatus.accepted` and `.refused`. */
+  readonly acceptedWords: ReadonlySet<string>;
+  readonly refusedWords: ReadonlySet<string>;
+  /** Whether the id of a message is there: then an unknown word is a state of the message, and says nothing. */
+  readonly hasId: () => boolean;
+  /** Lists that are read elsewhere. */
+  readonly skip?: ReadonlySet<unknown>;
+  /** Lists whose entries are recipients that were refused. */
+  readonly refusals?: ReadonlySet<unknown>;
+  /** Lists of entries under other names than the usual ones. */
+  readonly lists?: ReadonlySet<unknown>;
+}
+
+/** Reads an answer. The denial that tells most is kept: of the recipient before the account, and that before others. */
+export function statementsOf(document: unknown, options: ReadingOptions): Statements {
+  const found: Statements = { denial: null, success: null, taken: null };
+  if (Array.isArray(document)) {
+    if (document.length === 0) note(found, { at: '', value: document, kind: 'other' });
+    else if (options.skip?.has(document) !== true) readList(document, '', 0, options, found);
+  } else if (typeof document === 'object' && document !== null) readObject(document, '', 0, options, found);
+  else if (typeof document === 'string' || typeof document === 'boolean') {
+    const said = judge(document, 'type', options);
+    if (document === false || said === 'refused' || said === 'no') {
+      note(found, { at: '', value: document, kind: said === 'refused' ? 'recipient' : 'other' });
+    }
+  }
+  return found;
+}
+
+/** Reads an entry about one recipient. */
+export function statementsOfEntry(entry: unknown, options: ReadingOptions): Statements {
+  const found: Statements = { denial: null, success: null, taken: null };
+  if (typeof entry === 'object' && entry !== null && !Array.isArray(entry)) {
+    readObject(entry as object, '', 1, options, found);
+  }
+  return found;
+}
+
+/** What a word says at a place that the project names. If it names the words for a refusal as well, only these count. */
+export function denialOfStatus(value: unknown, at: string, options: ReadingOptions): Denial | null {
+  if (value === undefined || typeof value === 'object') return null;
+  if (options.refusedWords.size > 0 && !options.refusedWords.has(fold(String(value)))) return null;
+  const said = judge(value, 'status', options);
+  if (said === null || said === 'yes') return null;
+  return { at, value, kind: kindOf(said, value, 'status') };
+}
+
+/** What a text says that is not JSON. */
+export function deniesInText(text: string, options: ReadingOptions): boolean {
+  const said = judge(text.slice(0, MAX_TEXT), 'text', options);
+  return said === 'refused' || said === 'no';
+}
+
+const MAX_TEXT = 200;
+const MAX_DEPTH = 4;
+
+function readObject(object: object, path: string, depth: number, options: ReadingOptions, found: Statements): void {
+  const keys = Object.keys(object);
+  for (const key of keys) {
+    const value: unknown = (object as Readonly<Record<string, unknown>>)[key];
+    const names = namesOf(key);
+    const at = `${path}/${key}`;
+    if (typeof value !== 'object' || value === null) {
+      if (names.field !== null) noteScalar(value, names.field, at, options, found);
+      continue;
+    }
+    if (options.skip?.has(value) === true) continue;
+    if (Array.isArray(value)) readArray(value, names, at, depth, options, found, keys.length === 1);
+    else if (names.field === 'error') noteError(value, at, options, found);
+    else if (names.field === 'status' && !names.envelope) noteStatus(value, at, options, found);
+    else if (names.field === 'status' || names.envelope || keys.length === 1) {
+      if (depth < MAX_DEPTH) readObject(value, at, depth + 1, options, found);
+    }
+  }
+}
+
+function readArray(
+  list: readonly unknown[],
+  names: Names,
+  at: string,
+  depth: number,
+  options: ReadingOptions,
+  found: Statements,
+  isAlone: boolean,
+): void {
+  if (options.refusals?.has(list) === true) {
+    for (const [i, entry] of list.entries()) {
+      found.entry ??= entry;
+      note(found, { at: `${at}/${i}`, value: entry, kind: list.length === 1 ? 'recipient' : 'other' });
+    }
+  } else if (names.field === 'error') noteError(list, at, options, found);
+  else if (list.length === 0) {
+    if (names.list || names.field === 'success') note(found, { at, value: list, kind: 'other' });
+  } else if (names.list || names.otherList || isAlone || options.lists?.has(list) === true) {
+    if (depth < MAX_DEPTH) readList(list, at, depth, options, found);
+  } else if (names.field === 'status') {
+    for (const [i, one] of list.entries()) noteScalar(one, 'status', `${at}/${i}`, options, found);
+  }
+}
+
+function readList(list: readonly unknown[], path: string, depth: number, options: ReadingOptions, found: Statements) {
+  for (const [i, entry] of list.entries()) {
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) continue;
+    const own: Statements = { denial: null, success: null, taken: null };
+    const at = `${path}/${i}`;
+    readObject(entry as object, at, depth + 1, options, own);
+    found.success ??= own.success;
+    if (own.denial === null) found.taken ??= own.taken ?? at;
+    else {
+      if (own.taken !== null) found.taken ??= own.taken;
+      if (note(found, own.denial)) found.entry = own.entry ?? entry;
+    }
+  }
+}
+
+type Field = 'error' | 'success' | 'status' | 'code' | 'type' | 'count';
+
+function noteScalar(value: unknown, field: Field, at: string, options: ReadingOptions, found: Statements): void {
+  const said = judge(value, field, options);
+  if (said === 'yes') found.success ??= at;
+  if (said === 'yes' || said === null) return;
+  note(found, { at, value, kind: kindOf(said, value, field) });
+}
+
+function kindOf(said: 'refused' | 'no', value: unknown, field: Field): Denial['kind'] {
+  if (said === 'refused') return 'recipient';
+  const isCode = field === 'code' || field === 'status' || field === 'error';
+  const number = isCode && (typeof value === 'number' || typeof value === 'string') ? Number(value) : Number.NaN;
+  if (ACCOUNT.has(number)) return 'account';
+  return number >= 400 && number < 600 ? 'number' : 'other';
+}
+
+/** An object or a list in the place of an error: it says no unless nothing in it does. */
+function noteError(value: object, at: string, options: ReadingOptions, found: Statements): void {
+  const first = firstError(value, at, 'error', options, 0);
+  if (first !== null) note(found, first);
+}
+
+function firstError(value: unknown, at: string, field: Field, options: ReadingOptions, depth: number): Denial | null {
+  if (typeof value !== 'object' || value === null) {
+    const said = judge(value, 'error', options);
+    if (said !== 'no' && said !== 'refused') return null;
+    const kind = kindOf('no', value, field);
+    return { at, value, kind };
+  }
+  if (depth > MAX_DEPTH) return { at, value: null, kind: 'other' };
+  let first: Denial | null = null;
+  for (const [key, inner] of Object.entries(value)) {
+    // A code of its own is the account's; a text beside it is not.
+    const own = isIndex(key) ? field : (namesOf(key).field ?? 'type');
+    const denial = firstError(inner, `${at}/${key}`, own, options, depth + 1);
+    if (denial !== null && (first === null || denial.kind === 'account')) first = denial;
+  }
+  return first;
+}
+
+/** `status: { groupName, name, code }`: words decide, and a number only where no word is known. */
+function noteStatus(value: object, at: string, options: ReadingOptions, found: Statements): void {
+  let success: string | null = null;
+  let number: Denial | null = null;
+  for (const [key, inner] of Object.entries(value)) {
+    const { field, inStatus } = namesOf(key);
+    const place = `${at}/${key}`;
+    if (typeof inner === 'object' && inner !== null) {
+      if (field === 'error') noteError(inner as object, place, options, found);
+      continue;
+    }
+    if (field === null && !inStatus) continue;
+    const own = inStatus || field === null ? 'status' : field;
+    const said = judge(inner, own, options);
+    if (said === 'yes') success ??= place;
+    if (said === null || said === 'yes') continue;
+    const denial: Denial = { at: place, value: inner, kind: kindOf(said, inner, own) };
+    if (own === 'error' || !isNumber(inner)) note(found, denial);
+    else number ??= denial;
+  }
+  found.success ??= success;
+  if (number !== null && success === null) note(found, number);
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && NUMBER.test(value.trim()));
+}
+
+const RANK: Readonly<Record<Denial['kind'], number>> = { recipient: 3, account: 2, number: 1, other: 1 };
+
+/** Returns whether this denial is the one that is kept. */
+function note(found: Statements, denial: Denial): boolean {
+  if (found.denial !== null && RANK[found.denial.kind] >= RANK[denial.kind]) return false;
+  found.denial = denial;
+  return true;
+}
+
+const ACCOUNT: ReadonlySet<number> = new Set([401, 402, 403]);
+const NUMBER = /^[+-]?[0-9]+(?:\.[0-9]+)?$/;
+/** `0`, `000`, `0x0000`, `ER-00`, `E000000`. */
+const ZERO = /^(?:[a-z]{1,3}[-_ ]?|0x)?0+(?:\.0+)?$/i;
+/** Whether something is true, in a letter. */
+const LETTERS: Readonly<Record<string, 'yes' | 'no'>> = { y: 'yes', t: 'yes', on: 'yes', n: 'no', f: 'no' };
+
+type Said = 'yes' | 'refused' | 'no' | null;
+
+/** What one value says; null: nothing. An unknown word says no, unless it is a state beside the id of a message. */
+function judge(value: unknown, field: Field | 'text', options: ReadingOptions): Said {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'boolean') return field === 'error' ? (value ? 'no' : null) : value ? 'yes' : 'no';
+  const text = String(value).trim();
+  const folded = fold(text);
+  if (NOTHING.has(folded)) return null;
+  if (options.acceptedWords.has(folded)) return 'yes';
+  if (options.refusedWords.has(folded)) return 'refused';
+  if (NUMBER.test(text) || ZERO.test(text)) return field === 'text' ? null : judgeNumber(text, field);
+  if (field === 'success' && LETTERS[folded] !== undefined) return LETTERS[folded];
+  if (field === 'error' && (NO_ERROR.has(folded) || URL_LIKE.test(text))) return null;
+  const known = text.length > MAX_TEXT ? null : wordSays(text);
+  switch (field) {
+    case 'error':
+      return known === 'yes' && folded !== 'true' && folded !== 'yes' ? null : 'no';
+    case 'type':
+      return known === 'refused' || ERROR_TYPES.has(folded) ? (known ?? 'no') : null;
+    case 'success':
+      return known === null || known === 'yes' ? 'yes' : 'no';
+    case 'count':
+    case 'text':
+      return known === 'yes' || field === 'count' ? null : known;
+    case 'code':
+      return known ?? 'no';
+    default:
+      return known ?? (options.hasId() ? null : 'no');
+  }
+}
+
+/** Texts for nothing at all, and for no error. */
+const NOTHING: ReadonlySet<string> = new Set(['', 'null', 'nil', 'undefined', 'n/a']);
+const NO_ERROR: ReadonlySet<string> = new Set(['false', 'none']);
+const ERROR_TYPES: ReadonlySet<string> = new Set(['error', 'errors', 'fail', 'failure', 'fault', 'exception']);
+const URL_LIKE = /^https?:\/\//i;
+
+function judgeNumber(text: string, field: Field): Said {
+  const isZero = ZERO.test(text);
+  const number = Number(text);
+  if (field === 'error') return isZero ? null : 'no';
+  if (field === 'success') return number > 0 ? 'yes' : 'no';
+  if (field === 'count') return isZero ? 'no' : null;
+  if (field === 'type') return null;
+  return isZero || (number >= 200 && number < 300) || (field === 'status' && STARTED.has(number)) ? 'yes' : 'no';
+}
+
+/** Statuses before 200: processed, sent, queued. */
+const STARTED: ReadonlySet<number> = new Set([100, 101, 102]);
+
+/** What is remembered of words: APIs use few. */
+const remembered = new Map<string, Said>();
+const MOST_REMEMBERED = 500;
+
+function wordSays(text: string): Said {
+  const known = remembered.get(text);
+  if (known !== undefined) return known;
+  const said = readWord(text);
+  if (remembered.size < MOST_REMEMBERED) remembered.set(text, said);
+  return said;
+}
+
+/** A listed word alone, else the words in it: one that says no decides. */
+function readWord(text: string): Said {
+  const plain = withoutMarks(text);
+  const whole = fold(plain);
+  if (REFUSED.isWhole(whole)) return 'refused';
+  if (SUCCESS.isWhole(whole)) return 'yes';
+  const words = plain
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    .replace(/\bnot yet\b|\bno errors?\b/g, ' ')
+    .split(/[^\p{L}\p{N}]+/u);
+  if (ERROR.isWhole(whole) || words.some(ERROR.has)) return 'no';
+  return words.some(SUCCESS.has) ? 'yes' : null;
+}
+
+function withoutMarks(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ı', 'i');
+}
+
+interface WordList {
+  has(word: string): boolean;
+  /** Without the words of which only the beginning is listed. */
+  isWhole(word: string): boolean;
+}
+
+/** Words in scripts that put no space between words are found inside others. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
+function wordList(words: readonly string[]): WordList {
+  const plain = words.map(withoutMarks);
+  const stems = plain.filter((word) => word.endsWith('*')).map((word) => word.slice(0, -1));
+  const whole = new Set(plain.filter((word) => !word.endsWith('*')));
+  const inside = [...whole].filter((word) => UNSPACED.test(word));
+  return {
+    isWhole: (word) => whole.has(word),
+    has: (word) =>
+      whole.has(word) || stems.some((stem) => word.startsWith(stem)) || inside.some((part) => word.includes(part)),
+  };
+}
+
+const SUCCESS = wordList(ANSWER_WORDS.success);
+const REFUSED = wordList(ANSWER_WORDS.refused);
+const ERROR = wordList(ANSWER_WORDS.error);
+
+/** What the name of a field is. */
+interface Names {
+  readonly field: Field | null;
+  readonly inStatus: boolean;
+  readonly list: boolean;
+  readonly otherList: boolean;
+  readonly envelope: boolean;
+}
+
+const FIELDS = (['success', 'status', 'code', 'type', 'count', 'error'] as const).map(
+  (field) => [field, wordList(ANSWER_NAMES[field])] as const,
+);
+const IN_STATUS = wordList(ANSWER_NAMES.inStatus);
+const LISTS = wordList(ANSWER_NAMES.list);
+const OTHER_LISTS = wordList(ANSWER_NAMES.otherList);
+const ENVELOPES = wordList(ANSWER_NAMES.envelope);
+
+const names = new Map<string, Names>();
+
+function namesOf(key: string): Names {
+  const known = names.get(key);
+  if (known !== undefined) return known;
+  const name = fold(key);
+  const made: Names = {
+    field: FIELDS.find(([, list]) => list.has(name))?.[0] ?? null,
+    inStatus: IN_STATUS.has(name),
+    list: LISTS.has(name),
+    otherList: OTHER_LISTS.has(name),
+    envelope: ENVELOPES.has(name),
+  };
+  if (names.size < MOST_REMEMBERED) names.set(key, made);
+  return made;
+}
+
+/** Whether a document has anything that may be the id of a message, by the usual names. */
+export function mayHoldId(document: unknown, depth = 0): boolean {
+  if (typeof document !== 'object' || document === null || depth > MAX_DEPTH) return false;
+  return Object.entries(document).some(([key, value]) => {
+    if (typeof value === 'object') return mayHoldId(value, depth + 1);
+    return ID_NAME.test(fold(key)) && value !== '' && value !== 0 && value !== false;
+  });
+}
+
+const ID_NAME = /^(?:_?id|ids|sid|uuid|guid|mid|(?:sms|msg|message|batch|bulk|delivery|api).*(?:id|ids|uuid|sid))$/;

@@ -1,0 +1,64 @@
+import type { Attempt } from '../model.ts';
+import { parseExactly, pointerTo } from '../util/json.ts';
+import { type CompiledWire, fieldOf, statementsOfOne } from './answer.ts';
+import type { Verdict } from './classify.ts';
+import type { Addressee } from './recipient-answers.ts';
+
+/** How the answer about one recipient was read. Places are JSON pointers. */
+export interface AnswerReading {
+  readonly to: string;
+  /** Null: no answer came. */
+  readonly status: number | null;
+  readonly outcome: Verdict['outcome'];
+  readonly reason: string | null;
+  readonly messageId: string | null;
+  readonly messageIdAt: string | null;
+  /** What decided, as a sentence. */
+  readonly decidedBy: string;
+  /** Null: handbill's reference did not come back. */
+  readonly referenceAt: string | null;
+}
+
+/** For a person who tries an API: what handbill made of its answer, and why. */
+export function explainAnswer(
+  attempt: Attempt,
+  { to, reference }: Addressee,
+  { outcome, reason, messageId }: Verdict,
+  wire: CompiledWire,
+): AnswerReading {
+  const document = parseExactly(attempt.body);
+  return {
+    to,
+    status: attempt.status,
+    outcome,
+    reason,
+    messageId,
+    messageIdAt: messageId === null ? null : placeOf(document, messageId, []),
+    decidedBy: decidedBy(attempt, document, reason, wire),
+    referenceAt: placeOf(document, reference, []),
+  };
+}
+
+function decidedBy({ status, body }: Attempt, document: unknown, reason: string | null, wire: CompiledWire): string {
+  if (status === null) return 'no answer came';
+  if (status < 200 || status >= 300) return 'the status decided';
+  if (reason === 'mismatch') return 'it may be the answer to another request';
+  if (document === undefined)
+    return body.trim() === '' ? 'the status decided: there is no body' : 'the body is not JSON';
+  const { denial, success } = statementsOfOne(document, body, wire);
+  if (denial !== null) return `${fieldOf(denial, wire)}, which says no`;
+  return success === null ? 'the status decided: nothing in the body says no' : `\`${success}\` says success`;
+}
+
+/** Where a document has this text, or this number; null: nowhere. */
+function placeOf(value: unknown, text: string, path: readonly string[]): string | null {
+  if (typeof value === 'string' || typeof value === 'number') return String(value) === text ? pointerTo(path) : null;
+  if (typeof value !== 'object' || value === null || path.length > DEPTH) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    const place = placeOf(inner, text, [...path, key]);
+    if (place !== null) return place;
+  }
+  return null;
+}
+
+const DEPTH = 6;
