@@ -101,7 +101,8 @@ const CASES: readonly Case[] = [
   {
     what: 'the same one taken and refused',
     answers: [list(['unclear', 'taken', 'taken', 'taken'], (all) => [...all, { to: all[0]?.to, ...REFUSED }])],
-    fates: ['in-doubt(unrecognised)', 'accepted', 'accepted', 'accepted'],
+    fates: ['in-doubt(refused)', 'accepted', 'accepted', 'accepted'],
+    halt: 'refusals',
   },
   {
     what: 'results for strangers too',
@@ -136,7 +137,8 @@ const CASES: readonly Case[] = [
         all.map((entry, at) => (at === 2 ? { ...entry, status: 500 } : entry)),
       ),
     ],
-    fates: ['accepted', 'accepted', 'in-doubt(unrecognised)', 'accepted'],
+    fates: ['accepted', 'accepted', 'in-doubt(refused)', 'accepted'],
+    halt: 'refusals',
   },
   {
     what: 'a list of only the refused',
