@@ -132,8 +132,9 @@ export function verdictOf(answer: Answer, context: ClassifyContext): Verdict {
 
 /** A 2xx that says no, but not that it is about the recipient (D1a): the start halts, because the next answer says the same. */
 export function denied({ isAccount, messageId, error, field }: Denied): Verdict {
-  if (isAccount) return verdict('pending', 'not-authorised', { halt: 'not-authorised', error });
-  return verdict('in-doubt', 'refused', { halt: 'refusals', messageId, error, field });
+  const halt = isAccount ? 'not-authorised' : 'refusals';
+  if (isAccount) return verdict('pending', 'not-authorised', { halt, error });
+  return verdict('in-doubt', 'refused', { halt, messageId, error, field });
 }
 
 /** wire.unsupportedChannel: for several recipients the answer does not say which one cannot receive the channel. */

@@ -218,11 +218,9 @@ function judge(facts: Attempt, request: Request, due: Batch, context: SendContex
       : [{ to: request.to ?? due[0].message.to, reference: request.reference }];
   const verdicts = context.answers.check(facts, addressees, classifyMany(facts, addressees, contextOf(context)));
   const { onAnswer, wire } = context;
-  if (onAnswer !== null) {
-    for (const [i, one] of addressees.entries()) {
-      const verdict = verdicts[i];
-      if (verdict !== undefined) onAnswer(explainAnswer(facts, one, verdict, wire));
-    }
+  for (const [i, verdict] of onAnswer === null ? [] : verdicts.entries()) {
+    const one = addressees[i];
+    if (one !== undefined) onAnswer?.(explainAnswer(facts, one, verdict, wire));
   }
   // One answer raises the concurrency by one, however many recipients it is about: its best verdict counts.
   const told = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
@@ -262,7 +260,7 @@ export interface SendContext {
   readonly wire: CompiledWire;
   /** Finds answers that belong to another request. */
   readonly answers: AnswerCheck;
-  /** Told how each answer was read; null: nobody asks. */
+  /** Called with how each answer was read; null: it is not worked out. */
   readonly onAnswer: ((reading: AnswerReading) => void) | null;
   readonly attempts: number;
   readonly expand: Expander;

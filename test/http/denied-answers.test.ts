@@ -235,7 +235,7 @@ const BAD: readonly (readonly [label: string, answer: unknown, says: string])[] 
   ['the code 401 beside an entry', { code: 401, messages: [{ to: ANN.to }] }, DENIED],
   ['an entry that names the recipient', { messages: [{ to: ANN.to, error: 'x' }] }, REFUSED],
   ['an entry in national form', { messages: [{ to: '07700 900101', status: '6' }] }, REFUSED],
-  ['an entry that names nobody', { results: [{ success: false, error: { code: 'x' } }] }, DENIED],
+  ['an entry that names no recipient', { results: [{ success: false, error: { code: 'x' } }] }, DENIED],
   ['an entry that names the reference', { data: [{ ref: ANN.reference, result: 'nope' }] }, REFUSED],
   ['an entry with a listed word', { messages: [{ status: 'Rejected' }] }, REFUSED],
   ['an entry of a list at the top', [{ email: 'x', status: 'rejected', reject_reason: 'hard-bounce' }], REFUSED],
@@ -334,7 +334,7 @@ describe('several recipients (D1a)', () => {
     expect(read({ errorCode: 201, status: 'partially-accepted', messages })).toEqual(['accepted null', REFUSED]);
   });
 
-  it('are in doubt where an entry that says no names nobody', () => {
+  it('are in doubt where an entry that says no names no recipient', () => {
     expect(read([{ id: '1' }, { ErrorCode: 406, Message: 'inactive' }])).toEqual(['accepted 1', DENIED]);
   });
 });

@@ -203,9 +203,9 @@ const SHARED: readonly Mutant[] = [
     edits: [
       {
         file: ANSWERS,
-        was: `    if (statement.said !== 'refused') return doubt; // D2\n`,
-        is: `    if (statement.said === 'silent') return verdict('accepted', null, { messageId: idOf(statement) });
-    if (statement.said !== 'refused') return doubt;
+        was: `    if (said !== 'refused') return doubt; // D2\n`,
+        is: `    if (said === 'silent') return verdict('accepted', null, { messageId: idOf(statement) });
+    if (said !== 'refused') return doubt;
 `,
       },
     ],
@@ -215,7 +215,11 @@ const SHARED: readonly Mutant[] = [
     name: 'contradiction-refused',
     planted: 'a recipient that an answer calls both accepted and refused is refused',
     edits: [
-      { file: ANSWERS, was: 'return a.said === b.said ? a : UNCLEAR;', is: `return a.said === 'refused' ? a : b;` },
+      {
+        file: ANSWERS,
+        was: 'return a.said === b.said ? a : disagreeing(a, b);',
+        is: `return a.said === 'refused' ? a : b;`,
+      },
     ],
     proof: shared('taken and refused'),
   },
