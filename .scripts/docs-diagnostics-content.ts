@@ -73,6 +73,15 @@ export const CONTENT = {
       },
     },
   },
+  'would-expire': {
+    cause:
+      'At this rate, and in these windows, the run is not finished by `send.notAfter`, or while the message is valid.',
+    fix: 'Raise the rate, widen the window, start earlier, or move `send.notAfter`.',
+    example: {
+      files: campaign('send: { rate: 1/h, notAfter: 2026-12-01T09:30:00Z }'),
+      run: 'preview hello --at 2026-12-01T09:00:00Z',
+    },
+  },
   'too-many-recipients': {
     cause: 'The list is longer than the campaign allows: perhaps it is the wrong one.',
     fix: 'Look at the list, or raise `limits.maxRecipients`.',

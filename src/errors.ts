@@ -119,6 +119,7 @@ export const CODES = {
   transliterated: 'Characters were replaced to keep the message in GSM-7.',
   'too-many-parts':
     'A message has more parts than `limits.maxParts` allows (10 where it is not set), or more than 3 (a warning).',
+  'would-expire': 'More than a tenth of the recipients would expire before their turn, at the rate and in the windows.',
   'too-many-recipients': 'The list has more recipients than `limits.maxRecipients` allows.',
   'too-expensive': 'The plan costs more than `limits.maxCost` allows.',
   'no-price':

@@ -12,6 +12,7 @@ import type { Environment, Project } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
+import { createForecaster } from '../plan/forecast.ts';
 import { laterNameProblem, openAbandoned, pauseOfCampaign } from '../plan/former-names.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
@@ -182,14 +183,15 @@ async function compilePlan(
   const begun = before.ledger?.findRun(identity) ?? null;
   // A plan that is compared counts as it did when it was made: its own run came later.
   const run = begun !== null && begun.createdAtMs <= now() ? begun : null;
-  const known = await openKnown(made, { ...before, run, suppressions, nowMs: now(), skipInvalid, anyHour: true });
+  const known = await openKnown(made, { ...before, run, suppressions, nowMs: now(), skipInvalid });
   const abandoned = begun !== null ? null : openAbandoned(made, before.ledger, made.environment.name);
   const guard = openListGuard(campaign, before.ledger, identity, accepting);
   const budget = budgetState(made, prices, now(), before.ledger);
+  const forecaster = await createForecaster(made, { nowMs: now() });
   const { list, estimate, inputs, accepted, notes } = await checkList(
     made,
     { ...known.view, ...present({ meter: options.meter }) },
-    { prices, guard, budget, join: known.join },
+    { prices, guard, budget, join: known.join, forecaster },
     (batch) => {
       for (const decision of batch) abandoned?.add(decision);
     },

@@ -6,6 +6,7 @@ import type { ListDigest } from '../recipients/read.ts';
 import { type BudgetState, checkBudget } from './budget.ts';
 import { decisions, type View } from './decide.ts';
 import { createEstimator, type Estimate, type Estimator } from './estimate.ts';
+import type { Forecaster } from './forecast.ts';
 import { checkLimits } from './limits.ts';
 import type { ListGuard } from './list-guard.ts';
 import type { Plan } from './plan.ts';
@@ -30,6 +31,8 @@ interface CheckSources {
   readonly budget?: BudgetState | null;
   /** Joins what a run did before to each decision. Default: none has begun. */
   readonly join?: (decision: Decision) => Decision;
+  /** Default: the end of the run is not worked out. */
+  readonly forecaster?: Forecaster | null;
 }
 
 /**
@@ -40,10 +43,10 @@ interface CheckSources {
 export async function checkList(
   plan: Plan,
   view: View,
-  { prices, guard, budget = null, join }: CheckSources,
+  { prices, guard, budget = null, join, forecaster = null }: CheckSources,
   take: (batch: readonly Decision[], estimator: Estimator) => void,
 ): Promise<Checked> {
-  const estimator = createEstimator(plan.campaign, prices);
+  const estimator = createEstimator(plan.campaign, prices, forecaster);
   const problems: Diagnostic[] = [];
   let invalid = 0;
   const stream = decisions(plan, view);

@@ -4,6 +4,7 @@ import { type Formats, PLAIN } from '../report/formats.ts';
 import { safeLine } from '../util/escape.ts';
 import { iso } from '../util/time.ts';
 import { listWithAnd } from '../util/words.ts';
+import type { Forecast, Forecaster } from './forecast.ts';
 import { createPricer } from './prices.ts';
 
 /** What a list comes to: counts, parts and cost. Built while the decisions flow by. */
@@ -37,6 +38,8 @@ export interface Estimate {
   readonly waitingParts?: { readonly low: number; readonly high: number };
   /** What fallbacks may add; null where the campaign has none. */
   readonly fallback: FallbackEstimate | null;
+  /** When the run will be finished, where it takes a minute or more. */
+  readonly forecast?: Forecast;
 }
 
 /** Who can receive what is unknown in advance: from no fallback at all to one for every recipient. */
@@ -74,7 +77,11 @@ export interface WorstRows {
   readonly unpriced: number | null;
 }
 
-export function createEstimator(campaign: Campaign, prices: PriceList | null): Estimator {
+export function createEstimator(
+  campaign: Campaign,
+  prices: PriceList | null,
+  forecaster: Forecaster | null = null,
+): Estimator {
   const skipped: Record<string, number> = Object.create(null);
   const done: Record<string, number> = Object.create(null);
   const encodings: Record<string, number> = Object.create(null);
@@ -139,7 +146,8 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     price(high, decision.line);
   };
   let opensAtMs = Number.POSITIVE_INFINITY;
-  const addDeferred = ({ reason, line, mayGet, untilMs }: DeferDecision): void => {
+  const addDeferred = ({ reason, line, mayGet, untilMs, recipient }: DeferDecision): void => {
+    if (reason === 'outside-window') forecaster?.add(recipient);
     deferred[reason] = (deferred[reason] ?? 0) + 1;
     if (untilMs !== undefined) opensAtMs = Math.min(opensAtMs, untilMs);
     meet(line);
@@ -166,6 +174,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     const messageParts = partsOf(decision);
     const cost = costOf(decision);
     send += 1;
+    forecaster?.add(decision.recipient);
     parts += messageParts;
     if (decision.sms !== null) encodings[decision.sms.encoding] = (encodings[decision.sms.encoding] ?? 0) + 1;
     meet(decision.line);
@@ -197,26 +206,30 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
       else if (decision.decision === 'done') done[decision.outcome] = (done[decision.outcome] ?? 0) + 1;
       else invalid += 1;
     },
-    result: () => ({
-      rows,
-      send,
-      skipped,
-      done,
-      invalid,
-      parts,
-      encodings,
-      countries: Object.fromEntries([...countries].sort(([, a], [, b]) => b.messages - a.messages)),
-      costMicros: prices === null ? null : costMicros,
-      currency: prices?.currency ?? null,
-      unpriced,
-      longest,
-      variants,
-      deferred,
-      ...(Number.isFinite(opensAtMs) ? { opensAt: iso(opensAtMs) } : {}),
-      waiting: waiting.recipients === 0 ? null : { low: waiting.low, high: waiting.high },
-      ...(waitingParts.high === 0 ? {} : { waitingParts: { ...waitingParts } }),
-      fallback: campaign.fallbacks.length === 0 ? null : fallbackEstimate(fallback, prices),
-    }),
+    result: () => {
+      const forecast = forecaster?.result() ?? null;
+      return {
+        rows,
+        send,
+        skipped,
+        done,
+        invalid,
+        parts,
+        encodings,
+        countries: Object.fromEntries([...countries].sort(([, a], [, b]) => b.messages - a.messages)),
+        costMicros: prices === null ? null : costMicros,
+        currency: prices?.currency ?? null,
+        unpriced,
+        longest,
+        variants,
+        deferred,
+        ...(Number.isFinite(opensAtMs) ? { opensAt: iso(opensAtMs) } : {}),
+        waiting: waiting.recipients === 0 ? null : { low: waiting.low, high: waiting.high },
+        ...(waitingParts.high === 0 ? {} : { waitingParts: { ...waitingParts } }),
+        fallback: campaign.fallbacks.length === 0 ? null : fallbackEstimate(fallback, prices),
+        ...(forecast === null ? {} : { forecast }),
+      };
+    },
   };
 }
 

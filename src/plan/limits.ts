@@ -82,8 +82,21 @@ export function checkLimits(campaign: Campaign, estimate: Estimate, worst: Worst
     const hint = 'This row has the longest message: shorten the template or the value, or raise limits.maxParts.';
     found.push(problem('too-many-parts', message, { at: rowOf(campaign, estimate.longest.line), hint }));
   }
-  return [...found, ...checkCost(campaign, estimate, worst)];
+  return [...found, ...checkExpiry(campaign, estimate), ...checkCost(campaign, estimate, worst)];
 }
+
+/** A run that cannot be finished in time is not begun: those at the end of the list would never get the message. */
+function checkExpiry({ file, send }: Campaign, { forecast }: Estimate): readonly Diagnostic[] {
+  if (forecast === undefined || forecast.expire * MOST_EXPIRE <= forecast.recipients) return [];
+  const { recipients, expire } = forecast;
+  const end = send.notAfterMs === null ? 'when the message is no longer valid' : `at send.notAfter`;
+  const message = `${number(expire)} of ${number(recipients)} recipients would expire before their turn, ${end}.`;
+  const hint = 'Raise send.rate (and that of the environment), widen send.window, start earlier, or move the end.';
+  return [problem('would-expire', message, { at: { file }, hint })];
+}
+
+/** More than one in ten. */
+const MOST_EXPIRE = 10;
 
 /** What cannot be priced cannot be below a limit: it refuses as well. */
 function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): readonly Diagnostic[] {

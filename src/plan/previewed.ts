@@ -30,6 +30,8 @@ export interface PreviewRows {
   readonly batches: AsyncIterable<readonly Previewed[]>;
   /** How far the search for the winner of a test is at that time. */
   readonly winner: WinnerState;
+  /** The instant that it is about: what is open is open then. ISO 8601 in UTC. */
+  readonly at: string;
   result(): {
     readonly estimate: Estimate;
     readonly problems: readonly Diagnostic[];

@@ -19,6 +19,8 @@ export interface WindowGate {
   closed(recipient: Recipient): Closed | null;
   /** Until when a recipient may be sent to, in ms since 1970; at that very moment not any more. 0 where it is closed. */
   closesAtMs(recipient: Recipient): number;
+  /** When the window of a recipient is open: in all of these. Null where the time zone is not known. */
+  calendars(recipient: Recipient): readonly Calendar[] | null;
 }
 
 interface GateOptions {
@@ -98,8 +100,9 @@ export async function createWindowGate(plan: Plan, options: GateOptions): Promis
     const zones = reader === null ? [] : id === -1 ? fallback : reader.names(id);
     return zones === null ? null : groupOf(zones, country);
   }, window.countries);
+  const of = (recipient: Recipient) => groups(reader === null ? -1 : reader.of(recipient), recipient.country);
   const find = (recipient: Recipient): Group | null => {
-    const group = groups(reader === null ? -1 : reader.of(recipient), recipient.country);
+    const group = of(recipient);
     if (group === null) return null;
     const nowMs = options.now();
     if (nowMs >= group.toMs || nowMs < group.fromMs) renew(group, nowMs);
@@ -114,6 +117,7 @@ export async function createWindowGate(plan: Plan, options: GateOptions): Promis
       const group = find(recipient);
       return group === null || group.closed !== null ? 0 : group.toMs;
     },
+    calendars: (recipient) => of(recipient)?.calendars ?? null,
   };
 }
 
@@ -149,7 +153,7 @@ function createGroups(
 }
 
 /** When the message stops being valid; infinite where it has no validity. */
-function lastMoment({ campaign }: Plan, startMs: number): number {
+export function lastMoment({ campaign }: Pick<Plan, 'campaign'>, startMs: number): number {
   const { validity } = campaign;
   if (validity === null) return Number.POSITIVE_INFINITY;
   return validity.kind === 'until' ? validity.epochMs : startMs + validity.ms;

@@ -29,8 +29,6 @@ interface KnownSources {
   /** The instant that it is looked at, in ms since 1970. */
   readonly nowMs: number;
   readonly skipInvalid: boolean;
-  /** As if every window were open: a plan is not of an hour. Default: false. */
-  readonly anyHour?: boolean;
   /** As if this variant had won its test. */
   readonly winner?: string;
   readonly start?: PreviewedStart;
@@ -54,9 +52,8 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   const winner: WinnerState =
     ledger === null || given.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run, nowMs);
   const now = () => nowMs;
-  const atHours = given.anyHour !== true;
-  const window = atHours ? await createWindowGate(plan, { now, startMs: run?.startedAtMs ?? nowMs }) : null;
-  const sources = { suppressions, ledger, reached, now, ...(atHours ? { window } : {}) };
+  const window = await createWindowGate(plan, { now, startMs: run?.startedAtMs ?? nowMs });
+  const sources = { suppressions, ledger, reached, now, window };
   let openedClaimRules: OpenRules | null = null;
   /** The rules for a fallback, at its own address. */
   const claimRules = (): OpenRules => {

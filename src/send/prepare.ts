@@ -9,6 +9,7 @@ import { openReachToSend, type Reached } from '../plan/contact-history.ts';
 import { duplicatesIn } from '../plan/decide.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';
 import { runBefore } from '../plan/follow-up.ts';
+import { createForecaster } from '../plan/forecast.ts';
 import { findRunOf, laterNameProblem, openAbandoned } from '../plan/former-names.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -40,6 +41,8 @@ interface PrepareOptions {
   readonly retryRejected: boolean;
   /** Recipients that are posted to in this start; null: all. Those beyond it stay rejected. */
   readonly limit: number | null;
+  /** Requests a second of this start. Default: as environment and campaign say. */
+  readonly ratePerSecond?: number | null;
   /** Recipients whose address was corrected get the message at the new one. */
   readonly resendChanged: boolean;
   /** The variant for all recipients outside the test; null: what the run or the campaign says. */
@@ -374,7 +377,9 @@ async function checkAndLoad(
   // Of an amended run the list names those too who are not sent to again.
   const budget: BudgetState | null =
     state === null || existing === null ? state : { ...state, ownMicros: costIn(ledger, existing, SENT) };
-  const checked = await checkList(plan, view, { prices, guard, budget }, (batch, estimator) => {
+  const { ratePerSecond = null } = options;
+  const forecaster = await createForecaster(plan, { nowMs, ratePerSecond });
+  const checked = await checkList(plan, view, { prices, guard, budget, forecaster }, (batch, estimator) => {
     if (options.interrupt.aborted) throw interruptedEarly();
     for (const decision of batch) {
       const row = loadRow(decision, estimator, state !== null);

@@ -8,6 +8,7 @@ import { openReach } from '../plan/contact-history.ts';
 import { decisions } from '../plan/decide.ts';
 import { createEstimator } from '../plan/estimate.ts';
 import type { Expander } from '../plan/expand.ts';
+import { createForecaster } from '../plan/forecast.ts';
 import { openAbandoned, pauseOfCampaign } from '../plan/former-names.ts';
 import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
@@ -23,6 +24,7 @@ import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
 import { createFormats } from '../report/formats.ts';
 import { overRefusal } from '../schedule/occurrence.ts';
 import type { Meter } from '../util/long-work.ts';
+import { iso } from '../util/time.ts';
 import { requireApproval } from './approved.ts';
 import { createPacker } from './batch.ts';
 import { openKnown } from './known.ts';
@@ -57,9 +59,11 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
   const isSkipSigned = approved !== null && isStanding(approved) && approved.skipInvalid;
   const options = isSkipSigned ? { ...given, skipInvalid: true } : given;
   const prices = await loadPrices(campaign.project);
-  const estimator = createEstimator(campaign, prices);
   const suppressions = await loadSuppressions(campaign, options.env);
   const { sampled } = campaign.recipients;
+  const nowMs = options.at ?? options.now();
+  const forecaster = sampled === undefined ? await createForecaster(plan, { nowMs }) : null;
+  const estimator = createEstimator(campaign, prices, forecaster);
   // Of the people of a sample the ledger knows nothing.
   const ledger =
     sampled === undefined
@@ -72,7 +76,6 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
     ledger?.close();
     throw error;
   };
-  const nowMs = options.at ?? options.now();
   const reached = await openReach(plan, ledger, nowMs).catch(closing);
   const run = ledger?.findRun(identityOf(plan)) ?? null;
   const startedAtMs = run?.startedAtMs ?? null;
@@ -142,6 +145,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
     warnings: said,
     batches: batches(),
     winner: known.winner,
+    at: iso(nowMs),
     result() {
       const estimate = estimator.result();
       const failed = judged.filter(({ severity }) => severity === 'error');

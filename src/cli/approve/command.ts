@@ -6,6 +6,7 @@ import { present } from '../../operations/options.ts';
 import { type ApproveQuestion, approve, approveStanding, checkApproval } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project.ts';
 import { costText, doneText, fallbackText, laterPartsText, laterText } from '../../plan/estimate.ts';
+import { forecastText } from '../../plan/forecast.ts';
 import { isStanding, type PlanFile, type StandingPlan } from '../../plan/plan-file.ts';
 import { commitWords, countOf, number } from '../../report/words.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
@@ -120,6 +121,7 @@ function onceFacts({ occurrence, estimate, recipients, skipInvalid }: PlanFile):
     ),
     ['parts', parts === '0' ? null : parts],
     ['cost', costText(estimate)],
+    ['finished', forecastText(estimate)],
     ['fallbacks', fallbackText(estimate)],
     ['done before', doneText(estimate)],
   ];

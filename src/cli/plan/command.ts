@@ -6,11 +6,13 @@ import type { CommandContext } from '../../operations/context.ts';
 import { makePlan, makeStanding, signPlan, toText } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project.ts';
 import { costText, doneText, laterText, listPartsText } from '../../plan/estimate.ts';
+import { forecastText } from '../../plan/forecast.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { countOf } from '../../report/words.ts';
 import { judgePlan } from '../../send/approved.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
+import { utcText } from '../../util/time.ts';
 import {
   ACCEPT_LIST,
   addExamples,
@@ -150,7 +152,12 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
   // What a pipe held is not there any more when the plan is sent.
   const next = planFile.recipients === '-' ? FROM_A_PIPE : nextStep(planFile, environment, file);
   const done = doneText(estimate);
-  return safeLine(`Planned: ${said}${done === null ? '' : `; done before: ${done}`}. ${next}`);
+  const end = forecastText(estimate);
+  const finished = end === null ? '' : ` Finished: ${end}.`;
+  // Of those who wait for a window, others would wait at another time.
+  const isOfHour = estimate.deferred['outside-window'] !== undefined;
+  const at = isOfHour ? ` at ${utcText(Date.parse(planFile.plannedAt), 'minute')}` : '';
+  return safeLine(`Planned${at}: ${said}${done === null ? '' : `; done before: ${done}`}.${finished} ${next}`);
 }
 
 const FROM_A_PIPE = 'It is to look at: to send it, save the list to a file, and make the plan with --recipients FILE.';

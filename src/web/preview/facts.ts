@@ -1,5 +1,6 @@
 import type { WinnerState } from '../../model.ts';
 import { canaryText, costText, doneText, fallbackText, listPartsText } from '../../plan/estimate.ts';
+import { forecastText } from '../../plan/forecast.ts';
 import type { PreviewRows } from '../../plan/previewed.ts';
 import type { Formats } from '../../report/formats.ts';
 import { winnerWords } from '../../report/variants-text.ts';
@@ -27,7 +28,9 @@ export function previewFacts(preview: PreviewRows): readonly (readonly [name: st
     ['variants', Object.keys(estimate.variants).length === 0 ? null : counted(estimate.variants, formats)],
     ['winner', winnerText(preview.winner, formats)],
     ['deferred', Object.keys(estimate.deferred).length === 0 ? null : counted(estimate.deferred, formats)],
+    ['at', preview.plan.campaign.send.window === null ? null : formats.instant(preview.at)],
     ['opens', estimate.opensAt === undefined ? null : formats.instant(estimate.opensAt)],
+    ['finished', forecastText(estimate, formats)],
     ['skipped', skipped.length === 0 ? null : skipped.join(', ')],
     ['done', doneText(estimate, formats)],
     ['invalid', estimate.invalid === 0 ? null : number(estimate.invalid)],
