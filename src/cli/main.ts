@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import process from 'node:process';
 import { EXIT, HandbillError, problem } from '../errors.ts';
 import type { CommandContext, Terminal } from '../operations/context.ts';
+import { safe, withoutCommands } from '../util/escape.ts';
 import { createRedactor, secretsIn } from '../util/redact.ts';
 import { boundMemory } from './shared/memory.ts';
 import { createWriter } from './shared/writer.ts';
@@ -12,6 +13,7 @@ import { overviewFor } from './table.ts';
  * its diagnostics, any other as one line that asks for a report.
  */
 export async function main(args: readonly string[]): Promise<void> {
+  endWithParent(process);
   let last = async (): Promise<boolean> => true;
   const beforeExit = (work: () => Promise<boolean>): void => {
     last = work;
@@ -63,6 +65,13 @@ function leaveAtOnce({ stdout, stderr, exit }: NodeJS.Process): void {
 
 const AT_ONCE: ReadonlySet<unknown> = new Set([EXIT.ledger, EXIT.hangup, EXIT.interrupted, EXIT.terminated]);
 
+/** Under an older Node.js this process has a parent that passes signals on (older-node.ts). Killed, it cannot. */
+function endWithParent(here: NodeJS.Process): void {
+  if (here.env['HANDBILL_PARENT'] !== String(here.ppid)) return;
+  here.once('disconnect', () => here.kill(here.pid, 'SIGTERM'));
+  here.channel?.unref();
+}
+
 /** The process as commands see it. */
 export function contextOf(here: NodeJS.Process, env: CommandContext['env'] = here.env): CommandContext {
   const { stdout, stderr, stdin } = here;
@@ -71,7 +80,7 @@ export function contextOf(here: NodeJS.Process, env: CommandContext['env'] = her
   // All output passes here. A key should not get this far, but if one was typed as an argument, or is part of an error,
   // it is removed here. 0.1 ns a character.
   const redact = createRedactor(secretsIn(env));
-  const write = async (text: string): Promise<void> => await complain(redact(text));
+  const write = async (text: string): Promise<void> => await complain(withoutCommands(redact(text)));
   const plain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   // A failed write to stderr must not stop a run, whatever the reason (failures.md, I4).
   const draw = (text: string): void => void write(text).catch(() => undefined);
@@ -126,7 +135,6 @@ async function fail(error: unknown, context: CommandContext): Promise<void> {
   }
   // Not a bug of handbill, wherever it happens: modules are loaded when they are needed (failures.md, B3).
   if (isOutOfFiles(error)) return await fail(outOfFiles(), context);
-  const { safe } = await import('../util/escape.ts');
   const message = error instanceof Error ? error.message : String(error);
   const trace = context.env['HANDBILL_DEBUG'] === '1' && error instanceof Error ? `${error.stack}\n` : '';
   context.err(safe(`${trace}handbill: a bug: ${message.replaceAll('\n', ' ')}\n${REPORT}\n`));

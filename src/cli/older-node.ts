@@ -121,7 +121,8 @@ function shellWord(text: string): string {
  * terminal.
  */
 function startUnder(node: string, here: NodeJS.Process): void {
-  const child = spawn(node, [...here.execArgv, ...here.argv.slice(1)], { stdio: 'inherit' });
+  const env = Object.assign({}, here.env, { HANDBILL_PARENT: String(here.pid) });
+  const child = spawn(node, [...here.execArgv, ...here.argv.slice(1)], { stdio: TIED, env });
   const isOnTerminal = isatty(0) || isatty(1) || isatty(2);
   const passOn = (signal: NodeJS.Signals): void => {
     if (signal === 'SIGTERM' || !isOnTerminal) child.kill(signal);
@@ -137,5 +138,8 @@ function startUnder(node: string, here: NodeJS.Process): void {
     else here.kill(here.pid, signal);
   });
 }
+
+/** The channel closes when this process is killed, which no signal tells the other: it ends then (main.ts). */
+const TIED: ('inherit' | 'ipc')[] = ['inherit', 'inherit', 'inherit', 'ipc'];
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import type { CommandContext } from '../operations/context.ts';
-import { forTerminal } from '../util/escape.ts';
+import { forReader } from '../util/escape.ts';
 import { version } from '../util/version.ts';
 import { frameTelemetry } from './shared/telemetry-frame.ts';
 import { COMMANDS, type CommandEntry, overview } from './table.ts';
@@ -14,12 +14,12 @@ export async function runProgram(asked: readonly string[], given: CommandContext
   const args = ofCommand(asked);
   const written: (Promise<void> | void)[] = [];
   let format = 'text';
-  // Files and pipes get every byte of a result; the one place that knows its format and that a terminal reads it.
-  const context: CommandContext =
-    given.outIsTerminal === true ? { ...given, out: (text) => given.out(forTerminal(text, format)) } : given;
+  // The one place that knows the format of a result, and whether a terminal reads it.
+  const isTerminal = given.outIsTerminal === true;
+  const context: CommandContext = { ...given, out: (text) => given.out(forReader(text, format, isTerminal)) };
   const program = createProgram(context, (text) => written.push(context.out(text)));
   program.hook('preAction', (_program, command) => {
-    format = command.opts<{ format?: string }>().format ?? format;
+    format = command.opts<{ format?: string }>().format ?? EXACT.get(command.name()) ?? format;
   });
   program.hook('preAction', async (_program, command) => {
     if ((context.env['HANDBILL_ENV'] ?? '') === '') return;
@@ -47,6 +47,13 @@ export async function runProgram(asked: readonly string[], given: CommandContext
   }
   await Promise.all(written);
 }
+
+/** Commands that print a result for programs without being asked for a format. */
+const EXACT: ReadonlyMap<string, string> = new Map([
+  ['plan', 'json'],
+  ['export', 'csv'],
+  ['completion', 'script'],
+]);
 
 /** `suppress list` if that was called: the help of `suppress` does not show the options of `list`. */
 function fullName(program: Command, name: string, args: readonly string[]): string {

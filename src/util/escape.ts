@@ -79,14 +79,34 @@ export function escapedJson(json: string): string {
 }
 
 /**
- * A piece of a result as a terminal may be given it. Formats for scripts hold what people wrote, exactly, which is for
- * files and pipes; texts for eyes have been through `safe`, and their own colours and cursor movements stay.
+ * A piece of a result as stdout gets it. Formats for scripts hold what people wrote, exactly; a terminal gets them
+ * without what it would obey. Texts for eyes have been through `safe`, and their own colours and cursor movements stay.
  */
-export function forTerminal(text: string, format: string): string {
-  if (FOR_EYES.has(format)) return text;
-  if (!SHOWN.test(text)) return text;
+export function forReader(text: string, format: string, isTerminal: boolean): string {
+  if (FOR_EYES.has(format)) return withoutCommands(text);
+  if (!isTerminal || !SHOWN.test(text)) return text;
   return text.replace(SHOWN_ALL, JSON_FORMATS.has(format) ? inJson : shown);
 }
+
+/**
+ * Text in which no CI runner finds a command, wherever it is read: a line that begins with `::` (GitHub Actions), or
+ * `##[`, `##vso[` (Azure DevOps) or `##teamcity[` anywhere in a line. Runners compare some of them as people do:
+ * without invisible characters, and in any case.
+ */
+export function withoutCommands(text: string): string {
+  if (!text.includes('#') && !text.includes(':')) return text;
+  return text.replace(LINE_COMMAND, '$1 ').replace(ANYWHERE, '$& ');
+}
+
+const INVISIBLE = '\\p{Default_Ignorable_Code_Point}*';
+const LINE_COMMAND = new RegExp(
+  `^((?:[^\\S\\r\\n]|(?!\\s)\\p{Default_Ignorable_Code_Point})*:)(?=${INVISIBLE}:)`,
+  'gmu',
+);
+const ANYWHERE = new RegExp(
+  `#${INVISIBLE}#(?=${INVISIBLE}(?:${['vso', 'teamcity'].map((word) => [...word].join(INVISIBLE)).join('|')})?${INVISIBLE}\\[)`,
+  'giu',
+);
 
 const FOR_EYES: ReadonlySet<string> = new Set(['text', 'brief']);
 const JSON_FORMATS: ReadonlySet<string> = new Set(['json', 'jsonl', 'sarif']);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import type { ValidationDocument } from '../../src/cli/validate/findings.ts';
 import { createGatherer } from '../../src/cli/validate/findings.ts';
-import { formatGithub, withoutCommands } from '../../src/cli/validate/github.ts';
+import { formatGithub } from '../../src/cli/validate/github.ts';
 import { formatJunit } from '../../src/cli/validate/junit.ts';
 import { formatSarif } from '../../src/cli/validate/sarif.ts';
 import { problem, warning } from '../../src/errors.ts';
@@ -76,24 +76,6 @@ describe('-o', () => {
       expect(existsSync(join(root, 'target'))).toBe(false);
     },
   );
-});
-
-describe('text in a log of GitHub Actions', () => {
-  test.each([
-    ['a command', '::error::x', ': :error::x'],
-    ['one after spaces', 'a\n   ::set-output name=x::y', 'a\n   : :set-output name=x::y'],
-    ['one of old', 'a ##[error]x', 'a ## [error]x'],
-    ['colons in a line', 'a::b ::c', 'a::b ::c'],
-  ])('%s', (_label, text, harmless) => {
-    expect(withoutCommands(text)).toBe(harmless);
-    expect(readCommands(withoutCommands(text)).commands).toEqual([]);
-  });
-
-  it('is made harmless there, and unchanged elsewhere', async () => {
-    people('msisdn,first\n##[x]1,Ann\n');
-    expect((await runValidate(root, [])).err).toContain('"##[x]1"');
-    expect((await runValidate(root, [], { GITHUB_ACTIONS: 'true' })).err).toContain('"## [x]1"');
-  });
 });
 
 /** What is made of so many bad rows, many warnings and one fault in another file. */

@@ -1,10 +1,12 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { nodeAbove, npxCacheOf } from '../../src/cli/older-node.ts';
+import { until } from '../helpers/cli.ts';
 import { manifest, ROOT } from './consumer.ts';
 
 const OWN = join(ROOT, 'node_modules', 'node', 'bin', 'node');
@@ -44,6 +46,17 @@ function nodeIn(project: string, version = VERSION): void {
   mkdirSync(join(home, 'bin'), { recursive: true });
   writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'node', version }));
   symlinkSync(OWN, join(home, 'bin', 'node'));
+}
+
+function childrenOf(pid: number): readonly number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  return rows.flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
+}
+
+function isRunning(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() !== '' && !stdout.startsWith('Z');
 }
 
 function run(script: string, env: Readonly<Record<string, string>> = {}) {
@@ -113,6 +126,16 @@ describe.skipIf(OLD === null)('handbill under a Node.js that is too old', () => 
     writeFileSync(program, '#!/bin/sh\nkill -TERM $$\n');
     chmodSync(program, 0o755);
     expect(run(script).signal).toBe('SIGTERM');
+  });
+
+  it('ends what it started when it is killed itself', async () => {
+    const parent = spawn(OLD ?? '', [join(ROOT, 'dist', 'cli.js'), 'sandbox', '--port', '0'], { cwd: folder });
+    const [line] = await once(parent.stdout, 'data');
+    expect(String(line)).toContain('Sandbox on');
+    const [child = 0] = childrenOf(parent.pid ?? 0);
+    expect(child).toBeGreaterThan(0);
+    parent.kill('SIGKILL');
+    await until('the child has ended', () => !isRunning(child));
   });
 
   it('is read by that Node.js without an error', () => {

@@ -84,10 +84,7 @@ function withoutOwnNode(name: string, text: string): string {
   return text
     .replace(/import\s*\{\s*(?:execFileSync, )?spawn\s*\}\s*from\s*['"]node:child_process['"]/, '')
     .replace(/\bexecFileSync\(here\.execPath, words, \{ stdio: ['"]ignore['"] \}\)/, '')
-    .replace(
-      /\bspawn\(node, \[\.\.\.here\.execArgv, \.\.\.here\.argv\.slice\(1\)\], \{ stdio: ['"]inherit['"] \}\)/,
-      '',
-    )
+    .replace(/\bspawn\(node, \[\.\.\.here\.execArgv, \.\.\.here\.argv\.slice\(1\)\], \{ stdio: TIED, env \}\)/, '')
     .replace(/\b(?:spawn|execFileSync)\(/g, "'child_process'");
 }
 
@@ -128,9 +125,9 @@ describe('what may start a process', () => {
   });
 
   test.each([
-    "import { spawn } from 'node:child_process';\nspawn(program, [...here.execArgv, ...here.argv.slice(1)], { stdio: 'inherit' });",
+    "import { spawn } from 'node:child_process';\nspawn(program, [...here.execArgv, ...here.argv.slice(1)], { stdio: TIED, env });",
     "import { spawn, exec } from 'node:child_process';",
-    "import { spawn } from 'node:child_process';\nspawn(node, [...here.execArgv, ...here.argv.slice(1)], { stdio: 'inherit', shell: true });",
+    "import { spawn } from 'node:child_process';\nspawn(node, [...here.execArgv, ...here.argv.slice(1)], { stdio: TIED, env, shell: true });",
   ])('is noticed where handbill is started again: %s', (text) => {
     expect(problems([{ name: 'cli/older-node', text }])).toEqual(['cli/older-node starts processes']);
   });

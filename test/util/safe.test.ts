@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { forTerminal, jsonText } from '../../src/util/escape.ts';
+import { forReader, jsonText } from '../../src/util/escape.ts';
 import { PRINTABLE } from '../security/payloads.ts';
 
 /** Text of any kind, and of what a terminal would obey more than chance would give. */
@@ -29,7 +29,7 @@ it('C0, C1 and bidirectional marks are escaped in JSON, which stays the same val
       const json = jsonText(given, indent);
       expect(json).toMatch(PRINTABLE);
       expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(given)));
-      expect(forTerminal(json, 'json')).toBe(json);
+      expect(forReader(json, 'json', true)).toBe(json);
     }),
   );
 });
@@ -37,7 +37,7 @@ it('C0, C1 and bidirectional marks are escaped in JSON, which stays the same val
 it('JSON that was written with these characters as they are is the same value on a terminal', () => {
   fc.assert(
     fc.property(document, (given) => {
-      const shown = forTerminal(JSON.stringify(given), 'jsonl');
+      const shown = forReader(JSON.stringify(given), 'jsonl', true);
       expect(shown).toMatch(PRINTABLE);
       expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(given)));
     }),
@@ -47,9 +47,9 @@ it('JSON that was written with these characters as they are is the same value on
 it('a format for scripts gives a terminal nothing to obey, and a text for eyes keeps its colours', () => {
   fc.assert(
     fc.property(text, (given) => {
-      expect(forTerminal(given, 'csv').replaceAll('\r\n', '\n')).toMatch(PRINTABLE);
-      expect(forTerminal(given, 'text')).toBe(given);
+      expect(forReader(given, 'csv', true).replaceAll('\r\n', '\n')).toMatch(PRINTABLE);
+      expect(forReader(given, 'text', true)).toBe(given);
     }),
   );
-  expect(forTerminal('a,"b"\r\nc\td\u001b[2J\r', 'csv')).toBe('a,"b"\r\nc\td\\u{1b}[2J\\u{d}');
+  expect(forReader('a,"b"\r\nc\td\u001b[2J\r', 'csv', true)).toBe('a,"b"\r\nc\td\\u{1b}[2J\\u{d}');
 });

@@ -1,5 +1,5 @@
 import { countOf, number } from '../../report/words.ts';
-import { safe } from '../../util/escape.ts';
+import { safe, withoutCommands } from '../../util/escape.ts';
 import { type Finding, findingsOf, MOST_FINDINGS, type Place, placeOf, type ValidationDocument } from './findings.ts';
 
 /** Of errors and of warnings: GitHub shows 10 each per step and 50 per job; more only make the log longer. */
@@ -35,7 +35,7 @@ function annotation({ diagnostic, message }: Finding, { path, line, column, leng
   }).flatMap(([key, value]) => (value === null ? [] : [`${key}=${property(String(value))}`]));
   // The log shows only the message: the place must be in it.
   const text = [shown === '' ? message : `${shown}: ${message}`, diagnostic.hint ?? ''].filter((one) => one !== '');
-  return `::${diagnostic.severity} ${properties.join(',')}::${data(text.join('\n').replaceAll(OLD_COMMAND, '## ['))}`;
+  return `::${diagnostic.severity} ${properties.join(',')}::${data(withoutCommands(text.join('\n')))}`;
 }
 
 /** Only numbers and our own words: nothing in it can be read as a command. */
@@ -56,13 +56,3 @@ function data(text: string): string {
 function property(text: string): string {
   return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
-
-/**
- * Text in which a runner finds no command: a command is a line that begins with `::`, also after spaces, or `##[`
- * anywhere in a line.
- */
-export function withoutCommands(text: string): string {
-  return text.replace(/^(\s*):(?=:)/gm, '$1: ').replaceAll(OLD_COMMAND, '## [');
-}
-
-const OLD_COMMAND = '##[';

@@ -16,7 +16,6 @@ import { table } from '../../util/table.ts';
 import { version } from '../../util/version.ts';
 import { withOutput } from '../shared/output-sink.ts';
 import { createGatherer, PER_ROW, repositoryPaths, sumUp, type ValidationDocument } from './findings.ts';
-import { withoutCommands } from './github.ts';
 
 export const VALIDATION_FORMATS = ['text', 'json', 'sarif', 'github', 'junit'] as const;
 export type ValidationFormat = (typeof VALIDATION_FORMATS)[number];
@@ -76,13 +75,14 @@ const printText: Print = async (run, { context, out, quiet, toFile }) => {
 function complain(validation: Validation, context: CommandContext): void {
   const { shown, below } = byCause(validation);
   const warnings = summedUp(validation);
-  const text = formatDiagnostics([...shown, ...warnings], {
-    colour: context.colour.err,
-    total: validation.errors + warnings.length,
-    below: (diagnostic) => below.get(diagnostic) ?? '',
-    explain: context.terminal !== undefined,
-  });
-  context.err(context.env['GITHUB_ACTIONS'] === 'true' ? withoutCommands(text) : text);
+  context.err(
+    formatDiagnostics([...shown, ...warnings], {
+      colour: context.colour.err,
+      total: validation.errors + warnings.length,
+      below: (diagnostic) => below.get(diagnostic) ?? '',
+      explain: context.terminal !== undefined,
+    }),
+  );
 }
 
 /**
