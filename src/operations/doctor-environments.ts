@@ -1,5 +1,5 @@
 import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError } from '../errors.ts';
-import { checkTlsEnvironment, readKey } from '../http/credentials.ts';
+import { readKey } from '../http/credentials.ts';
 import { cannotConnect } from '../http/fault.ts';
 import type { LedgerFacts } from '../ledger/ledger.ts';
 import { CLOCK_TOLERANCE_MS } from '../ledger/ledger-error.ts';
@@ -9,6 +9,7 @@ import type { Environment } from '../model.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { isPostgres, placeOfLedger } from '../util/ledger-address.ts';
+import { checkTlsEnvironment } from '../util/tls.ts';
 import type { ResolvedOptions } from './options.ts';
 
 interface EnvironmentCheckOptions {

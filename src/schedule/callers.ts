@@ -135,6 +135,9 @@ export function systemd(caller: Caller, user: string): readonly CallerFile[] {
     `TimeoutStopSec=${stopSeconds(timeoutMs)}s`,
     'UMask=0077',
     'NoNewPrivileges=true',
+    'ProtectSystem=full',
+    'PrivateTmp=true',
+    'LimitCORE=0',
   ];
   const timer = [
     '[Unit]',
@@ -237,7 +240,14 @@ function cronJob(name: string, caller: Caller, options: KubernetesOptions): obje
             spec: {
               restartPolicy: 'Never',
               terminationGracePeriodSeconds: stopSeconds(timeoutMs),
-              securityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
+              automountServiceAccountToken: false,
+              securityContext: {
+                runAsNonRoot: true,
+                runAsUser: 1000,
+                runAsGroup: 1000,
+                fsGroup: 1000,
+                seccompProfile: { type: 'RuntimeDefault' },
+              },
               containers: [container(caller, options)],
               ...(options.onServer
                 ? {}
@@ -262,6 +272,11 @@ function container({ args, secrets }: Caller, { image, folder, onServer }: Kuber
     ...(keys.length === 0
       ? {}
       : { env: keys.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name: SECRET, key } } })) }),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
     ...(onServer ? {} : { volumeMounts: [{ name: 'ledger', mountPath: VOLUME_FOLDER }] }),
   };
 }

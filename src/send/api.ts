@@ -5,13 +5,14 @@ import { DEFAULT_WIRE } from '../campaign/defaults.ts';
 import { type Diagnostic, refuse, warning } from '../errors.ts';
 import { type CompiledWire, compilePointers } from '../http/answer.ts';
 import { connect, type Endpoint } from '../http/connect.ts';
-import { checkTlsEnvironment, readKey } from '../http/credentials.ts';
+import { readKey } from '../http/credentials.ts';
 import type { Environment, KeySource } from '../model.ts';
 import type { AnyPlanFile } from '../plan/plan-file.ts';
 import { canonical } from '../plan/settings.ts';
 import type { Sandbox } from '../sandbox/options.ts';
 import type { WebhookOptions } from '../sandbox/webhook.ts';
 import { createRedactor } from '../util/redact.ts';
+import { checkTlsEnvironment } from '../util/tls.ts';
 import { requireApproval } from './approved.ts';
 
 /** The way to an environment's API, opened by `open`. */

@@ -1,4 +1,6 @@
+import process from 'node:process';
 import { PgBoss } from 'pg-boss';
+import { serverOptions } from '../ledger/postgres/server.ts';
 
 /** A shard that was handed to a worker. */
 export interface Offer {
@@ -50,7 +52,7 @@ interface Job {
  */
 export async function openQueue(address: string): Promise<ShardQueue> {
   const boss = new PgBoss({
-    connectionString: address,
+    ...serverOptions(address, process.env),
     connectionTimeoutMillis: CONNECT_MS,
     schema: SCHEMA,
     application_name: 'handbill',

@@ -84,10 +84,13 @@ function copyInto(context: string, folder: string, sources: readonly string[]): 
   }
 }
 
-/** The names that .dockerignore has: at the root, where the test puts nothing deeper. */
-function ignored(): readonly RegExp[] {
+/** The names that .dockerignore has, in any folder or at the root alone; the test puts nothing deeper. */
+export function ignored(): readonly RegExp[] {
   const lines = readFileSync(join(DEPLOY, '.dockerignore'), 'utf8').split('\n');
   return lines
-    .filter((line) => line !== '' && !/^#|\*\*/.test(line))
-    .map((line) => new RegExp(`^${line.replaceAll('.', '\\.').replaceAll('*', '.*')}$`));
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [, deep = '', name = ''] = /^(\*\*\/)?(.*)$/.exec(line) ?? [];
+      return new RegExp(`^${deep === '' ? '' : '(?:.*/)?'}${name.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`);
+    });
 }

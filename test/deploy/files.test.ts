@@ -4,7 +4,21 @@ import { validate } from 'dockerfile-utils';
 import { describe, expect, it, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { checkOptions } from '../helpers/check-options.ts';
-import { DEPLOY, readDockerfile } from './dockerfile.ts';
+import { DEPLOY, ignored, readDockerfile } from './dockerfile.ts';
+
+const RESTRICTED = {
+  automountServiceAccountToken: false,
+  securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+  containers: [
+    {
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+    },
+  ],
+};
 
 const read = (name: string): string => readFileSync(join(DEPLOY, name), 'utf8');
 
@@ -37,6 +51,21 @@ describe('the Dockerfile', () => {
   });
 });
 
+test.each([
+  ['.env', true],
+  ['messaging/.env', true],
+  ['messaging/.env.production', true],
+  ['messaging/keys/api.key', true],
+  ['key.pem', true],
+  ['a/.handbill', true],
+  ['a/b/ledger.db', true],
+  ['.npmrc', true],
+  ['messaging/handbill.yaml', false],
+  ['campaigns/environment/people.csv', false],
+])('the image is made without %s: %s', (path, isIgnored) => {
+  expect(ignored().some((pattern) => pattern.test(path))).toBe(isIgnored);
+});
+
 describe('compose.yaml', () => {
   const { services } = parse(read('compose.yaml'), { merge: true }) as {
     readonly services: Readonly<Record<string, Service>>;
@@ -62,7 +91,7 @@ describe('compose.yaml', () => {
     await checkOptions(words);
     expect(service.depends_on).toEqual({ ledger: { condition: 'service_healthy' } });
     expect(service.stop_grace_period).toBe('45s');
-    expect(service.environment['HANDBILL_LEDGER']).toBe('postgres://handbill@ledger/handbill');
+    expect(service.environment['HANDBILL_LEDGER']).toBe('postgres://handbill@ledger/handbill?sslmode=disable');
   });
 
   it('holds no secret', () => {
@@ -82,6 +111,17 @@ describe('workers.yaml', () => {
     expect(documents.map((document) => document.get('kind'))).toEqual(['Deployment', 'CronJob']);
   });
 
+  it('gives its containers no right that they do not need', () => {
+    for (const document of documents) {
+      const kind = document.get('kind');
+      const spec = document.getIn(
+        [...(kind === 'CronJob' ? ['spec', 'jobTemplate'] : []), 'spec', 'template', 'spec'],
+        true,
+      );
+      expect(parse(String(spec))).toMatchObject(RESTRICTED);
+    }
+  });
+
   it('calls handbill with options that there are', async () => {
     const lists = [...read('workers.yaml').matchAll(/args: \[([^\]]+)\]/g)].map(([, list = '']) => list);
     expect(lists).toHaveLength(2);
@@ -89,7 +129,14 @@ describe('workers.yaml', () => {
   });
 });
 
+it('the unit of systemd is as hardened as the one that handbill prints', () => {
+  const lines = read('handbill-worker.service').split('\n');
+  for (const line of ['NoNewPrivileges=true', 'PrivateTmp=true', 'UMask=0077', 'LimitCORE=0'])
+    expect(lines).toContain(line);
+  expect(lines.some((line) => line.startsWith('ProtectSystem='))).toBe(true);
+});
+
 it('the unit of systemd calls handbill with options that there are', async () => {
-  const [, words = ''] = /^ExecStart=\/usr\/bin\/npx handbill (.*)$/m.exec(read('handbill-worker.service')) ?? [];
+  const [, words = ''] = /^ExecStart=.*\/dist\/cli\.js (.*)$/m.exec(read('handbill-worker.service')) ?? [];
   await checkOptions(words.split(' '));
 });

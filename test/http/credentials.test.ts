@@ -3,7 +3,8 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { checkHeaderValue, checkTlsEnvironment, readKey } from '../../src/http/credentials.ts';
+import { checkHeaderValue, readKey } from '../../src/http/credentials.ts';
+import { checkTlsEnvironment } from '../../src/util/tls.ts';
 
 const KEY = 'SEKRET-key/0123+4567==';
 let folder = '';

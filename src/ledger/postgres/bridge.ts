@@ -55,8 +55,6 @@ export function openBridge(address: string): Bridge {
   const worker = new Worker(scriptOfThread(), {
     workerData,
     transferList: [theirs],
-    // The driver warns about a later change of `sslmode`.
-    execArgv: ['--no-warnings'],
   });
   worker.unref();
   port.unref();

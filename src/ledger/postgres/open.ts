@@ -1,4 +1,5 @@
-import { problem } from '../../errors.ts';
+import process from 'node:process';
+import { problem, refuse } from '../../errors.ts';
 import { shownLedger } from '../../util/ledger-address.ts';
 import type { Connection, Param, Value } from '../connection.ts';
 import type { Ledger, LedgerOptions, PlaceFacts } from '../ledger.ts';
@@ -10,6 +11,7 @@ import { ledgerOver } from '../stores.ts';
 import { type Bridge, openBridge } from './bridge.ts';
 import { PostgresConnection } from './postgres-connection.ts';
 import { SCHEMA, SCHEMA_HASH } from './schema.ts';
+import { checkServerAddress } from './server.ts';
 
 /** Longest that a server may take to be reached, and to answer the first questions. */
 const CONNECT_MS = 15_000;
@@ -38,7 +40,7 @@ function ask(
 /**
  * Opens a shared ledger for writing, and makes its schema if there is none.
  *
- * @throws HandbillError with exit status 7: `ledger-unusable`; with exit status 2: `clock`
+ * @throws HandbillError with exit status 7: `ledger-unusable`; with exit status 2: `clock`, `tls-verification-off`, `invalid-value`
  */
 export function openShared(
   address: string,
@@ -123,6 +125,8 @@ interface Server {
 
 function opened<T>(address: string, busyTimeoutMs: number, use: (asker: Asker) => T): T {
   const path = shownLedger(address);
+  const fault = checkServerAddress(address, process.env);
+  if (fault !== null) throw refuse(fault);
   const bridge = openBridge(address);
   try {
     const [exists, timeline, fsync, fullPageWrites, synchronousCommit] =

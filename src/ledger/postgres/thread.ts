@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import process from 'node:process';
 import { workerData } from 'node:worker_threads';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Value } from '../connection.ts';
 import type { Asked, BridgeData, Said } from './bridge.ts';
+import { serverOptions } from './server.ts';
 
 /*
  * The other side of the bridge: one connection, whose questions are answered one after the other.
@@ -29,7 +31,7 @@ let client: pg.Client | null = null;
 async function connected(): Promise<pg.Client> {
   if (client !== null) return client;
   const opened = new pg.Client({
-    connectionString: address,
+    ...serverOptions(address, process.env),
     application_name: 'handbill',
     types,
     keepAlive: true,
@@ -67,6 +69,10 @@ async function answer({ text, values, name, copied }: Asked): Promise<Said> {
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['Client has encountered a connection error and is not queryable', 'the connection was lost'],
   ['Connection terminated unexpectedly', 'the connection was lost'],
+  [
+    'The server does not support SSL connections',
+    'the server has no TLS; in a network of your own, write sslmode=disable into the address',
+  ],
 ]);
 
 /** Writes the answer before it wakes the caller, which sleeps meanwhile and then finds it in the port. */
