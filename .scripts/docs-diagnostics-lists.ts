@@ -81,7 +81,7 @@ export const LISTS = {
   },
   'wrong-encoding': {
     cause:
-      '`recipients.encoding` says windows-1252, but the file is UTF-8: each character outside ASCII would be sent as two or three others. A file in windows-1252 is hardly ever valid UTF-8 by chance.',
+      '`recipients.encoding` names a code page, but the file is UTF-8: each character outside ASCII would be sent as two or three others. A file in a code page is hardly ever valid UTF-8 by chance. Or the list holds U+FFFD or a control character: a program could not read its letters before it was saved.',
     fix: 'Set `recipients.encoding: utf-8`. The line is that of the first such character: if `handbill preview` shows it as it should be, nothing has to be done. Where the list itself holds texts such as `RenÃ©e`, export it again as UTF-8.',
     example: {
       files: {
@@ -89,6 +89,18 @@ export const LISTS = {
         'hello/people.csv': 'msisdn,first_name,order\n+447400123456,Miloš,0042\n',
       },
     },
+  },
+  'blank-ends': {
+    cause:
+      'A blank, a line end or a character that shows nothing is at the beginning or the end of a value. In the message it makes a hole, and some of these characters make an SMS Unicode.',
+    fix: 'Write `{{trim name}}`, which leaves them out, or correct the list.',
+    example: { files: list('+447400123456,"Ada ",0042') },
+  },
+  'damaged-value': {
+    cause:
+      'A program wrote `NULL`, `None` or the like where there is no value, or a spreadsheet wrote an error value or made `1.00235E+12` of a number. `default`, `{{#if}}` and required columns take words for no value and error values for empty.',
+    fix: 'Correct the list, or write `{{default first_name "..."}}`.',
+    example: { files: list('+447400123456,NULL,0042') },
   },
   'list-too-old': {
     cause:

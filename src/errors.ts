@@ -71,12 +71,14 @@ export const CODES = {
   'csv-empty-columns': 'Columns without a name and without values were left out at the end of each row.',
   'csv-no-rows': 'The list has a header but no rows.',
   'wrong-encoding':
-    'The list is read as windows-1252, but all of it is valid UTF-8; or that happened before it was saved (`RenÃ©e`).',
+    'The list is read in a code page, but all of it is valid UTF-8; or it was read wrongly before it was saved (`RenÃ©e`, U+FFFD).',
   'list-too-old': 'The list was written longer ago than `recipients.maxAge` allows.',
   'list-too-short':
     'The list has fewer recipients than `limits.minRecipients` asks for, or none where the campaign goes out by its schedule.',
   'list-size-changed':
     'The list has more or fewer recipients than `limits.change` allows, against the last occurrence that was sent.',
+  'blank-ends': 'Values that a message shows begin or end with blanks or characters that cannot be seen.',
+  'damaged-value': 'A value that a message shows is a word for no value, or was damaged by a spreadsheet.',
   'list-sampled': 'The list is not there, and its sample is read in its place.',
   'sample-differs': 'The sample of a list has other columns than the list.',
   'unknown-column': 'A column that the campaign names is not in the list.',
@@ -91,7 +93,8 @@ export const CODES = {
   'invalid-where': 'The query under `recipients.where` is not one that handbill can ask of the list.',
   'column-type': 'A cell does not hold what `recipients.columns` says of its column.',
   'invalid-time-zone': 'A cell of the column `recipients.timeZone` does not hold an IANA time zone.',
-  'empty-key': 'The column that identifies the recipient is empty in this row.',
+  'empty-key':
+    'The column that identifies the recipient is empty in this row, or holds what a program wrote in the place of an id.',
   // Templates
   'template-syntax': 'The template is not well-formed Handlebars.',
   'template-too-large': 'The template is larger or more deeply nested than handbill allows.',

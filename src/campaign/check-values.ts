@@ -43,6 +43,17 @@ export function checkCountry(text: string): Finding<string> {
   return { code: 'invalid-value', message: `"${text}" is not a country with telephone numbers.`, hint };
 }
 
+/** An encoding that TextDecoder knows by this label; by the name that it gives it, such as windows-1252 for latin1. */
+export function checkEncoding(label: string): Finding<string> {
+  try {
+    return { value: new TextDecoder(label).encoding };
+  } catch {
+    const hint =
+      'For example utf-8, windows-1252, windows-1250, windows-1251, macintosh, shift_jis, gbk, big5 or euc-kr.';
+    return { code: 'invalid-value', message: `"${label}" is not an encoding that handbill can read.`, hint };
+  }
+}
+
 /**
  * The sender of an SMS: a number of at most 15 digits, a short code, or at most 11 letters, digits and
  * signs with a letter among them.

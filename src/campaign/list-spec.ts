@@ -1,9 +1,10 @@
 import { CHANNEL_TABLE } from '../content/channels.ts';
 import type { AddressKind, Channel, ColumnTypes, InlineList, ListSpec, Where } from '../model.ts';
+import { compared } from '../util/cell.ts';
 import { pointerTo } from '../util/json.ts';
 import { readDateFormat } from '../util/time.ts';
 import { type Report, whereAt } from './channel-steps.ts';
-import { checkCountry, type Finding } from './check-values.ts';
+import { checkCountry, checkEncoding, type Finding } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { dotted } from './explain.ts';
 import type { Merged } from './merge.ts';
@@ -33,6 +34,7 @@ export function readList(
     contact,
     key,
     duplicates,
+    headerRow,
     defaultCountry,
     timeZone,
     delimiter,
@@ -49,6 +51,12 @@ export function readList(
     const message = '"recipients.to" and "recipients.contact" both say where the address is.';
     report('/recipients/contact', 'invalid-value', message, 'Keep one of them.');
   }
+  if (duplicates === 'keep' && key === undefined) {
+    const message =
+      '"recipients.duplicates: keep" needs "recipients.key": the address alone cannot tell the rows apart.';
+    const hint = 'Name what tells them apart: `key: customer_id`, or several columns: `key: [msisdn, order]`.';
+    report('/recipients/duplicates', 'invalid-value', message, hint);
+  }
   const country = value('/recipients/defaultCountry', defaultCountry, checkCountry);
   const kind = kindOf(channel, contactColumn);
   const where = readWhere(merged);
@@ -60,9 +68,10 @@ export function readList(
     to: contactColumn ?? to ?? (kind === 'email' ? DEFAULTS.toEmail : DEFAULTS.to),
     key: key === undefined ? [] : typeof key === 'string' ? [key] : key,
     duplicates: duplicates ?? null,
+    headerRow: headerRow ?? null,
     defaultCountry: country,
     delimiter: delimiter ?? null,
-    encoding: encoding ?? null,
+    encoding: value('/recipients/encoding', encoding, checkEncoding),
     escaped: escaped ?? null,
     onInvalid: onInvalid ?? DEFAULTS.onInvalid,
     alsoInvalid: alsoInvalid ?? [],
@@ -82,7 +91,7 @@ function readColumns(written: RecipientsFile['columns'] = {}, report: Report): C
   return Object.fromEntries(
     Object.entries(written).map(([name, column]): [string, ColumnTypes[string]] => {
       if (typeof column === 'string') return [name, column];
-      const { type = 'string', format, required = false, values } = column;
+      const { type = 'string', format, decimal, required = false, values } = column;
       const wrong = (key: string, problem: string, hint: string): void => {
         const keys = ['recipients', 'columns', name, key];
         report(pointerTo(keys), 'invalid-value', `"${dotted(keys)}" ${problem}.`, hint);
@@ -90,8 +99,17 @@ function readColumns(written: RecipientsFile['columns'] = {}, report: Report): C
       if (values !== undefined && type !== 'string') {
         wrong('values', 'is for text only', 'Leave it out, or the type.');
       }
-      const contract = { type, ...(required ? { required } : {}), ...(values === undefined ? {} : { values }) };
-      const plain = required || values !== undefined ? contract : type;
+      if (decimal !== undefined && type !== 'number') {
+        wrong('decimal', 'is for numbers only', 'Leave it out, or write type: number.');
+      }
+      const isDecimal = decimal !== undefined && type === 'number';
+      const contract = {
+        type,
+        ...(isDecimal ? { decimal } : {}),
+        ...(required ? { required } : {}),
+        ...(values === undefined ? {} : { values }),
+      };
+      const plain = required || isDecimal || values !== undefined ? contract : type;
       if (format === undefined) return [name, plain];
       if (type !== 'date') {
         wrong('format', 'is for dates only', 'Leave it out, or write type: date.');
@@ -134,7 +152,7 @@ function readInline(merged: Merged, report: Report): InlineList | null {
     };
     return { line: lineOf(merged, at), values: columns.map(cell) };
   });
-  return { columns: columns.map((name) => name.trim().normalize('NFC')), rows };
+  return { columns: columns.map(compared), rows };
 }
 
 function lineOf(merged: Merged, pointer: string): number {

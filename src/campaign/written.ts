@@ -85,6 +85,7 @@ export interface RecipientsFile {
   readonly to?: string;
   readonly contact?: string;
   readonly key?: string | readonly string[];
+  readonly headerRow?: number;
   readonly duplicates?: 'refuse' | 'skip' | 'keep';
   readonly defaultCountry?: string;
   readonly timeZone?: string;

@@ -5,7 +5,8 @@ import type { Channel, CharacterSet, JsonObject } from './words.ts';
 
 export type { SourceText };
 
-export type ListEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+/** A name that TextDecoder gives an encoding: utf-8, utf-16le, windows-1252, shift_jis ... */
+export type ListEncoding = string;
 
 /**
  * Keys of a campaign file of which the schema judges all: the campaign has them as they are written, or these defaults.
@@ -182,7 +183,9 @@ export interface ListSpec {
   readonly duplicates: 'refuse' | 'skip' | 'keep' | null;
   /** ISO 3166-1 alpha-2, for numbers without a country code. */
   readonly defaultCountry: string | null;
-  /** null: found from the first line. */
+  /** Line of the file on which the header begins; null: the first that is not empty. */
+  readonly headerRow: number | null;
+  /** null: found from the header. */
   readonly delimiter: string | null;
   /** null: found from the first bytes (byte order mark), else UTF-8. */
   readonly encoding: ListEncoding | null;
@@ -212,6 +215,8 @@ export interface ColumnContract {
   readonly type: ColumnType;
   /** How dates are written that are not in ISO 8601. */
   readonly format?: string;
+  /** What is before the fraction of numbers that may have signs between thousands. */
+  readonly decimal?: ',' | '.';
   /** No cell may be empty. */
   readonly required?: boolean;
   /** The texts that a cell may hold. */
@@ -388,4 +393,4 @@ export interface InputFile {
 }
 
 /** What it takes to read the cells of a list as they were read before, whatever the campaign says by then. */
-type ListReading = Pick<ListSpec, 'delimiter' | 'encoding' | 'escaped'>;
+type ListReading = Pick<ListSpec, 'headerRow' | 'delimiter' | 'encoding' | 'escaped'>;

@@ -8,6 +8,7 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Campaign, ListSpec } from '../model.ts';
 import { budgetState, checkBudget } from '../plan/budget.ts';
+import { createCellCheck } from '../plan/cell-check.ts';
 import { decisions, duplicatesIn } from '../plan/decide.ts';
 import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { fenceNotes } from '../plan/fence.ts';
@@ -239,6 +240,7 @@ async function checkList(
   const estimator = createEstimator(campaign, prices);
   const warn = createWarner(plan);
   const comparisons = createComparisonCheck(plan);
+  const cells = createCellCheck(plan);
   const { suppressions, faults } = await readSuppressions(campaign, options.env, lists);
   await collector.addOnce([...faults.diagnostics.map(withoutKey), ...suppressions.warnings]);
   const view = {
@@ -253,6 +255,7 @@ async function checkList(
     for (const decision of batch) {
       estimator.add(decision);
       comparisons.add(decision);
+      cells.add(decision);
       histories.add(decision);
       const wait =
         decision.decision === 'invalid'
@@ -264,7 +267,7 @@ async function checkList(
       if (wait !== undefined) await wait;
     }
   }
-  await collector.addAll([...stream.notes(), ...comparisons.unmet(), ...histories.warnings()]);
+  await collector.addAll([...stream.notes(), ...cells.warnings(), ...comparisons.unmet(), ...histories.warnings()]);
   const estimate = estimator.result();
   // Without an environment, there is no earlier run to compare with.
   const identity = { environment: '', campaign: campaign.name, occurrence: plan.occurrence };

@@ -82,6 +82,6 @@ export async function checkList(
 
 /** The list as an input of a plan. */
 export function listInput(plan: Plan, list: ListDigest): InputFile {
-  const { file, delimiter, encoding, escaped } = plan.campaign.recipients;
-  return { role: 'recipients', file, sha256: list.sha256, reading: { delimiter, encoding, escaped } };
+  const { file, headerRow, delimiter, encoding, escaped } = plan.campaign.recipients;
+  return { role: 'recipients', file, sha256: list.sha256, reading: { headerRow, delimiter, encoding, escaped } };
 }

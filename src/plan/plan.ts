@@ -105,7 +105,12 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
  * be read.
  */
 export async function textFaults(campaign: Campaign): Promise<readonly Diagnostic[]> {
-  const { diagnostics } = await compileStages(campaign, { columns: [], headerLine: 1 }, checkFor(stepsIn(campaign)), 0);
+  const { diagnostics } = await compileStages(
+    campaign,
+    { columns: [], headerLine: 1, laterHeader: null },
+    checkFor(stepsIn(campaign)),
+    0,
+  );
   return diagnostics.filter(({ severity, code }) => severity === 'error' && !ABOUT_COLUMNS.has(code));
 }
 

@@ -23,8 +23,9 @@ import { columnTypes, isRelative } from '../recipients/query.ts';
 import type { List } from '../recipients/read.ts';
 import { createRecipientReader, type InvalidRow } from '../recipients/recipient.ts';
 import { compileSegment, type Segment } from '../recipients/segment.ts';
-import { type Comparison, columnTag, type TemplateValues } from '../templates/compile.ts';
+import { type Comparison, columnTag, type Shown, type TemplateValues } from '../templates/compile.ts';
 import { createValues } from '../templates/values.ts';
+import { damageOf, damageText, holdsNothing, isBlank } from '../util/cell.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { type CompiledStep, compileStep } from './compile-step.ts';
 import { addressKindOf } from './step-of.ts';
@@ -38,6 +39,8 @@ export interface Stages {
   readonly values: (values: readonly string[]) => TemplateValues;
   /** The columns that any message uses, by position. */
   readonly used: readonly number[];
+  /** The columns whose cells any text shows. */
+  readonly shown: readonly (Shown & { readonly index: number; readonly name: string })[];
   /** Where any message compares a column with a text. */
   readonly comparisons: readonly Comparison[];
   /** One for each variant, in order; then the campaign's own, unless recipients are divided among variants. */
@@ -89,14 +92,14 @@ interface CompiledStages {
  */
 export async function compileStages(
   campaign: Campaign,
-  list: Pick<List, 'columns' | 'headerLine'>,
+  list: Pick<List, 'columns' | 'headerLine' | 'laterHeader'>,
   check: CheckContent | null,
   today: number,
   mark: Mark | null = null,
 ): Promise<CompiledStages> {
   const { columns } = list;
   const diagnostics: Diagnostic[] = [];
-  const shop: Workshop = { campaign, columns, diagnostics, used: new Set(), comparisons: [], check };
+  const shop: Workshop = { campaign, columns, diagnostics, used: new Set(), shown: new Map(), comparisons: [], check };
   const own: (readonly [string | null, CompiledStep])[] = [];
   const hasDrawn = campaign.variants.some(({ where }) => where === null);
   const mains = hasDrawn ? campaign.variants : [...campaign.variants, { name: null, step: campaign }];
@@ -110,7 +113,7 @@ export async function compileStages(
     if (compiled !== null) fallbacks.push([fallback, compiled]);
   }
   const metaData = campaign.recipientMetaData === null ? null : compileNamed(campaign.recipientMetaData, shop);
-  const addresses = resolveColumns(campaign.recipients, columns, list.headerLine);
+  const addresses = resolveColumns(campaign.recipients, columns, list.headerLine, list.laterHeader);
   if (Array.isArray(addresses)) diagnostics.push(...addresses);
   const segment = segmentOf(campaign.recipients.where, campaign, columns, today, diagnostics);
   const branches = campaign.variants.flatMap(({ name, where }, index): Branch[] => {
@@ -140,6 +143,7 @@ export async function compileStages(
     recipient: createRecipientReader(campaign.recipients, columns),
     values: createValues(columns, [...shop.used]),
     used: columns.flatMap((name, i) => (shop.used.has(name) ? [i] : [])),
+    shown: [...shop.shown].map(([name, how]) => ({ ...how, name, index: columns.indexOf(name) })),
     comparisons: shop.comparisons,
     branches,
     messages: own.map(([variant, step]) => message(variant, step, 0)),
@@ -399,7 +403,7 @@ function addressIn(
   at: Position,
 ): { readonly to: string; readonly country: string | null } | Diagnostic | null {
   const cell = recipient.values[column] ?? '';
-  if (cell.trim() === '') return null;
+  if (holdsNothing(cell)) return null;
   const address = read(cell);
   if (!('problem' in address)) return address;
   const hint = address.hint === undefined ? {} : { hint: address.hint };
@@ -408,11 +412,13 @@ function addressIn(
 
 function missingVariable(message: Message, recipient: Recipient, at: Position): Diagnostic | null {
   for (const { index, name } of message.required) {
-    const value = recipient.values[index];
-    if (value === undefined || value === '' || value.trim() === '') {
-      return problem('missing-variable', `The column "${name}" is empty, and the template needs it.`, {
+    const value = recipient.values[index] ?? '';
+    const isDamaged = damageOf(value) === 'error-value';
+    if (isDamaged || isBlank(value)) {
+      const holds = isDamaged ? `holds ${damageText(value, 'error-value')}` : 'is empty';
+      return problem('missing-variable', `The column "${name}" ${holds}, and the template needs it.`, {
         at,
-        hint: `Fill the cell, write {{default ${inTag(name)} "..."}}, or put the sentence into {{#if ${inTag(name)}}}.`,
+        hint: `${isDamaged ? 'Correct' : 'Fill'} the cell, write {{default ${inTag(name)} "..."}}, or put the sentence into {{#if ${inTag(name)}}}.`,
       });
     }
   }

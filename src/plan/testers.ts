@@ -1,9 +1,9 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import { ADDRESS_KINDS, type AddressKind, type Campaign, type Row, type Step } from '../model.ts';
 import { ADDRESS_WORDS, type AddressReader, createAddressReader } from '../recipients/address.ts';
-import { columnName } from '../recipients/columns.ts';
 import { openList } from '../recipients/read.ts';
 import { show } from '../recipients/show.ts';
+import { compared } from '../util/cell.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { decisions } from './decide.ts';
 import type { Plan } from './plan.ts';
@@ -87,7 +87,7 @@ export function noSuchRow(file: string, { line, key }: WhichRow): Error {
 
 function isMeant({ stages }: Plan, row: Row, { line, key }: WhichRow): boolean {
   if (line !== undefined && row.line !== line) return false;
-  return key === undefined || stages.recipient(row).key === key.trim().normalize('NFC');
+  return key === undefined || stages.recipient(row).key === compared(key);
 }
 
 /**
@@ -117,9 +117,7 @@ export function testMessages({ campaign, columns }: Plan, row: TestRow, testers:
     const to = fitting(kind);
     if (to.length === 0) return [];
     // Every column with an address holds one of a tester: templates and variables may name any of them.
-    const replaced = addressColumns(campaign).map(
-      ([column, its]) => [columns.indexOf(columnName(column)), its] as const,
-    );
+    const replaced = addressColumns(campaign).map(([column, its]) => [columns.indexOf(compared(column)), its] as const);
     const values = (tester: string) =>
       row.values.map((value, at) => {
         const its = replaced.find(([column]) => column === at)?.[1];

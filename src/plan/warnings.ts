@@ -3,6 +3,8 @@ import { unicodeCauses } from '../content/unicode.ts';
 import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
 import type { Decision, DeferDecision, JsonObject, SendDecision, SkipDecision, Step, StepMessage } from '../model.ts';
 import { doubtAbout, type NumberDoubt } from '../recipients/phone.ts';
+import { eq } from '../templates/helpers/compare.ts';
+import { compared } from '../util/cell.ts';
 import type { Plan } from './plan.ts';
 import { channelStepsOf } from './step-of.ts';
 import type { CheckContent } from './workshop.ts';
@@ -86,9 +88,8 @@ export function createComparisonCheck({ columns, stages }: Pick<Plan, 'columns' 
       }
       if (open.length === 0) return;
       const { values } = decision.recipient;
-      if (open.some(({ one, index }) => values[index] === one.text)) {
-        open = open.filter(({ one, index }) => values[index] !== one.text);
-      }
+      const isMet = ({ one, index }: (typeof open)[number]): boolean => eq(values[index] ?? '', one.text);
+      if (open.some(isMet)) open = open.filter((comparison) => !isMet(comparison));
       for (const comparison of open) {
         if (comparison.like !== null) continue;
         const value = values[comparison.index] ?? '';
@@ -106,7 +107,7 @@ export function createComparisonCheck({ columns, stages }: Pick<Plan, 'columns' 
                 hint:
                   like === null
                     ? 'Check the text and the column. Upper and lower case count.'
-                    : `The list has ${JSON.stringify(like)}: upper and lower case and spaces count.`,
+                    : `The list has ${JSON.stringify(like)}: upper and lower case count.`,
               }),
             ),
           ],
@@ -120,7 +121,7 @@ function ofUnusedVariant([name, at]: readonly [string, Plan['stages']['branches'
 
 /** Texts that people take for the same. */
 function fold(text: string): string {
-  return text.trim().toLowerCase();
+  return compared(text).toLowerCase();
 }
 
 const EMPTY: JsonObject = Object.freeze({});
@@ -153,7 +154,8 @@ function ofNumber({ to, country, channel }: StepMessage, assigned: boolean, at: 
 function ofDuplicate({ duplicateOf, isSame }: SkipDecision, at: Position): readonly Diagnostic[] {
   if (duplicateOf === undefined || isSame === true) return NOTHING;
   const message = `Line ${at.line} is a duplicate of line ${duplicateOf} with other values: only line ${duplicateOf} counts.`;
-  const hint = 'Remove the row that is wrong, or set `recipients.duplicates: refuse`.';
+  const hint =
+    'Remove the row that is wrong. If both are meant, name what tells them apart: `recipients.key: [msisdn, order]`.';
   return [warning('duplicate-differs', message, { at, hint })];
 }
 

@@ -2,7 +2,13 @@ import { checkContent } from '../content/channels.ts';
 import type { ContentProblem } from '../content/check-values.ts';
 import type { Diagnostic } from '../errors.ts';
 import type { Campaign, Content, Json, JsonObject, SourceText, Step, Variables } from '../model.ts';
-import { type Comparison, type CompiledTemplate, columnTag, compileTemplate } from '../templates/compile.ts';
+import {
+  type Comparison,
+  type CompiledTemplate,
+  columnTag,
+  compileTemplate,
+  type Shown,
+} from '../templates/compile.ts';
 import { pointerTo } from '../util/json.ts';
 
 /** What all steps of a campaign are compiled with, and where what is found goes. */
@@ -12,6 +18,8 @@ export interface Workshop {
   readonly diagnostics: Diagnostic[];
   /** Columns that anything uses. */
   readonly used: Set<string>;
+  /** How the texts show the cells of columns. */
+  readonly shown: Map<string, Shown>;
   readonly comparisons: Comparison[];
   /** Null where there is nothing but SMS. */
   readonly check: CheckContent | null;
@@ -35,7 +43,7 @@ export type Personalised = readonly (
 /** Compiles a text that is rendered for each recipient; its columns count as used. */
 export function compileText(
   source: SourceText,
-  { campaign, columns, diagnostics, used, comparisons }: Workshop,
+  { campaign, columns, diagnostics, used, shown, comparisons }: Workshop,
   html = false,
 ): CompiledTemplate | null {
   const { template, diagnostics: found } = compileTemplate(source, {
@@ -48,6 +56,10 @@ export function compileText(
   });
   diagnostics.push(...found);
   for (const column of template?.columns ?? []) used.add(column);
+  for (const [column, { whole, always }] of template?.shown ?? []) {
+    const before = shown.get(column);
+    shown.set(column, { whole: whole || before?.whole === true, always: always || before?.always === true });
+  }
   comparisons.push(...(template?.comparisons ?? []));
   return template;
 }

@@ -1,4 +1,5 @@
 import type { AddressKind } from '../model.ts';
+import { DAMAGE_WORDS, damageOf, trimBlanks } from '../util/cell.ts';
 import { createEmailReader } from './email.ts';
 import { createPhoneReader } from './phone.ts';
 import { show } from './show.ts';
@@ -83,12 +84,9 @@ const MAX_ID_CHARACTERS = 200;
 /** Control characters, line separators and halves of surrogate pairs: JSON could carry them, no id has them. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-/** What Excel makes of a long number; an id such as `4e10` is something else. */
-const SCIENTIFIC = /^\d[.,]\d+E\+\d+$/;
-
 /** Reads the id of a contact: trimmed and in Unicode's composed form, otherwise unchanged. It is the provider's. */
 function readContact(raw: string): ContactId | ContactProblem {
-  const contact = raw.trim().normalize('NFC');
+  const contact = trimBlanks(raw).normalize('NFC');
   if (contact === '') return { problem: 'is empty' };
   if (contact.length > MAX_ID_CHARACTERS) {
     return { problem: `has ${contact.length} characters, and ${MAX_ID_CHARACTERS} are the most` };
@@ -96,10 +94,12 @@ function readContact(raw: string): ContactId | ContactProblem {
   if (FORBIDDEN.test(contact)) {
     return { problem: 'holds a line end or another control character', hint: 'Give each contact a row of its own.' };
   }
-  if (SCIENTIFIC.test(contact)) {
+  const damage = damageOf(contact);
+  if (damage === 'scientific') {
     const hint = 'Give the column the format "Text" in the spreadsheet, enter the ids again and save.';
     return { problem: 'is in scientific notation: a spreadsheet turned it into a number', hint };
   }
+  if (damage !== null) return { problem: `is ${DAMAGE_WORDS[damage]}` };
   return { contact };
 }
 

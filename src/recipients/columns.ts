@@ -1,9 +1,20 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { ColumnType, ColumnTypes, ListSpec } from '../model.ts';
+import {
+  compared,
+  damageOf,
+  damageText,
+  decimalHint,
+  holdsNothing,
+  isBlank,
+  plainDecimal,
+  trimBlanks,
+} from '../util/cell.ts';
 import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type DateFormat, dateHint, dayMs, instantMs, readDateFormat } from '../util/time.ts';
+import { type CellFormat, DAY_MS, dateHint, type Moment, readDateFormat, readMoment } from '../util/time.ts';
 import { ADDRESS_WORDS } from './address.ts';
+import { laterHeaderHint } from './refusals.ts';
 import { shorten, show } from './show.ts';
 
 /** Positions of the columns that say who a recipient is. */
@@ -25,16 +36,23 @@ type Named = Pick<ListSpec, 'file' | 'kind' | 'to' | 'key' | 'timeZone' | 'colum
  * `recipients.columns`.
  * @param columns names as the list's header has them
  * @param headerLine line of the header, for the position
+ * @param laterHeader line below that looks like the header; null: none
  * @returns the positions of those columns, or everything that is wrong
  */
-export function resolveColumns(spec: Named, columns: readonly string[], headerLine = 1): AddressColumns | Diagnostic[] {
+export function resolveColumns(
+  spec: Named,
+  columns: readonly string[],
+  headerLine = 1,
+  laterHeader: number | null = null,
+): AddressColumns | Diagnostic[] {
   const to = find(columns, spec.to);
   const key = spec.key.map((name) => find(columns, name));
   const timeZone = spec.timeZone === null ? null : find(columns, spec.timeZone);
   const problems: Diagnostic[] = [];
   const missing = (setting: string, name: string, extra?: string): void => {
     const message = `The list has no column "${name}" (\`recipients.${setting}\`).`;
-    const hint = [didYouMean(name, columns).hint, extra, listed(columns)]
+    const later = laterHeader === null ? undefined : laterHeaderHint(laterHeader);
+    const hint = [later, didYouMean(name, columns).hint, extra, listed(columns)]
       .filter((part) => part !== undefined)
       .join(' ');
     problems.push(problem('unknown-column', message, { at: { file: spec.file, line: headerLine }, hint }));
@@ -48,8 +66,13 @@ export function resolveColumns(spec: Named, columns: readonly string[], headerLi
   return problems.length > 0 ? problems : { to, key, timeZone };
 }
 
+/** The columns that the campaign file names, the address first. */
+export function wantedColumns({ to, key, timeZone, columns }: Omit<Named, 'file' | 'kind'>): ReadonlySet<string> {
+  return new Set([to, ...key, ...(timeZone === null ? [] : [timeZone]), ...Object.keys(columns)]);
+}
+
 function find(columns: readonly string[], name: string): number {
-  return columns.indexOf(columnName(name));
+  return columns.indexOf(compared(name));
 }
 
 /** The names of a list's columns, for a hint. */
@@ -65,23 +88,23 @@ export interface TypedColumn {
   readonly index: number;
   readonly name: string;
   readonly type: ColumnType;
-  /** How its dates are written; null: as ISO 8601. */
-  readonly format: DateFormat | null;
+  /** How its dates or numbers are written; null: as ISO 8601, as 1234.50. */
+  readonly format: CellFormat | null;
   /** No cell may be empty; absent: any may. */
   readonly required?: boolean;
-  /** What a cell may hold, as `readText` reads it; absent: any text. */
+  /** What a cell may hold, as texts are compared; absent: any text. */
   readonly values?: ReadonlySet<string>;
 }
 
 /** The columns that a cell can be wrong for. Names that the list does not have are left out. */
 export function typedColumns(types: ColumnTypes, columns: readonly string[]): TypedColumn[] {
   return Object.entries(types).flatMap(([written, column]) => {
-    const name = columnName(written);
+    const name = compared(written);
     const index = columns.indexOf(name);
     const { required = false, values } = typeof column === 'string' ? {} : column;
     const { type, format } = readType(column);
     if (index === -1 || (type === 'string' && !required && values === undefined)) return [];
-    const allowed = values === undefined ? {} : { values: new Set(values.map(readText)) };
+    const allowed = values === undefined ? {} : { values: new Set(values.map(compared)) };
     return [{ index, name, type, format, ...(required ? { required } : {}), ...allowed }];
   });
 }
@@ -89,18 +112,14 @@ export function typedColumns(types: ColumnTypes, columns: readonly string[]): Ty
 /** What a column holds. The format was checked when the campaign was read. */
 export function readType(column: ColumnTypes[string]): {
   readonly type: ColumnType;
-  readonly format: DateFormat | null;
+  readonly format: CellFormat | null;
 } {
   if (typeof column === 'string') return { type: column, format: null };
+  if (column.decimal !== undefined) return { type: column.type, format: decimalFormat(column.decimal) };
   if (column.format === undefined) return { type: column.type, format: null };
   const format = readDateFormat(column.format);
   if ('problem' in format) throw new Error(`The format ${column.format} ${format.problem}.`);
   return { type: column.type, format };
-}
-
-/** A name as the header has it. */
-export function columnName(written: string): string {
-  return written.trim().normalize('NFC');
 }
 
 /** All faults of the typed cells of one row, and what to do; null if each holds what it should. */
@@ -113,21 +132,28 @@ export function typeFault(
 }
 
 function isWrong({ type, format, required, values }: TypedColumn, cell: string): boolean {
-  if (type !== 'string' && readCell(type, cell, format) === null) return true;
-  if (required === undefined && values === undefined) return false;
-  const text = readText(cell);
-  return text === '' ? required === true : values !== undefined && !values.has(text);
+  if (type !== 'string') {
+    const value = readCell(type, cell, format);
+    return value === null || (value === undefined && required === true);
+  }
+  // A word such as None is a value where the column is said to hold it.
+  if (values?.has(compared(cell)) === true) return false;
+  return holdsNothing(cell) ? required === true || (values !== undefined && !isBlank(cell)) : values !== undefined;
 }
 
 function explain(typed: readonly TypedColumn[], values: readonly string[]): { message: string; hint: string } {
   const wrong = typed.filter((column) => isWrong(column, values[column.index] ?? ''));
   const parts = wrong.map((column) => faultOf(column, values[column.index] ?? ''));
-  const hint = [...new Set(wrong.map((column) => hintFor(column, (values[column.index] ?? '').trim())))].join(' ');
+  const hint = [...new Set(wrong.map((column) => hintFor(column, trimBlanks(values[column.index] ?? ''))))].join(' ');
   return { message: `The column ${parts.join('; ')}.`, hint };
 }
 
 function faultOf({ name, type, format, values }: TypedColumn, cell: string): string {
-  if (readText(cell) === '') return `"${name}" is empty`;
+  if (isBlank(cell)) return `"${name}" is empty`;
+  const damage = damageOf(cell);
+  if (damage !== null && (damage !== 'scientific' || type !== 'string')) {
+    return `"${name}" holds ${damageText(cell, damage)}`;
+  }
   if (type !== 'string' && readCell(type, cell, format) === null) {
     return `"${name}" holds ${showCell(cell)}, not ${A[type]}${format === null ? '' : ` as ${format.pattern}`}`;
   }
@@ -148,7 +174,7 @@ function showCell(cell: string): string {
 
 function hintFor(column: TypedColumn, text: string): string {
   const { required, values } = column;
-  if (text === '') return '`recipients.columns` requires a value in every row.';
+  if (required === true && holdsNothing(text)) return '`recipients.columns` requires a value in every row.';
   if (values !== undefined) {
     const near = didYouMean(text, [...values]).hint;
     return near ?? 'Write one of them as `recipients.columns` does: upper and lower case count.';
@@ -159,21 +185,23 @@ function hintFor(column: TypedColumn, text: string): string {
 
 function hintForType({ name, type, format }: TypedColumn, text: string): string {
   const asWritten = type === 'date' ? ` ${dateHint(name, text) ?? ''}`.trimEnd() : '';
+  if (format !== null && type === 'number') {
+    return `Numbers are written such as ${format.example}. A cell may be empty.`;
+  }
   if (format !== null) {
-    const isOther = format.toIso(text) === null && readCell('date', text) !== null;
+    const isOther = format.plain(text) === null && readCell('date', text) !== null;
     const iso = isOther ? ' For ISO dates write `date`, without a format.' : asWritten;
     return `Dates are written ${format.pattern}, such as ${format.example}, and must exist. A cell may be empty.${iso}`;
   }
   if (type === 'date') {
-    if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text)) {
-      return 'An instant needs its zone: write "Z" or an offset such as "+01:00" behind it.';
-    }
-    return `Dates are written 2026-11-21, or 2026-11-21T09:00:00Z, and must exist. A cell may be empty.${asWritten}`;
+    return `Dates are written 2026-11-21, 2026-11-21 09:00 or 2026-11-21T09:00:00Z, and must exist. A cell may be empty.${asWritten}`;
   }
   if (/^-?[\d.,' ]+$/.test(text) && text.replace(/\D/g, '').length > 15) {
     return 'Numbers of more than 15 digits cannot be compared exactly. Is it an id? Then leave its type out.';
   }
-  return 'Numbers are written 1234.5: no thousands separators, a point for the fraction. A cell may be empty.';
+  const plain = 'Numbers are written 1234.5: no thousands separators, a point for the fraction. A cell may be empty.';
+  const declared = decimalHint(name, text);
+  return declared === null ? plain : `${plain} ${declared}`;
 }
 
 /** A plain decimal: no thousands separators, no exponent, a point for the fraction. */
@@ -183,21 +211,30 @@ const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?$/;
 const MAX_DIGITS = 15;
 
 /**
- * The value of a cell that holds a number or a date (`2026-11-21`, which is midnight in UTC, or an instant with `Z` or
- * an offset), dates in ms since 1970; undefined when it is empty, null when it holds something else.
- * @param format how the dates are written; null: as ISO 8601. Its times of day are those of a clock in UTC.
+ * The value of a cell that holds a number or a date (`2026-11-21`, which is midnight in UTC, or a time of that day, with
+ * `Z` or an offset or without), dates in ms since 1970; undefined when it is empty or holds a word for no value, null
+ * when it holds something else.
+ * @param format how the cells are written; null: dates as ISO 8601, numbers with a point
+ * @param instantOf when a clock shows a time that is written without a zone; default: a clock in UTC
  */
 export function readCell(
   type: Exclude<ColumnType, 'string'>,
   cell: string,
-  format: DateFormat | null = null,
+  format: CellFormat | null = null,
+  instantOf: (wallMs: number) => number = (wallMs) => wallMs,
 ): number | null | undefined {
-  const text = cell.trim();
-  if (text === '') return undefined;
+  const text = plainCell(cell, format);
+  if (text === null || text === undefined) return text;
   if (type === 'number') return readNumber(text);
-  if (format === null) return readDate(text);
-  const iso = format.toIso(text);
-  return iso === null ? null : readDate(iso.includes('T') ? `${iso}Z` : iso);
+  const moment = readDate(text);
+  return moment === null ? null : moment.kind === 'local' ? instantOf(moment.ms) : moment.ms;
+}
+
+/** The cell in the form that is read; undefined when it holds no value, null when it is not written in its format. */
+function plainCell(cell: string, format: CellFormat | null): string | null | undefined {
+  const text = trimBlanks(cell);
+  if (text === '' || damageOf(text) === 'no-value') return undefined;
+  return format === null ? text : format.plain(text);
 }
 
 /**
@@ -207,19 +244,14 @@ export function readCell(
  */
 export function readCellDay(
   cell: string,
-  format: DateFormat | null,
+  format: CellFormat | null,
   dayOf: (ms: number) => number,
 ): number | null | undefined {
-  const text = cell.trim();
-  if (text === '') return undefined;
-  if (format !== null) {
-    const iso = format.toIso(text);
-    return iso === null ? null : dayMs(iso.slice(0, 10));
-  }
-  const day = dayMs(text);
-  if (day !== null) return day;
-  const ms = readDate(text);
-  return ms === null ? null : dayOf(ms);
+  const text = plainCell(cell, format);
+  if (text === null || text === undefined) return text;
+  const moment = readDate(text);
+  if (moment === null) return null;
+  return moment.kind === 'instant' ? dayOf(moment.ms) : Math.floor(moment.ms / DAY_MS) * DAY_MS;
 }
 
 function readNumber(text: string): number | null {
@@ -229,11 +261,13 @@ function readNumber(text: string): number | null {
   return Number(text) + 0;
 }
 
-function readDate(text: string): number | null {
-  return dayMs(text) ?? instantMs(text.replace(' ', 'T'));
+/** As the helper `date` reads it; no list means the first century. */
+function readDate(text: string): Moment | null {
+  return text.startsWith('00') ? null : readMoment(text);
 }
 
-/** The text of a cell as it is compared: trimmed, and in Unicode's composed form. */
-export function readText(cell: string): string {
-  return cell.trim().normalize('NFC');
+/** Numbers of a column with a decimal comma or point, and what may stand between thousands. */
+function decimalFormat(decimal: ',' | '.'): CellFormat {
+  const example = decimal === ',' ? '1.234,50' : '1,234.50';
+  return { pattern: example, example, plain: (cell) => plainDecimal(compared(cell), decimal) };
 }

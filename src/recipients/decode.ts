@@ -48,7 +48,7 @@ export function sniffEncoding(
  * @throws DecodeFault from `push` and `end`: invalid bytes, or a NUL
  */
 export function createDecoding(encoding: ListEncoding): TextDecoding {
-  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  const read = createReader(encoding);
   let carry: Uint8Array = new Uint8Array(0);
 
   function push(bytes: Uint8Array): string {
@@ -61,7 +61,7 @@ export function createDecoding(encoding: ListEncoding): TextDecoding {
   function decode(bytes: Uint8Array): string {
     let text: string;
     try {
-      text = decoder.decode(bytes);
+      text = read(bytes);
     } catch {
       throw new DecodeFault('encoding', validStart(bytes, encoding));
     }
@@ -73,14 +73,48 @@ export function createDecoding(encoding: ListEncoding): TextDecoding {
   return { push, end: () => decode(carry) };
 }
 
+/** UTF-8 and UTF-16 have every character; code pages have those of some languages, and bytes that mean nothing. */
+export function isCodePage(encoding: ListEncoding): boolean {
+  return !encoding.startsWith('utf-');
+}
+
+/**
+ * Makes the function that reads whole characters. It throws for bytes that the encoding does not define: TextDecoder
+ * takes those of code pages for control characters (U+0080 to U+009F).
+ */
+export function createReader(encoding: ListEncoding): (bytes: Uint8Array) => string {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  if (!isCodePage(encoding)) return (bytes) => decoder.decode(bytes);
+  return (bytes) => {
+    const text = decoder.decode(bytes);
+    if (CONTROLS.test(text)) throw new TypeError('bytes that the code page does not define');
+    return text;
+  };
+}
+
+// In a string, because a pattern must not hold control characters.
+const CONTROLS = /[\u0080-\u009f]/;
+
 /** How many bytes at the end belong to a character that is not complete yet. */
 function unfinished(bytes: Uint8Array, encoding: ListEncoding): number {
   if (encoding === 'utf-8') return unfinishedUtf8(bytes);
-  if (encoding === 'windows-1252') return 0;
+  if (isCodePage(encoding)) return ONE_BYTE.test(encoding) ? 0 : behindBlank(bytes);
   const odd = bytes.length % 2;
   const high = bytes[bytes.length - odd - (encoding === 'utf-16le' ? 1 : 2)];
   return high !== undefined && high >= 0xd8 && high <= 0xdb ? odd + 2 : odd;
 }
+
+const ONE_BYTE = /^(?:windows|iso-8859|koi8|ibm|macintosh|x-mac)/;
+
+/** In the code pages of East Asia a blank, a comma or a line end is never the second byte of a character. */
+function behindBlank(bytes: Uint8Array): number {
+  const isEnd = (byte: number): boolean => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09;
+  const at = bytes.findLastIndex(isEnd);
+  // A text without any is read as it comes, so that not all of it is held.
+  return at === -1 && bytes.length > MOST_HELD ? 0 : bytes.length - at - 1;
+}
+
+const MOST_HELD = 1024 * 1024;
 
 function unfinishedUtf8(bytes: Uint8Array): number {
   for (let back = 1; back <= 3; back++) {
@@ -96,7 +130,11 @@ function validStart(bytes: Uint8Array, encoding: ListEncoding): string {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
   let text = '';
   try {
-    for (let i = 0; i < bytes.length; i++) text += decoder.decode(bytes.subarray(i, i + 1), { stream: true });
+    for (let i = 0; i < bytes.length; i++) {
+      const next = decoder.decode(bytes.subarray(i, i + 1), { stream: true });
+      if (isCodePage(encoding) && CONTROLS.test(next)) break;
+      text += next;
+    }
   } catch {
     // The byte that ends the valid part.
   }
@@ -121,12 +159,18 @@ const GARBLED = new RegExp(
   'u',
 );
 
-/** The first characters of a text that were garbled in this way, or null. */
-export function garbledIn(text: string): string | null {
-  return GARBLED.exec(text)?.[0] ?? null;
+/** What a program writes for bytes that it cannot read, and the controls that no text has: letters are lost. */
+const LOST = /[\u0080-\u009f\ufffd]/;
+
+/** The first characters of a text that were garbled, and how; null: none. */
+export function garbledIn(text: string): { readonly found: string; readonly isLost: boolean } | null {
+  const garbled = GARBLED.exec(text)?.[0];
+  if (garbled !== undefined) return { found: garbled, isLost: false };
+  const lost = LOST.exec(text)?.[0];
+  return lost === undefined ? null : { found: lost, isLost: true };
 }
 
-/** Finds a file that is declared as windows-1252, in which every byte is a character, but is UTF-8. */
+/** Finds a file that is declared to be in a code page, in which nearly every byte is a character, but is UTF-8. */
 export interface Utf8Suspicion {
   /** The next block of the file. */
   add(block: Buffer): void;

@@ -1,7 +1,7 @@
 import { type Code, type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { ListEncoding, ListSpec, Row } from '../model.ts';
-import { isOwnExport, unguardCell } from '../util/csv.ts';
-import { sniffEncoding } from './decode.ts';
+import { cellOf, isOwnExport } from '../util/csv.ts';
+import { createReader, sniffEncoding } from './decode.ts';
 import { findDelimiter, readHeader, SEPARATOR } from './header.ts';
 import { createBlockReader, openListFile } from './list-file.ts';
 import { isEmpty, toRow } from './read.ts';
@@ -54,11 +54,13 @@ export async function withAllFaults(
   if (at?.line === undefined || (code === 'csv-nul' && at.line === 1)) return error;
   const found: Diagnostic[] = [];
   let total = 0;
-  const missing = new Set(error.diagnostics.map(placeOf));
+  const missing = new Map(error.diagnostics.map((fault) => [placeOf(fault), fault]));
   const survey = createSurvey(spec, { seen, checkOf }, (fault) => {
+    // As it was said first: with what is known of the whole list.
+    const said = missing.get(placeOf(fault)) ?? fault;
     missing.delete(placeOf(fault));
     total += 1;
-    if (found.length < NAMED_PROBLEMS) found.push(fault);
+    if (found.length < NAMED_PROBLEMS) found.push(said);
   });
   try {
     await readLines(spec, survey);
@@ -87,8 +89,6 @@ interface Line {
   /** It contains bytes that are not text, or a NUL. */
   readonly isDamaged: boolean;
 }
-
-type Decoder = InstanceType<typeof TextDecoder>;
 
 interface Survey {
   line(bytes: Uint8Array, encoding: ListEncoding): void;
@@ -122,26 +122,27 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
   let isOpen = false;
   /** The line of `lines` in which the open quoted value begins. */
   let opened = 0;
-  let decoders: readonly [fatal: Decoder, tolerant: Decoder] | null = null;
+  let read: ((bytes: Uint8Array) => string) | null = null;
 
   function decode(bytes: Uint8Array, encoding: ListEncoding): Line {
-    decoders ??= [
-      new TextDecoder(encoding, { fatal: true, ignoreBOM: true }),
-      new TextDecoder(encoding, { ignoreBOM: true }),
-    ];
+    read ??= createReader(encoding);
     try {
-      const text = decoders[0].decode(bytes);
+      const text = read(bytes);
       const isDamaged = text.includes('\0');
       if (isDamaged) report(nulCharacter(file, number, encoding));
       return { text, number, isDamaged };
     } catch {
       report(invalidEncoding(file, number, encoding));
-      return { text: decoders[1].decode(bytes), number, isDamaged: true };
+      return { text: new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes), number, isDamaged: true };
     }
   }
 
   function take(line: Line): void {
     if (lines.length === 0 && line.text === '') return;
+    if (line.number < (spec.headerRow ?? 0)) {
+      separator ??= SEPARATOR.exec(line.text)?.[1] ?? null;
+      return;
+    }
     lines.push(line);
     size += line.text.length + 1;
     const isTooLarge = size > MAX_RECORD_CHARACTERS;
@@ -213,7 +214,10 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
     }
     const cells = scanFields(text, found).fields;
     const isEscaped = spec.escaped ?? isOwnExport(readHeader(headerText, cells).columns);
-    const { columns, width, problems } = readHeader(headerText, isEscaped ? cells.map(unguardCell) : cells);
+    const { columns, width, problems } = readHeader(
+      headerText,
+      cells.map((cell) => cellOf(cell, isEscaped)),
+    );
     for (const problem of problems) report(problem);
     // If two columns have the same name, it is unclear which is meant.
     if (problems.some(({ code }) => code === 'csv-duplicate-header')) return;
@@ -240,7 +244,15 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
   function faultOf(fields: readonly string[], line: number): Diagnostic | null {
     if (checks === null) return null;
     const { check, columns, width, isEscaped } = checks;
-    return check(toRow(row, line, isEscaped ? fields.map(unguardCell) : fields, columns, width));
+    return check(
+      toRow(
+        row,
+        line,
+        fields.map((field) => cellOf(field, isEscaped)),
+        columns,
+        width,
+      ),
+    );
   }
 
   return {
@@ -262,7 +274,7 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
   };
 }
 
-const UNREADABLE = /[\0\uFFFD]/g;
+const UNREADABLE = /[\0\uFFFD\u0080-\u009f]/g;
 
 function textOf(lines: readonly Line[]): string {
   return lines.length === 1 ? (lines[0]?.text ?? '') : lines.map(({ text }) => text).join('\n');

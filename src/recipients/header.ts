@@ -1,6 +1,6 @@
 import { type Diagnostic, problem } from '../errors.ts';
+import { compared } from '../util/cell.ts';
 import { maskInPlace, maskText } from '../util/redact.ts';
-import { columnName } from './columns.ts';
 import { positionAt, type RecordText, scanFields } from './refusals.ts';
 
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
@@ -26,8 +26,8 @@ export function findDelimiter(header: string): string {
 }
 
 /**
- * Names of the columns: trimmed, and in Unicode's composed form (NFC), so that a name typed in a template is the same
- * name. Columns at the end without a name are left out: a spreadsheet writes them if a cell was once used.
+ * Names of the columns in the form in which they are compared: a line end or another blank is a space, and characters
+ * that cannot be seen are left out, so that a name typed in a template is the same name. Columns at the end without a name are left out: a spreadsheet writes them if a cell was once used.
  *
  * @param cells the fields of the header
  * @returns the names and how many fields the header has, or everything that is wrong with the names
@@ -36,7 +36,7 @@ export function readHeader(
   header: RecordText,
   cells: readonly string[],
 ): { columns: readonly string[]; width: number; problems: readonly Diagnostic[] } {
-  const names = cells.map(columnName);
+  const names = cells.map(compared);
   // A header of blanks only has no trailing empty columns.
   const columns = names.slice(0, names.findLastIndex((name) => name !== '') + 1 || names.length);
   const { starts } = scanFields(header.text, header.delimiter);

@@ -1,8 +1,10 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { ColumnType, ColumnTypes, Json, JsonObject, ListSpec, Where } from '../model.ts';
+import { compared, comparedPart } from '../util/cell.ts';
+import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { addDays, type DateFormat, type DayStep, dayMs, readDayStep } from '../util/time.ts';
-import { columnName, listed, readCell, readText, readType } from './columns.ts';
+import { addDays, type CellFormat, createInstantOf, type DayStep, dayMs, readDayStep } from '../util/time.ts';
+import { listed, readCell, readType } from './columns.ts';
 
 /** Every operator that a condition on a column can use, and its column types. The list is closed. */
 export const OPERATORS = {
@@ -110,7 +112,7 @@ function isDateOperator(name: string): boolean {
 
 /** `recipients.columns`, and as dates the columns that the query compares with a day. */
 export function columnTypes({ columns, where }: Pick<ListSpec, 'columns' | 'where'>): ColumnTypes {
-  const named = new Set(Object.keys(columns).map(columnName));
+  const named = new Set(Object.keys(columns).map(compared));
   const dates = where === null ? [] : datesIn(where.query).filter((name) => !named.has(name));
   return dates.length === 0 ? columns : { ...Object.fromEntries(dates.map((name) => [name, 'date'])), ...columns };
 }
@@ -118,7 +120,7 @@ export function columnTypes({ columns, where }: Pick<ListSpec, 'columns' | 'wher
 function datesIn(query: JsonObject): string[] {
   return Object.entries(query).flatMap(([name, value]) => {
     if (Array.isArray(value)) return value.filter(isMapping).flatMap(datesIn);
-    return !name.startsWith('$') && isMapping(value) && asksDate(value) ? [columnName(name)] : [];
+    return !name.startsWith('$') && isMapping(value) && asksDate(value) ? [compared(name)] : [];
   });
 }
 
@@ -133,7 +135,7 @@ export interface QueryColumn {
   readonly name: string;
   readonly type: ColumnType;
   /** How its dates are written in the list; null: as ISO 8601. */
-  readonly format: DateFormat | null;
+  readonly format: CellFormat | null;
 }
 
 function isOperator(name: string): name is Operator {
@@ -156,10 +158,12 @@ export function readQuery(
   today: number,
 ): { readonly conditions: readonly Condition[] } | Diagnostic[] {
   const problems: Diagnostic[] = [];
-  const typeOf = new Map(Object.entries(types).map(([name, type]) => [columnName(name), type]));
+  const typeOf = new Map(Object.entries(types).map(([name, type]) => [compared(name), type]));
   const refuse = (message: string, hint?: string): void => {
     problems.push(problem('invalid-where', message, { at: where.at, ...(hint === undefined ? {} : { hint }) }));
   };
+  const instantOf = onDemand(() => createInstantOf(where.timeZone));
+  const clock: Clock = { today, instantOf: (wallMs) => instantOf()(wallMs) };
   const conditions = readMapping(where.query, []);
   return problems.length > 0 ? problems : { conditions };
 
@@ -193,13 +197,13 @@ export function readQuery(
   }
 
   function readColumn(name: string, value: Json, path: readonly string[]): readonly OnColumn[] {
-    const index = columns.indexOf(columnName(name));
+    const index = columns.indexOf(compared(name));
     if (index === -1) {
       const hint = [didYouMean(name, columns).hint, listed(columns)].filter((part) => part !== undefined).join(' ');
       refuse(`${place(path)} asks for the column "${name}", which the list does not have.`, hint);
       return [];
     }
-    const column = { index, name: columnName(name), ...readType(typeOf.get(columnName(name)) ?? 'string') };
+    const column = { index, name: compared(name), ...readType(typeOf.get(compared(name)) ?? 'string') };
     if (!isMapping(value)) return readTest(column, '$eq', value, path);
     return readOperators(column, value, path);
   }
@@ -228,7 +232,7 @@ export function readQuery(
     value: Json,
     path: readonly string[],
   ): readonly OnColumn[] {
-    const found = dayWord(column, operator, value) ?? readOperand(column, operator, value, today);
+    const found = dayWord(column, operator, value) ?? readOperand(column, operator, value, clock);
     if ('operand' in found) return [{ kind: 'test', column, operator, operand: found.operand }];
     refuse(`${place(path)} ${found.problem}.`, found.hint);
     return [];
@@ -289,21 +293,29 @@ function unknownOperator(name: string, path: readonly string[]): [string, string
 /** `problem` follows on the place of the operator. */
 type OperandResult = { readonly operand: Test['operand'] } | { readonly problem: string; readonly hint: string };
 
+/** What dates without a zone, and relative ones, are read by. */
+interface Clock {
+  /** The day from which relative dates count, as its midnight in UTC. */
+  readonly today: number;
+  readonly instantOf: (wallMs: number) => number;
+}
+
 /** Reads the operand of an operator as the type of its column: nothing is converted silently. */
-function readOperand(column: QueryColumn, operator: Operator, value: Json, today: number): OperandResult {
+function readOperand(column: QueryColumn, operator: Operator, value: Json, clock: Clock): OperandResult {
+  const { today } = clock;
   const { operand, types } = OPERATORS[operator];
   const { type } = column;
   if (!types.some((t) => t === type)) return notForType(column, operator);
   if (operand === 'switch') return typeof value === 'boolean' ? { operand: value } : notSwitch(operator);
   if (operand === 'text')
-    return typeof value === 'string' && value !== '' ? { operand: value.normalize('NFC') } : notText(operator, value);
+    return typeof value === 'string' && value !== '' ? { operand: comparedPart(value) } : notText(operator, value);
   if (operand === 'day' || operand === 'span') return readDays(operator, value, today);
   if (type === 'date' && comparesDays(operator, value)) return readDays(operator, value, today);
-  if (operand === 'value') return readValue(column, value);
+  if (operand === 'value') return readValue(column, value, clock);
   if (!Array.isArray(value) || value.length === 0) {
     return { problem: 'needs a list of values', hint: `For example ${operator}: [${EXAMPLES[type]}].` };
   }
-  const found = value.map((item: Json) => readValue(column, item));
+  const found = value.map((item: Json) => readValue(column, item, clock));
   return (
     found.find((item) => 'problem' in item) ?? {
       operand: found.flatMap((item) => ('operand' in item ? [item.operand as Scalar] : [])),
@@ -328,12 +340,12 @@ function readDays(operator: Operator, value: Json, today: number): OperandResult
 
 const DURATIONS = 'P14D, P1M or -P2W';
 
-function readValue(column: QueryColumn, value: Json): OperandResult {
+function readValue(column: QueryColumn, value: Json, { instantOf }: Clock): OperandResult {
   const { type } = column;
-  if (type === 'string' && typeof value === 'string') return { operand: readText(value) };
+  if (type === 'string' && typeof value === 'string') return { operand: compared(value) };
   if (type === 'number' && typeof value === 'number' && Number.isFinite(value)) return { operand: value };
   if (type === 'date' && typeof value === 'string') {
-    const date = readCell('date', value);
+    const date = readCell('date', value, null, instantOf);
     if (typeof date === 'number') return { operand: date };
   }
   return wrongValue(column, value);

@@ -3,15 +3,17 @@ import { createRequire } from 'node:module';
 import type { InfoRecord } from 'csv-parse';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { InlineList, ListEncoding, ListSpec, Row } from '../model.ts';
-import { isOwnExport, unguardCell } from '../util/csv.ts';
+import { compared, isBlank } from '../util/cell.ts';
+import { cellOf, isOwnExport } from '../util/csv.ts';
 import type { Meter } from '../util/long-work.ts';
 import { onDemand } from '../util/on-demand.ts';
-import { columnName } from './columns.ts';
+import { wantedColumns } from './columns.ts';
 import {
   createDecoding,
   createUtf8Suspicion,
   DecodeFault,
   garbledIn,
+  isCodePage,
   sniffEncoding,
   type TextDecoding,
   type Utf8Suspicion,
@@ -24,6 +26,7 @@ import {
   emptyRows,
   garbledText,
   invalidEncoding,
+  laterHeaderHint,
   MAX_RECORD_CHARACTERS,
   noHeader,
   noRows,
@@ -32,6 +35,7 @@ import {
   type RecordText,
   raggedFault,
   rowTooLarge,
+  scanFields,
   syntaxFault,
   wrongEncoding,
 } from './refusals.ts';
@@ -40,10 +44,12 @@ export type { ListDigest } from './list-file.ts';
 
 /** A list whose header has been read. */
 export interface List {
-  /** Names of the columns, trimmed and NFC. */
+  /** Names of the columns, as they are compared. */
   readonly columns: readonly string[];
   /** Line of the header: 1, but after a `sep=` line or empty lines. Of a list in a campaign file: its first row's line. */
   readonly headerLine: number;
+  /** A line below that has names which the campaign asks for: the header may be there, under a title. Null: none. */
+  readonly laterHeader: number | null;
   /** The rows, in batches; can be called once. Nothing is read ahead: the consumer asks for each batch. */
   rows(): AsyncGenerator<readonly Row[]>;
   /** Rows handed out so far. */
@@ -65,6 +71,7 @@ export const ONLY_CELLS = {
   to: '',
   key: [],
   duplicates: null,
+  headerRow: null,
   defaultCountry: null,
   delimiter: null,
   encoding: null,
@@ -121,7 +128,10 @@ export async function openList(spec: ListSpec, options: ListOptions = {}): Promi
     const { header, ...top } = await readTop(spec, text);
     return createList(
       spec,
-      { ...top, ...(await readColumns(spec, header)) },
+      {
+        ...top,
+        ...(await readColumns(spec, header).catch((error: unknown) => withLater(error, laterHeader(spec, top)))),
+      },
       {
         text,
         suspicion,
@@ -192,7 +202,7 @@ async function* readText(
         ({ encoding, skip: at } = sniffEncoding(block, spec.encoding));
         decoding = createDecoding(encoding);
       }
-      if (encoding === 'windows-1252') suspicion.add(block);
+      if (isCodePage(encoding)) suspicion.add(block);
       for (; at < block.length; at += pieceBytes) yield decoding.push(block.subarray(at, at + pieceBytes));
     }
     if (decoding !== null) yield decoding.end();
@@ -213,21 +223,29 @@ interface Top {
 }
 
 /** Empty lines; a CR at the end of a piece may be half of a CR LF. */
+const LINE_END = /\r\n|\n|\r(?=[^\n])/;
 const EMPTY_LINES = /^(?:\r\n|\n|\r(?=[^\n]))+/;
 
 /** Reads up to the header, behind a `sep=` line if there is one. Its end must be known before its delimiter is. */
 async function readTop(spec: ListSpec, pieces: TextPieces): Promise<Top> {
   const { file } = spec;
+  const headerRow = spec.headerRow ?? 1;
   let text = '';
   let line = 1;
   let separator: string | null = null;
   let isEnd = false;
   for (;;) {
-    const blank = EMPTY_LINES.exec(text)?.[0] ?? '';
+    // What is above the header is no part of the list.
+    for (let end = LINE_END.exec(text); line < headerRow && end !== null; end = LINE_END.exec(text)) {
+      separator ??= SEPARATOR.exec(text.slice(0, end.index))?.[1] ?? null;
+      text = text.slice(end.index + end[0].length);
+      line += 1;
+    }
+    const blank = line < headerRow ? '' : (EMPTY_LINES.exec(text)?.[0] ?? '');
     text = text.slice(blank.length);
     line += countLines(blank);
     const end = recordEnd(text);
-    const isWhole = end < text.length - 1 || (isEnd && text.trim() !== '');
+    const isWhole = line >= headerRow && (end < text.length - 1 || (isEnd && text.trim() !== ''));
     if (isWhole) {
       const record = text.slice(0, end);
       const rest = text.slice(end).replace(/^(?:\r\n?|\n)/, '');
@@ -242,7 +260,7 @@ async function readTop(spec: ListSpec, pieces: TextPieces): Promise<Top> {
       line = restLine;
       continue;
     }
-    if (isEnd) throw refuse(noHeader(file));
+    if (isEnd) throw refuse(noHeader(file, spec.headerRow));
     if (text.length > MAX_RECORD_CHARACTERS) {
       const delimiter = spec.delimiter ?? separator ?? findDelimiter(text);
       throw refuse(syntaxFault({ file, text, line, delimiter }, true) ?? rowTooLarge(file, line));
@@ -265,6 +283,29 @@ function recordEnd(text: string): number {
   return text.length;
 }
 
+/** Lines under a title, of those that were read together with it, in which a header is looked for. */
+const MOST_LINES_ABOVE = 20;
+
+/** The line of the first row below that has a name which the campaign asks for; null: none has. */
+function laterHeader(spec: ListSpec, { rest, restLine }: Omit<Top, 'header'>): number | null {
+  const names = new Set([...wantedColumns(spec)].map(compared));
+  const lines = rest.split(/\r\n?|\n/).slice(0, MOST_LINES_ABOVE);
+  const found = lines.findIndex((text) => {
+    const { fields } = scanFields(text, spec.delimiter ?? findDelimiter(text));
+    return fields.some((field) => names.has(compared(field)));
+  });
+  return found === -1 ? null : restLine + found;
+}
+
+/** A header that cannot be one may be a title. */
+function withLater(error: unknown, line: number | null): never {
+  if (line === null || !(error instanceof HandbillError)) throw error;
+  const [first, ...others] = error.diagnostics;
+  if (first === undefined) throw error;
+  const hint = `${laterHeaderHint(line)} ${first.hint ?? ''}`.trim();
+  throw new HandbillError(error.exit, [{ ...first, hint }, ...others], error.total);
+}
+
 interface Columns {
   readonly columns: readonly string[];
   /** Fields of the header: columns without a name at its end are left out. */
@@ -279,9 +320,12 @@ async function readColumns(spec: ListSpec, header: RecordText): Promise<Columns>
   const parser = createRecordParser(header);
   const [cells = []] = [...(await parser.push(header.text)), ...(await parser.end())].map(({ fields }) => fields);
   if (parser.fault() !== null) throw parser.fault();
-  if (header.text.trim() === '') throw refuse(noHeader(spec.file));
+  if (header.text.trim() === '') throw refuse(noHeader(spec.file, spec.headerRow));
   const isEscaped = spec.escaped ?? isOwnExport(readHeader(header, cells).columns);
-  const { columns, width, problems } = readHeader(header, isEscaped ? cells.map(unguardCell) : cells);
+  const { columns, width, problems } = readHeader(
+    header,
+    cells.map((cell) => cellOf(cell, isEscaped)),
+  );
   if (problems.length > 0) {
     throw new HandbillError(EXIT.refused, problems.slice(0, MOST_HEADER_PROBLEMS), problems.length);
   }
@@ -323,12 +367,15 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
     // Line ends may be mixed, and those in quotes stay as they are.
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
+    // Quotes that csv-parse does not look for any more are looked for below: `="0740"` is a value.
+    relax_quotes: true,
     on_record: take,
   });
   // The callbacks below get the same errors.
   parser.on('error', () => {});
 
   function take(fields: string[], info: InfoRecord): null {
+    if (fault === null && fields.some(hasQuote)) fault = quoteFault(info.bytes);
     const isEmptyLine = fields.length === 1 && fields[0] === '' && held[start - heldFrom] !== QUOTE;
     checkSize(info.bytes);
     if (!isEmptyLine && fault === null) records.push({ fields, line });
@@ -337,6 +384,11 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
     lines = info.lines;
     start = info.bytes;
     return null;
+  }
+
+  function quoteFault(end: number): Error | null {
+    const found = syntaxFault({ file, text: textTo(end), line, delimiter }, false);
+    return found === null ? null : refuse(found);
   }
 
   /** Text of the record that is being read, up to a byte of the whole text. */
@@ -373,6 +425,14 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
 }
 
 const QUOTE = 0x22;
+
+function hasQuote(field: string): boolean {
+  return field.includes('"');
+}
+
+function isFormula(field: string): boolean {
+  return field.startsWith('="');
+}
 
 interface Source {
   readonly text: TextPieces;
@@ -423,10 +483,10 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
   function toRows(batch: readonly CsvRecord[]): Row[] {
     const rows: Row[] = [];
     for (const { fields, line } of batch) {
-      const cells = isEscaped ? fields.map(unguardCell) : fields;
+      const cells = isEscaped || fields.some(isFormula) ? fields.map((field) => cellOf(field, isEscaped)) : fields;
       if (isGarbled && garbled === null) {
         const found = garbledIn(fields.join(' | '));
-        if (found !== null) garbled = garbledText(file, line, found);
+        if (found !== null) garbled = garbledText(file, line, found.found, found.isLost);
       }
       if (!isEmpty(cells)) rows.push(toRow(count + rows.length, line, cells, columns.length, width));
       else if (++empty.count === 1) empty.line = line;
@@ -436,9 +496,9 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
 
   const suspected = (): readonly Diagnostic[] => {
     const line = suspicion.line();
-    if (line !== null) return [wrongEncoding(file, line)];
-    // Where windows-1252 is declared, the setting is what may be wrong.
-    return garbled === null || spec.encoding === 'windows-1252' ? [] : [garbled];
+    if (line !== null) return [wrongEncoding(file, line, spec.encoding ?? '')];
+    // Where a code page is declared, the setting is what may be wrong.
+    return garbled === null || isCodePage(spec.encoding ?? 'utf-8') ? [] : [garbled];
   };
   const notes = (): readonly Diagnostic[] => [
     ...suspected(),
@@ -447,7 +507,10 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
     ...(count === 0 ? [noRows(file)] : []),
   ];
 
-  return { columns, headerLine, rows: readOnce(rows), count: () => count, notes, ...source };
+  const later = [...wantedColumns(spec)].every((name) => columns.includes(compared(name)))
+    ? null
+    : laterHeader(spec, top);
+  return { columns, headerLine, laterHeader: later, rows: readOnce(rows), count: () => count, notes, ...source };
 }
 
 function readOnce<T>(read: () => AsyncGenerator<T>): () => AsyncGenerator<T> {
@@ -463,10 +526,6 @@ function readOnce<T>(read: () => AsyncGenerator<T>): () => AsyncGenerator<T> {
 export function isEmpty(fields: readonly string[]): boolean {
   // Hardly any row begins with such a field.
   return isBlank(fields[0] ?? '') && fields.every(isBlank);
-}
-
-function isBlank(field: string): boolean {
-  return field === '' || field.trim() === '';
 }
 
 /** A row of as many values as the header has columns, or what is wrong with it. */
@@ -491,7 +550,7 @@ const BATCH_ROWS = 256;
  */
 function openInline(inline: InlineList, file: string, expected: ListDigest | null): List {
   const headerLine = inline.rows[0]?.line ?? 1;
-  const columns = inline.columns.map(columnName);
+  const columns = inline.columns.map(compared);
   const problems = checkNames(columns, () => ({ at: { file, line: headerLine } }));
   if (problems.length > 0) throw refuse(...problems);
   const digest = hashInline(inline);
@@ -513,6 +572,7 @@ function openInline(inline: InlineList, file: string, expected: ListDigest | nul
   return {
     columns,
     headerLine,
+    laterHeader: null,
     rows: readOnce(rows),
     count: () => count,
     digest: () => digest,
@@ -527,7 +587,7 @@ function openInline(inline: InlineList, file: string, expected: ListDigest | nul
  * Lines of the file are left out, so that a comment above the list does not make it another list.
  */
 function hashInline(inline: InlineList): ListDigest {
-  const records = [inline.columns.map(columnName), ...inline.rows.map((row) => row.values)];
+  const records = [inline.columns.map(compared), ...inline.rows.map((row) => row.values)];
   const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   const blocks: string[] = [];
   for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {

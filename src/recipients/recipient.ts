@@ -1,5 +1,6 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
+import { compared, type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
 import { type ZoneFault, zoneFault } from '../util/zone-name.ts';
 import { ADDRESS_WORDS, type Address, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
 import { resolveColumns, type TypedColumn, typedColumns, typeFault } from './columns.ts';
@@ -24,7 +25,7 @@ export function isInvalidRow(result: Recipient | InvalidRow): result is InvalidR
 
 /**
  * Makes the function that turns a row into a recipient: the normalised address (an E.164 number, an email address or
- * the id of a contact), and the key that identifies the person (the columns `recipients.key`, trimmed and NFC, else the
+ * the id of a contact), and the key that identifies the person (the columns `recipients.key`, as texts are compared, else the
  * address). Cells of columns with a type must hold it, whether or not anything asks for them; dates that are written in
  * a format of their own become ISO 8601.
  * @param columns names of the list's columns
@@ -102,12 +103,13 @@ function joined(faults: readonly InvalidRow[]): InvalidRow {
 /** Templates and variables get one form of a date, whatever the form in the list. */
 function withIsoDates(values: readonly string[], formatted: readonly TypedColumn[]): readonly string[] {
   const read = [...values];
-  for (const { index, format } of formatted) read[index] = format?.toIso(values[index] ?? '') ?? '';
+  for (const { index, format } of formatted) read[index] = format?.plain(values[index] ?? '') ?? '';
   return read;
 }
 
+/** Empty where a program wrote something else than an id: many recipients would share it. */
 function identify(cell: string): string {
-  return cell.trim().normalize('NFC');
+  return damageOf(cell) === null ? compared(cell) : '';
 }
 
 /**
@@ -132,12 +134,22 @@ function invalidAddress(spec: ListSpec, row: Row, cell: string, found: AddressPr
 }
 
 function emptyKey(spec: ListSpec, row: Row, columns: readonly number[]): InvalidRow {
-  const empty = columns.findIndex((column) => identify(row.values?.[column] ?? '') === '');
-  const message = `The column "${spec.key[empty]}", which identifies the recipient (\`recipients.key\`), is empty.`;
+  const cells = columns.map((column) => row.values?.[column] ?? '');
+  const empty = cells.findIndex((cell) => identify(cell) === '');
+  const damage = damageOf(cells[empty] ?? '');
+  const holds = damage === null ? 'is empty' : `holds ${damageText(cells[empty] ?? '', damage)}`;
+  const message = `The column "${spec.key[empty]}", which identifies the recipient (\`recipients.key\`), ${holds}.`;
   const one = ADDRESS_WORDS[spec.kind].one;
-  const hint = `Fill it in, or leave \`recipients.key\` out: then the ${one} identifies the recipient.`;
+  const remedy = damage === null ? 'Fill it in' : AS_TEXT[damage];
+  const hint = `${remedy}, or leave \`recipients.key\` out: then the ${one} identifies the recipient.`;
   return invalid(row, 'bad-row', problem('empty-key', message, { ...at(spec, row), hint }));
 }
+
+const AS_TEXT: Readonly<Record<Damage, string>> = {
+  'error-value': 'Correct it in the spreadsheet',
+  'no-value': 'Fill it in',
+  scientific: 'Give the column the format "Text" in the spreadsheet, enter the ids again and save',
+};
 
 function wrongType(spec: ListSpec, row: Row, { message, hint }: { message: string; hint: string }): InvalidRow {
   return invalid(row, 'bad-row', problem('column-type', message, { ...at(spec, row), hint }));
@@ -148,7 +160,7 @@ function createZoneCheck(): (cell: string) => ZoneFault | null {
   const known = new Set<string>(['']);
   return (cell) => {
     if (known.has(cell)) return null;
-    const name = cell.trim();
+    const name = holdsNothing(cell) ? '' : trimBlanks(cell);
     const fault = known.has(name) ? null : zoneFault(name);
     if (fault === null && known.size < MOST_ZONES) known.add(name);
     return fault;

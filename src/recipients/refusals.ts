@@ -44,7 +44,11 @@ export function scanFields(text: string, delimiter: string): FieldScan {
   for (let at = 0; ; ) {
     starts.push(at);
     let end: number;
-    if (text[at] === '"') {
+    const formula = formulaAt(text, at, delimiter);
+    if (formula !== null) {
+      end = at + formula.length;
+      fields.push(formula);
+    } else if (text[at] === '"') {
       const close = closingQuote(text, at + 1);
       if (close === -1) return stopped('unclosed-quote', at);
       end = close + 1;
@@ -61,6 +65,15 @@ export function scanFields(text: string, delimiter: string): FieldScan {
     if (!text.startsWith(delimiter, end)) return { starts, fields, fault: null };
     at = end + delimiter.length;
   }
+}
+
+/** `="0740"` without quotes around it, as exporters write it to keep a zero; null: something else. */
+function formulaAt(text: string, at: number, delimiter: string): string | null {
+  if (text[at] !== '=' || text[at + 1] !== '"') return null;
+  const close = text.indexOf('"', at + 2);
+  if (close === -1 || !isFieldEnd(text, close + 1, delimiter)) return null;
+  const formula = text.slice(at, close + 1);
+  return /[\r\n]/.test(formula) || formula.includes(delimiter) ? null : formula;
 }
 
 function isFieldEnd(text: string, at: number, delimiter: string): boolean {
@@ -107,7 +120,19 @@ const HINTS = {
   'unclosed-quote': 'Close the value with a quote. A quote inside a value is written twice.',
 } as const satisfies Record<FieldFault['kind'], string>;
 
-export function noHeader(file: string): Diagnostic {
+/** For a list whose first row is not its header. */
+export function laterHeaderHint(line: number): string {
+  return `Line ${line} looks like the header: set \`recipients.headerRow: ${line}\`.`;
+}
+
+export function noHeader(file: string, headerRow: number | null): Diagnostic {
+  if (headerRow !== null) {
+    const message = `The list ${file} has nothing on line ${headerRow} and below, where \`recipients.headerRow\` says its header is.`;
+    return problem('csv-no-header', message, {
+      at: { file, line: headerRow },
+      hint: 'Give the line with the names of the columns.',
+    });
+  }
   return problem('csv-no-header', `The list ${file} is empty.`, {
     at: { file, line: 1 },
     hint: 'The first row names the columns, for example: msisdn,name',
@@ -144,7 +169,7 @@ export function rowTooLarge(file: string, line: number): Diagnostic {
 }
 
 export function nulCharacter(file: string, line: number, encoding: ListEncoding): Diagnostic {
-  const wide = encoding === 'utf-8' || encoding === 'windows-1252';
+  const wide = !encoding.startsWith('utf-16');
   return problem('csv-nul', 'The list holds a NUL character.', {
     at: { file, line },
     hint: wide
@@ -156,25 +181,40 @@ export function nulCharacter(file: string, line: number, encoding: ListEncoding)
 export function invalidEncoding(file: string, line: number, encoding: ListEncoding): Diagnostic {
   return problem('invalid-encoding', `The list is not valid ${encoding.toUpperCase()}.`, {
     at: { file, line },
-    hint: 'Save it as "CSV UTF-8", or set `recipients.encoding`, for example to windows-1252.',
+    hint: `Save it as "CSV UTF-8", or set \`recipients.encoding\` to the encoding of the program that wrote it: ${CODE_PAGES}.`,
   });
 }
 
+const CODE_PAGES =
+  'windows-1252 (Excel in Western Europe), windows-1250 (Central Europe), windows-1251 (Cyrillic), macintosh, shift_jis, gbk';
+
 /** @param line - of the first character outside ASCII */
-export function wrongEncoding(file: string, line: number): Diagnostic {
-  return warning('wrong-encoding', 'The list looks like UTF-8, but is read as windows-1252: é becomes Ã©.', {
+export function wrongEncoding(file: string, line: number, encoding: ListEncoding): Diagnostic {
+  const example = encoding === 'windows-1252' ? ': é becomes Ã©' : '';
+  return warning('wrong-encoding', `The list looks like UTF-8, but is read as ${encoding}${example}.`, {
     at: { file, line },
     hint: `Set \`recipients.encoding: utf-8\`. Nothing has to be done if \`preview\` shows line ${line} as it should be.`,
   });
 }
 
-/** @param found - what a cell of the line holds, such as Ã© */
-export function garbledText(file: string, line: number, found: string): Diagnostic {
+/**
+ * @param found - what a cell of the line holds, such as Ã©
+ * @param isLost - it stands for a letter that no program can bring back
+ */
+export function garbledText(file: string, line: number, found: string, isLost: boolean): Diagnostic {
+  if (isLost) {
+    const code = `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+    const what = found === '\ufffd' ? 'the mark of letters that could not be read' : 'a control character';
+    const message = `The list holds ${code}, ${what}: it was read in a wrong encoding before it was saved.`;
+    return warning('wrong-encoding', message, { at: { file, line }, hint: EXPORT_AGAIN });
+  }
   return warning('wrong-encoding', `The list holds "${found}": UTF-8 that was read as windows-1252 and saved again.`, {
     at: { file, line },
-    hint: 'Export the list again, as UTF-8: messages would show these characters.',
+    hint: EXPORT_AGAIN,
   });
 }
+
+const EXPORT_AGAIN = 'Export the list again, as UTF-8: messages would show these characters.';
 
 const MAGIC: readonly (readonly [string, readonly number[]])[] = [
   ['an Excel workbook or another zip archive', [0x50, 0x4b, 0x03, 0x04]],

@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../errors.ts';
 import type { ColumnTypes, Where } from '../model.ts';
-import { createDayOf, dayText, isAnniversary, iso } from '../util/time.ts';
-import { readCell, readCellDay, readText, typeFault } from './columns.ts';
+import { compared, holdsNothing } from '../util/cell.ts';
+import { createDayOf, createInstantOf, dayText, isAnniversary, iso } from '../util/time.ts';
+import { readCell, readCellDay, typeFault } from './columns.ts';
 import {
   asksForDay,
   type Condition,
@@ -33,7 +34,7 @@ export interface Segment {
 
 /**
  * Compiles a segment. Empty cells of typed columns are absent values: only $ne, $nin, $not, $nor and `$exists: false`
- * hold for them. Text is compared exactly, except for blanks around it.
+ * hold for them, and for a word such as NULL. Text is compared as the helper `eq` does.
  *
  * @param columns names of the list's columns
  * @param types what the columns hold (`columnTypes`); a column that is not named contains text
@@ -56,6 +57,8 @@ function createSegment(root: Condition, timeZone: string): Segment {
   const dated = uniqueColumns(testsOf(root).filter((one) => one.kind === 'test' && asksForDay(one)));
   const dayOf = dated.length === 0 ? () => 0 : createDayOf(timeZone);
   const typed = used.flatMap(({ type, ...column }) => (type === 'string' ? [] : [{ ...column, type }]));
+  const isTimed = used.some(({ type }) => type === 'date');
+  const instantOf = isTimed ? createInstantOf(timeZone) : () => 0;
   const test = testerOf(root);
   const testers = new Map<Condition, Tester>();
   // One for all rows, since nothing keeps it.
@@ -64,7 +67,7 @@ function createSegment(root: Condition, timeZone: string): Segment {
   function fill(values: readonly string[]): boolean {
     for (const column of used) {
       const cell = values[column.index] ?? '';
-      const value = column.type === 'string' ? readText(cell) : readCell(column.type, cell, column.format);
+      const value = column.type === 'string' ? compared(cell) : readCell(column.type, cell, column.format, instantOf);
       if (value === null) return false;
       read.values.set(column.index, value);
     }
@@ -184,7 +187,7 @@ function comparisonOf({ operator, operand }: Test): (value: Scalar | undefined) 
       return (value) => !list.has(value);
     // A cell of text is never absent, only empty.
     case '$exists':
-      return (value) => (value !== undefined && value !== '') === operand;
+      return (value) => (typeof value === 'string' ? !holdsNothing(value) : value !== undefined) === operand;
     case '$startsWith':
       return isText((value, wanted) => value.startsWith(wanted));
     case '$endsWith':

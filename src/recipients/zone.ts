@@ -1,5 +1,5 @@
 import type { ListSpec, Recipient } from '../model.ts';
-import { columnName } from './columns.ts';
+import { compared, holdsNothing, trimBlanks } from '../util/cell.ts';
 import { ZONES_OF_PREFIXES } from './zone-data.ts';
 
 /** Finds the possible time zones of a recipient. */
@@ -17,7 +17,7 @@ interface ZoneReader {
  * @param columns names of the list's columns
  */
 export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, columns: readonly string[]): ZoneReader {
-  const column = spec.timeZone === null ? -1 : columns.indexOf(columnName(spec.timeZone));
+  const column = spec.timeZone === null ? -1 : columns.indexOf(compared(spec.timeZone));
   const table = spec.kind === 'msisdn' ? createZoneTable() : null;
   const sets: (readonly string[])[] = [...(table?.sets ?? [])];
   const ids = new Map<string, number>();
@@ -31,7 +31,7 @@ export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, colu
   return {
     of(recipient) {
       const cell = column === -1 ? '' : (recipient.values[column] ?? '');
-      const id = cell === '' ? -1 : (ids.get(cell) ?? add(cell.trim()));
+      const id = cell === '' ? -1 : (ids.get(cell) ?? add(holdsNothing(cell) ? '' : trimBlanks(cell)));
       return id === -1 && table !== null ? table.find(recipient.to) : id;
     },
     names: (id) => sets[id] ?? [],

@@ -4,6 +4,7 @@ import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Decision, SendDecision } from '../model.ts';
 import { budgetNotice, budgetState, checkBudget } from '../plan/budget.ts';
+import { createCellCheck } from '../plan/cell-check.ts';
 import { openReach } from '../plan/contact-history.ts';
 import { decisions } from '../plan/decide.ts';
 import { createEstimator } from '../plan/estimate.ts';
@@ -104,6 +105,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
 
   const budget = budgetState(plan, prices, options.now(), sampled === undefined ? ledger : undefined);
   const comparisons = createComparisonCheck(plan);
+  const cells = createCellCheck(plan);
   const paused = pausedWarning(ledger && pauseOfCampaign(ledger, campaign, plan.environment.name));
   const sample = sampled === undefined ? [] : [sampled];
   const said = [...sample, ...plan.warnings, ...suppressions.warnings, ...paused, ...(reached?.warnings ?? [])];
@@ -117,6 +119,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
           if (decision.decision === 'done' && decision.sentTo !== undefined) changed += 1;
           estimator.add(decision);
           comparisons.add(decision);
+          cells.add(decision);
           abandoned?.add(decision);
           if (decision.decision === 'invalid') {
             invalid += 1;
@@ -130,7 +133,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
       throw joinFaults(problems, invalid, error);
     }
     yield previewer.rest();
-    said.push(...stream.notes(), ...comparisons.unmet());
+    said.push(...stream.notes(), ...cells.warnings(), ...comparisons.unmet());
     // Of a run that has begun, the rules are not asked about all rows.
     if (startedAtMs === null) said.push(...(reached?.unfollowed() ?? []));
     said.push(...(abandoned?.warnings() ?? []));

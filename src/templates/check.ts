@@ -19,7 +19,7 @@ import {
 import { warnOfText } from './entities.ts';
 import { checkExpression, checkGiven, checkHelper, IN_CONDITIONS } from './expression.ts';
 import { OWN_HELPERS, SIGNATURES } from './helpers/helpers.ts';
-import { isSpacedColumn, needs, resolveName, resolvePath } from './names.ts';
+import { columnsIn, isSpacedColumn, needs, noteShown, resolveName, resolvePath } from './names.ts';
 import { Handlebars, type Parsed, parseTemplate } from './parse.ts';
 import { type Located, offsetOf, slice } from './position.ts';
 import {
@@ -87,6 +87,7 @@ function checkMustache(statement: MustacheStatement, place: Place, state: State)
     return [];
   }
   if (place.mandatory) for (const column of needs(checked.out)) state.required.add(column);
+  noteShown(checked.out, place, state);
   return [output(checked.out, statement.escaped, state)];
 }
 
@@ -148,7 +149,8 @@ function checkBlock(statement: BlockStatement, place: Place, state: State): Stat
     notAllowed(state, place, path.loc, 'Block parameters (as |name|) are not available.');
   }
   const condition = checkCondition(name, statement, { ...place, mandatory: false }, state);
-  const inside = deeper(place, { mandatory: false });
+  const guarded = new Set([...place.guarded, ...(condition === null ? [] : columnsIn(condition))]);
+  const inside = deeper(place, { mandatory: false, guarded });
   const body = program === undefined ? [] : checkProgram(program, inside, state);
   const otherwise = inverse === undefined ? null : checkProgram(inverse, inside, state);
   return condition === null ? [] : [block(name, condition, body, otherwise)];

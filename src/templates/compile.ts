@@ -5,12 +5,12 @@ import { checkProgram, withoutFinalLineEnd } from './check.ts';
 import { createHelpers, type HelperFunction } from './helpers/helpers.ts';
 import { Handlebars, parseTemplate } from './parse.ts';
 import { TEMPLATE_LIMITS } from './position.ts';
-import type { Comparison, State } from './state.ts';
+import type { Comparison, Shown, State } from './state.ts';
 import type { TemplateValues } from './values.ts';
 import { RenderError } from './values.ts';
 
 export { columnTag } from './names.ts';
-export type { Comparison } from './state.ts';
+export type { Comparison, Shown } from './state.ts';
 export { createValues, RenderError, type TemplateValues } from './values.ts';
 
 export interface TemplateOptions {
@@ -34,6 +34,8 @@ export interface CompiledTemplate {
   readonly columns: readonly string[];
   /** Columns that must not be empty: needed outside `{{#if}}` and `{{#unless}}`, and without a `default`. */
   readonly required: readonly string[];
+  /** How it shows the cells of columns that it does not only read. */
+  readonly shown: ReadonlyMap<string, Shown>;
   /** Where it compares a column with a text of its own. */
   readonly comparisons: readonly Comparison[];
   /** The text for one row. Throws `RenderError`, and nothing else. */
@@ -51,7 +53,14 @@ export function compileTemplate(
   const parsed = parseTemplate(source, options.maxSource);
   if (!('program' in parsed)) return { template: null, diagnostics: [parsed] };
   const state = newState(options, parsed.bytes);
-  const place = { located: parsed.located, scope: new Map(), mandatory: true, depth: 0, within: [] };
+  const place = {
+    located: parsed.located,
+    scope: new Map(),
+    mandatory: true,
+    guarded: new Set<string>(),
+    depth: 0,
+    within: [],
+  };
   const body = checkProgram(parsed.program, place, state);
   const diagnostics = [...state.diagnostics.values()];
   if (diagnostics.some((d) => d.severity === 'error')) return { template: null, diagnostics };
@@ -59,7 +68,10 @@ export function compileTemplate(
   const columns = inOrder(state.used);
   const render = createRender(withoutFinalLineEnd(body), columns, options);
   const comparisons = [...state.comparisons.values()];
-  return { template: { columns, required: inOrder(state.required), comparisons, render }, diagnostics };
+  return {
+    template: { columns, required: inOrder(state.required), shown: state.shown, comparisons, render },
+    diagnostics,
+  };
 }
 
 function newState(options: TemplateOptions, bytes: number): State {
@@ -73,6 +85,7 @@ function newState(options: TemplateOptions, bytes: number): State {
     parsed: new Map(),
     used: new Set(),
     required: new Set(),
+    shown: new Map(),
     comparisons: new Map(),
     nodes: 0,
     bytes,

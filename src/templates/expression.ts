@@ -48,8 +48,8 @@ export function checkHelper(call: Call, place: Place, state: State): Checked | n
 export function checkGiven(name: string, place: Place, state: State): Checked | null {
   const given = place.scope.get(name);
   if (given === undefined) return null;
-  const { mandatory, depth } = place;
-  return checkExpression(given.expression, { ...given.place, mandatory, depth: depth + 1 }, state);
+  const { mandatory, guarded, depth } = place;
+  return checkExpression(given.expression, { ...given.place, mandatory, guarded, depth: depth + 1 }, state);
 }
 
 function checkLiteral(literal: Literal, place: Place, state: State): Checked | null {

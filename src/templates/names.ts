@@ -1,3 +1,4 @@
+import { compared } from '../util/cell.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { columnPath, type Expression, type Loc, type OutExpression, type PathExpression } from './ast.ts';
 import { OWN_HELPERS } from './helpers/helpers.ts';
@@ -34,10 +35,14 @@ export function resolvePath(path: PathExpression, place: Place, state: State): R
   return name === null ? dotted(path, place, state) : resolveName(name, path.loc, place, state);
 }
 
-/** A name in brackets that runs over a line end keeps them (Handlebars' `id`); spreadsheets make such columns. */
+/**
+ * A name as those of columns are. In brackets it may run over a line end, as in the header of a spreadsheet: then
+ * Handlebars leaves them to it.
+ */
 function unbracketed(part: string, state: State, place: Place): string {
-  const inner = /^\[(.*\n.*)\]$/s.exec(part)?.[1];
-  return inner === undefined || isKnown(part, place, state) ? part : inner;
+  if (isKnown(part, place, state)) return part;
+  const name = compared(/^\[(.*\n.*)\]$/s.exec(part)?.[1] ?? part);
+  return isKnown(name, place, state) ? name : part;
 }
 
 function isKnown(name: string, place: Place, state: State): boolean {
@@ -125,6 +130,26 @@ const MOST_WORDS = 8;
 export function columnsIn(expression: OutExpression): readonly string[] {
   if (expression.type === 'PathExpression') return expression.parts;
   return expression.type === 'SubExpression' ? expression.params.flatMap(columnsIn) : [];
+}
+
+/** Notes how an expression shows cells: with the blanks at their ends, and also where they hold nothing. */
+export function noteShown(expression: OutExpression, place: Place, state: State, whole = true, always = true): void {
+  if (expression.type === 'PathExpression') {
+    for (const column of expression.parts) {
+      const before = state.shown.get(column);
+      const isOpen = always && !place.guarded.has(column);
+      state.shown.set(column, { whole: whole || before?.whole === true, always: isOpen || before?.always === true });
+    }
+    return;
+  }
+  if (expression.type !== 'SubExpression') return;
+  const [name = ''] = expression.path.parts;
+  // These write what they read from a cell, and refuse what they cannot read.
+  if (name === 'date' || name === 'number' || name === 'currency' || name === 'plural') return;
+  const hasDefault = name === 'default' || name === OWN_HELPERS.defaultOrRefuse;
+  for (const [i, param] of expression.params.entries()) {
+    noteShown(param, place, state, whole && name !== 'trim', always && !(hasDefault && i === 0));
+  }
 }
 
 /** Columns that must not be empty for an expression to say something: none where a `default` steps in. */

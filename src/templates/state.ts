@@ -17,6 +17,7 @@ export interface State {
   readonly parsed: Map<string, Parsed | null>;
   readonly used: Set<string>;
   readonly required: Set<string>;
+  readonly shown: Map<string, Shown>;
   /** By place: a partial that is included twice compares once. */
   readonly comparisons: Map<string, Comparison>;
   /** Nodes and bytes so far, partials put in place. */
@@ -24,6 +25,14 @@ export interface State {
   bytes: number;
   /** Too large: nothing more is looked at. */
   stopped: boolean;
+}
+
+/** How a text shows the cells of a column. */
+export interface Shown {
+  /** With blanks at their ends. */
+  readonly whole: boolean;
+  /** Also where they hold nothing, such as `NULL`: no `default` and no `{{#if}}` of that column. */
+  readonly always: boolean;
 }
 
 /** `(eq plan "gold")`: a column, the text that it is compared with, and where. */
@@ -40,6 +49,8 @@ export interface Place {
   readonly scope: Scope;
   /** Outside every `{{#if}}` and `{{#unless}}`, and not the value that a `default` replaces. */
   readonly mandatory: boolean;
+  /** Columns that the `{{#if}}` or `{{#unless}}` around it asks about. */
+  readonly guarded: ReadonlySet<string>;
   readonly depth: number;
   /** Partials that are being put in place, the outermost first. */
   readonly within: readonly string[];

@@ -34,12 +34,6 @@ export function createValues(
   return (values) => new Row(values);
 }
 
-/** Empty, or white space only: what `default`, `{{#if}}` and required columns count as no value. */
-export function isEmpty(value: string): boolean {
-  // Most cells begin with a printable character; trim() is left for those that do not.
-  return value.length === 0 || (value.charCodeAt(0) <= 32 || value.charCodeAt(0) >= 160 ? value.trim() === '' : false);
-}
-
 /** Why one row cannot be rendered: a value that the template needs is missing, or cannot be read. */
 export class RenderError extends Error {
   override readonly name = 'RenderError';
@@ -62,4 +56,9 @@ export class RenderError extends Error {
 export function quoted(value: string): string {
   const cut = value.length > 40 ? `${value.slice(0, 40)}…` : value;
   return JSON.stringify(cut);
+}
+
+/** A hint about the column that a label such as ` in the column "x"` names; null: it names none. */
+export function columnHint(label: string, hint: (column: string) => string | null): string | null {
+  return label === '' ? null : hint(String(JSON.parse(label.slice(label.indexOf('"')))));
 }

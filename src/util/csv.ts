@@ -18,6 +18,19 @@ export function unguardCell(value: string): string {
   return value.startsWith("'") && NEEDS_GUARD.test(value.slice(1)) ? value.slice(1) : value;
 }
 
+/**
+ * The value of a cell as it is in a file: `="0740"`, with which programs keep a spreadsheet from changing it, is 0740. In a
+ * file that handbill wrote, the `'` in front is taken off, and a value that was such a formula itself stays one.
+ */
+export function cellOf(written: string, isEscaped: boolean): string {
+  const value = isEscaped ? unguardCell(written) : written;
+  if (value !== written || !written.startsWith('="')) return value;
+  const text = FORMULA.exec(written)?.[1];
+  return text === undefined ? written : text.replaceAll('""', '"');
+}
+
+const FORMULA = /^="((?:[^"]|"")*)"$/;
+
 // A value that itself begins with `'=` gets a second one: otherwise reading it back would lose the first. The pattern
 // is made from a string because it has to name control characters.
 const NEEDS_GUARD = /^'*[=+\-@\t\r\n\0＝＋－＠]/;

@@ -1,3 +1,5 @@
+import { trimBlanks, yamlName } from './cell.ts';
+
 /*
  * Dates, times and instants: reading what people, lists and other programs write, and writing them. Milliseconds are
  * since 1970. What a campaign means by a day in a zone is in plan/calendar.ts; names of occurrences in
@@ -99,11 +101,12 @@ function fullYear(year: number, digits: number, nowMs: number): number {
   return full > now + 50 ? full - 100 : full;
 }
 
+const MONTH_NAMES = 'january february march april may june july august september october november december'.split(' ');
 export const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 const DAY = /^(?!00)[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const MOMENT =
-  /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?: ?([Zz]|UTC|[+-][0-9]{2}(?::?[0-9]{2})?))?)?$/;
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:(?:[Tt](?=[0-9]{2})| )([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?: ?([Zz]|UTC|[+-][0-9]{2}(?::?[0-9]{2})?))?)?$/;
 /** What campaign files, flags and lists write: one spelling only. */
 const INSTANT = /^(?!00).{10}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
 const HTTP_DATES = [
@@ -181,6 +184,19 @@ export function createOffset(timeZone: string): (ms: number) => number {
   };
 }
 
+/**
+ * When a clock in the zone shows this time, given as the milliseconds at which a clock in UTC shows it: of two moments
+ * the first; of a time that the clocks jump over, as far behind the jump.
+ */
+export function createInstantOf(timeZone: string): (wallMs: number) => number {
+  const offsetMs = createOffset(timeZone);
+  return (wallMs) => {
+    const [before, after] = [wallMs - offsetMs(wallMs - DAY_MS), wallMs - offsetMs(wallMs + DAY_MS)];
+    const isRight = (ms: number): boolean => ms + offsetMs(ms) === wallMs;
+    return [before, after].filter(isRight).sort((a, b) => a - b)[0] ?? before;
+  };
+}
+
 // ------------------------------------------------------------------------------------------------------------- days
 
 /** Says which calendar day an instant belongs to in a zone. A day is the midnight in UTC with which its date begins. */
@@ -242,12 +258,15 @@ export function isAnniversary(day: number, of: number): boolean {
 
 // ------------------------------------------------------------------------------------------------ formats of columns
 
-/** How the dates of a column are written, such as `dd/MM/yyyy`. */
-export interface DateFormat {
+/** How the dates or numbers of a column are written, such as `dd/MM/yyyy`. */
+export interface CellFormat {
   readonly pattern: string;
-  /** The ISO 8601 form of a cell, such as `2026-11-21` or `2026-11-21T09:30`; null: another format, or no such date. */
-  toIso(cell: string): string | null;
-  /** A date in this format, for hints. */
+  /**
+   * The form of a cell that the rest of handbill reads: `2026-11-21`, `2026-11-21T09:30`, `1234.50`. Null: another
+   * format, or no date at all.
+   */
+  plain(cell: string): string | null;
+  /** A value in this format, for hints. */
   readonly example: string;
 }
 
@@ -258,8 +277,15 @@ const FIELDS = {
   M: { part: 'month', digits: '[0-9]{1,2}', short: true, example: '11' },
   dd: { part: 'day', digits: '[0-9]{2}', short: false, example: '21' },
   d: { part: 'day', digits: '[0-9]{1,2}', short: true, example: '21' },
+  MMMM: { part: 'month', digits: '\\p{L}{3,9}', short: true, example: 'November' },
+  MMM: { part: 'month', digits: '\\p{L}{3,4}', short: true, example: 'Nov' },
   HH: { part: 'hour', digits: '[0-9]{2}', short: false, example: '09' },
+  H: { part: 'hour', digits: '[0-9]{1,2}', short: true, example: '9' },
+  hh: { part: 'half', digits: '(?:0[1-9]|1[0-2])', short: false, example: '09' },
+  h: { part: 'half', digits: '(?:0?[1-9]|1[0-2])', short: true, example: '9' },
   mm: { part: 'minute', digits: '[0-9]{2}', short: false, example: '30' },
+  ss: { part: 'second', digits: '[0-9]{2}', short: false, example: '15' },
+  a: { part: 'noon', digits: '[AaPp]\\.?[Mm]\\.?', short: false, example: 'AM' },
 } as const;
 
 type Letters = keyof typeof FIELDS;
@@ -272,7 +298,7 @@ const TOKEN = /([A-Za-z])\1*|'((?:[^']|'')*)'|./gsu;
  * Compiles the format of a column of dates.
  * @returns the format, or what is wrong with the pattern
  */
-export function readDateFormat(pattern: string): DateFormat | { readonly problem: string; readonly hint: string } {
+export function readDateFormat(pattern: string): CellFormat | { readonly problem: string; readonly hint: string } {
   const parts: Part[] = [];
   let source = '';
   let example = '';
@@ -284,7 +310,8 @@ export function readDateFormat(pattern: string): DateFormat | { readonly problem
       const text = token === "''" ? "'" : (quoted?.replaceAll("''", "'") ?? token);
       if (/[0-9]/.test(text)) return { problem: 'has a digit, which could belong to the date', hint: LETTERS };
       if (token === "'") return { problem: 'has a quote that is not closed', hint: "An apostrophe is written ''." };
-      source += text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+      // Programs write a narrow space before PM.
+      source += text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/\s/gu, '\\s');
       example += text;
       isShortBefore = isFieldBefore = false;
       continue;
@@ -305,11 +332,16 @@ export function readDateFormat(pattern: string): DateFormat | { readonly problem
   }
   const missing = (['day', 'month', 'year'] as const).find((part) => !parts.includes(part));
   if (missing !== undefined) return { problem: `does not say where the ${missing} is`, hint: LETTERS };
-  if (parts.includes('hour') !== parts.includes('minute')) {
+  const hasHour = parts.includes('hour') || parts.includes('half');
+  if (hasHour !== parts.includes('minute')) {
     return { problem: 'has only one of hour (HH) and minute (mm)', hint: LETTERS };
   }
+  if (parts.includes('half') !== parts.includes('noon') || (parts.includes('hour') && parts.includes('half'))) {
+    return { problem: 'needs "a" (am or pm) beside "h", and neither beside "H"', hint: LETTERS };
+  }
+  if (parts.includes('second') && !hasHour) return { problem: 'has seconds without an hour', hint: LETTERS };
   const expression = new RegExp(`^${source}$`, 'u');
-  return { pattern, example, toIso: (cell) => toIso(expression.exec(cell.trim())?.groups) };
+  return { pattern, example, plain: (cell) => toIso(expression.exec(trimBlanks(cell))?.groups) };
 }
 
 /**
@@ -319,10 +351,9 @@ export function readDateFormat(pattern: string): DateFormat | { readonly problem
 export function dateHint(column: string, cell: string): string | null {
   const text = cell.trim();
   const [format, other] = formatsOf(text);
-  if (format === undefined) return NAMED_MONTH.test(text) ? MONTHS_ARE_NUMBERS : sheetDayHint(text);
-  const name = /^[\p{L}_][\p{L}\p{N}_ -]*$/u.test(column) ? column : JSON.stringify(column);
+  if (format === undefined) return NAMED_MONTH.test(text) ? OTHER_NAMES : sheetDayHint(text);
   const or = other === undefined ? '' : `, or \`format: ${other}\` if the month is first`;
-  const declared = `\`recipients.columns: { ${name}: { type: date, format: ${format} } }\``;
+  const declared = `\`recipients.columns: { ${yamlName(column)}: { type: date, format: ${format} } }\``;
   return `If the column writes its dates so, say it: ${declared}${or}.`;
 }
 
@@ -334,12 +365,13 @@ function sheetDayHint(text: string): string | null {
 }
 
 const NAMED_MONTH = /^(?=.*\p{L}{3})(?=.*\b[0-9]{1,2}\b).*\b[0-9]{4}\b/u;
-const MONTHS_ARE_NUMBERS =
-  'Names of months and days cannot be read. Write 2026-11-21, or all dates of the column such as 21/11/2026 with `format: dd/MM/yyyy`.';
+const OTHER_NAMES =
+  'English names of months can be read, and no names of days. Write 2026-11-21, or all dates of the column such as 21/11/2026 with `format: dd/MM/yyyy`.';
 
 /** The formats that read a date which a spreadsheet wrote; day first, where it can be read in two ways. */
 function formatsOf(text: string): readonly string[] {
-  const [, first = '', separator = '', second = '', last = '', time] = SHEET_DATE.exec(text) ?? [];
+  const [, first = '', separator = '', second = '', last = '', time = ''] = SHEET_DATE.exec(text) ?? [];
+  const [, nameFirst, name = ''] = NAMED_DATE.exec(text) ?? [];
   const isLong = [first, second, last].every((part) => part.length > 1);
   const [day, month] = isLong ? ['dd', 'MM'] : ['d', 'M'];
   const orders = [
@@ -347,18 +379,34 @@ function formatsOf(text: string): readonly string[] {
     [month, day, 'yyyy'],
     ['yyyy', month, day],
   ];
-  const patterns = orders.map((parts) => `${parts.join(separator)}${time === undefined ? '' : ' HH:mm'}`);
+  const dates = orders.map((parts) => parts.join(separator));
+  const named = name.length > 4 ? 'MMMM' : 'MMM';
+  if (nameFirst === undefined)
+    dates.push(`d. ${named} yyyy`, ...[' ', '-', '/'].map((between) => ['d', named, 'yyyy'].join(between)));
+  else dates.push(`${named} d yyyy`, `${named} d, yyyy`);
+  const patterns = dates.map((date) => date + timePattern(name === '' ? time : (NAMED_DATE.exec(text)?.[3] ?? '')));
   return patterns.filter((pattern) => {
     const format = readDateFormat(pattern);
-    const iso = 'problem' in format ? null : format.toIso(text);
-    return iso !== null && dayMs(iso.slice(0, 10)) !== null;
+    const iso = 'problem' in format ? null : format.plain(text);
+    return iso !== null && readMoment(iso) !== null;
   });
 }
 
-const SHEET_DATE = /^([0-9]{1,4})([/.-])([0-9]{1,2})\2([0-9]{1,4})( [0-9]{2}:[0-9]{2})?$/;
+/** The letters for a time of day as it is written behind a date. */
+function timePattern(time: string): string {
+  const [, between = '', hour = '', seconds, half] = TIME.exec(time) ?? [];
+  if (hour === '') return '';
+  const letter = half === undefined ? 'H' : 'h';
+  const isTwo = hour.length > 1 && (half === undefined || hour.startsWith('0'));
+  return `${between}${isTwo ? letter + letter : letter}:mm${seconds === undefined ? '' : ':ss'}${half?.replace(/\S+/u, 'a') ?? ''}`;
+}
+
+const SHEET_DATE = /^([0-9]{1,4})([/.-])([0-9]{1,2})\2([0-9]{1,4})((?:,? )[0-9].*)?$/u;
+const NAMED_DATE = /^(?:[0-9]{1,2}(?:[ /-]|\. )|(?=(\p{L})))(\p{L}{3,9})[ /-][0-9 ,/-]{4,9}?((?:,? )[0-9]{1,2}:.*)?$/u;
+const TIME = /^(,? )([0-9]{1,2}):[0-9]{2}(:[0-9]{2})?(\s?[AaPp]\.?[Mm]\.?)?$/u;
 
 const LETTERS =
-  "Letters: yyyy, MM or M, dd or d, and for a time of day HH and mm. Put other letters in single quotes: d 'de' M.";
+  "Letters: yyyy, MM, M or MMM (Nov), dd or d, and for a time of day HH or H, mm and ss, or h with a (PM). Put other letters in single quotes: d 'de' M.";
 const YEAR = 'Write yyyy, and the years in the list with four digits.';
 
 function isKnown(token: string): token is Letters {
@@ -367,7 +415,18 @@ function isKnown(token: string): token is Letters {
 
 function toIso(groups: Readonly<Record<string, string>> | undefined): string | null {
   if (groups === undefined) return null;
-  const { year = '', month = '', day = '', hour, minute = '' } = groups;
-  const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  return hour === undefined ? iso : `${iso}T${hour}:${minute}`;
+  const { year = '', month = '', day = '', half, noon = '', minute = '', second } = groups;
+  const number = /^[0-9]/.test(month) ? month : monthNumber(month);
+  if (number === null) return null;
+  const iso = `${year}-${number.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const hour = half === undefined ? groups['hour'] : String((Number(half) % 12) + (/^p/i.test(noon) ? 12 : 0));
+  if (hour === undefined) return iso;
+  return `${iso}T${hour.padStart(2, '0')}:${minute}${second === undefined ? '' : `:${second}`}`;
+}
+
+/** Of an English name or its beginning, as `Nov`, `Sept` and `November`. */
+function monthNumber(name: string): string | null {
+  const text = name.toLowerCase();
+  const index = MONTH_NAMES.findIndex((month) => month.startsWith(text));
+  return index === -1 ? null : String(index + 1);
 }

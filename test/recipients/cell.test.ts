@@ -25,7 +25,7 @@ describe('numbers', () => {
     "1'000",
     '1e3',
     '0x10',
-    'NaN',
+    '#N/A',
     'Infinity',
     '１８',
     '1234567890123456',
@@ -35,8 +35,9 @@ describe('numbers', () => {
     expect(readCell('number', cell)).toBeNull();
   });
 
-  it('an empty cell is absent', () => {
-    expect(readCell('number', ' ')).toBeUndefined();
+  it.each([' ', '\u200b', 'NULL', 'NaN', '\\N', ' None ', 'n/a', '(null)'])('%j is absent', (cell) => {
+    expect(readCell('number', cell)).toBeUndefined();
+    expect(readCell('date', cell)).toBeUndefined();
   });
 
   it('two that differ are never taken for one', () => {
@@ -55,6 +56,8 @@ describe('dates', () => {
     ['2026-11-21T09:00Z', '2026-11-21T09:00:00.000Z'],
     ['2026-11-21T09:00:00.5+01:00', '2026-11-21T08:00:00.500Z'],
     ['2026-11-21 09:00:00-05:00', '2026-11-21T14:00:00.000Z'],
+    ['2026-11-21T09:00', '2026-11-21T09:00:00.000Z'],
+    ['2026-11-21 9:00:05.25', '2026-11-21T09:00:05.250Z'],
   ])('%s', (cell, instant) => {
     expect(readCell('date', cell)).toBe(Date.parse(instant));
   });
@@ -70,7 +73,7 @@ describe('dates', () => {
     '11/21/2026',
     '2026-11',
     '20261121',
-    '2026-11-21T09:00',
+    '2026-11-21T9:00',
     '2026-11-21T24:00Z',
     'today',
     '45000',

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createRecipientReader } from '../../src/recipients/recipient.ts';
 import { compileSegment } from '../../src/recipients/segment.ts';
-import { type DateFormat, dateHint, readDateFormat } from '../../src/util/time.ts';
+import { type CellFormat, dateHint, readDateFormat } from '../../src/util/time.ts';
 import { specOf } from './lists.ts';
 
-function formatOf(pattern: string): DateFormat {
+function formatOf(pattern: string): CellFormat {
   const format = readDateFormat(pattern);
   if ('problem' in format) throw new Error(`${pattern} ${format.problem}`);
   return format;
@@ -26,7 +26,7 @@ describe('formats', () => {
     ["'o''clock' HH:mm dd/MM/yyyy", "o'clock 09:30 21/11/2026", '2026-11-21T09:30'],
     ['dd/MM/yyyy HH:mm', '21/11/2026 23:59', '2026-11-21T23:59'],
   ])('%s reads %s', (pattern, cell, iso) => {
-    expect(formatOf(pattern).toIso(cell)).toBe(iso);
+    expect(formatOf(pattern).plain(cell)).toBe(iso);
   });
 
   test.each([
@@ -38,12 +38,15 @@ describe('formats', () => {
     ['dd/MM/yyyy', '２１/１１/２０２６'],
     ['dd.MM.yyyy', '21/11/2026'],
   ])('%s does not read %s', (pattern, cell) => {
-    expect(formatOf(pattern).toIso(cell)).toBeNull();
+    expect(formatOf(pattern).plain(cell)).toBeNull();
   });
 
   test.each([
     ['dd/MM/yy', 'leaves the century open'],
-    ['dd MMM yyyy', '"MMM"'],
+    ['dd MMMMM yyyy', '"MMMMM"'],
+    ['dd/MM/yyyy h:mm', 'needs "a"'],
+    ['dd/MM/yyyy H:mm a', 'needs "a"'],
+    ['dd/MM/yyyy ss', 'seconds without an hour'],
     ['dd/mm/yyyy', 'does not say where the month is'],
     ['DD/MM/YYYY', '"DD"'],
     ['MM/yyyy', 'does not say where the day is'],
@@ -117,7 +120,7 @@ describe('any date in any format', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 12, unit: fc.constantFrom(...'0129/-. T:') }), (cell) => {
         const match = /^(\d\d)\/(\d\d)\/(\d{4})$/.exec(cell.trim());
-        expect(format.toIso(cell)).toBe(match === null ? null : `${match[3]}-${match[2]}-${match[1]}`);
+        expect(format.plain(cell)).toBe(match === null ? null : `${match[3]}-${match[2]}-${match[1]}`);
       }),
       { examples: [['21/01/2020'], [' 21/01/2020']] },
     );
@@ -161,7 +164,7 @@ describe('the hint for dates that are not ISO 8601', () => {
     const or = second === undefined ? '' : `, or \`format: ${second}\` if the month is first`;
     const hint = `If the column writes its dates so, say it: \`recipients.columns: { due: { type: date, format: ${first} } }\`${or}.`;
     expect(dateHint('due', cell)).toBe(hint);
-    for (const pattern of formats) expect(formatOf(pattern).toIso(cell)).not.toBeNull();
+    for (const pattern of formats) expect(formatOf(pattern).plain(cell)).not.toBeNull();
   });
 
   test.each(['31/02/2026', '21/11/26', '21/11-2026', 'soon', '', '0042', '13/13/2026'])(
@@ -171,14 +174,48 @@ describe('the hint for dates that are not ISO 8601', () => {
     },
   );
 
-  test.each(['21 Nov 2026', '21. November 2026', 'Nov 21, 2026', 'Sat 21/11/2026'])(
-    'says of "%s" that months are numbers',
-    (cell) => {
-      expect(dateHint('due', cell)).toBe(
-        'Names of months and days cannot be read. Write 2026-11-21, or all dates of the column such as 21/11/2026 with `format: dd/MM/yyyy`.',
-      );
-    },
-  );
+  test.each([
+    ['21 Nov 2026', 'd MMM yyyy'],
+    ['21-Nov-2026', 'd-MMM-yyyy'],
+    ['21. November 2026', 'd. MMMM yyyy'],
+    ['Nov 21, 2026', 'MMM d, yyyy'],
+    ['Sept 1 2026', 'MMM d yyyy'],
+    ['21/11/2026 9:30', 'dd/MM/yyyy H:mm'],
+    ['21/11/2026 09:30:15', 'dd/MM/yyyy HH:mm:ss'],
+    ['21/11/2026 9:30 PM', 'dd/MM/yyyy h:mm a'],
+    ['21.11.2026, 09:30', 'dd.MM.yyyy, HH:mm'],
+    ['21 Nov 2026 9:30 AM', 'd MMM yyyy h:mm a'],
+  ])('reads %s once its column is said to be written so', (cell, format) => {
+    expect(dateHint('due', cell)).toContain(`{ due: { type: date, format: ${format} } }`);
+    expect(formatOf(format).plain(cell)).not.toBeNull();
+  });
+
+  test.each([
+    ['dd/MM/yyyy H:mm:ss', '21/11/2026 9:05:07', '2026-11-21T09:05:07'],
+    ['M/d/yyyy h:mm a', '11/21/2026 12:05 AM', '2026-11-21T00:05'],
+    ['M/d/yyyy h:mm:ss a', '1/2/2026 12:05:00 pm', '2026-01-02T12:05:00'],
+    ['M/d/yyyy, h:mm a', '1/2/2026, 9:05\u202fPM', '2026-01-02T21:05'],
+    ['dd-MMM-yyyy hh:mma', '05-JUN-2026 01:30p.m.', '2026-06-05T13:30'],
+    ['MMMM d, yyyy', 'may 5, 2026', '2026-05-05'],
+    ['d MMM yyyy', '5 Sept 2026', '2026-09-05'],
+  ])('%s reads %s', (pattern, cell, iso) => {
+    expect(formatOf(pattern).plain(cell)).toBe(iso);
+  });
+
+  test.each([
+    ['M/d/yyyy h:mm a', '11/21/2026 13:05 PM'],
+    ['M/d/yyyy h:mm a', '11/21/2026 0:05 AM'],
+    ['d MMM yyyy', '5 Okt 2026'],
+    ['d MMM yyyy', '5 a 2026'],
+  ])('%s does not read %s', (pattern, cell) => {
+    expect(formatOf(pattern).plain(cell)).toBeNull();
+  });
+
+  test.each(['21 Okt 2026', 'Sat 21/11/2026'])('says of "%s" which names can be read', (cell) => {
+    expect(dateHint('due', cell)).toBe(
+      'English names of months can be read, and no names of days. Write 2026-11-21, or all dates of the column such as 21/11/2026 with `format: dd/MM/yyyy`.',
+    );
+  });
 
   test.each([
     ['46347', '2026-11-21'],

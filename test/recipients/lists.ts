@@ -42,6 +42,7 @@ export function specOf(path: string, settings: Partial<ListSpec> = {}): ListSpec
     to: 'msisdn',
     key: [],
     duplicates: null,
+    headerRow: null,
     defaultCountry: null,
     delimiter: null,
     encoding: null,

@@ -170,7 +170,7 @@ const ACCEPTED: readonly Accepted[] = [
   {
     label: 'header in several lines',
     content: '"a\nb",c\n1,2\n',
-    columns: ['a\nb', 'c'],
+    columns: ['a b', 'c'],
     values: [['1', '2']],
     lines: [3],
   },

@@ -158,7 +158,8 @@ describe('columns with a type', () => {
     ['', '21.11.2026', 'The column "joined" holds "21.11.2026", not a date.', 'Dates are written 2026-11-21'],
     ['', '21.11.2026', 'The column "joined" holds "21.11.2026", not a date.', 'format: dd.MM.yyyy'],
     ['', '2026-02-30', 'The column "joined" holds "2026-02-30", not a date.', 'must exist'],
-    ['', '2026-11-21T09:00', 'The column "joined" holds "20••••••••••9:00", not a date.', 'An instant needs its zone'],
+    ['#REF!', '', 'The column "age" holds "#REF!", an error value of a spreadsheet.', 'Numbers are written'],
+    ['1.234,50', '', 'The column "age" holds "1.234,50", not a number.', 'decimal: ","'],
     ['x', 'y', 'The column "age" holds "x", not a number; "joined" holds "y", not a date.', 'Numbers'],
   ])('do not hold "%s" and "%s"', (age, joined, message, hint) => {
     expect(one(age, joined)).toMatchObject({

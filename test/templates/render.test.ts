@@ -83,7 +83,6 @@ describe('column names', () => {
     ['quotes', `it's "x"`],
     ['braces', 'a}}b{{c'],
     ['a slash', 'a/b'],
-    ['a line end, as spreadsheets make them', 'First\nName'],
     ['a word of the language', 'else'],
     ['a word that is a value', 'true'],
     ['only a dot', '.'],
@@ -94,6 +93,12 @@ describe('column names', () => {
   ])('%s', (_, name) => {
     expect(render(`<${columnTag(name)}>`, { [name]: 'value', other: 'x' })).toBe('<value>');
     expect(compiled(`${columnTag(name)}`, ['other', name]).required).toEqual([name]);
+  });
+
+  it('takes a name as those of columns are: a line end is a space, and what shows nothing is left out', () => {
+    for (const name of ['First\nName', ' First Name ', 'First\u00a0Name', 'First Na\u200bme', 'First\r\nName']) {
+      expect(render(`{{[${name}]}}`, { 'First Name': 'Ada' })).toBe('Ada');
+    }
   });
 
   it('takes a name in quotes, as Handlebars does', () => {
@@ -138,15 +143,31 @@ describe('createValues', () => {
 });
 
 describe('empty values', () => {
-  const blank = ['', ' ', '\t', '\n', '\u00a0', '\u3000 ', '\ufeff'];
-  test.each(blank)('%j is empty for if, unless and default', (value) => {
+  const blank = ['', ' ', '\t', '\n', '\u00a0', '\u3000 ', '\ufeff', '\u200b', '\u0085', '\u2060\u200d', '\u3164'];
+  const words = [
+    'NULL',
+    'null',
+    '(null)',
+    ' NULL ',
+    'nan',
+    'None',
+    'undefined',
+    '\\N',
+    '[object Object]',
+    '00/01/1900',
+  ];
+  const errors = ['#N/A', '#ref!', '#VALUE!', '#DIV/0!', '########', '#NV', '#¿NOMBRE?', 'Err:502', '#GETTING_DATA'];
+  test.each([...blank, ...words, ...errors])('%j is empty for if, unless and default', (value) => {
     const text = '{{#if a}}yes{{else}}no{{/if}} {{#unless a}}no{{else}}yes{{/unless}} {{default a "d"}}';
     expect(render(text, { a: value })).toBe('no no d');
   });
 
-  test.each(['0', 'false', 'no', 'null', '-', '.', '\u200b', '\u0085'])('%j is a text', (value) => {
-    expect(render('{{#if a}}yes{{else}}no{{/if}} {{default a "d"}}', { a: value })).toBe(`yes ${value}`);
-  });
+  test.each(['0', 'false', 'no', '-', '.', 'Null', 'Nan', 'NA', '#1', '#', '🏴\u{e0067}\u{e007f}', '0/1'])(
+    '%j is a text',
+    (value) => {
+      expect(render('{{#if a}}yes{{else}}no{{/if}} {{default a "d"}}', { a: value })).toBe(`yes ${value}`);
+    },
+  );
 
   it('gives nothing for an empty value in any helper', () => {
     const text =

@@ -51,9 +51,9 @@ export async function openColumns(run: RunRecord, place: ListPlace): Promise<Ope
  */
 function candidates(input: InputFile, { campaign, project, cwd, given }: ListPlace): readonly ListSpec[] {
   const own = campaign === null ? null : { ...campaign.recipients, ...input.reading };
-  const { delimiter, encoding, escaped } = input.reading ?? own ?? ONLY_CELLS;
+  const { headerRow, delimiter, encoding, escaped } = input.reading ?? own ?? ONLY_CELLS;
   const at = (path: string): ListSpec => {
-    return { ...ONLY_CELLS, delimiter, encoding, escaped, path, file: displayPath(path, cwd) };
+    return { ...ONLY_CELLS, headerRow, delimiter, encoding, escaped, path, file: displayPath(path, cwd) };
   };
   if (given !== null) return [at(resolve(cwd, given))];
   const paths = new Set([resolve(cwd, input.file), resolve(project.root, input.file)]);

@@ -1,4 +1,4 @@
-import { isEmpty } from '../values.ts';
+import { compared, holdsNothing } from '../../util/cell.ts';
 import { NO_NAMES, type Parameter, type Signature, text } from './signature.ts';
 
 const CONDITION: Parameter = { name: 'condition', accepts: 'condition' };
@@ -44,19 +44,20 @@ export const COMPARE_SIGNATURES: Readonly<Record<string, Signature>> = {
 type Condition = string | boolean;
 
 /**
- * The conditions that are true for `{{#if}}`: a text that is not empty, or a comparison that holds. `0`, `no`, `false`
- * are texts.
+ * The conditions that are true for `{{#if}}`: a text that says something, or a comparison that holds. `0`, `no`, `false`
+ * are texts; `NULL` and `#N/A` say nothing.
  */
 function holds(condition: Condition): boolean {
-  return typeof condition === 'string' ? !isEmpty(condition) : condition;
+  return typeof condition === 'string' ? !holdsNothing(condition) : condition;
 }
 
+/** As `recipients.where` compares texts. */
 export function eq(a: string, b: string): boolean {
-  return a === b;
+  return a === b || compared(a) === compared(b);
 }
 
 export function ne(a: string, b: string): boolean {
-  return a !== b;
+  return !eq(a, b);
 }
 
 // The last argument is Handlebars' own.

@@ -1,6 +1,7 @@
+import { isBlank, trimBlanks } from '../../util/cell.ts';
 import { dateHint, isKnownToIntl, type Moment, readMoment } from '../../util/time.ts';
 import { type OutExpression, textLiteral } from '../ast.ts';
-import { isEmpty, quoted, RenderError } from '../values.ts';
+import { columnHint, quoted, RenderError } from '../values.ts';
 import {
   type CheckedCall,
   createCache,
@@ -18,7 +19,7 @@ import {
  * one day in London and another in New York, and 30 February does not exist.
  */
 export function readDate(value: string): Moment | null {
-  const trimmed = value.trim();
+  const trimmed = trimBlanks(value);
   if (/^\d{9,10}$/.test(trimmed)) return { kind: 'instant', ms: Number(trimmed) * 1000 };
   if (/^\d{13}$/.test(trimmed)) return { kind: 'instant', ms: Number(trimmed) };
   return readMoment(trimmed.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'));
@@ -266,7 +267,7 @@ export function createDate(
     return makeFormat(format, zone, locale, kind === 'instant');
   });
   return (value, format, zone, locale, label) => {
-    if (isEmpty(value)) return '';
+    if (isBlank(value)) return '';
     const read = readDate(value);
     if (read === null) throw unreadable(value, label);
     // A date without a zone is shown as written: it was read as UTC.
@@ -281,8 +282,7 @@ function unreadable(value: string, label: string): RenderError {
   return new RenderError(
     `${quoted(value)}${label} cannot be read as a date: write 2026-01-02, 2026-01-02 09:30, an ISO instant or Unix seconds.`,
     'render-error',
-    // The label ends with the name of the column, in quotes.
-    label === '' ? null : dateHint(String(JSON.parse(label.slice(label.indexOf('"')))), value),
+    columnHint(label, (column) => dateHint(column, value)),
   );
 }
 

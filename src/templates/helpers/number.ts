@@ -1,5 +1,6 @@
+import { decimalHint, isBlank, trimBlanks } from '../../util/cell.ts';
 import { NOTHING, numberLiteral, type OutExpression, textLiteral } from '../ast.ts';
-import { isEmpty, quoted, RenderError } from '../values.ts';
+import { columnHint, quoted, RenderError } from '../values.ts';
 import {
   type CheckedCall,
   createCache,
@@ -61,13 +62,18 @@ function isCurrency(code: string): boolean {
  * `1,234` is a thousand in London and one in Berlin, and `4.47E+11` is what a spreadsheet made of another value.
  */
 function readNumber(value: string): Intl.StringNumericLiteral | null {
-  const trimmed = value.trim();
+  const trimmed = trimBlanks(value);
   if (trimmed.length > 40 || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(trimmed)) return null;
   return trimmed.replace(/^\+/, '').replace(/\.$/, '') as Intl.StringNumericLiteral;
 }
 
 function unreadableNumber(value: string, label: string): RenderError {
-  return new RenderError(`${quoted(value)}${label} cannot be read as a number: write 1234.50.`);
+  const message = `${quoted(value)}${label} cannot be read as a number: write 1234.50.`;
+  return new RenderError(
+    message,
+    'render-error',
+    columnHint(label, (column) => decimalHint(column, value)),
+  );
 }
 
 /** Decimals as in the cell: `12.50` stays `12.50`. */
@@ -86,7 +92,7 @@ export function createNumber(
     return new Intl.NumberFormat(localeOr(locale), { ...digits, signDisplay: 'negative' });
   });
   return (value, decimals, locale, label) => {
-    if (isEmpty(value)) return '';
+    if (isBlank(value)) return '';
     const number = readNumber(value);
     if (number === null) throw unreadableNumber(value, label);
     return finish(formats(`${decimals < 0 ? decimalsIn(number) : decimals}\0${locale}`).format(number));
@@ -107,7 +113,7 @@ export function createCurrency(
     return new Intl.NumberFormat(localeOr(locale), { style: 'currency', currency, ...digits, signDisplay: 'negative' });
   });
   return (value, code, decimals, locale, label) => {
-    if (isEmpty(value)) return '';
+    if (isBlank(value)) return '';
     const number = readNumber(value);
     if (number === null) throw unreadableNumber(value, label);
     return finish(formats(`${code}\0${decimals}\0${locale}`).format(number));
@@ -152,7 +158,7 @@ export function createPlural(): (value: string, locale: string, label: string, .
   });
   // Positions, not rest parameters: Handlebars adds its own options as the last argument.
   return (value, locale, label, zero, one, two, few, many, other) => {
-    if (isEmpty(value)) return '';
+    if (isBlank(value)) return '';
     const number = readNumber(value);
     if (number === null) throw unreadableNumber(value, label);
     const rule = rules(`${Math.min(20, decimalsIn(number))}\0${locale}`).select(Number(number));

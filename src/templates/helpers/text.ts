@@ -1,5 +1,6 @@
+import { holdsNothing, trimBlanks } from '../../util/cell.ts';
 import { textLiteral } from '../ast.ts';
-import { isEmpty, RenderError } from '../values.ts';
+import { RenderError } from '../values.ts';
 import { localeName, localeOr, NO_NAMES, named, type Signature, text } from './signature.ts';
 
 const VALUE = text('value');
@@ -42,13 +43,13 @@ export const TEXT_SIGNATURES: Readonly<Record<string, Signature>> = {
 };
 
 export function defaultTo(value: string, fallback: string): string {
-  return isEmpty(value) ? fallback : value;
+  return holdsNothing(value) ? fallback : value;
 }
 
 /** `default` where the text cannot do without a value and the fallback is a column too: one of them must be filled. */
 export function defaultOrRefuse(value: string, fallback: string, columns: string): string {
-  if (!isEmpty(value)) return value;
-  if (!isEmpty(fallback)) return fallback;
+  if (!holdsNothing(value)) return value;
+  if (!holdsNothing(fallback)) return fallback;
   throw new RenderError(
     `The columns ${columns} are all empty, and the template needs one of them.`,
     'missing-variable',
@@ -64,7 +65,7 @@ export function lower(value: string, locale: string): string {
 }
 
 export function trim(value: string): string {
-  return value.trim();
+  return trimBlanks(value);
 }
 
 /**

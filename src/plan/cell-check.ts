@@ -1,0 +1,86 @@
+import { type Diagnostic, warning } from '../errors.ts';
+import type { Decision } from '../model.ts';
+import { columnTag } from '../templates/compile.ts';
+import { type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
+import type { Plan } from './plan.ts';
+
+/** Looks at the cells that messages show: a column with something odd in it is warned about once, with its first line. */
+interface CellCheck {
+  add(decision: Decision): void;
+  /** What was found, once all decisions were added. */
+  warnings(): readonly Diagnostic[];
+}
+
+interface Found {
+  readonly line: number;
+  readonly cell: string;
+  count: number;
+}
+
+export function createCellCheck({ campaign, stages }: Pick<Plan, 'campaign' | 'stages'>): CellCheck {
+  const columns = stages.shown.map((column) => ({
+    ...column,
+    padded: null as Found | null,
+    damaged: new Map<Damage, Found>(),
+  }));
+  const { file } = campaign.recipients;
+  return {
+    add(decision) {
+      if (decision.decision !== 'send' && decision.decision !== 'defer') return;
+      const { line } = decision;
+      const { values } = decision.recipient;
+      for (const column of columns) {
+        const cell = values[column.index] ?? '';
+        if (column.whole && isPadded(cell)) column.padded = counted(column.padded, line, cell);
+        const damage = damageOf(cell);
+        if (damage === null || (damage !== 'scientific' && !column.always)) continue;
+        column.damaged.set(damage, counted(column.damaged.get(damage) ?? null, line, cell));
+      }
+    },
+    warnings: () =>
+      columns.flatMap(({ name, padded, damaged }) => [
+        ...(padded === null ? [] : [paddedValues(name, padded, file)]),
+        ...[...damaged].map(([damage, found]) => damagedValues(name, damage, found, file)),
+      ]),
+  };
+}
+
+function counted(before: Found | null, line: number, cell: string): Found {
+  if (before === null) return { line, cell, count: 1 };
+  before.count += 1;
+  return before;
+}
+
+/** Blanks, or what cannot be seen, at an end of a value. */
+function isPadded(cell: string): boolean {
+  const first = cell.charCodeAt(0);
+  const last = cell.charCodeAt(cell.length - 1);
+  // Most cells begin and end with a letter.
+  if (first > 0x20 && first < 0x7f && last > 0x20 && last < 0x7f) return false;
+  return !holdsNothing(cell) && trimBlanks(cell) !== cell;
+}
+
+function paddedValues(name: string, { line, cell, count }: Found, file: string): Diagnostic {
+  const text = trimBlanks(cell);
+  const at = cell.indexOf(text);
+  const unit = at > 0 ? cell.charCodeAt(0) : cell.charCodeAt(text.length);
+  const code = `U+${unit.toString(16).toUpperCase().padStart(4, '0')}`;
+  const message = `${rows(count)} of the column "${name}" ${count === 1 ? 'has' : 'have'} blanks or unseen characters at an end, which the message shows: ${code} in line ${line}.`;
+  const tag = columnTag(name).slice(2, -2);
+  return warning('blank-ends', message, { at: { file, line }, hint: `Write {{trim ${tag}}}, or correct the list.` });
+}
+
+function damagedValues(name: string, damage: Damage, { line, cell, count }: Found, file: string): Diagnostic {
+  const others = count === 1 ? '' : `, as ${count - 1} further ${count === 2 ? 'row does' : 'rows do'}`;
+  const message = `The column "${name}" holds ${damageText(cell, damage)}${others}: the message shows it.`;
+  const tag = columnTag(name).slice(2, -2);
+  const hint =
+    damage === 'scientific'
+      ? 'Give the column the format "Text" in the spreadsheet, and enter the values again.'
+      : `Write {{default ${tag} "..."}}, which replaces it, or correct the list.`;
+  return warning('damaged-value', message, { at: { file, line }, hint });
+}
+
+function rows(count: number): string {
+  return count === 1 ? '1 value' : `${count} values`;
+}
