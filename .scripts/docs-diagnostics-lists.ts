@@ -213,7 +213,7 @@ export const LISTS = {
   'column-type': {
     cause:
       'A cell of a column that is declared as a number or date holds something else, such as a separator of thousands.',
-    fix: 'Write `1234.5` and `2026-01-31`, or say how the dates are written: `{ type: date, format: dd/MM/yyyy }`. Correct the cell, or take the type out.',
+    fix: 'Write `1234.5` and `2026-01-31`, or say how they are written: `{ type: date, format: dd/MM/yyyy }`, `{ type: number, decimal: "," }`. Correct the cell, or take the type out.',
     example: {
       files: {
         ...campaign('recipients: { csv: people.csv, columns: { order: number } }'),
@@ -232,7 +232,8 @@ export const LISTS = {
     },
   },
   'empty-key': {
-    cause: '`recipients.key` names the column that identifies a recipient, and it is empty in this row.',
+    cause:
+      '`recipients.key` names the column that identifies a recipient, and it is empty in this row. Error values of spreadsheets, `NULL` and its kin, and numbers in scientific notation are no keys: many rows would share them.',
     fix: 'Fill the cell, or leave `recipients.key` out: then the address identifies the person.',
     example: {
       files: {

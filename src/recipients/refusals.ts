@@ -181,12 +181,12 @@ export function nulCharacter(file: string, line: number, encoding: ListEncoding)
 export function invalidEncoding(file: string, line: number, encoding: ListEncoding): Diagnostic {
   return problem('invalid-encoding', `The list is not valid ${encoding.toUpperCase()}.`, {
     at: { file, line },
-    hint: `Save it as "CSV UTF-8", or set \`recipients.encoding\` to the encoding of the program that wrote it: ${CODE_PAGES}.`,
+    hint: `Save it as "CSV UTF-8", or set \`recipients.encoding\` to what wrote it: ${CODE_PAGES}.`,
   });
 }
 
 const CODE_PAGES =
-  'windows-1252 (Excel in Western Europe), windows-1250 (Central Europe), windows-1251 (Cyrillic), macintosh, shift_jis, gbk';
+  'windows-1252 (Excel in Western Europe), windows-1250 (Central Europe), windows-1251, macintosh, shift_jis';
 
 /** @param line - of the first character outside ASCII */
 export function wrongEncoding(file: string, line: number, encoding: ListEncoding): Diagnostic {
