@@ -296,14 +296,13 @@ describe('a list in UTF-8 that was read as windows-1252 and saved again', () => 
   });
 });
 
-it('an encoding that is not supported is answered with those that are', async () => {
+it('an encoding that TextDecoder does not know is answered with some that it does', async () => {
   const hint = async (encoding: string): Promise<string> => {
     const root = await project(`encoding: ${encoding}`, 'msisdn,name\n+447400123456,Ada\n');
     const { err } = await handbillHere(root, ['validate', 'hello'], { width: 200 });
     await remove();
     return err;
   };
-  expect(await hint('utf-16')).toContain('Did you mean "utf-16le"?');
-  expect(await hint('utf8')).toContain('Did you mean "utf-8"?');
-  expect(await hint('latin1')).toContain('It is one of: utf-8, utf-16le, utf-16be, windows-1252.');
+  expect(await hint('utf-9')).toContain('For example utf-8, windows-1252,');
+  for (const label of ['utf8', 'latin1', 'cp1252', 'ISO-8859-1']) expect(await hint(label)).toBe('');
 });
