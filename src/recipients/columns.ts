@@ -266,7 +266,7 @@ function readDate(text: string): Moment | null {
   return text.startsWith('00') ? null : readMoment(text);
 }
 
-/** Numbers of a column with a decimal comma or point, and what may stand between thousands. */
+/** Numbers of a column with a decimal comma or point, with or without signs between thousands. */
 function decimalFormat(decimal: ',' | '.'): CellFormat {
   const example = decimal === ',' ? '1.234,50' : '1,234.50';
   return { pattern: example, example, plain: (cell) => plainDecimal(compared(cell), decimal) };

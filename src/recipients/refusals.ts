@@ -199,7 +199,7 @@ export function wrongEncoding(file: string, line: number, encoding: ListEncoding
 
 /**
  * @param found - what a cell of the line holds, such as Ã©
- * @param isLost - it stands for a letter that no program can bring back
+ * @param isLost - it is the mark of a letter that is lost
  */
 export function garbledText(file: string, line: number, found: string, isLost: boolean): Diagnostic {
   if (isLost) {

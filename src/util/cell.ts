@@ -138,7 +138,7 @@ export function decimalHint(column: string, cell: string): string | null {
   const text = compared(cell);
   const found = ([',', '.'] as const).filter((decimal) => plainDecimal(text, decimal) !== null);
   if (found.length === 0 || !/[^0-9-]/.test(text)) return null;
-  const or = found.length > 1 ? ', or `decimal: "."` if it stands between thousands' : '';
+  const or = found.length > 1 ? ', or `decimal: "."` if the sign is between thousands' : '';
   return `If the column writes its numbers so, say it: \`recipients.columns: { ${yamlName(column)}: { type: number, decimal: "${found[0]}" } }\`${or}.`;
 }
 

@@ -113,7 +113,7 @@ describe('names of columns', () => {
   });
 });
 
-describe('what stands for no value', () => {
+describe('words for no value', () => {
   const ERRORS = [
     '#N/A',
     '#REF!',
@@ -293,7 +293,7 @@ describe('encodings', () => {
     expect(found.said).toContainEqual(expect.stringMatching(/^missing-variable:4/));
   });
 
-  it('a label that nobody knows is refused where it is written', async () => {
+  it('an unknown label is refused where it is written', async () => {
     const found = await preview(rows('Ada'), 'Hi', 'encoding: utf-9');
     expect(found.said[0]).toMatch(/^invalid-value:5 "utf-9" is not an encoding/);
     expect(found.hints).toContain('shift_jis');

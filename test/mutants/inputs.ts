@@ -271,8 +271,8 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/recipients/columns.ts',
-        was: "return text === '' ? required === true :",
-        is: "return text === '' ? required === false :",
+        was: 'return holdsNothing(cell) ? required === true ||',
+        is: 'return holdsNothing(cell) ? required === false &&',
       },
     ],
     proof: { in: 'cli/sample.test.ts', only: 'contract' },
