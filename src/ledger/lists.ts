@@ -1,5 +1,5 @@
 import { problem, refuse } from '../errors.ts';
-import type { ChangedRecipient, Channel } from '../model.ts';
+import { type ChangedRecipient, type Channel, REPAIRABLE } from '../model.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
@@ -109,7 +109,8 @@ function checkComplete(row: LoadRow): void {
  * Recipients are matched by key:
  *
  * - A final outcome stays with the recipient, together with what was sent (address, parts, cost, variant). A recipient
- *   who was `removed` earlier and is in the new list again is no longer removed.
+ *   who was `removed` earlier and is in the new list again is no longer removed, and one who was skipped for what can be
+ *   repaired (`REPAIRABLE`) is decided again.
  * - Every other recipient is as the new list says, with the attempts made so far.
  * - A recipient who is missing from the new list is kept after its rows: with the final outcome, or else as `skipped`
  *   (`removed`). Missing rows without a key and missing duplicates are dropped, but for those of a person who was erased:
@@ -178,7 +179,7 @@ function merge(connection: Connection, run: number, oldList: number, newList: nu
   connection.statement(KEEP_STEPS)(oldList, newList);
   // While the rows of step 0 still say what the new list says.
   connection.statement(OPEN_STEPS)(newList, nowMs);
-  connection.statement(KEEP_FINAL)(oldList, newList);
+  connection.statement(KEEP_FINAL)(oldList, newList, DECIDED_AGAIN);
   connection.statement(KEEP_ATTEMPTS)(oldList, newList);
   connection.statement(TAKE_BACK)(oldList, newList, run);
   connection.statement(TAKE_BACK_GONE)(oldList, newList, run);
@@ -229,6 +230,9 @@ const GONE = `INSERT INTO temp.gone
       WHERE NOT EXISTS (SELECT 1 FROM temp.new_keys AS n WHERE n.key = old.key)
     UNION ALL SELECT row FROM main.recipients WHERE list = ?2 AND step = 0 AND key IS NULL AND state <> 'skipped') AS k`;
 
+/** Reasons of skipped recipients who are as the new list says. */
+const DECIDED_AGAIN = JSON.stringify(['removed', ...REPAIRABLE]);
+
 const KEEP_FINAL = `UPDATE main.recipients AS n
   SET address = o.address, channel = o.channel, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
     message_id = o.message_id, error = o.error, parts = o.parts, encoding = o.encoding, cost_micros = o.cost_micros,
@@ -238,7 +242,7 @@ const KEEP_FINAL = `UPDATE main.recipients AS n
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.step = 0 AND n.row = p.row
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'
-      OR (o.state = 'skipped' AND o.reason IS DISTINCT FROM 'removed'))`;
+      OR (o.state = 'skipped' AND NOT EXISTS (SELECT 1 FROM json_each(?3) AS again WHERE again.value = o.reason)))`;
 
 const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row

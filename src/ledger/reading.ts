@@ -81,9 +81,7 @@ export function reader(
 
     counts: (run) => countsOf(run).flatMap(({ fellBack, ...count }) => (fellBack ? [] : [count])),
 
-    hasErased: (run) =>
-      connection.query('SELECT 1 FROM recipients WHERE list = ? AND key IS NULL LIMIT 1').get(runs.listOf(run).list) !==
-      undefined,
+    hasErased: (run) => connection.query(ERASED).get(runs.listOf(run).list) !== undefined,
     countOpen(run, { rejected }) {
       const { list, state } = runs.listOf(run);
       const isUnderWay = claimedAs(run, state).outcome === 'pending';
@@ -138,6 +136,9 @@ export function reader(
     },
   };
 }
+
+/** A row without a key or an address was never more than skipped; what was sent to had a key. */
+const ERASED = `SELECT 1 FROM recipients WHERE list = ? AND key IS NULL AND state <> 'skipped' LIMIT 1`;
 
 /** What a claimed row is now: in flight, or left behind by a process that died. */
 export function fateOf(isHeld: boolean): Fate {

@@ -58,6 +58,16 @@ export const SKIP_WORDS = {
 export type SkipReason = keyof typeof SKIP_WORDS;
 export const SKIP_REASONS = Object.keys(SKIP_WORDS) as readonly SkipReason[];
 
+/** What can be repaired, in the list, the template or the settings: a start with changed inputs decides such a row again. */
+export const REPAIRABLE: ReadonlySet<string> = new Set<SkipReason>([
+  'missing-variable',
+  'render-error',
+  'bad-row',
+  'invalid-address',
+  'suppressed',
+  'country',
+]);
+
 export type { SmsFacts };
 
 /** What will be done with one row, and why. Preview prints them, send carries them out: it is the same stream. */

@@ -4,7 +4,7 @@ import { type Formats, PLAIN } from './formats.ts';
 import { nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
 import { totalsKey } from './tally.ts';
-import { returnedWords } from './words.ts';
+import { postedWords, returnedWords } from './words.ts';
 
 /** Characters of both lines: what a chat or a text message shows whole. */
 export const BRIEF_LENGTH = 200;
@@ -24,13 +24,19 @@ export async function* formatBrief(
  */
 export function briefText(
   report: Report,
-  { campaignFile, planPath, formats = PLAIN }: Pick<ReportOptions, 'campaignFile' | 'formats' | 'planPath'>,
+  {
+    campaignFile,
+    planPath,
+    postedNow,
+    formats = PLAIN,
+  }: Pick<ReportOptions, 'campaignFile' | 'formats' | 'planPath' | 'postedNow'>,
 ): string {
   const advice = adviceOf(report, campaignFile ?? report.campaign, planPath ?? null);
   // Two ends of lines, and the text between the halves of the second.
   const room = BRIEF_LENGTH - advice.length - 4;
   const came = returnedWords(report, formats);
-  const first = firstLine(report, formats, room - Math.min(CAME_LEAST, came.join(', ').length));
+  const now = postedNow === undefined ? '' : `${postedWords(postedNow, formats)}; `;
+  const first = firstLine(report, now, formats, room - Math.min(CAME_LEAST, came.join(', ').length));
   const second = [joined('', came, ', ', room - first.length), advice].filter((part) => part !== '').join('; ');
   const text = second === '' ? `${first}\n` : `${first}\n${second}\n`;
   // Some locales have spaces of their own between thousands.
@@ -52,12 +58,12 @@ function adviceOf(report: Report, campaign: string, planPath: string | null): st
 }
 
 /** `hello (production, once): finished in 2 min 10 s - 4,980 of 5,000 accepted, 12 rejected, 3 in doubt, 5 skipped` */
-function firstLine(report: Report, formats: Formats, room: number): string {
+function firstLine(report: Report, now: string, formats: Formats, room: number): string {
   const { number } = formats;
   const { campaign, environment, occurrence, totals } = report;
   const state = stateText(report, formats);
   const accepted = `${number(totals.accepted)} of ${number(totals.recipients)} accepted`;
-  const must = `: ${state} - ${accepted}`;
+  const must = `: ${state} - ${now}${accepted}`;
   const names = `${safeLine(campaign)} (${safeLine(environment)}, ${safeLine(occurrence.replace(/:00Z$/, 'Z'))})`;
   const head = shortened(names, Math.max(NAMES_LEAST, room - must.length));
   return joined(head + must, othersOf(report, formats), ', ', room);

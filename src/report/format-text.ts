@@ -15,6 +15,7 @@ import {
   deliveryLines,
   OUTCOME_WORDS,
   period,
+  postedWords,
   purgedWords,
   repliesText,
   returnedWords,
@@ -47,7 +48,8 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
   yield sections.filter((section) => section !== '').join('\n');
 }
 
-function header(report: Report, { short = false, formats = PLAIN }: ReportOptions, paint: Paint): string {
+function header(report: Report, { short = false, formats = PLAIN, postedNow }: ReportOptions, paint: Paint): string {
+  const now = postedNow === undefined ? '' : `${paint('bold', postedWords(postedNow, formats))}. The whole run:\n`;
   const size = short ? [formats.count(report.totals.recipients, 'recipient')] : [];
   const what = [report.campaign, report.environment, report.occurrence, ...size].map(safeLine).join(' · ');
   const purged = [...purgedWords(report.purgedAt, formats), ...acceptedWords(report.acceptedList)]
@@ -55,7 +57,7 @@ function header(report: Report, { short = false, formats = PLAIN }: ReportOption
     .join('');
   const state = paint(STATE_STYLES[report.state], STATE_WORDS[report.state]);
   const paused = report.paused === undefined ? '' : `${paint('red', safeLine(pauseText(report.paused)))}\n`;
-  return `${paint('bold', what)}\nRun ${safeLine(report.run)} ${state}. ${safeLine(period(report.startedAt, report.finishedAt, formats))}\n${paused}${purged}`;
+  return `${now}${paint('bold', what)}\nRun ${safeLine(report.run)} ${state}. ${safeLine(period(report.startedAt, report.finishedAt, formats))}\n${paused}${purged}`;
 }
 
 function totals(report: Report, options: ReportOptions, paint: Paint): string {

@@ -129,6 +129,8 @@ export interface ReportOptions {
   /** Columns of the terminal, Infinity where none shows it and nothing is cut; `text` only. */
   readonly width: number;
   readonly referenceOf: ReferenceOf;
+  /** At the end of a start that is not the only one of its run: the requests of this start. */
+  readonly postedNow?: number;
   /** The campaign as the user would name it on the command line; its name when absent. */
   readonly campaignFile?: string;
   /** Where the environment takes approved plans alone: the plan, as the user would name its file. */

@@ -157,6 +157,11 @@ export function deliveryLines(
   return all === known ? lines : [...lines, ['-', all - known, say.percent(all - known, all), 'nothing came back yet']];
 }
 
+/** What a start did, beside what the run holds. */
+export function postedWords(posted: number, { number }: Formats): string {
+  return `${number(posted)} posted in this start`;
+}
+
 /** Which requests are missing in the figures, because nothing recorded them. */
 export function uncountedWords(
   { uncountedStarts = 0 }: Pick<RequestFigures, 'uncountedStarts'>,

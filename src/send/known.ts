@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { EarlierRow, RowState, RunRecord } from '../ledger/records.ts';
-import type { Campaign, Channel, Decision, WinnerState } from '../model.ts';
+import { type Campaign, type Channel, type Decision, REPAIRABLE, type WinnerState } from '../model.ts';
 import type { Reached } from '../plan/contact-history.ts';
 import { duplicatesIn, type View } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -9,7 +9,7 @@ import { type OpenRules, openClaimRules, openRules } from '../plan/rules.ts';
 import type { Suppressions } from '../plan/suppression.ts';
 import { createWindowGate } from '../plan/window.ts';
 import { unreachedRows } from './deliveries.ts';
-import { isTooLate } from './prepare.ts';
+import { decidesSkippedAgain, isTooLate } from './prepare.ts';
 import { findWinner, winnerIn, winnerOfRun } from './winner.ts';
 
 /** What the ledger knows of a run, joined to the decisions about its list. */
@@ -46,6 +46,7 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   const resent = new Map<number, number>();
   const asksAgain = again(start, run && ledger ? () => ledger.earlier(run) : () => new Map());
   const stateOf = run && ledger ? ledger.stateOf(run) : null;
+  const decidesAgain = run !== null && ledger !== null && (await decidesSkippedAgain(ledger, run, plan));
   // As `send` would do it: what is stale is left as it is.
   const isStale = run && ledger ? start.late !== true && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
   const fallsBack = run && ledger && !isStale ? reportedIn(ledger, run, campaign) : null;
@@ -72,7 +73,8 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
       }
       if (state === null) return null;
       const resend = asksAgain(state, key, to);
-      if (resend === null && !UNDECIDED.has(state.outcome)) return state;
+      const isRepairable = state.outcome === 'skipped' && REPAIRABLE.has(state.reason ?? '');
+      if (resend === null && !UNDECIDED.has(state.outcome) && !(isRepairable && decidesAgain)) return state;
       if (state.used !== undefined) begun.set(row, state.used);
       const number = resend ?? state.resend ?? 0;
       if (number > 0) resent.set(row, number);

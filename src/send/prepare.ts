@@ -2,7 +2,7 @@ import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LoadRow, RunIdentity, RunRecord } from '../ledger/records.ts';
-import type { Campaign, ChangedRecipient, Decision, WinnerState } from '../model.ts';
+import { type Campaign, type ChangedRecipient, type Decision, REPAIRABLE, type WinnerState } from '../model.ts';
 import { type BudgetState, budgetNotice, budgetState, checkOpen } from '../plan/budget.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
@@ -173,7 +173,22 @@ function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readon
       ? 'Undo the change, or send with --amend: final outcomes stay, all other recipients get the new content.'
       : `Undo the change, and send again. Or leave this occurrence as it is: ${leaveHint(plan)}`;
   const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
-  return changes.map((change) => ({ ...change, hint }));
+  const isOver = existing.state === 'finished' && plan.environment.approval === null;
+  return changes.map((change) => ({ ...change, hint: isOver ? `${ANOTHER_OCCURRENCE} ${hint}` : hint }));
+}
+
+/** What a sender of every month wants; to continue a finished run reaches hardly any recipient. */
+const ANOTHER_OCCURRENCE =
+  'This occurrence is finished: send the changed campaign as another one, with --occurrence NAME. Otherwise:';
+
+/** Whether the next start decides about rows again that were skipped for what can be repaired: its inputs are others. */
+export async function decidesSkippedAgain(
+  ledger: Pick<Ledger, 'counts'>,
+  run: RunRecord,
+  plan: Plan,
+): Promise<boolean> {
+  const isAny = ledger.counts(run).some(({ outcome, reason }) => outcome === 'skipped' && REPAIRABLE.has(reason ?? ''));
+  return isAny && changesSince(run, plan, await hashList(plan.campaign.recipients)).length > 0;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LoadRow, RunRecord } from '../../src/ledger/records.ts';
+import { SKIP_REASONS } from '../../src/model.ts';
 import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf } from './values.ts';
 
@@ -28,6 +29,33 @@ const EXCLUDED = { state: 'skipped', reason: 'excluded' } as const;
 const SUPPRESSED = { state: 'skipped', reason: 'suppressed' } as const;
 
 describe('amend', () => {
+  it.each(SKIP_REASONS)('a row that was skipped as %s and is sent to by the new list', (reason) => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, list(['one', { state: 'skipped', reason }], ['two', { state: 'skipped', reason }]));
+    const after = amended(ledger, run, list(['one'], ['two', { state: 'skipped', reason: 'holdout' }]));
+    const again = [
+      'missing-variable',
+      'render-error',
+      'bad-row',
+      'invalid-address',
+      'suppressed',
+      'country',
+      'removed',
+      'duplicate',
+    ];
+    const expected = again.includes(reason)
+      ? ['pending', 'skipped(holdout)']
+      : [`skipped(${reason})`, `skipped(${reason})`];
+    expect(fates(ledger, after)).toEqual(expected);
+    expect(after.state).toBe(again.includes(reason) ? 'partial' : run.state);
+  });
+
+  it('a row without a key is not a person who was erased', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, list(['one'], [null, { state: 'skipped', reason: 'invalid-address' }]));
+    expect(ledger.hasErased(run)).toBe(false);
+  });
+
   it('keeps the hash of a text that may still resolve a doubt, also of a recipient who is gone', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, list(['doubt'], ['gone']));
@@ -110,7 +138,7 @@ describe('amend', () => {
         ['claimed'],
         ['failed', { parts: 3 }],
         ['doubt'],
-        ['suppressed'],
+        ['suppressed', { parts: 4 }],
         ['rejected', { state: 'skipped', reason: 'excluded' }],
         ['accepted', { to: 'elsewhere', parts: 9, costMicros: 1, variant: 'b' }],
         ['deferred'],
@@ -125,7 +153,7 @@ describe('amend', () => {
       'claimed: in-doubt(crash)',
       'failed: pending',
       'doubt: in-doubt(timeout)',
-      'suppressed: skipped(suppressed)',
+      'suppressed: pending',
       'rejected: rejected(status)',
       'accepted: accepted',
       'deferred: pending',
@@ -156,6 +184,7 @@ describe('amend', () => {
       ['new', 0],
       ['pending', 0],
       ['failed', 3],
+      ['suppressed', 0],
       ['deferred', 0],
     ]);
     expect(ledger.commit(after, [], [{ row: 7, step: 0, key: 'accepted', to: 'accepted' }], LATER)).toEqual(['taken']);
@@ -197,7 +226,7 @@ describe('amend', () => {
     const other = list(['a', EXCLUDED], ['a', EXCLUDED], ['b'], ['b', EXCLUDED], ['c'], ['c', EXCLUDED]);
     expect(people(ledger, amended(ledger, after, other))).toEqual([
       ...['a: accepted', `a: ${excluded}`, 'b: pending', `b: ${excluded}`],
-      ...['c: skipped(suppressed)', `c: ${excluded}`],
+      ...['c: pending', `c: ${excluded}`],
     ]);
   });
 

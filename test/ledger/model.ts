@@ -1,4 +1,5 @@
 import type { ClaimAnswer, LoadRow, ResultRecord } from '../../src/ledger/records.ts';
+import { REPAIRABLE } from '../../src/model.ts';
 
 /*
  * What the ledger should do, in memory and in plain words: written from the rules and not from the SQL.
@@ -108,7 +109,9 @@ export function amend(model: Model, rows: readonly LoadRow[]): void {
   for (const [p, old] of pairs) {
     p.attempts = old.attempts;
     p.fallen = old.fallen;
-    const final = SENT_TO.includes(old.state) || (old.state === 'skipped' && old.reason !== 'removed');
+    const isRepairable = stepOf(old) === 0 && REPAIRABLE.has(old.reason ?? '');
+    const isKept = old.state === 'skipped' && old.reason !== 'removed' && !isRepairable;
+    const final = SENT_TO.includes(old.state) || isKept;
     if (final) Object.assign(p, { state: old.state, reason: old.reason });
   }
   for (const p of model.people) {

@@ -46,6 +46,8 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
     currency: result.currency,
     formats: createFormats(result.locale, result.timeZone),
     campaignFile: options.campaign,
+    // Of a run of one start the report says it.
+    ...(result.posted === result.report.requests.posted ? {} : { postedNow: result.posted }),
     ...(options.planPath === undefined ? {} : { planPath: options.planPath }),
   };
   for await (const text of formatReport(options.format, result.report, [], shown)) await options.out(text);
