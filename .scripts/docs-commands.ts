@@ -37,6 +37,7 @@ const EXITS: Readonly<Record<ExitName, string>> = {
   halted: 'a stop rule halted this start; running again continues',
   locked: 'another process holds this run',
   ledger: 'the ledger cannot be used or written',
+  missed: 'an occurrence was missed, or its run became too old with recipients left; once for each occurrence',
   hangup: 'hangup: the terminal was closed',
   interrupted: 'interrupt: Ctrl-C',
   terminated: 'told to terminate',
@@ -44,7 +45,7 @@ const EXITS: Readonly<Record<ExitName, string>> = {
 
 function exitTable(): string {
   const rows = Object.entries(EXIT).map(([name, status]) => [String(status), EXITS[name as ExitName]]);
-  return `## Exit statuses\n\n${table(['status', 'meaning'], rows)}\n\nWhere several hold, 5 comes before 4, and 4 before 3. A signal ends
+  return `## Exit statuses\n\n${table(['status', 'meaning'], rows)}\n\nWhere several hold, 2 comes before 8, 8 before 5, 5 before 4, and 4 before 3. A signal ends
 a command in good order: what was recorded is in the ledger, and the same command continues.`;
 }
 
@@ -59,7 +60,7 @@ const STATUSES: Readonly<Record<string, readonly ExitName[]>> = {
   plan: READS,
   diff: ['done', 'refused', ...SIGNALS],
   send: SENDS,
-  due: SENDS,
+  due: [...SENDS, 'missed'],
   pause: READS,
   resume: READS,
   report: [...READS, ...SIGNALS],

@@ -10,6 +10,7 @@ export const EXIT = {
   halted: 5,
   locked: 6,
   ledger: 7,
+  missed: 8,
   hangup: 129,
   interrupted: 130,
   terminated: 143,

@@ -256,6 +256,7 @@ export const CHECKS = [
   'pause',
   'fence',
   'purge',
+  'missed',
   'environment',
   'key',
   'connection',

@@ -33,6 +33,7 @@ import {
   type LedgerCheckup,
   offsetHere,
 } from './doctor-environments.ts';
+import { missedOccurrences } from './due-memory.ts';
 import { type ProjectOptions, type ResolvedOptions, withDefaults } from './options.ts';
 
 /** What to check. */
@@ -90,9 +91,20 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
     ...(await checkListsInGit(await campaignsOf(project.root, campaign?.campaign ?? null, options), project, env)),
     ...(reading.ledgerFault === null ? [] : [asCheck('ledger', reading.ledgerFault)]),
     ...ledger.checks,
+    ...(await checkMissed(project, options)),
     ...(await settingsChecks(reading, campaign?.campaign ?? null, ledger, options)),
   ];
   return { handbill: version(), root: project.root, checks, totals: totalsOf(checks) };
+}
+
+/** What `due` on this machine did not send in time. */
+async function checkMissed(project: Project, { now, environment }: Given): Promise<readonly DoctorCheck[]> {
+  const all = await missedOccurrences(project, now());
+  const own = all.filter((one) => (environment ?? one.environment) === one.environment);
+  return own.map(({ environment: of, campaign, occurrence }) => {
+    const hint = `Send it with: handbill send ${campaign} --env ${of} --occurrence ${occurrence}`;
+    return found('missed', 'warning', `${campaign} was not sent in time for ${occurrence}.`, { of, hint });
+  });
 }
 
 /** Without a readable handbill.yaml, the path of the ledger is not known. */

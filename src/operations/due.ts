@@ -1,5 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { DEFAULTS } from '../campaign/defaults.ts';
+import { findProject } from '../campaign/place.ts';
 import {
   type Code,
   type Diagnostic,
@@ -46,6 +48,7 @@ import { inputHalt } from '../send/stop.ts';
 import { stateOf } from '../send/summary.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { startTask, type Task } from '../util/task.ts';
+import { type DueMemory, type MissedOccurrence, openDueMemory } from './due-memory.ts';
 import type { SendHooks, SendWatch } from './observer.ts';
 import {
   type Confirm,
@@ -99,7 +102,10 @@ export interface DueItem {
   readonly missed: { readonly count: number; readonly first: string; readonly last: string } | null;
   /** The next scheduled instant; null if there is none. */
   readonly next: string | null;
+  /** 8 where this call is the first to notice that the occurrence was missed, or that its run is too old to go on. */
   readonly exit: ExitStatus;
+  /** The same refusal of the campaign was said within the last hour. */
+  readonly isRepeated: boolean;
   /** Null where nothing was sent. */
   readonly result: SendResult | null;
   readonly diagnostics: readonly Diagnostic[];
@@ -114,6 +120,8 @@ export interface DueResult {
   readonly items: readonly DueItem[];
   /** It was stopped, or lost the ledger: campaigns after the last item were not checked. */
   readonly stopped: boolean;
+  /** What was missed in this environment in the last 31 days, the newest first. */
+  readonly missed: readonly MissedOccurrence[];
   /** The worst of all items. */
   readonly exit: ExitStatus;
 }
@@ -166,23 +174,65 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
     ...(ledger === undefined ? {} : { ledger }),
   });
   const items: DueItem[] = [];
-  const add = async (item: DueItem): Promise<void> => {
+  const memories = new Map<string, DueMemory>();
+  const memoryOf = async (project: MemoryOf): Promise<DueMemory> => {
+    const memory = memories.get(project.ledger) ?? (await openDueMemory(project, options.now()));
+    memories.set(project.ledger, memory);
+    return memory;
+  };
+  const add = async (given: DueItem, project: MemoryOf): Promise<void> => {
+    const item = options.dryRun === true ? given : remembered(given, environment, await memoryOf(project));
+    if (item === null) return;
     items.push(item);
     await options.onItem?.(item);
     show(item);
   };
-  for (const { file, diagnostics } of found.refused) await add({ ...NOTHING, file, ...refusal(diagnostics) });
+  const { root } = await findProject(options.cwd);
+  const here = { root, ledger: join(root, DEFAULTS.ledger) };
+  for (const { file, diagnostics } of found.refused) await add({ ...NOTHING, file, ...refusal(diagnostics) }, here);
   let stopped = false;
   for (const one of [...found.campaigns, ...found.followUps]) {
     stopped = options.signal.aborted || isLedgerGone(items);
     if (stopped) break;
-    for await (const item of stepsOf(one, environment, lookedMs, options)) await add(item);
+    for await (const item of stepsOf(one, environment, lookedMs, options)) await add(item, one.campaign.project);
   }
+  for (const memory of memories.values()) await memory.save();
+  const missed = [...memories.values()].flatMap((memory) => memory.occurrences());
   const at = new Date(lookedMs).toISOString();
-  return { environment, at, dryRun: options.dryRun === true, items, stopped, exit: worst(items) };
+  const ofEnvironment = missed.filter((one) => one.environment === environment);
+  const exit = worst(items);
+  return { environment, at, dryRun: options.dryRun === true, items, stopped, missed: ofEnvironment, exit };
 }
 
-const NOTHING = { campaign: null, occurrence: null, why: null, missed: null, next: null, result: null } as const;
+type MemoryOf = Pick<Campaign['project'], 'root' | 'ledger'>;
+
+/**
+ * An item as this call says it: a missed occurrence is an event once, and a refusal that does not change is repeated. Null:
+ * a run that is too old, which an earlier call has said.
+ */
+function remembered(item: DueItem, environment: string, memory: DueMemory): DueItem | null {
+  const { action, why, campaign, file, occurrence, missed, exit } = item;
+  if (action === 'refuse') {
+    const text = [occurrence, ...item.diagnostics.map(({ code, message }) => `${code} ${message}`)].join('\n');
+    return { ...item, isRepeated: memory.refused({ environment, file, text }) };
+  }
+  const isTooOld = action === 'leave' && (why === 'late' || why === 'superseded');
+  // A gap before an instant that is sent is one event, which its last instant names.
+  const lost = isTooOld || (action === 'miss' && why === 'late') ? occurrence : (missed?.last ?? null);
+  if (campaign === null || lost === null) return item;
+  if (memory.missed({ environment, campaign, occurrence: lost })) return isTooOld ? null : item;
+  return exit === EXIT.done ? { ...item, exit: EXIT.missed } : item;
+}
+
+const NOTHING = {
+  campaign: null,
+  occurrence: null,
+  why: null,
+  missed: null,
+  next: null,
+  result: null,
+  isRepeated: false,
+} as const;
 
 function refusal(diagnostics: readonly Diagnostic[]) {
   return { action: 'refuse', exit: EXIT.refused, diagnostics } as const;
@@ -409,6 +459,7 @@ const WORST: readonly ExitStatus[] = [
   EXIT.interrupted,
   EXIT.hangup,
   EXIT.refused,
+  EXIT.missed,
   EXIT.halted,
   EXIT.inDoubt,
   EXIT.unsent,

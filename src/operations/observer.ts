@@ -42,6 +42,8 @@ export interface MetricsWatch {
   ended(one: { readonly campaign: string | null; readonly file: string }, environment: string, exit: ExitStatus): void;
   /** A run of a ledger that is open: `report` asked for it. */
   run(ledger: Ledger, run: RunRecord): void;
+  /** An occurrence that was missed, and when that was noticed, in ms since 1970. */
+  missed(campaign: string, environment: string, atMs: number): void;
   /** The file is about a command over all campaigns as well. */
   overall(environment: string): void;
 }

@@ -24,6 +24,7 @@ import { shellWord } from '../util/escape.ts';
 import { repositoryOf } from '../util/git.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, readSmallFile } from '../util/paths.ts';
+import { type MissedOccurrence, missedOccurrences } from './due-memory.ts';
 import { checkNumbers, INSTANT, type ProjectOptions, withDefaults } from './options.ts';
 
 /** Which times are asked for. */
@@ -62,6 +63,8 @@ export interface ScheduleResult {
   }[];
   /** Those that speak of a schedule and cannot be read. */
   readonly refused: readonly { readonly file: string; readonly diagnostics: readonly Diagnostic[] }[];
+  /** Occurrences of these campaigns that `due` on this machine missed in the last 31 days, the newest first. */
+  readonly missed: readonly MissedOccurrence[];
 }
 
 /**
@@ -83,7 +86,12 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
   const following = followUps.map(({ campaign: { name, file }, after }) => {
     return { campaign: name, file, after: after.campaign, wait: after.wait.written };
   });
-  return { campaigns: times, followUps: following, refused };
+  const all = [...campaigns, ...followUps].map(({ campaign }) => campaign);
+  const projects = new Map(all.map(({ project }) => [project.ledger, project]));
+  const missed: MissedOccurrence[] = [];
+  for (const project of projects.values()) missed.push(...(await missedOccurrences(project, options.now())));
+  const own = missed.filter((one) => all.some(({ name }) => name === one.campaign));
+  return { campaigns: times, followUps: following, refused, missed: own };
 }
 
 /** Says which files were read, for a user whose campaign with a schedule is in another folder. */

@@ -101,14 +101,18 @@ export function firstInstantMs(nowMs: number, waitsMs: number): number {
   return nowMs - LATE_MS - waitsMs;
 }
 
+/** For so long a run that became too old is found by a call of `due`, which says so once. */
+const SAID_MS = 7 * LATE_MS;
+
 function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step[] {
   const { schedule, nowMs } = facts;
   const instant = instantOf(run.occurrence);
   if (run.state === 'finished' || instant === null || instant > nowMs) return [];
-  if (instant < firstInstantMs(nowMs, facts.waitsMs)) return [];
   const step = (action: Step['action'], why: StepReason | null): Step[] => [
     { occurrence: run.occurrence, action, why, missed: null },
   ];
+  const tooOldMs = firstInstantMs(nowMs, facts.waitsMs) - instant;
+  if (tooOldMs > 0) return run.state === 'running' || tooOldMs > SAID_MS ? [] : step('leave', 'late');
   const isSuperseded = schedule.missed === 'skip' && latest !== null && instant < latest;
   const left = leftAlone(run, nowMs, isSuperseded);
   return step(left === null ? 'continue' : 'leave', left);
@@ -160,7 +164,8 @@ export function chooseFollowUps(facts: FollowUpFacts): readonly Step[] {
       if (createdAtMs < seenMs || firstMs + afterMs > nowMs || lateMs > LATE_MS) return [];
       return lateMs > 0 ? step('miss', 'late') : step('send', null);
     }
-    if (run.state === 'finished' || lateMs > 0) return [];
+    if (run.state === 'finished' || lateMs > SAID_MS) return [];
+    if (lateMs > 0) return run.state === 'running' ? [] : step('leave', 'late');
     const left = leftAlone(run, nowMs, false);
     return step(left === null ? 'continue' : 'leave', left);
   });

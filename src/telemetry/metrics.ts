@@ -25,6 +25,7 @@ interface Gathered {
   startedMs: number | null;
   endedMs: number | null;
   exit: ExitStatus | null;
+  missed: readonly number[];
   report: CampaignFacts['report'];
   ledger: string | null;
 }
@@ -49,6 +50,7 @@ export function gatherMetrics(
       startedMs: null,
       endedMs: null,
       exit: null,
+      missed: [],
       report: null,
       ledger: null,
     };
@@ -64,6 +66,10 @@ export function gatherMetrics(
     },
     run(ledger: Ledger, run: RunRecord) {
       Object.assign(of(run.campaign, run.environment), factsOf(reportOf(ledger, run)));
+    },
+    missed(campaign, environment, atMs) {
+      const one = of(campaign, environment);
+      one.missed = [...one.missed, atMs];
     },
     overall(environment) {
       overall = environment;
@@ -106,7 +112,7 @@ function complete(
   const endedMs = one.endedMs ?? (one.startedMs === null ? (known?.endedMs ?? null) : atMs);
   const report = one.report ?? known?.report ?? null;
   const exitStatus = one.exit ?? (one.startedMs === null ? null : exit) ?? known?.exit ?? EXIT.done;
-  return { campaign, environment, startedMs, endedMs, exitStatus, report };
+  return { campaign, environment, startedMs, endedMs, exitStatus, missed: one.missed, report };
 }
 
 function factsOf({ run, report }: ReturnType<typeof reportOf>) {
@@ -165,6 +171,8 @@ export interface CampaignFacts {
   readonly startedMs: number | null;
   readonly endedMs: number | null;
   readonly exitStatus: number;
+  /** When each missed occurrence of the last 31 days was noticed, in ms since 1970. */
+  readonly missed?: readonly number[];
   /** Null where nothing was ever sent, or the ledger cannot be read. */
   readonly report: Pick<Report, 'state' | 'totals' | 'reasons' | 'deliveries' | 'requests' | 'sms'> | null;
 }
@@ -194,6 +202,8 @@ export const METRICS = {
   handbill_last_finish_timestamp_seconds: 'When the last start ended, in seconds since 1970.',
   handbill_last_duration_seconds: 'How long the last start took.',
   handbill_last_exit_status: 'Exit status of the last start.',
+  handbill_missed: 'Times in the last 31 days at which it was missed, or not finished in time.',
+  handbill_last_missed_timestamp_seconds: 'When the last missed occurrence was noticed, in seconds since 1970.',
   handbill_command_start_timestamp_seconds: 'When the last call of the command began, in seconds since 1970.',
   handbill_command_finish_timestamp_seconds: 'When the last call of the command ended, in seconds since 1970.',
   handbill_command_duration_seconds: 'How long the last call of the command took.',
@@ -223,7 +233,7 @@ export async function metricsText(campaigns: readonly CampaignFacts[], command: 
 }
 
 function samplesOf(facts: CampaignFacts): readonly Sample[] {
-  const { campaign, environment, startedMs, endedMs, exitStatus, report } = facts;
+  const { campaign, environment, startedMs, endedMs, exitStatus, missed, report } = facts;
   const labels = { campaign, environment };
   const times: readonly (readonly [Metric, number | null])[] = [
     ['handbill_last_start_timestamp_seconds', seconds(startedMs)],
@@ -233,6 +243,8 @@ function samplesOf(facts: CampaignFacts): readonly Sample[] {
       startedMs === null || endedMs === null ? null : seconds(Math.max(0, endedMs - startedMs)),
     ],
     ['handbill_last_exit_status', exitStatus],
+    ['handbill_missed', missed?.length ?? null],
+    ['handbill_last_missed_timestamp_seconds', missed?.length ? seconds(Math.max(...missed)) : null],
   ];
   return [
     ...(report === null ? [] : reportSamples(report, labels)),

@@ -117,9 +117,9 @@ describe('crontab', () => {
 
 describe('an option that a format has no use for is refused: a user would rely on it', () => {
   it.each([
-    [['--image', 'x:1'], '--image says nothing to crontab', '--format kubernetes'],
-    [['--runner', 'mine', '--folder', '/app'], '--folder says nothing', '--runner says nothing'],
-    [['--at', '2026-11-21T09:00:00Z'], '--at says nothing', '--format text'],
+    [['--image', 'x:1'], '--image is not for --format crontab', '--format kubernetes'],
+    [['--runner', 'mine', '--folder', '/app'], '--folder is not for', '--runner is not for'],
+    [['--at', '2026-11-21T09:00:00Z'], '--at is not for', '--format text'],
   ])('crontab %j', async (args, ...said) => {
     const root = projectIn('idle');
     const { status, out, err } = await handbillHere(root, ['schedule', '--format', 'crontab', ...args]);
@@ -131,7 +131,10 @@ describe('an option that a format has no use for is refused: a user would rely o
     const root = projectIn('idle');
     const args = ['schedule', '--format', 'kubernetes', '--image', 'x:1', '--ledger'];
     const { status, err } = await handbillHere(root, [...args, '/data/ledger.db']);
-    expect({ status, err }).toEqual({ status: 2, err: expect.stringContaining('--ledger says nothing to kubernetes') });
+    expect({ status, err }).toEqual({
+      status: 2,
+      err: expect.stringContaining('--ledger is not for --format kubernetes'),
+    });
     expect(await handbillHere(root, [...args, 'postgres://db.example.com/x'])).toMatchObject({ status: 0 });
     const inEnvironment = { env: { HANDBILL_LEDGER: '/data/ledger.db' } };
     expect(await handbillHere(root, args.slice(0, -1), inEnvironment)).toMatchObject({ status: 0 });

@@ -179,7 +179,16 @@ describe('runs that are not finished', () => {
       ['leave halted 20T09:00'],
     ],
     ['doubts', { now, runs: [friday({ state: 'halted', halt: 'doubt' })] }, ['leave halted 20T09:00']],
-    ['a day later', { now: '2026-11-21T09:00:00.001Z', runs: [friday({ state: 'partial' })] }, ['send 21T09:00']],
+    [
+      'a day later',
+      { now: '2026-11-21T09:00:00.001Z', runs: [friday({ state: 'partial' })] },
+      ['leave late 20T09:00', 'send 21T09:00'],
+    ],
+    [
+      'more than a week after that',
+      { now: '2026-11-28T09:00:00.001Z', runs: [friday({ state: 'partial' })] },
+      ['send 28T09:00'],
+    ],
     [
       'the next instant too, in order',
       { now: '2026-11-20T10:00:00Z', cron: '0 * * * *', runs: [friday({ state: 'partial' })] },
@@ -203,7 +212,7 @@ describe('runs that are not finished', () => {
     [
       'weeks later, waiting for a window',
       { now: '2026-12-04T09:00:01Z', waits: 13 * LATE_MS, runs: [friday({ state: 'partial' })] },
-      ['send 04T09:00'],
+      ['leave late 20T09:00', 'send 04T09:00'],
     ],
     [
       'a day later, in the pause of a canary',

@@ -61,7 +61,7 @@ describe('what is wrong with one is reported at its place', () => {
     ['schedule: { cron: 0 0 9 * * * }', 'invalid-value 5:19', /Leave out the seconds: 0 9 \* \* \*/],
     ['schedule: { cron: "@reboot" }', 'invalid-value 5:19', /@daily/],
     ['schedule: { cron: 0 9 * * *, timeZone: Europe/Lundon }', 'invalid-value 5:40', /Europe\/London/],
-    ['schedule: { cron: 0 9 * * *, timeZone: "+01:00" }', 'invalid-value 5:40', /Europe\/London/],
+    ['schedule: { cron: 0 9 * * *, timeZone: "+01:00" }', 'invalid-value 5:40', /Europe\/Paris/],
     ['schedule: { cron: 0 9 * * *, missed: later }', 'invalid-value 5:38', /catch-up/],
     ['schedule: { timeZone: Europe/London }', 'missing-key 5:11', /at: 2026-12-24T09:00 for one/],
     ['schedule: { at: 2026-12-24 }', 'invalid-value 5:17', /2026-12-24T09:00/],

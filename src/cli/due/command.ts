@@ -111,6 +111,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       },
       ...(telemetry === undefined ? {} : watching(telemetry, flags.env)),
     });
+    for (const { campaign, atMs } of result.missed) telemetry?.metrics?.missed(campaign, flags.env, atMs);
     if (flags.format === 'json') await printResult(result, printing);
     printLast(result, printing);
     const ledgers = new Set(result.items.flatMap(({ result: sent }) => (sent === null ? [] : [sent.report.ledger])));
@@ -159,7 +160,7 @@ interface DuePrinting extends CommandContext {
  */
 async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
   const { quiet, format, err, out, colour } = printing;
-  if (item.action === 'none') return;
+  if (item.action === 'none' || (quiet && item.isRepeated)) return;
   if (quiet && item.exit === EXIT.done) {
     // An instant that was passed over is never sent automatically, so it is reported even with `--quiet`.
     const lost = item.diagnostics.filter(({ code }) => code === 'schedule-new');
@@ -193,7 +194,7 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
     case 'miss':
       return item.why === 'new'
         ? `${name}: not sent. The schedule, or the campaign as it is now, is newer than this instant. Send it with: ${command}`
-        : `${name}: missed, and not sent any more.`;
+        : `${name}: missed, and not sent any more.${missed}`;
     case 'refuse':
       return `${name}: not sent.`;
     default:
@@ -236,9 +237,9 @@ function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
 
 /** One document, described by schemas/due.schema.json. */
 async function printResult(result: DueResult, { quiet, out }: DuePrinting): Promise<void> {
-  if (quiet && result.exit === EXIT.done) return;
+  if (quiet && result.items.every((item) => item.exit === EXIT.done || item.isRepeated)) return;
   const { environment, at, dryRun, stopped, exit, items } = result;
-  const campaigns = items.map(({ result: sent, diagnostics, ...item }) => ({
+  const campaigns = items.map(({ result: sent, diagnostics, isRepeated: _, ...item }) => ({
     ...item,
     report: sent?.report ?? null,
     diagnostics: diagnostics.map(diagnosticRecord),

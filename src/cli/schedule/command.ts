@@ -65,7 +65,7 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 async function showTimes(paths: readonly string[], flags: ScheduleFlags, context: CommandContext): Promise<ExitStatus> {
-  const { campaigns, followUps, refused } = await schedule(paths, {
+  const { campaigns, followUps, refused, missed } = await schedule(paths, {
     cwd: context.cwd,
     now: context.now,
     next: flags.next,
@@ -76,6 +76,10 @@ async function showTimes(paths: readonly string[], flags: ScheduleFlags, context
   }
   for (const { campaign, after, wait } of followUps)
     await context.out(`${safeLine(`${campaign}  ${wait} after ${after}`)}\n`);
+  for (const { campaign, environment, occurrence } of missed.filter(
+    (one) => (flags.env ?? one.environment) === one.environment,
+  ))
+    await context.out(`${safeLine(`${campaign}  missed in ${environment}: ${occurrence}`)}\n`);
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
   if (problems.length > 0) context.err(formatDiagnostics(problems, { colour: context.colour.err, limit: 20 }));
   else if (campaigns.length + followUps.length === 0) context.err(`${NOTHING_SCHEDULED}\n`);
@@ -123,7 +127,6 @@ type ScheduleFormat = 'text' | CallerKind;
 /** For which formats an option is, where it is not for all. */
 const FORMATS_OF: Readonly<Record<string, readonly ScheduleFormat[]>> = {
   at: ['text'],
-  env: ['crontab', 'systemd', 'kubernetes', 'github-actions'],
   environmentFile: ['crontab', 'systemd'],
   image: ['kubernetes'],
   folder: ['kubernetes'],
@@ -145,7 +148,7 @@ function refuseIdle(
   );
   if (format === 'kubernetes' && flags.ledger !== undefined && !isPostgres(flags.ledger)) {
     const hint = 'Leave it out: the ledger of a CronJob lies on its volume, where nothing else is.';
-    idle.push(problem('usage', '--ledger says nothing to kubernetes.', { hint }));
+    idle.push(problem('usage', '--ledger is not for --format kubernetes.', { hint }));
   }
   if (idle.length > 0) throw new HandbillError(EXIT.refused, idle);
 }
@@ -153,5 +156,5 @@ function refuseIdle(
 function idleProblem(flag: string, format: ScheduleFormat, formats: readonly ScheduleFormat[]): Diagnostic {
   const option = `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   const hint = `It is for --format ${formats.join(', ')}.`;
-  return problem('usage', `${option} says nothing to ${format}.`, { hint });
+  return problem('usage', `${option} is not for --format ${format}.`, { hint });
 }

@@ -3,6 +3,7 @@ import { findCampaigns } from '../../campaign/find.ts';
 import { readCampaign } from '../../campaign/load.ts';
 import { HandbillError } from '../../errors.ts';
 import type { Campaign, ListSpec } from '../../model.ts';
+import { type MissedOccurrence, missedOccurrences } from '../../operations/due-memory.ts';
 import { newestFirst, withoutTests } from '../../operations/report.ts';
 import { type ListFacts, openListGuard } from '../../plan/list-guard.ts';
 import { readListFacts } from '../../recipients/read.ts';
@@ -43,7 +44,8 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
       lastRun: last === undefined ? null : { id: last.id, atMs: last.lastStartAtMs ?? last.createdAtMs },
     });
   }
-  return whole(campaignsPage(view, lines));
+  const missed = await missedOccurrences(site.reading.project, site.context.now());
+  return whole(campaignsPage(view, lines, missed));
 }
 
 /**
@@ -113,7 +115,7 @@ interface CampaignLine {
 }
 
 /** The campaigns of the project. */
-function campaignsPage(view: View, campaigns: readonly CampaignLine[]): Content {
+function campaignsPage(view: View, campaigns: readonly CampaignLine[], missed: readonly MissedOccurrence[]): Content {
   return {
     title: 'Campaigns',
     parts: [
@@ -121,11 +123,22 @@ function campaignsPage(view: View, campaigns: readonly CampaignLine[]): Content 
         'campaigns',
         html`<h1>Campaigns</h1>
 <p>A preview reads the campaign and its list at that moment, and sends nothing.</p>
-${list(view, campaigns)}`,
+${missedNotice(view, missed)}${list(view, campaigns)}`,
       ),
     ],
   };
 }
+
+/** What `due` on this machine did not send in time. */
+function missedNotice({ formats }: View, missed: readonly MissedOccurrence[]): Html | null {
+  if (missed.length === 0) return null;
+  const items = missed.slice(0, MOST_MISSED).map(({ campaign, environment, occurrence }) => {
+    return html`<li>${campaign} (${environment}): ${formats.instant(occurrence)}</li>`;
+  });
+  return html`<section aria-labelledby="missed"><h2 id="missed">Not sent in time, in the last 31 days: ${formats.number(missed.length)}</h2><ul>${items}</ul></section>`;
+}
+
+const MOST_MISSED = 20;
 
 function list(view: View, campaigns: readonly CampaignLine[]): Html {
   if (campaigns.length === 0) {

@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Project } from '../model.ts';
+import { writeOutput } from '../util/files.ts';
+import { isPostgres } from '../util/ledger-address.ts';
+import { readSmallFile } from '../util/paths.ts';
+
+/*
+ * What `due` has said, so that it says it once. This is a file of this machine and no table of the ledger: it must not
+ * follow the ledger's clock, which a refused call may not move; a ledger that cannot be written is a refusal that is
+ * said too; and on a shared ledger each machine has its own cron, which mails to its own people.
+ */
+
+/** An occurrence that was due, and was not sent to all of its recipients in time. */
+export interface MissedOccurrence {
+  readonly environment: string;
+  readonly campaign: string;
+  readonly occurrence: string;
+  /** When `due` noticed it, in ms since 1970. */
+  readonly atMs: number;
+}
+
+/** What was said in the calls before this one. */
+export interface DueMemory {
+  /** Whether this was said of an occurrence already; from now on it was. */
+  missed(occurrence: Omit<MissedOccurrence, 'atMs'>): boolean;
+  /** Whether the same refusal of a campaign was said within the last hour; else it counts as said now. */
+  refused(what: { readonly environment: string; readonly file: string; readonly text: string }): boolean;
+  /** What was missed, the newest first. */
+  occurrences(): readonly MissedOccurrence[];
+  /** Writes it, for the next call. A file that cannot be written makes the next call say everything again. */
+  save(): Promise<void>;
+}
+
+interface Said {
+  readonly missed: readonly MissedOccurrence[];
+  readonly refused: Readonly<Record<string, { readonly sha256: string; readonly atMs: number }>>;
+}
+
+const NOTHING_SAID: Said = { missed: [], refused: {} };
+
+/** How long a refusal that does not change is not said again. */
+const REPEAT_MS = 3_600_000;
+
+/** How long a missed occurrence is shown, and is known to have been said. */
+const SHOWN_MS = 31 * 86_400_000;
+
+const MAX_BYTES = 4_000_000;
+
+/** Opens the memory of a project. */
+export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, nowMs: number): Promise<DueMemory> {
+  const path = pathOf(project);
+  const before = await read(path);
+  const missed = before.missed.filter(({ atMs }) => atMs > nowMs - SHOWN_MS);
+  const refused: Record<string, { sha256: string; atMs: number }> = {};
+  let isChanged = false;
+  return {
+    missed(one) {
+      const isKnown = missed.some(
+        ({ environment, campaign, occurrence }) =>
+          environment === one.environment && campaign === one.campaign && occurrence === one.occurrence,
+      );
+      if (!isKnown) missed.push({ ...one, atMs: nowMs });
+      isChanged ||= !isKnown;
+      return isKnown;
+    },
+    refused({ environment, file, text }) {
+      const key = `${environment} ${file}`;
+      const sha256 = hash('sha256', text, 'hex');
+      const last = before.refused[key];
+      // A clock that was set back says nothing about the hour.
+      const isRepeated =
+        last !== undefined && last.sha256 === sha256 && last.atMs <= nowMs && nowMs - last.atMs < REPEAT_MS;
+      refused[key] = isRepeated ? last : { sha256, atMs: nowMs };
+      isChanged ||= !isRepeated;
+      return isRepeated;
+    },
+    occurrences: () => missed.toSorted((a, b) => b.atMs - a.atMs),
+    async save() {
+      if (!isChanged && Object.keys(before.refused).length === Object.keys(refused).length) return;
+      try {
+        await mkdir(dirname(path), { recursive: true });
+        await writeOutput(path, [`${JSON.stringify({ missed, refused })}\n`]);
+      } catch {
+        // It is said again, which is no harm.
+      }
+    },
+  };
+}
+
+/** Occurrences that were missed in the last 31 days, the newest first. */
+export async function missedOccurrences(
+  project: Pick<Project, 'root' | 'ledger'>,
+  nowMs: number,
+): Promise<readonly MissedOccurrence[]> {
+  const { missed } = await read(pathOf(project));
+  return missed.filter(({ atMs }) => atMs > nowMs - SHOWN_MS).toSorted((a, b) => b.atMs - a.atMs);
+}
+
+/** Beside the ledger; for one on a server, where that of the project would be. */
+function pathOf({ root, ledger }: Pick<Project, 'root' | 'ledger'>): string {
+  return join(isPostgres(ledger) ? join(root, '.handbill') : dirname(ledger), 'due.json');
+}
+
+async function read(path: string): Promise<Said> {
+  const found = await readSmallFile(path, MAX_BYTES);
+  if ('fault' in found) return NOTHING_SAID;
+  try {
+    const said: unknown = JSON.parse(new TextDecoder().decode(found.bytes));
+    return isSaid(said) ? said : NOTHING_SAID;
+  } catch {
+    return NOTHING_SAID;
+  }
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isSaid(value: unknown): value is Said {
+  if (!isMapping(value)) return false;
+  const { missed, refused } = value;
+  const isMissed = (one: unknown): boolean =>
+    isMapping(one) &&
+    [one['environment'], one['campaign'], one['occurrence']].every((part) => typeof part === 'string') &&
+    typeof one['atMs'] === 'number';
+  return Array.isArray(missed) && missed.every(isMissed) && isMapping(refused);
+}
