@@ -1,4 +1,5 @@
 import { problem } from '../errors.ts';
+import { formsOf } from '../util/address-form.ts';
 import type { BudgetStore, Spending } from './budgets.ts';
 import type { Connection, ManyRows, SuppressionForms } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
@@ -220,7 +221,7 @@ export function commitStore(
     if (free.length > 0 && spending?.fitsAll(free) === false) return null;
     const cut = results.map((r) => (r.error === null ? r : { ...r, error: r.error.slice(0, ERROR_LENGTH) }));
     const inUse = held === null ? null : { worker: held.worker, shards: shardsOf(held, free) };
-    const done = many.commit(run.number, run.list, cut, free, formsOf(free, rules), now, inUse);
+    const done = many.commit(run.number, run.list, cut, free, suppressionForms(free, rules), now, inUse);
     if (done === null) return null;
     const { recorded, claimed } = done;
     if (spending !== null) {
@@ -324,10 +325,10 @@ interface Batch {
   readonly held: HeldShards | null;
 }
 
-function formsOf(claims: readonly ClaimRequest[], rules: ClaimRules | undefined): SuppressionForms {
+function suppressionForms(claims: readonly ClaimRequest[], rules: ClaimRules | undefined): SuppressionForms {
   const hasher = rules?.hasher ?? null;
   const all = claims.flatMap(({ row, to, key }) => {
-    const forms = rules?.forms(to, key) ?? [];
+    const forms = rules === undefined ? [] : formsOf(to, key);
     const hashed = forms.map((form) => ({ row, form, hash: hasher === null ? null : hasher.hash(form) }));
     return forms.includes(to) ? hashed : [{ row, form: to, hash: null }, ...hashed];
   });
@@ -479,7 +480,7 @@ function suppressionCheck(
     return (to, key) => {
       if (rules.isListed(to, key, now)) return true;
       if (hasAddresses === 0 && keyId === null) return false;
-      for (const form of rules.forms(to, key)) {
+      for (const form of formsOf(to, key)) {
         if (form !== to && address.get(form, now, topic) !== undefined) return true;
         if (keyId !== null && hasher !== null && hashed.get(hasher.hash(form), now, topic) !== undefined) return true;
       }

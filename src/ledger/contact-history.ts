@@ -1,4 +1,5 @@
 import type { Channel } from '../model.ts';
+import { listedForm } from '../util/address-form.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import type { Connection } from './connection.ts';
 import { lazily } from './connection.ts';
@@ -57,8 +58,8 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   const find = (to: string, key: string): readonly number[] => {
     if (to === askedTo && key === askedKey) return found;
     found.length = 0;
-    index.find(key, found);
-    if (to !== key) index.find(to, found);
+    index.find(listedForm(key), found);
+    if (to !== key) index.find(listedForm(to), found);
     [askedTo, askedKey] = [to, key];
     return found;
   };
@@ -129,7 +130,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
 /** Reads a run into the index: all recipients it may reach if the run is read again later, else those it reached. */
 function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, sinceMs: number): void {
   const add: AddPerson = (person, row, sentMs) => {
-    index.add(person, source.base + row);
+    index.add(listedForm(person), source.base + row);
     times.note(source.base + row, sentMs);
   };
   // A follow-up also waits for those who are not sent to yet.
@@ -153,7 +154,7 @@ function addLaterSteps(index: ReachIndex, rows: ReachRows, source: Source, times
     const which = step * ROWS + row;
     if (source.indexed.has(which)) return;
     source.indexed.add(which);
-    index.add(person, source.base + row);
+    index.add(listedForm(person), source.base + row);
     times.note(source.base + row, Number.POSITIVE_INFINITY);
   });
 }
@@ -468,11 +469,14 @@ function reachRows(connection: Connection): ReachRows {
     lastRow: (list) => Number(query(LAST_ROW).get(list)?.[0] ?? -1),
     reachedAt(list, row, key, to) {
       let isThem = false;
+      const names = [listedForm(key), listedForm(to)];
       for (let step = 0; ; step++) {
         const [reached, fellBack, sent, itsKey, address] = query(STATE).get(list, step, row) ?? [];
         // The row was purged after the run was read, so its recipient is unknown. It counts as a match, because a
         // second message is worse than a missing one.
-        isThem ||= itsKey === null || itsKey === key || itsKey === to || address === key || address === to;
+        isThem ||=
+          itsKey === null ||
+          [itsKey, address].some((one) => typeof one === 'string' && names.includes(listedForm(one)));
         if (reached === 1) return isThem ? timeOf(sent) : -1;
         if (fellBack !== 1) return -1;
       }

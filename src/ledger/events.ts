@@ -8,6 +8,7 @@ import type {
   UnmatchedReason,
   WebhookEvent,
 } from '../model.ts';
+import { kindOf, listedForm } from '../util/address-form.ts';
 import type { Connection, Value } from './connection.ts';
 import type { DeliveryRecord, EventStore } from './ledger.ts';
 import type { MessageIds, SentMessage } from './records.ts';
@@ -59,12 +60,7 @@ function isAnother(a: string, b: string): boolean {
   if (a === b) return false;
   const [kind, other] = [kindOf(a), kindOf(b)];
   if (kind !== other) return kind !== 'contact' && other !== 'contact';
-  return kind !== 'email' || a.toLowerCase() !== b.toLowerCase();
-}
-
-function kindOf(address: string): 'number' | 'email' | 'contact' {
-  if (address.startsWith('+')) return 'number';
-  return address.includes('@') ? 'email' : 'contact';
+  return listedForm(a) !== listedForm(b);
 }
 
 /** Holds each delivery report and reply once, also when it arrives before the answer to its request (failures.md, K1). */

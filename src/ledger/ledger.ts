@@ -401,8 +401,6 @@ interface OptOutFacts {
   readonly startLifts: boolean;
   /** `topic`: a STOP is about the topic of the message that it answers; default: about everything. */
   readonly stopEnds?: StopEnds;
-  /** The form in which an address is compared with the suppression list. */
-  readonly listed: (address: string) => string;
 }
 
 export interface JoinFacts extends OptOutFacts {

@@ -376,8 +376,6 @@ export interface ClaimRules {
   isListed(to: string, key: string, nowMs: number): boolean;
   /** Whether the environment may not send there, whatever else says so. Default: it may. */
   isFenced?(to: string): boolean;
-  /** How the ledger may hold this recipient: the address, and the key where that is an address too. */
-  forms(to: string, key: string): readonly string[];
   /** What the environment may still spend. Default: it has no budget, and nothing is counted. */
   readonly budget?: ClaimBudget;
   /** Makes the hashes under which the ledger may hold an address; null: there is no key. */

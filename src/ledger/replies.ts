@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Channel, ReplyMeaning } from '../model.ts';
+import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { Joined, JoinFacts, ReplyRecord, ReplyReview, ReplyStore } from './ledger.ts';
 import type { RunRecord } from './records.ts';
@@ -29,7 +30,7 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
       }
     },
 
-    reviewReplies(numbers, { meaning, who, atMs }, { startLifts, stopEnds = 'everything', listed }) {
+    reviewReplies(numbers, { meaning, who, atMs }, { startLifts, stopEnds = 'everything' }) {
       return connection.write(atMs, 3 * numbers.length, (now) => {
         const found = numbers.map((number) => ({ number, row: query(SENDER).get(number) }));
         const missed = found.flatMap(({ number, row }) => (row === undefined ? [number] : []));
@@ -42,7 +43,7 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
           // Of the message that it answers: the id of a contact, or another address of the same person.
           const run = row?.[2] == null ? null : runs.record(Number(row[2]));
           const other = run === null || isRedirect(run, sender) ? null : (row?.[1] as string | null);
-          const addresses = new Set(other === null ? [sender] : [sender, listed(other)]);
+          const addresses = new Set(other === null ? [sender] : [sender, listedForm(other)]);
           const topic = stopEnds === 'topic' ? stoppedTopic(run ?? { topic: null }) : null;
           const word = startLifts && meaning !== 'answer' ? lastWord(sender, topic) : meaning;
           for (const address of addresses) {
@@ -153,11 +154,7 @@ function replyJoiner(
     }
   }
 
-  const store = (
-    search: Search,
-    startsSeen: number,
-    { listed, startLifts, stopEnds = 'everything', now }: JoinFacts,
-  ): Joined =>
+  const store = (search: Search, startsSeen: number, { startLifts, stopEnds = 'everything', now }: JoinFacts): Joined =>
     connection.write(now(), 2 * search.replies.length, (nowMs) => {
       const suppressed: string[] = [];
       // All of them are joined before any is judged: what one says may be taken back by another.
@@ -177,7 +174,7 @@ function replyJoiner(
         const word = startLifts ? lastWord(sender, topic) : meaning;
         // A contact id, or another address of the same person: the opt-out or opt-in applies to it too.
         const [own, any] = [found, bestOf(reply.any)].map((one) =>
-          one?.address == null || isRedirect(one, sender) ? sender : listed(one.address),
+          one?.address == null || isRedirect(one, sender) ? sender : listedForm(one.address),
         );
         for (const address of new Set([sender, own ?? sender, any ?? sender])) {
           // Without topics the sender was suppressed when it came in, or is not any more.
@@ -203,7 +200,7 @@ function replyJoiner(
         const last = wanted.at(-1);
         if (last === undefined) return;
         after = last.number;
-        const search = searchFor(wanted, facts.listed);
+        const search = searchFor(wanted);
         for (const { run, untilMs } of newestFirst(runs.runs())) {
           if (isOver(search, untilMs)) break;
           const isAfter = run.startedAtMs === null || run.startedAtMs > search.latestMs;
@@ -273,10 +270,9 @@ interface Search {
   readonly messageIds: string;
   /** When the last of them came in. */
   readonly latestMs: number;
-  readonly listed: (address: string) => string;
 }
 
-function searchFor(replies: readonly Wanted[], listed: (address: string) => string): Search {
+function searchFor(replies: readonly Wanted[]): Search {
   const bySender = grouped(replies, ({ sender }) => sender);
   const byMessageId = grouped(replies, ({ messageId }) => messageId);
   return {
@@ -284,10 +280,9 @@ function searchFor(replies: readonly Wanted[], listed: (address: string) => stri
     bySender,
     byMessageId,
     byReference: grouped(replies, ({ reference }) => reference),
-    addresses: JSON.stringify([...bySender.keys()]),
+    addresses: JSON.stringify([...bySender.keys()].flatMap(spellingsOf)),
     messageIds: JSON.stringify([...byMessageId.keys()]),
     latestMs: Math.max(...replies.map(({ receivedAtMs }) => receivedAtMs)),
-    listed,
   };
 }
 
@@ -319,7 +314,7 @@ function consider(found: Candidate, search: Search, referenceOf: ReturnType<Join
     }
   }
   if (found.address === null || !found.mayBeThere) return;
-  for (const reply of search.bySender.get(search.listed(found.address)) ?? []) {
+  for (const reply of search.bySender.get(listedForm(found.address)) ?? []) {
     const { claimedAtMs } = found;
     for (const best of bestsFor(reply, found)) {
       if (claimedAtMs <= reply.atMs + ROUNDING_MS) {

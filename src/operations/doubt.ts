@@ -9,6 +9,7 @@ import { createPhoneReader, type PhoneReader } from '../recipients/phone.ts';
 import { isLate, isTooLate, refusePurged } from '../send/prepare.ts';
 import { locked, lockRun } from '../send/run-lock.ts';
 import { summarise } from '../send/summary.ts';
+import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { mask } from '../util/redact.ts';
 import {
   asker,
@@ -289,13 +290,14 @@ function finder(
   for (const doubt of doubts) {
     add(exact, doubt.key, doubt);
     add(exact, referenceOf(doubt.key, doubt.channel, doubt.resend), doubt);
-    if (doubt.to !== null) add(byAddress, doubt.to, doubt);
+    if (doubt.to !== null) add(byAddress, listedForm(doubt.to), doubt);
   }
   return (name) => {
-    const found = exact.get(name) ?? byAddress.get(name);
+    const found = exact.get(name) ?? byAddress.get(listedForm(name));
     if (found !== undefined) return found;
     const number = phone(name);
-    return 'e164' in number ? (exact.get(number.e164) ?? byAddress.get(number.e164) ?? []) : [];
+    const form = 'e164' in number ? listedForm(number.e164) : null;
+    return form === null ? [] : (exact.get(form) ?? byAddress.get(form) ?? []);
   };
 }
 
@@ -354,7 +356,7 @@ interface Person {
 
 function formsOf(name: string, phone: PhoneReader): readonly string[] {
   const number = phone(name);
-  return 'e164' in number && number.e164 !== name ? [name, number.e164] : [name];
+  return [...new Set('e164' in number ? [name, ...spellingsOf(number.e164)] : [name])];
 }
 
 function notInDoubt(one: Unknown, person: Person | null): Diagnostic {

@@ -8,7 +8,7 @@ import type { Outcome, Project } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import { toKeep } from '../send/deliveries.ts';
 import { mustExist } from '../send/run-lock.ts';
-import { formsOf, listedForm } from '../suppression/form.ts';
+import { formsOf, listedForm } from '../util/address-form.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { asker, type Confirm, type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
 import { namesIn, outcomesAbout } from './person.ts';
@@ -197,7 +197,7 @@ function addressesOf(outcome: Outcome): readonly string[] {
   const { key } = outcome;
   const addresses = namesIn({ ...outcome, key: null });
   // A key that is no address is a name in another book (form.ts).
-  return addresses.flatMap((to) => (key === null ? [listedForm(to)] : formsOf(to, key)));
+  return addresses.flatMap((to) => (key === null ? [to] : formsOf(to, key))).map(listedForm);
 }
 
 /** @throws HandbillError exit 6: a run of the person is in use; 2: one is not finished, or they are in doubt */

@@ -5,7 +5,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { Outcome, SuppressionAnswer } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
-import { formsOf, listedForm } from '../suppression/form.ts';
+import { formsOf, listedForm } from '../util/address-form.ts';
 import { type ProjectOptions, resolveOptions } from './options.ts';
 import { joinRepliesOf, projectHere } from './project.ts';
 import { listReplies, type ReceivedReply } from './replies.ts';

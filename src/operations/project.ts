@@ -13,7 +13,7 @@ import { createReferences } from '../plan/reference.ts';
 import { createReportedAddressReader } from '../recipients/address.ts';
 import { isRelative } from '../recipients/query.ts';
 import { occurrenceFor } from '../schedule/occurrence.ts';
-import { listedForm } from '../suppression/form.ts';
+import { listedForm } from '../util/address-form.ts';
 import { safeLine } from '../util/escape.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import { createInterpreter, type Interpreter } from '../webhook/interpret.ts';
@@ -104,7 +104,7 @@ export async function joinReplies(
 ): Promise<Joined> {
   const suppressed: string[] = [];
   let joined = 0;
-  const steps = ledger.events.joinReplies({ ...facts, listed: listedForm, referencesOf: createReferences });
+  const steps = ledger.events.joinReplies({ ...facts, referencesOf: createReferences });
   while (facts.stopped?.() !== true) {
     const step = await paced(() => steps.next());
     if (step.done === true) break;

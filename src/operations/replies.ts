@@ -6,7 +6,6 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign, Channel, ReplyMeaning, ReplyRules } from '../model.ts';
 import { openList } from '../recipients/read.ts';
 import { createRecipientReader } from '../recipients/recipient.ts';
-import { listedForm } from '../suppression/form.ts';
 import { csvCell } from '../util/csv.ts';
 import { jsonText } from '../util/escape.ts';
 import { maskText } from '../util/redact.ts';
@@ -240,7 +239,6 @@ export async function reviewReplies(
     const { missed, ...done } = ledger.events.reviewReplies(numbers, review, {
       startLifts,
       stopEnds,
-      listed: listedForm,
     });
     if (missed.length > 0) throw unknown(missed);
     return done;

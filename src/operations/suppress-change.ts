@@ -17,9 +17,9 @@ import {
 import { type AddressProblem, createAddressReader } from '../recipients/address.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { isTopic } from '../suppression/entries.ts';
-import { listedForm } from '../suppression/form.ts';
 import { type Hasher, type HasherReading, readHash, readHasher, type WrittenHash } from '../suppression/hash.ts';
 import { createUntilReader } from '../suppression/until.ts';
+import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import { mask } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
@@ -151,7 +151,8 @@ async function removeFrom(
     // Without the key it is unknown whether the address is still on the list, as a hash.
     if (hasher !== null) checkHashKey({ hasher: { hasher } }, ledger);
     const gone = addresses.filter((address) => {
-      const asHash = hasher !== null && ledger.unsuppressHash(hasher.hash(address), topic);
+      const hashes = hasher === null ? [] : spellingsOf(address).map(hasher.hash);
+      const asHash = hashes.filter((hash) => ledger.unsuppressHash(hash, topic)).length > 0;
       return ledger.unsuppress(address, topic) || asHash;
     });
     return gone.length + hashes.filter(({ hash }) => ledger.unsuppressHash(hash, topic)).length;

@@ -23,8 +23,8 @@ import {
   sourcesOf,
 } from '../plan/suppression.ts';
 import { createAddressReader } from '../recipients/address.ts';
-import { kindOf, listedForm } from '../suppression/form.ts';
 import { type Hasher, type HasherReading, readHasher, writeHash } from '../suppression/hash.ts';
+import { kindOf, listedForm, spellingsOf } from '../util/address-form.ts';
 import { csvCell } from '../util/csv.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
@@ -334,7 +334,7 @@ async function answer(
 
   function placesOf(form: string): readonly number[] {
     if (!hasHashes || hasher === null) return byForm.get(form) ?? [];
-    return byHash.get(hasher.hash(form)) ?? [];
+    return [...new Set(spellingsOf(form).flatMap((one) => byHash.get(hasher.hash(one)) ?? []))];
   }
 }
 
@@ -349,7 +349,7 @@ function indexOf(named: readonly Named[], hasher: Hasher | null) {
     if ('hash' in one) push(byHash, one.hash.hash, at);
     else {
       push(byForm, one.address, at);
-      if (hasher !== null) push(byHash, hasher.hash(one.address), at);
+      for (const hash of hasher === null ? [] : spellingsOf(one.address).map(hasher.hash)) push(byHash, hash, at);
     }
   }
   return { byForm, byHash, hasHashes: named.some((one) => 'hash' in one) };

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Diagnostic, EXIT, HandbillError, problem, warning } from '../errors.ts';
 import type { AddressKind, Campaign, Environment, FenceEntry, InputFile, Json, JsonObject, Project } from '../model.ts';
 import { ADDRESS_WORDS, addressMessage, createAddressReader } from '../recipients/address.ts';
-import { kindOf, listedForm } from '../suppression/form.ts';
+import { kindOf, listedForm } from '../util/address-form.ts';
 import { mask } from '../util/redact.ts';
 import { addressKindOf } from './step-of.ts';
 import { readSuppressionList } from './suppression.ts';

@@ -3,7 +3,7 @@ import type { FollowedMessage, Ledger, Reach } from '../ledger/ledger.ts';
 import { isRedirected, type RunRecord } from '../ledger/records.ts';
 import type { Campaign, FollowUp, Recipient } from '../model.ts';
 import { foldDelivery, foldStates, hasEnded } from '../report/fold-delivery.ts';
-import { listedForm } from '../suppression/form.ts';
+import { listedForm } from '../util/address-form.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { utcText } from '../util/time.ts';
 import { runsOfCampaign } from './former-names.ts';

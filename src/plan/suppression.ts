@@ -9,9 +9,9 @@ import { type ListDigest, ONLY_CELLS, openList } from '../recipients/read.ts';
 import { countOf } from '../report/words.ts';
 import { type Book, createBook } from '../suppression/book.ts';
 import { type AddressCell, createEntryReader, type EntrySink, findColumns } from '../suppression/entries.ts';
-import { formsOf, listedForm } from '../suppression/form.ts';
 import { type Hasher, type HasherReading, readHasher } from '../suppression/hash.ts';
 import { createUntilReader } from '../suppression/until.ts';
+import { formsOf } from '../util/address-form.ts';
 
 /** What of a campaign says which lists there are, and how they are read. */
 export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>;
@@ -94,8 +94,6 @@ function createSuppressions(parts: readonly Part[], reading: HasherReading, topi
   };
   const listOf = (to: string, key: string, nowMs: number): string | null => {
     if (isEmpty) return null;
-    // Few recipients have another key than the address; the others need no array.
-    if (key === to) return find(listedForm(to), nowMs);
     for (const form of formsOf(to, key)) {
       const name = find(form, nowMs);
       if (name !== null) return name;
@@ -103,7 +101,7 @@ function createSuppressions(parts: readonly Part[], reading: HasherReading, topi
     return null;
   };
   return {
-    rules: { isListed: (to, key, nowMs) => listOf(to, key, nowMs) !== null, forms: formsOf, hasher },
+    rules: { isListed: (to, key, nowMs) => listOf(to, key, nowMs) !== null, hasher },
     listOf,
     hasher: reading,
     topic,
@@ -212,7 +210,7 @@ function ledgerLookup(
     find ??= lookUpIn(bookOf(ledger, topic), hasher);
     return find(form, now()) !== -1;
   };
-  return (to, key) => (key === to ? isListed(listedForm(to)) : formsOf(to, key).some(isListed));
+  return (to, key) => formsOf(to, key).some(isListed);
 }
 
 function bookOf(ledger: SuppressionReader, topic: string | null): Book {

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { AddressKind, Recipient } from '../model.ts';
+import { listedForm } from '../util/address-form.ts';
 
 /** What a duplicate is of: the first row with the same key, or the row of another person with the same address. */
 export interface Duplicate {
@@ -12,8 +13,8 @@ export interface Duplicate {
 }
 
 /**
- * Finds recipients that a list names more than once. Keys and addresses are compared as they are, but for upper and lower
- * case in email addresses, which reach the same mailbox.
+ * Finds recipients that a list names more than once. Keys are compared as they are, addresses in the form in which they
+ * are listed: upper and lower case in email addresses reach the same mailbox, two spellings of a number the same phone.
  */
 export interface Duplicates {
   /** What the recipient of a row is a duplicate of; null: nothing. Asked once for each row, in list order. */
@@ -36,7 +37,7 @@ interface DuplicateOptions {
  */
 export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): Duplicates {
   const isNumber = kind === 'msisdn';
-  const sameMailbox = (text: string): string => (kind === 'email' ? text.toLowerCase() : text);
+  const formOf = (text: string): string => (kind === 'contact' ? text : listedForm(text));
   const keys = createSeen(isNumber && !byAddress);
   const addresses = byAddress ? createSeen(isNumber) : null;
 
@@ -44,7 +45,7 @@ export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): D
    * A checksum of the parts of a recipient that the messages use: it only says whether two rows with one key differ.
    */
   function contentOf({ to, values }: Recipient): number {
-    let content = byAddress ? sameMailbox(to) : '';
+    let content = byAddress ? formOf(to) : '';
     for (const column of used) content += `\0${values[column] ?? ''}`;
     return crc32(content) | 0;
   }
@@ -53,9 +54,9 @@ export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): D
     find(recipient) {
       const { key, to, line } = recipient;
       const content = contentOf(recipient);
-      const samePerson = keys.first(byAddress ? key : sameMailbox(key), line, content);
+      const samePerson = keys.first(byAddress ? key : formOf(key), line, content);
       if (samePerson !== null) return { of: 'key', ...samePerson };
-      const sameAddress = addresses?.first(sameMailbox(to), line, content) ?? null;
+      const sameAddress = addresses?.first(formOf(to), line, content) ?? null;
       return sameAddress === null ? null : { of: 'address', ...sameAddress };
     },
     close() {

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { CountryCode, PhoneNumber as LibraryNumber } from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/max/metadata';
 import { problem, refuse } from '../errors.ts';
+import { listedForm } from '../util/address-form.ts';
 import { onDemand } from '../util/on-demand.ts';
 
 /** A number that a network could have assigned. */
@@ -254,6 +255,11 @@ function tidy(raw: string): string {
 function askLibrary(text: string, country: CountryCode | null): PhoneNumber | PhoneProblem {
   const home = country === null ? {} : { defaultCountry: country };
   const parsed = phoneLibrary().parsePhoneNumberFromString(text, { extract: false, ...home });
+  if (parsed !== undefined && !parsed.isPossible()) {
+    // Messaging apps still write Mexico's +52 1, which the plan does not know any more.
+    const number = listedForm(parsed.number) === parsed.number ? null : readInternational(listedForm(parsed.number));
+    if (number !== null) return number;
+  }
   if (parsed === undefined) return explainUnparsed(text, country);
   const isShortCode = !text.startsWith('+') && parsed.nationalNumber.length < MIN_NATIONAL_DIGITS && !parsed.isValid();
   const isTooLong = parsed.number.length - 1 > MAX_DIGITS;

@@ -1,5 +1,6 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
+import { listedForm } from '../util/address-form.ts';
 import { compared, type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
 import { type ZoneFault, zoneFault } from '../util/zone-name.ts';
 import { ADDRESS_WORDS, type Address, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
@@ -61,7 +62,7 @@ export function createRecipientReader(
       only === null
         ? 'problem' in address
           ? null
-          : address.to
+          : personOf(spec.kind, address.to)
         : only === undefined
           ? identifyAll(key, values)
           : identify(values[only] ?? '');
@@ -88,6 +89,11 @@ export function createRecipientReader(
       values: formatted.length === 0 ? values : withIsoDates(values, formatted),
     };
   };
+}
+
+/** Without a key the address is the person: of a number, in the one spelling for both that it may have. */
+function personOf(kind: ListSpec['kind'], to: string): string {
+  return kind === 'msisdn' ? listedForm(to) : to;
 }
 
 /** One row with all its faults; it is counted under the first. */

@@ -7,7 +7,6 @@ import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/fold-delivery.ts';
 import type { CameBack } from '../report/tally.ts';
-import { listedForm } from '../suppression/form.ts';
 import { createRowSet } from '../util/row-set.ts';
 
 /** Delivery reports and replies for the messages of a run. */
@@ -457,6 +456,6 @@ interface JoinOptions {
 /** Finds the messages that replies answer which have come in since the last time; costs nothing where none have. */
 export function joinReplies({ events }: Pick<Ledger, 'events'>, { startLifts, stopEnds, now }: JoinOptions): void {
   if (!events.hasUnjoined()) return;
-  const steps = events.joinReplies({ startLifts, stopEnds, now, listed: listedForm, referencesOf: createReferences });
+  const steps = events.joinReplies({ startLifts, stopEnds, now, referencesOf: createReferences });
   for (const _ of steps);
 }

@@ -1,8 +1,8 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import { ADDRESS_KINDS, type AddressKind, type Row } from '../model.ts';
+import { listedForm } from '../util/address-form.ts';
 import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { listedForm } from './form.ts';
 import { readHash, type WrittenHash } from './hash.ts';
 import type { UntilReader } from './until.ts';
 

@@ -1,8 +1,8 @@
 import { createHash, createHmac, hash } from 'node:crypto';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { KeySource } from '../model.ts';
+import { kindOf } from '../util/address-form.ts';
 import { readSecret, type SecretWords } from '../util/secret.ts';
-import { kindOf } from './form.ts';
 
 /** Makes keyed hashes of addresses. */
 export interface Hasher {

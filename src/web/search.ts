@@ -1,6 +1,6 @@
 import type { Outcome } from '../model.ts';
 import type { PhoneReader } from '../recipients/phone.ts';
-import { listedForm } from '../suppression/form.ts';
+import { listedForm, spellingsOf } from '../util/address-form.ts';
 
 /** What a user types to find a recipient: a line, a key, an address in any spelling, an id of the API. */
 export interface Search {
@@ -26,7 +26,12 @@ export function readSearch(text: string, phone: PhoneReader): Search | null {
   const email = wanted.includes('@')
     ? [listedForm(wanted), wanted.replace(/@[^@]*$/, (host) => host.toLowerCase())]
     : [];
-  const names = [wanted, ...('e164' in number ? [number.e164] : []), ...email, ...(isNumber ? [digits] : [])];
+  const names = [
+    wanted,
+    ...('e164' in number ? spellingsOf(number.e164) : []),
+    ...email,
+    ...(isNumber ? [digits] : []),
+  ];
   const part = isNumber ? digits.replace(/^(?:\+|0+)/, '') : wanted;
   const line = /^(?:line\s+)?(\d{1,9})$/i.exec(wanted)?.[1];
   return {

@@ -7,7 +7,6 @@ import { type Fence, openFence } from '../../src/plan/fence.ts';
 import { createPlan } from '../../src/plan/plan.ts';
 import { joinReplies } from '../../src/send/deliveries.ts';
 import { createMemory } from '../../src/send/memory.ts';
-import { listedForm } from '../../src/suppression/form.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { handbillHere } from './in-process.ts';
@@ -219,7 +218,7 @@ describe('redirect', () => {
     ledger.events.reviewReplies(
       [reply?.number ?? 0],
       { meaning: 'opt-out', who: 'ann', atMs: nowMs },
-      { startLifts: true, listed: listedForm },
+      { startLifts: true },
     );
     expect(ledger.isSuppressed('+447700900001', nowMs)).toBe(false);
     ledger.close();

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { interpreterOf, projectHere } from '../../src/operations/project.ts';
-import { formsOf } from '../../src/suppression/form.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { givenRun } from '../ledger/scratch.ts';
 import { claimOf, loadRow, NOON } from '../ledger/values.ts';
@@ -26,7 +25,7 @@ async function receive(body: object): Promise<readonly string[]> {
   return ledger.events.record(events, { nowMs: NOON, source: 'webhook', environment: 'sandbox' }).suppressed;
 }
 
-const RULES = { forms: formsOf, isListed: () => false, hasher: null };
+const RULES = { isListed: () => false, hasher: null };
 
 /** What the claim of a recipient is answered. */
 function claim(to: string, key: string): unknown {

@@ -20,7 +20,7 @@ const DAY = 86_400_000;
 function rulesFor(messages: number, changes: Partial<ClaimBudget> = {}): ClaimRules {
   const periodOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   const budget = { currency: 'EUR', maxMicros: messages * COST, periodOf, ...changes };
-  return { isListed: () => false, forms: (to) => [to], hasher: null, budget };
+  return { isListed: () => false, hasher: null, budget };
 }
 
 function costing(row: number, changes: Partial<ClaimRequest> = {}): ClaimRequest {

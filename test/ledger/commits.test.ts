@@ -39,7 +39,7 @@ describe('claims', () => {
   it('a fence of the environment leaves out addresses outside of it, whatever was decided before', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, rows(2));
-    const nothing = { isListed: () => false, forms: () => [], hasher: null };
+    const nothing = { isListed: () => false, hasher: null };
     const rules = { ...nothing, isFenced: (to: string) => to === keyOf(1) };
     expect(ledger.commit(run, [], [claimOf(0), claimOf(1)], NOON, rules)).toEqual(['claimed', 'fenced']);
     expect(fates(ledger, run)[1]).toBe('skipped(fenced)');

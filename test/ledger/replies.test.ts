@@ -43,11 +43,9 @@ const facts = (nowMs: number) => ({ nowMs, source: 'webhook', environment: 'sand
 function join(ledger: Ledger, { startLifts = false, nowMs = NOON + 20 * MINUTE } = {}): Joined {
   let joined = 0;
   const suppressed: string[] = [];
-  const listed = (address: string) => (address.includes('@') ? address.toLowerCase() : address);
   for (const step of ledger.events.joinReplies({
     now: () => nowMs,
     referencesOf: createReferences,
-    listed,
     startLifts,
   })) {
     joined += step.joined;
@@ -245,7 +243,6 @@ describe('an opt-out', () => {
 });
 
 describe('a review', () => {
-  const listed = (address: string) => address;
   const review = (meaning: 'opt-out' | 'opt-in' | 'answer') => ({ meaning, who: 'ada@desk', atMs: NOON + 30 * MINUTE });
 
   it('opts out in the transaction in which it is entered, the contact too', () => {
@@ -259,20 +256,20 @@ describe('a review', () => {
       facts(NOON + 16 * MINUTE),
     );
     join(ledger);
-    expect(ledger.events.reviewReplies([1, 99], review('opt-out'), { startLifts: false, listed })).toEqual({
+    expect(ledger.events.reviewReplies([1, 99], review('opt-out'), { startLifts: false })).toEqual({
       reviewed: 0,
       suppressed: [],
       lifted: [],
       missed: [99],
     });
     expect([...ledger.suppressions()]).toEqual([]);
-    expect(ledger.events.reviewReplies([1], review('opt-out'), { startLifts: false, listed })).toEqual({
+    expect(ledger.events.reviewReplies([1], review('opt-out'), { startLifts: false })).toEqual({
       reviewed: 1,
       suppressed: [keyOf(0), 'c-1'],
       lifted: [],
       missed: [],
     });
-    expect(ledger.events.reviewReplies([2], review('answer'), { startLifts: false, listed }).suppressed).toEqual([]);
+    expect(ledger.events.reviewReplies([2], review('answer'), { startLifts: false }).suppressed).toEqual([]);
     const [second, first] = [...ledger.events.replies()].flat();
     expect(first?.review).toEqual(review('opt-out'));
     expect([first?.meaning, second?.review?.meaning]).toEqual(['review', 'answer']);
@@ -283,7 +280,7 @@ describe('a review', () => {
     const ledger = open(scratchPath());
     ledger.events.record([reply('STOP', { meaning: 'opt-out' })], facts(NOON + 11 * MINUTE));
     ledger.events.record([reply('go on', { meaning: 'review', atMs: NOON + 12 * MINUTE })], facts(NOON + 13 * MINUTE));
-    const done = ledger.events.reviewReplies([2], review('opt-in'), { startLifts, listed });
+    const done = ledger.events.reviewReplies([2], review('opt-in'), { startLifts });
     expect(done.lifted).toEqual(startLifts ? [keyOf(0)] : []);
     expect([...ledger.suppressions()].length).toBe(startLifts ? 0 : 1);
   });
@@ -302,11 +299,7 @@ describe('replies', () => {
       facts(NOON + 30 * MINUTE),
     );
     join(ledger);
-    ledger.events.reviewReplies(
-      [2],
-      { meaning: 'answer', who: 'x', atMs: NOON },
-      { startLifts: false, listed: String },
-    );
+    ledger.events.reviewReplies([2], { meaning: 'answer', who: 'x', atMs: NOON }, { startLifts: false });
     const texts = (filter: Parameters<typeof ledger.events.replies>[0]) =>
       [...ledger.events.replies(filter)].flat().map(({ text }) => text);
     expect(texts({})).toEqual(['c', 'b', 'a']);

@@ -16,7 +16,6 @@ const entryOf = (form: string, changes: Partial<HashEntry> = {}): HashEntry => (
 });
 const RULES: ClaimRules = {
   isListed: () => false,
-  forms: (to, key) => (key === to ? [to.toLowerCase()] : [to.toLowerCase(), key]),
   hasher: { keyId: KEY_ID, hash: hashOf },
 };
 

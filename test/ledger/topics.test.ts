@@ -42,7 +42,7 @@ function hear(ledger: Ledger, reply: Reply, more: { startLifts?: boolean; nowMs?
 }
 
 function join(ledger: Ledger, startLifts = false): void {
-  const facts = { now: () => NOON + 20 * MINUTE, referencesOf: createReferences, listed: (one: string) => one };
+  const facts = { now: () => NOON + 20 * MINUTE, referencesOf: createReferences };
   for (const _ of ledger.events.joinReplies({ ...facts, startLifts, stopEnds: 'topic' }));
 }
 
@@ -184,7 +184,7 @@ describe('a STOP where it ends a topic', () => {
     join(ledger);
     const review = { meaning: 'opt-out', who: 'alice', atMs: NOON + 30 * MINUTE } as const;
     const [number = 0] = [...ledger.events.replies()].flat().map((one) => one.number);
-    ledger.events.reviewReplies([number], review, { startLifts: false, stopEnds: 'topic', listed: (one) => one });
+    ledger.events.reviewReplies([number], review, { startLifts: false, stopEnds: 'topic' });
     expect(topicsOf(ledger, 0)).toEqual(['offers']);
   });
 });

@@ -161,7 +161,7 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'an email address in capitals is another one to a suppression list',
     edits: [
       {
-        file: 'src/suppression/form.ts',
+        file: 'src/util/address-form.ts',
         was: "address.includes('@') ? address.toLowerCase() : address",
         is: 'address',
       },

@@ -27,7 +27,10 @@ const networks = Object.keys(metadata.nonGeographic);
 /** What the library says, with handbill's own rules: E.164's 15 digits, no short codes, a country where one is main. */
 function oracle(raw: string, country: CountryCode | null) {
   const options = country === null ? {} : { defaultCountry: country };
-  const parsed = parsePhoneNumberFromString(raw, { extract: false, ...options });
+  const first = parsePhoneNumberFromString(raw, { extract: false, ...options });
+  // Mexico's +52 1 is read as +52.
+  const old = first?.isPossible() === false && /^\+521\d{10}$/.test(first.number);
+  const parsed = old ? parsePhoneNumberFromString(`+52${first.number.slice(4)}`) : first;
   if (parsed === undefined || !parsed.isPossible() || parsed.number.length > 16) return null;
   const assigned = parsed.isValid();
   if (!raw.startsWith('+') && !assigned && parsed.nationalNumber.length < 7) return null;

@@ -71,6 +71,9 @@ const READ: readonly Case[] = [
   ['tel:', null, 'tel:+44-7400-123456', '+447400123456', 'GB'],
   ['a formula that keeps the number', null, '="+447400123456"', '+447400123456', 'GB'],
   ["a ' that keeps the number", 'GB', "'07400123456", '+447400123456', 'GB'],
+  ['the 1 of Mexican mobiles, as messaging apps write it', null, '+52 1 55 1234 5678', '+525512345678', 'MX'],
+  ['the same without a plus', 'MX', '5215512345678', '+525512345678', 'MX'],
+  ['a Brazilian mobile without its ninth digit', null, '+551187654321', '+551187654321', 'BR', false],
   ['15 digits', null, '+491512345678901', '+491512345678901', 'DE', false],
 ];
 
@@ -139,7 +142,6 @@ const NOT_READ: readonly (readonly [
   ['two digits', 'GB', '12', /too short/],
   ['too short', null, '+44740012', /cannot be a number of/],
   ['too long', 'GB', '0740012345678', /cannot be a number of GB/],
-  ['old Mexican mobile prefix', null, '+5215512345678', /cannot be a number of MX/],
   ['more than 15 digits, which libphonenumber lets pass in Germany', null, '+4915123456789012', /has 16 digits/],
   ['a very long cell', 'GB', '1'.repeat(100_000), /has 100000 characters/],
 ];

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { kindOf } from '../../src/suppression/form.ts';
 import { createHasher, readHash, writeHash } from '../../src/suppression/hash.ts';
+import { kindOf } from '../../src/util/address-form.ts';
 
 test('hashes are HMAC-SHA256 over kind and address, for keys and addresses of any length', () => {
   const key = fc.uint8Array({ minLength: 1, maxLength: 200 });

@@ -1,7 +1,7 @@
 import { findSuppressions } from '../../campaign/read-suppressions.ts';
 import { shownTopic } from '../../ledger/suppressions.ts';
-import { listedForm } from '../../suppression/form.ts';
 import { readHasher } from '../../suppression/hash.ts';
+import { listedForm, spellingsOf } from '../../util/address-form.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createTurns } from '../../util/long-work.ts';
 import type { OpenLedger } from '../ledger.ts';
@@ -86,7 +86,7 @@ async function isHashed(site: Site, { ledger }: OpenLedger, search: Search, nowM
   const { project } = site.reading;
   const read = await readHasher(project.suppressionKey, site.context.env, project.root);
   if ('problem' in read || read.hasher.keyId !== ledger.hashKeyId()) return null;
-  return search.names.some((name) => ledger.isHashSuppressed(read.hasher.hash(listedForm(name)), nowMs));
+  return search.names.flatMap(spellingsOf).some((one) => ledger.isHashSuppressed(read.hasher.hash(one), nowMs));
 }
 
 async function filesOf({ reading, context }: Site): Promise<readonly string[]> {

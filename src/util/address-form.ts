@@ -1,0 +1,61 @@
+/**
+ * The form in which addresses are compared: the one identity of a phone number that people write in two ways, and email
+ * addresses in lower case as a whole. Before the `@` upper case could mean another mailbox (RFC 5321, 2.4), but it never
+ * does, and to leave a person out is the lesser harm. Ids of contacts are compared as they are.
+ */
+export function listedForm(address: string): string {
+  if (address.charCodeAt(0) !== PLUS) return address.includes('@') ? address.toLowerCase() : address;
+  return respell(address, 'toFirst') ?? address;
+}
+
+/**
+ * Spellings of one phone: with and without the ninth digit of mobiles in Brazil, whose numbers begin with 6 to 9; with
+ * and without the 9 for calls to mobiles from abroad in Argentina; with and without the 1 of Mexico, in use until 2019.
+ */
+const SPELLINGS: readonly { readonly toFirst: Respelling; readonly toOther: Respelling }[] = [
+  { toFirst: [/^\+55(\d\d)([6-9]\d{7})$/, '+55$19$2'], toOther: [/^\+55(\d\d)9([6-9]\d{7})$/, '+55$1$2'] },
+  { toFirst: [/^\+54([1-3]\d{9})$/, '+549$1'], toOther: [/^\+549([1-3]\d{9})$/, '+54$1'] },
+  { toFirst: [/^\+521(\d{10})$/, '+52$1'], toOther: [/^\+52(\d{10})$/, '+521$1'] },
+];
+
+type Respelling = readonly [pattern: RegExp, spelling: string];
+
+function respell(number: string, way: 'toFirst' | 'toOther'): string | null {
+  if (!number.startsWith('+5')) return null;
+  const found = SPELLINGS.find((one) => one[way][0].test(number))?.[way];
+  return found === undefined ? null : number.replace(...found);
+}
+
+/** Every spelling with the same form, that form first: for hashes, which may be of any of them. */
+export function spellingsOf(address: string): readonly string[] {
+  const form = listedForm(address);
+  const other = respell(form, 'toOther');
+  return other === null ? [form] : [form, other];
+}
+
+/** What an address in that form is. Ids of contacts that look like a number or an email address are taken for one. */
+export function kindOf(form: string): 'msisdn' | 'email' | 'contact' {
+  if (form.charCodeAt(0) === PLUS) return 'msisdn';
+  return form.includes('@') ? 'email' : 'contact';
+}
+
+/**
+ * The forms under which a recipient may be listed: the address, and the key where it is another address, in every
+ * spelling. Other keys (customer numbers) are not compared with ids of contacts: they are from another book.
+ */
+export function formsOf(to: string, key: string): readonly string[] {
+  const forms = spellingsOf(to);
+  const other = key === to ? null : keyForm(key);
+  return other === null || forms.includes(other) ? forms : [...forms, ...spellingsOf(other)];
+}
+
+function keyForm(key: string): string | null {
+  if (key.charCodeAt(0) === PLUS) return NUMBER.test(key) ? key.replace(/[^+\d]/g, '') : null;
+  return key.length <= LONGEST_EMAIL && key.includes('@') ? listedForm(key) : null;
+}
+
+/** RFC 5321, 4.5.3.1.3. */
+const LONGEST_EMAIL = 254;
+const PLUS = 0x2b;
+/** A number with its country code, with or without blanks and the like. */
+const NUMBER = /^\+\d[\d ().-]{5,30}$/;
