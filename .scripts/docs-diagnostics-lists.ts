@@ -173,6 +173,12 @@ export const LISTS = {
     fix: 'Ask for a mobile number. It is a warning; `recipients.alsoInvalid: [landline]` makes such a row an invalid one.',
     example: { files: list('+442083661177,Ada,0042') },
   },
+  'special-number': {
+    cause:
+      'The numbering plan says that the number is premium-rate, toll-free, shared-cost, personal, a pager, company-wide or a voicemail. Few take texts, and those with a premium rate cost the sender: such numbers in a form are a known fraud.',
+    fix: 'Ask for a mobile number. It is a warning; `recipients.alsoInvalid: [premium]`, with the type that is named, makes such a row an invalid one.',
+    example: { files: list('+449001234567,Ada,0042') },
+  },
   'unassigned-number': {
     cause: 'The numbering plan of the country has not issued this range, or keeps it for films and documentation.',
     fix: 'Look whether a digit is wrong. It is a warning: the number is sent to.',

@@ -86,6 +86,7 @@ export const CODES = {
   'invalid-address': 'An address is not one that its channel can send to.',
   'wrong-length-number': 'A number is possible, but has another length than mobile numbers of its country.',
   'landline-number': 'A number in a list for SMS is that of a landline.',
+  'special-number': 'A number is not that of a person: premium-rate, toll-free, shared-cost, a pager and the like.',
   'unassigned-number':
     'A number is possible, but not in use by the numbering plan (numbers reserved for documentation).',
   'duplicate-address': 'Two recipient keys have the same address.',

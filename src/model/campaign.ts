@@ -157,6 +157,19 @@ export type Template =
 export const ADDRESS_KINDS = ['msisdn', 'email', 'contact'] as const;
 export type AddressKind = (typeof ADDRESS_KINDS)[number];
 
+/** What a number may be that probably gets no message. */
+export type NumberKind =
+  | 'wrong-length'
+  | 'landline'
+  | 'unassigned'
+  | 'premium'
+  | 'toll-free'
+  | 'shared-cost'
+  | 'personal'
+  | 'pager'
+  | 'uan'
+  | 'voicemail';
+
 /** Where the recipients are and how to read them. */
 export interface ListSpec {
   /** Real path of the file to open; of the campaign file where they are listed in it. */
@@ -196,7 +209,7 @@ export interface ListSpec {
   readonly escaped: boolean | null;
   readonly onInvalid: 'refuse' | 'skip';
   /** Numbers that could get a message, and are taken for invalid all the same. */
-  readonly alsoInvalid: readonly ('wrong-length' | 'landline' | 'unassigned')[];
+  readonly alsoInvalid: readonly NumberKind[];
   /** Column with the IANA time zone of the recipient. */
   readonly timeZone: string | null;
   /** Types of columns; a column that is not named holds strings. */

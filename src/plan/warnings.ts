@@ -127,27 +127,27 @@ function fold(text: string): string {
 const EMPTY: JsonObject = Object.freeze({});
 const NOTHING: readonly Diagnostic[] = Object.freeze([]);
 
-const NUMBER_CODES = {
+const NUMBER_CODES: Readonly<Partial<Record<NumberDoubt['kind'], Code>>> = {
   'wrong-length': 'wrong-length-number',
   landline: 'landline-number',
   unassigned: 'unassigned-number',
-} as const satisfies Record<NumberDoubt['kind'], Code>;
+};
 
-const NUMBER_HINTS: Readonly<Record<NumberDoubt['kind'], string | null>> = {
+const NUMBER_HINTS: Readonly<Partial<Record<NumberDoubt['kind'], string>>> = {
   'wrong-length':
     'Look whether a digit is missing. `recipients.alsoInvalid: [wrong-length]` takes such numbers for invalid.',
-  landline: 'Ask for a mobile number. `recipients.alsoInvalid: [landline]` takes landlines for invalid.',
-  unassigned: null,
 };
 
 /** What speaks against the number of a message. */
 function ofNumber({ to, country, channel }: StepMessage, assigned: boolean, at: Position): Diagnostic | null {
   // Contacts and email addresses are no numbers; a landline takes calls, and may have an account of a messaging app.
-  if (!to.startsWith('+') || (assigned && channel !== 'sms')) return null;
+  if (!to.startsWith('+') || (assigned && channel !== 'sms' && channel !== 'voice')) return null;
   const doubt = doubtAbout({ to, country, assigned }, channel === 'voice');
   if (doubt === null) return null;
-  const hint = NUMBER_HINTS[doubt.kind];
-  return warning(NUMBER_CODES[doubt.kind], `The number ${doubt.problem}.`, { at, ...(hint === null ? {} : { hint }) });
+  const { kind, problem } = doubt;
+  const other = `Ask for a mobile number. \`recipients.alsoInvalid: [${kind}]\` takes such numbers for invalid.`;
+  const hint = kind === 'unassigned' ? {} : { hint: NUMBER_HINTS[kind] ?? other };
+  return warning(NUMBER_CODES[kind] ?? 'special-number', `The number ${problem}.`, { at, ...hint });
 }
 
 /** A duplicate that says the same is what the first row is for; another text is lost. */

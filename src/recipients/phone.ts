@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { CountryCode, PhoneNumber as LibraryNumber } from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/max/metadata';
 import { problem, refuse } from '../errors.ts';
+import type { NumberKind } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
 import { onDemand } from '../util/on-demand.ts';
 
@@ -139,11 +140,28 @@ function isAssigned(e164: string, digits: number, plan: NumberingPlan): boolean 
   return false;
 }
 
-/** What makes it unlikely that a number gets a message, although a network could have given it out. */
-const NUMBER_DOUBTS = ['wrong-length', 'landline', 'unassigned'] as const;
+/**
+ * Numbers that are not of mobile phones, in the order in which libphonenumber tries the types, each with its place
+ * among them. Numbers of networks that belong to no country (+800, +979) are of these types too.
+ */
+const SPECIAL_TYPES = {
+  premium: { place: 3, called: 'a premium-rate number' },
+  'toll-free': { place: 2, called: 'a toll-free number' },
+  'shared-cost': { place: 9, called: 'a shared-cost number' },
+  personal: { place: 4, called: 'a personal number' },
+  pager: { place: 7, called: 'a pager' },
+  uan: { place: 6, called: 'a company-wide number (UAN)' },
+  voicemail: { place: 5, called: 'a voicemail number' },
+} as const satisfies Partial<Record<NumberKind, { readonly place: number; readonly called: string }>>;
 
+type SpecialType = keyof typeof SPECIAL_TYPES;
+
+/** Calls to these cost the caller more, or reach a device that takes no calls. */
+const NOT_CALLED: readonly SpecialType[] = ['premium', 'shared-cost', 'personal', 'pager'];
+
+/** What makes it unlikely that a number gets a message, although a network could have given it out. */
 export interface NumberDoubt {
-  readonly kind: (typeof NUMBER_DOUBTS)[number];
+  readonly kind: NumberKind;
   /** Follows on "The number". */
   readonly problem: string;
 }
@@ -163,6 +181,12 @@ export function doubtAbout(
   const digits = to.length - 1 - plans[0].callingCode.length;
   const plan = plans.find((one) => one.country === country) ?? plans[0];
   if (assigned) {
+    for (const [type, pattern] of plan.special) {
+      if (!isOfType(to, digits, pattern) || (calls && !NOT_CALLED.includes(type))) continue;
+      const which = country ?? `+${plans[0].callingCode}`;
+      const what = calls ? 'calls to it cost more, or are not taken' : 'most get no SMS';
+      return { kind: type, problem: `is ${SPECIAL_TYPES[type].called} of ${which}, and ${what}` };
+    }
     // Without numbers of their own, mobile phones have those of landlines, as in North America.
     const isMobile = plan.mobile === null || isOfType(to, digits, plan.mobile);
     if (calls || isMobile || !isOfType(to, digits, plan.landline)) return null;
@@ -384,6 +408,7 @@ interface NumberingPlan {
   /** Numbers of landlines, and of mobile phones; null where the plan has none. In some countries a number may be either. */
   readonly landline: NumberType | null;
   readonly mobile: NumberType | null;
+  readonly special: readonly (readonly [type: SpecialType, pattern: NumberType])[];
   /** Digits that only this country's numbers begin with, among those that share its calling code. */
   readonly leading: RegExp | null;
   /** The possible prefix of a national number, with groups if it is not simply removed. */
@@ -466,6 +491,10 @@ function compilePlan(country: string | null, source: unknown): NumberingPlan {
     types: types.filter((type) => type !== null),
     landline: types[LANDLINE] ?? null,
     mobile: types[MOBILE] ?? null,
+    special: Object.entries(SPECIAL_TYPES).flatMap(([type, { place }]) => {
+      const pattern = types[place] ?? null;
+      return pattern === null ? [] : [[type as SpecialType, pattern] as const];
+    }),
     leading: leading === '' ? null : new RegExp(`${start}(?:${leading})`),
     nationalPrefix: prefix === '' ? null : new RegExp(`^(?:${prefix})`),
     // The lookbehind leaves out matches of nothing, which Argentina's pattern makes of every number.

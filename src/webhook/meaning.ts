@@ -78,6 +78,21 @@ const REVIEW_WORDINGS: readonly string[] = [
   ...words('geen interesse, verkeerd nummer, inte intresserad, fel nummer, nie chcę, не пишите, больше не'),
 ];
 
+/** Beginnings of words that nobody writes who wants more messages. A censored word (`f***`) counts as well. */
+const CURSES: readonly string[] = [
+  ...words('fuck, fuk, fck, motherf, bullshit, shit, bitch, asshole, arsehole, bastard, cunt, dickhead, wanker, twat'),
+  ...words(
+    'arschloch, scheiss, scheiß, verpiss, wichser, connard, merde, salope, enculé, putain, mierda, cabrón, joder',
+  ),
+  ...words('pendejo, gilipollas, caralho, foda, merda, stronz, cazzo, vaffan, fanculo, klootzak, kanker, oprotten'),
+  ...words('javla, faen, helvete, vittu, haista, kurw, spierdal, pierdol, siktir, хуй, хуе, бляд, заеб, отъеб, пизд'),
+];
+
+const CURSING: readonly string[] = [
+  ...words('f off, piss off, bugger off, sod off, fick dich, go to hell, screw you, shut up, leck mich, get lost'),
+  ...words('halt die fresse, ta gueule, va te faire, hijo de puta, a la mierda, vai se, rot op, пошел на, иди на'),
+];
+
 /** Words that mean it beside one of `WHOLE_STOP_WORDS`: `please cancel all these texts`. */
 const MESSAGE_WORDS: readonly string[] = [
   ...words('message, messages, messaging, text, texts, texting, sms, email, emails, mail, mails, mailing, newsletter'),
@@ -166,10 +181,11 @@ const BETWEEN_TOKENS = /[‐_-]+/u;
 /**
  * The meaning of a reply, by words only and without guessing:
  *
- * 1. A text of only opt-out words opts out, also with a `please`. So does a short text (three words) whose first word
- * is clear: `STOP spring-sale`.
+ * 1. A text of only opt-out words opts out. So does a short text (three words) whose first word is clear: `STOP
+ * spring-sale`. A `please` around either changes nothing.
  * 2. A text that is only an opt-in word opts in.
- * 3. A text that contains such a word, or a wording that may mean it, is for a person to read: `please don't stop`.
+ * 3. A text that contains such a word, or a wording that may mean it, is for a person to read: `please don't stop`. So
+ * is a short text with a slip in the word (`STOPNOW`, `sotp`), and a curse.
  * 4. All others are answers: `no`, `cancel my order`, `end of May`.
  *
  * @param text as it arrived; text after 2,000 characters is ignored
@@ -179,12 +195,16 @@ export function meaningOf(text: string, { stopWords }: Pick<ReplyRules, 'stopWor
   const folded = foldText(withoutQuotation(text));
   const { tokens } = folded;
   if (tokens.length === 0) return STOP_SIGNS.test(text) ? 'review' : 'answer';
-  const bare = withoutPoliteness(tokens);
-  if (bare.length > 0 && consistsOf(bare, clear)) return 'opt-out';
-  if (beginsShortWith(folded, first)) return 'opt-out';
-  if (START.has(bare.join(''))) return 'opt-in';
-  return isForReview(tokens, first) ? 'review' : 'answer';
+  const bare = withoutPoliteness(folded);
+  if (bare.tokens.length > 0 && consistsOf(bare.tokens, clear)) return 'opt-out';
+  if (beginsShortWith(bare, first)) return 'opt-out';
+  if (START.has(bare.tokens.join(''))) return 'opt-in';
+  const mayMeanIt = isForReview(tokens, first) || isSlip(bare.tokens, first) || CENSORED.test(text);
+  return mayMeanIt ? 'review' : 'answer';
 }
+
+/** `f***`, `sh*t`; not `*stop*`, which is bold. */
+const CENSORED = /(?<![\p{L}*])(?:(?:\p{L}|fu|sh|cu|bi)\*{2,}|\p{L}{1,3}\*+\p{L})/iu;
 
 /** Characters used instead of words. */
 const STOP_SIGNS = /[🛑⛔🚫🖕]/u;
@@ -206,7 +226,9 @@ const MESSAGES = fold(MESSAGE_WORDS);
 const KNOWN: OptOutWords = { clear: CLEAR, first: FIRST };
 
 /** Wordings as they occur in a text, with a space around each token. */
-const WORDINGS = REVIEW_WORDINGS.map((wording) => spaced(foldText(wording).tokens));
+const WORDINGS = [...REVIEW_WORDINGS, ...CURSING].map((wording) => spaced(foldText(wording).tokens));
+
+const SWORN = [...fold(CURSES)];
 
 /** Words of a project count as `stop` does. Its rules are one object as long as it runs. */
 const OWN = new WeakMap<readonly string[], OptOutWords>();
@@ -226,7 +248,7 @@ function wordsOf(stopWords: readonly string[]): OptOutWords {
 const MOST_TOKENS = 4;
 
 /** Takes words of politeness from both ends. */
-function withoutPoliteness(tokens: readonly string[]): readonly string[] {
+function withoutPoliteness({ tokens, words }: FoldedText): FoldedText {
   let [from, to] = [0, tokens.length];
   for (let taken = true; taken; ) {
     taken = false;
@@ -238,7 +260,7 @@ function withoutPoliteness(tokens: readonly string[]): readonly string[] {
       break;
     }
   }
-  return tokens.slice(from, to);
+  return { tokens: tokens.slice(from, to), words: words.slice(from, to) };
 }
 
 /** `stop`, `s t o p`, `STOP STOP STOP`: one word of the list, with any spacing, or several. */
@@ -250,8 +272,9 @@ function consistsOf(tokens: readonly string[], list: ReadonlySet<string>): boole
 /** A text with more repetitions is left for review. */
 const MOST_REPEATED = 20;
 
-/** `STOP please`, `opt out of this`, `STOP spring-sale-2026`: after the word, at most two more. */
+/** `opt out of this`, `STOP spring-sale-2026`: after the word, at most two more. `Stop by` is a visit. */
 function beginsShortWith({ tokens, words }: FoldedText, list: ReadonlySet<string>): boolean {
+  if (tokens[0] === 'stop' && (tokens[1] === 'by' || tokens[1] === 'over')) return false;
   for (let count = 1; count <= Math.min(MOST_TOKENS, tokens.length); count++) {
     if (!list.has(tokens.slice(0, count).join(''))) continue;
     const [last, rest] = [words[count - 1], words.slice(count)];
@@ -270,7 +293,38 @@ function isForReview(tokens: readonly string[], first: ReadonlySet<string>): boo
   }
   const text = spaced(tokens);
   if (WORDINGS.some((wording) => text.includes(wording))) return true;
+  if (tokens.some((token) => SWORN.some((curse) => token.startsWith(curse)))) return true;
   return tokens.some((token) => CLEAR.has(token)) && tokens.some((token) => MESSAGES.has(token));
+}
+
+/** Whether the first word of a short text is an opt-out word with something at its end, or with two letters swapped. */
+function isSlip(tokens: readonly string[], first: ReadonlySet<string>): boolean {
+  const [token = ''] = tokens;
+  if (tokens.length > MOST_SLIP_TOKENS || token.length < SHORTEST_SLIP) return false;
+  for (const word of first) {
+    if (word.length < SHORTEST_SLIP) continue;
+    if (token.startsWith(word) && !ORDINARY.test(token)) return true;
+    if (onceEach(token) === onceEach(word) || isSwapped(token, word)) return true;
+  }
+  return WITH_DIGITS.test(token) && CLEAR.has(token.replace(WITH_DIGITS, ''));
+}
+
+const MOST_SLIP_TOKENS = 3;
+const SHORTEST_SLIP = 4;
+const ORDINARY = /^stop(?:s|p?ed|p?ers?|p?ing|pages?|overs?|watch|gap|lights?|cock)$/;
+const WITH_DIGITS = /\d+$/;
+
+/** `sttooop` as `stop`. */
+function onceEach(word: string): string {
+  return word.replace(/(.)\1+/gu, '$1');
+}
+
+/** `sotp`, `stpo`. */
+function isSwapped(token: string, word: string): boolean {
+  if (token.length !== word.length) return false;
+  const at = [...token].findIndex((letter, i) => letter !== word[i]);
+  const [a = '', b = ''] = [token[at], token[at + 1]];
+  return at >= 0 && `${token.slice(0, at)}${b}${a}${token.slice(at + 2)}` === word;
 }
 
 /** Chinese, Japanese and Thai put no space between words. */
@@ -286,10 +340,38 @@ function spaced(tokens: readonly string[]): string {
   return ` ${tokens.join(' ')} `;
 }
 
-/** An email comes back with the message that it answers, and with a signature. */
+/** A reply comes back with the message that it answers, with a signature, or with the footer of a phone. */
 function withoutQuotation(text: string): string {
   const at = text.search(QUOTATION);
   return at > 0 && /[\p{L}\p{N}]/u.test(text.slice(0, at)) ? text.slice(0, at) : text;
 }
 
-const QUOTATION = /\r?\n[ \t]*(?:>|-- ?(?:\r?\n|$)|_{5,}|-{5,})/u;
+/** What phones and mail programs write below a text. */
+const FOOTERS: readonly string[] = [
+  ...words('sent from, sent via, sent using, sent with, sent on, get outlook for, von meinem, gesendet von'),
+  ...words('gesendet mit, diese nachricht wurde von meinem, holen sie sich outlook, envoyé de, envoyé à partir'),
+  ...words(
+    'télécharger outlook, enviado de, enviado do, enviado a partir, enviado pelo, mandado desde, obtener outlook',
+  ),
+  ...words(
+    'obter o outlook, inviato da, scarica outlook, verzonden vanaf, verzonden met, verzonden via, verstuurd vanaf',
+  ),
+  ...words(
+    'skickat från, sendt fra, lähetetty, wysłane z, wysłano z, odesláno z, odoslané z, trimis de pe, отправлено с',
+  ),
+  ...words(
+    "отправлено из, надіслано з, στάλθηκε από, iphoneから送信, iphone'umdan, 发自我的, 發自我的, 從我的, 从我的",
+  ),
+  ...words('나의 iphone, 내 iphone, أُرسلت من, الإرسال من, נשלח מ'),
+];
+
+/** Of these, what says enough on the line of the text too. */
+const SHORT_FOOTERS = words(
+  'sent from my, get outlook for, von meinem iphone, envoyé de mon, enviado desde mi, inviato da iphone',
+);
+
+const QUOTATION = new RegExp(
+  `\\r?\\n[ \\t]*(?:>|-- ?(?:\\r?\\n|$)|_{5,}|-{5,}|${FOOTERS.join('|')})|\\s(?:${SHORT_FOOTERS.join('|')})` +
+    '|\\r?\\n[^\\r\\n]{1,200}(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef)[^\\r\\n]{0,100}:',
+  'iu',
+);

@@ -41,7 +41,7 @@ export const REACHING: readonly Mutant[] = [
   {
     name: 'reached-by-key-alone',
     planted: 'a person who has another key in another campaign is another recipient',
-    edits: [{ file: REACH, was: 'if (to !== key) index.find(to, found);', is: '' }],
+    edits: [{ file: REACH, was: 'if (to !== key) index.find(listedForm(to), found);', is: '' }],
     proof: { in: 'ledger/reach.test.ts' },
   },
   {
@@ -53,7 +53,7 @@ export const REACHING: readonly Mutant[] = [
   {
     name: 'purged-in-mid-run',
     planted: 'a run whose personal data is purged while another one asks for it lets all recipients through',
-    edits: [{ file: ROWS, was: 'isThem ||= itsKey === null || itsKey === key', is: 'isThem ||= itsKey === key' }],
+    edits: [{ file: ROWS, was: 'isThem ||= itsKey === null || [itsKey', is: 'isThem ||= [itsKey' }],
     proof: { in: 'ledger/reach.test.ts' },
   },
 ];

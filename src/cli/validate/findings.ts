@@ -40,6 +40,7 @@ interface Gatherer {
 /** Warnings that a list may have in every row: one line sums up all of a kind. The most important ones first. */
 export const PER_ROW: readonly Code[] = [
   'wrong-length-number',
+  'special-number',
   'landline-number',
   'duplicate-differs',
   'duplicate-address',
