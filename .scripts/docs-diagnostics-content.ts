@@ -236,6 +236,12 @@ export const CONTENT = {
     fix: 'Export it again. What could be read was taken over, and giving it again changes nothing twice.',
     example: { files: { 'reports.json': '{ "messageId": "m-1",\n' }, run: 'reconcile reports.json' },
   },
+  'unassigned-opt-out': {
+    cause:
+      'An export has an opt-out whose sender cannot be read: a spreadsheet turned the number into 4.474E+11, it has no country code, or it is the id of a person that only the provider knows. It answers no message that the ledger holds.',
+    fix: 'Export it again with the column as text, or set `defaultCountry`. Else find out who wrote (`handbill replies` shows the text), and add the address with `handbill suppress add`. The reply itself is held, and suppresses no address.',
+    example: { files: { 'replies.csv': 'from,text\n4.474E+11,STOP\n' }, run: 'reconcile replies.csv' },
+  },
   'unread-event': {
     cause: 'An event has neither an id and a state, nor a sender and a text, at the places where they are looked for.',
     fix: 'Name the places under `webhook.fields`; `handbill listen --explain FILE` shows how an event is read.',

@@ -192,6 +192,7 @@ export const CODES = {
     'Webhooks are protected less than they could be: by a short secret, one in the URL, or an address that other machines reach.',
   'unclear-environment': 'The environment of delivery reports and replies is unknown.',
   'invalid-reports': 'A file of delivery reports and replies, or a part of it, cannot be read.',
+  'unassigned-opt-out': 'An opt-out names no address and no message that is known: no recipient is suppressed.',
   'unread-event': 'An event is neither a delivery report nor a reply, as far as one can tell.',
   // Ledger
   'ledger-unusable': 'The ledger cannot be opened or is not a ledger.',

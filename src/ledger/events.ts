@@ -100,15 +100,18 @@ export function eventStore(connection: Connection): EventStore {
   };
 
   return {
-    record(events, { nowMs, source, environment, startLifts = false, stopEnds = 'everything' }) {
+    record(events, { nowMs, source, environment, startLifts = false, stopEnds = 'everything', isAddress }) {
       const displaced = connection.displacement();
       if (displaced !== null) throw displaced;
       return connection.write(nowMs, 4 * events.length, (now) => {
         const tally = { reports: 0, replies: 0, unread: 0, known: 0 };
         const suppressed: string[] = [];
         const lifted: string[] = [];
+        const unassigned: string[] = [];
         const optOut = (address: string, by: 'reply' | 'report', about = ''): void => {
-          if (words.optOut(address, by, now, about)) suppressed.push(address);
+          // An entry that can be compared with no recipient would say that somebody is suppressed.
+          if (isAddress?.(address) === false) unassigned.push(address);
+          else if (words.optOut(address, by, now, about)) suppressed.push(address);
         };
         for (const event of events) {
           if (!hold(event, source, environment, now)) {
@@ -132,7 +135,7 @@ export function eventStore(connection: Connection): EventStore {
           if (meaning === 'opt-out') optOut(event.from, 'reply');
           else if (startLifts && lift(event.from, null)) lifted.push(event.from);
         }
-        return { ...tally, suppressed, lifted };
+        return { ...tally, suppressed, lifted, unassigned };
       });
     },
 

@@ -378,6 +378,8 @@ export interface ReplyStore {
   reviewReplies(numbers: readonly number[], review: ReplyReview, facts: OptOutFacts): Reviewed;
   /** Whether there are replies whose message has not been looked for since any run was last started. */
   hasUnjoined(): boolean;
+  /** Opt-outs whose message is not found. */
+  unjoinedOptOuts(): readonly { readonly sender: string; readonly replyId: string | null }[];
   /** Whether there is an opt-out by a reply whose message was not looked for yet: it may be about another address. */
   hasUnjoinedOptOut(): boolean;
   /**
@@ -421,6 +423,8 @@ interface Reviewed {
   readonly reviewed: number;
   readonly suppressed: readonly string[];
   readonly lifted: readonly string[];
+  /** Senders that are no address, and whose message is not known: nothing is suppressed. */
+  readonly unassigned: readonly string[];
   readonly missed: readonly number[];
 }
 
@@ -646,6 +650,8 @@ interface RecordFacts {
   readonly startLifts?: boolean;
   /** `topic`: a STOP is about everything only until `joinReplies` finds the message that it answers; default: always. */
   readonly stopEnds?: StopEnds;
+  /** Whether an opt-out from there can be put on the suppression list. Default: it always can. */
+  readonly isAddress?: (written: string) => boolean;
 }
 
 /** A message in doubt, or one to be sent again after a doubt: a report may show that it was received. */

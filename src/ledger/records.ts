@@ -395,6 +395,8 @@ export interface Recorded {
   readonly suppressed: readonly string[];
   /** Addresses whose opt-out was withdrawn. */
   readonly lifted: readonly string[];
+  /** From where opt-outs came that name no address: nothing is suppressed until the message that they answer is found. */
+  readonly unassigned: readonly string[];
 }
 
 /** Rows of a run's list that one worker has at a time: from `firstRow` to `lastRow`, both of them included. */

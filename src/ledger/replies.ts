@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Channel, ReplyMeaning } from '../model.ts';
-import { listedForm, spellingsOf } from '../util/address-form.ts';
+import { kindOf, listedForm, spellingsOf } from '../util/address-form.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { Joined, JoinFacts, ReplyRecord, ReplyReview, ReplyStore } from './ledger.ts';
 import type { RunRecord } from './records.ts';
@@ -34,16 +34,18 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
       return connection.write(atMs, 3 * numbers.length, (now) => {
         const found = numbers.map((number) => ({ number, row: query(SENDER).get(number) }));
         const missed = found.flatMap(({ number, row }) => (row === undefined ? [number] : []));
-        if (missed.length > 0) return { reviewed: 0, suppressed: [], lifted: [], missed };
+        if (missed.length > 0) return { reviewed: 0, suppressed: [], lifted: [], unassigned: [], missed };
         const suppressed: string[] = [];
         const lifted: string[] = [];
+        const unassigned: string[] = [];
         for (const { number, row } of found) {
           statement(REVIEW)(meaning, who, now, number);
           const sender = String(row?.[0]);
           // Of the message that it answers: the id of a contact, or another address of the same person.
           const run = row?.[2] == null ? null : runs.record(Number(row[2]));
           const other = run === null || isRedirect(run, sender) ? null : (row?.[1] as string | null);
-          const addresses = new Set(other === null ? [sender] : [sender, listedForm(other)]);
+          const addresses = new Set([...listable(sender), ...(other === null ? [] : [listedForm(other)])]);
+          if (meaning === 'opt-out' && addresses.size === 0) unassigned.push(sender);
           const topic = stopEnds === 'topic' ? stoppedTopic(run ?? { topic: null }) : null;
           const word = startLifts && meaning !== 'answer' ? lastWord(sender, topic) : meaning;
           for (const address of addresses) {
@@ -51,7 +53,7 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
             if (word === 'opt-in' && startLifts && lift(address, topic)) lifted.push(address);
           }
         }
-        return { reviewed: found.length, suppressed, lifted, missed };
+        return { reviewed: found.length, suppressed, lifted, unassigned, missed };
       });
     },
   };
@@ -129,7 +131,7 @@ const ROUNDING_MS = 1_000;
 function replyJoiner(
   connection: Connection,
   runs: RunStore,
-): Pick<ReplyStore, 'hasUnjoined' | 'hasUnjoinedOptOut' | 'joinReplies'> {
+): Pick<ReplyStore, 'hasUnjoined' | 'hasUnjoinedOptOut' | 'unjoinedOptOuts' | 'joinReplies'> {
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
   const { optOut, lift, lastWord, learned } = optOuts(connection);
@@ -174,13 +176,15 @@ function replyJoiner(
         const word = startLifts ? lastWord(sender, topic) : meaning;
         // A contact id, or another address of the same person: the opt-out or opt-in applies to it too.
         const [own, any] = [found, bestOf(reply.any)].map((one) =>
-          one?.address == null || isRedirect(one, sender) ? sender : listedForm(one.address),
+          one?.address == null || isRedirect(one, sender) ? null : listedForm(one.address),
         );
-        for (const address of new Set([sender, own ?? sender, any ?? sender])) {
+        const known = listable(sender);
+        for (const address of new Set([...known, ...[own, any].filter((one) => typeof one === 'string')])) {
           // Without topics the sender was suppressed when it came in, or is not any more.
-          if (address === sender && topic === null) continue;
+          const isKnown = known.includes(address);
+          if (isKnown && topic === null) continue;
           const isNew = word === 'opt-out' && optOut(address, 'reply', nowMs, topic ?? '');
-          if (isNew && address !== sender) suppressed.push(address);
+          if (isNew && !isKnown) suppressed.push(address);
           if (word === 'opt-in' && startLifts && (address === own || address === sender)) lift(address, topic);
         }
         if (topic !== null && found !== null) learned(sender);
@@ -190,6 +194,11 @@ function replyJoiner(
 
   return {
     hasUnjoined: () => query(NEXT_UNJOINED).get(0, starts(), 1) !== undefined,
+
+    unjoinedOptOuts: () =>
+      query(UNJOINED_OPT_OUTS)
+        .all()
+        .map(([sender, replyId]) => ({ sender: String(sender), replyId: replyId as string | null })),
 
     hasUnjoinedOptOut: () => query(NEW_OPT_OUT).get() !== undefined,
 
@@ -210,6 +219,11 @@ function replyJoiner(
       }
     },
   };
+}
+
+/** The sender, where it is an address by itself: the id of a contact is one where a message went to it. */
+function listable(sender: string): readonly string[] {
+  return kindOf(sender) === 'contact' ? [] : [sender];
 }
 
 const NOTHING: Joined = { joined: 0, suppressed: [] };
@@ -388,6 +402,9 @@ const NEXT_UNJOINED = `SELECT number, sender, reference, message_id, happened_at
 
 const NEW_OPT_OUT = `SELECT 1 FROM replies
   WHERE run IS NULL AND row IS NULL AND sender <> '' AND coalesce(reviewed_as, meaning) = 'opt-out' LIMIT 1`;
+
+const UNJOINED_OPT_OUTS = `SELECT sender, reply_id FROM replies
+  WHERE run IS NULL AND sender <> '' AND coalesce(reviewed_as, meaning) = 'opt-out'`;
 
 // Email addresses are compared in lower case; for numbers and ids of contacts that changes nothing that could be found.
 const ROWS = `SELECT row, key, coalesce(channel, ?5), address, message_id, claimed_at,

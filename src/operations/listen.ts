@@ -13,8 +13,8 @@ import { closedBy } from '../util/closing.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, startReceiver } from '../webhook/receive.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { checkNumbers, PORT, type ProjectOptions, withDefaults } from './options.ts';
-import { interpreterOf, joinReplies, projectHere } from './project.ts';
-import { placelessOptOut } from './warnings.ts';
+import { addressTest, interpreterOf, joinReplies, projectHere } from './project.ts';
+import { unassignedOptOuts } from './warnings.ts';
 
 /** How reports and replies are received. */
 export interface ListenOptions extends ProjectOptions {
@@ -89,6 +89,7 @@ export async function listenWatched(
     now,
     startLifts: replies.startLifts,
     stopEnds: replies.stopEnds,
+    isAddress: addressTest(reading),
     onRecorded,
     log,
   });
@@ -197,6 +198,7 @@ interface StoreFacts {
   readonly now: () => number;
   readonly startLifts: boolean;
   readonly stopEnds: StopEnds;
+  readonly isAddress: (written: string) => boolean;
   readonly onRecorded: (recorded: Recorded) => void;
   readonly log: (line: string) => void;
 }
@@ -207,10 +209,18 @@ interface Opened {
   readonly joiner: IdleJoiner;
 }
 
-const NOTHING_NEW: Recorded = { reports: 0, replies: 0, unread: 0, known: 0, suppressed: [], lifted: [] };
+const NOTHING_NEW: Recorded = {
+  reports: 0,
+  replies: 0,
+  unread: 0,
+  known: 0,
+  suppressed: [],
+  lifted: [],
+  unassigned: [],
+};
 
 /** @throws HandbillError (exit 7): the ledger cannot be opened */
-function openEventStore({ open, now, startLifts, stopEnds, onRecorded, log }: StoreFacts): EventStore {
+function openEventStore({ open, now, startLifts, stopEnds, isAddress, onRecorded, log }: StoreFacts): EventStore {
   let fail: (error: HandbillError) => void = () => undefined;
   const failed = new Promise<HandbillError>((resolve) => {
     fail = resolve;
@@ -226,11 +236,10 @@ function openEventStore({ open, now, startLifts, stopEnds, onRecorded, log }: St
       now,
       startLifts,
       stopEnds,
+      isAddress,
       onRecorded(recorded) {
         if (recorded.replies > 0) joiner.noticed();
         onRecorded(recorded);
-        const trouble = placelessOptOut(recorded.suppressed);
-        if (trouble !== null) log(trouble);
       },
       log,
     });
@@ -295,6 +304,8 @@ interface RecorderFacts {
   readonly now: () => number;
   readonly startLifts: boolean;
   readonly stopEnds: StopEnds;
+  /** Whether an opt-out from there can be put on the suppression list. */
+  readonly isAddress: (written: string) => boolean;
   readonly onRecorded: (recorded: Recorded) => void;
   readonly log: (line: string) => void;
 }
@@ -313,7 +324,7 @@ const SETTLE_SHARE = 20;
  */
 export function recorderOf(
   ledger: Pick<Ledger, 'events'>,
-  { now, startLifts, stopEnds, onRecorded, log }: RecorderFacts,
+  { now, startLifts, stopEnds, isAddress, onRecorded, log }: RecorderFacts,
 ): Recorder {
   let fail: (error: HandbillError) => void = () => undefined;
   const failed = new Promise<HandbillError>((resolve) => {
@@ -336,7 +347,7 @@ export function recorderOf(
     resolveAfterMs = Math.max(SETTLE_AFTER_MS, SETTLE_SHARE * (performance.now() - beganMs));
   };
   const hold = (events: readonly WebhookEvent[], environment: string): Recorded =>
-    ledger.events.record(events, { nowMs: now(), source: 'webhook', environment, startLifts, stopEnds });
+    ledger.events.record(events, { nowMs: now(), source: 'webhook', environment, startLifts, stopEnds, isAddress });
   return {
     failed,
     finish() {
@@ -350,7 +361,11 @@ export function recorderOf(
         if (isTroubled) log('stored again');
         isTroubled = false;
         if (recorded.some(({ reports }) => reports > 0)) resolving ??= setTimeout(resolve, resolveAfterMs).unref();
-        recorded.forEach(onRecorded);
+        for (const one of recorded) {
+          onRecorded(one);
+          const trouble = unassignedOptOuts(one.unassigned);
+          if (trouble !== null) log(trouble);
+        }
       } catch (error) {
         if (!passes(error)) fail(asHandbillError(error));
         else if (!isTroubled) log(`not stored: ${error.message}`);

@@ -200,6 +200,12 @@ export function countryOf({ project, written }: Pick<ProjectReading, 'project' |
   return project.defaultCountry ?? written.defaults?.recipients?.defaultCountry ?? null;
 }
 
+/** Whether text is a number or an email address, as the project's events have them. */
+export function addressTest(reading: Pick<ProjectReading, 'project' | 'written'>): (written: string) => boolean {
+  const read = createReportedAddressReader(countryOf(reading));
+  return (written) => read(written) !== null;
+}
+
 /**
  * The reader of a project's events: its mapping, its words, the names that its environments have on the wire, and
  * numbers as its lists have them.

@@ -21,9 +21,11 @@ import type { Meter } from '../util/long-work.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import type { Interpretation, Interpreter } from '../webhook/interpret.ts';
+import { meaningOf } from '../webhook/meaning.ts';
 import { type ProjectOptions, withDefaults } from './options.ts';
-import { interpreterOf, joinReplies, projectHere } from './project.ts';
+import { addressTest, countryOf, interpreterOf, joinReplies, projectHere } from './project.ts';
 import { PLAN_FILE, sentCampaign, takesPlans } from './report.ts';
+import { unassignedOptOut } from './warnings.ts';
 
 /** How exported reports are imported. */
 export interface ReconcileOptions extends ProjectOptions {
@@ -205,9 +207,11 @@ async function takeOver(
   const diagnostics: Diagnostic[] = [];
   const done: ReconciledFile[] = [];
   ledger.events.expectMany();
+  const isAddress = addressTest(reading);
+  const unassigned: Unassigned[] = [];
   const recorder: Recorder = async (events, source) => {
     const recorded = await paced(() =>
-      ledger.events.record(events, { nowMs: now(), source, environment, startLifts, stopEnds }),
+      ledger.events.record(events, { nowMs: now(), source, environment, startLifts, stopEnds, isAddress }),
     );
     for (const address of recorded.suppressed) suppressed.push(address);
     for (const address of recorded.lifted) lifted.push(address);
@@ -219,6 +223,11 @@ async function takeOver(
       interpreter,
       recorder,
       now(),
+      (event, line) => {
+        const sender = optOutFrom(event, (text) => meaningOf(text, project.webhook.replies) === 'opt-out');
+        if (sender === null || isAddress(sender.from)) return;
+        unassigned.push({ ...sender, at: { file: file.name, line } });
+      },
     );
     done.push(counts);
     diagnostics.push(...found);
@@ -228,6 +237,7 @@ async function takeOver(
   const joined = some('replies')
     ? await joinReplies(ledger, { now, startLifts, stopEnds })
     : { joined: 0, suppressed: [] };
+  diagnostics.push(...stillUnassigned(unassigned, ledger, countryOf(reading)));
   return {
     dryRun,
     environment,
@@ -242,6 +252,47 @@ async function takeOver(
   };
 }
 
+/** An opt-out that names no address. */
+interface Unassigned {
+  /** Empty: nothing says who wrote. */
+  readonly from: string;
+  /** Null: it was a report, or is no reply that can be held. */
+  readonly replyId: string | null;
+  readonly isReply: boolean;
+  readonly at: { readonly file: string; readonly line: number };
+}
+
+/** Who opted out by an event; null: nobody did. An event without a sender is kept as one that is not understood. */
+function optOutFrom(event: WebhookEvent, isStop: (text: string) => boolean): Omit<Unassigned, 'at'> | null {
+  if (event.kind === 'reply') {
+    const { from, replyId, meaning } = event;
+    return meaning === 'opt-out' ? { from, replyId, isReply: true } : null;
+  }
+  if (event.kind === 'delivery') {
+    const { address, cause } = event;
+    return cause === 'opted-out' && address !== null ? { from: address, replyId: null, isReply: false } : null;
+  }
+  return [...event.body.matchAll(TEXTS)].some(([, text = '']) => isStop(String(JSON.parse(`"${text}"`))))
+    ? { from: '', replyId: null, isReply: false }
+    : null;
+}
+
+/** What people wrote, in an event that is not understood. */
+const TEXTS = /"[^"]*(?:text|body|message|content)"\s*:\s*"((?:[^"\\]|\\.){1,200})"/gi;
+
+/** Those whose message was not found either, so that no recipient is suppressed for them. */
+function stillUnassigned(
+  all: readonly Unassigned[],
+  ledger: Pick<Ledger, 'events'>,
+  country: string | null,
+): readonly Diagnostic[] {
+  if (all.length === 0) return [];
+  const nameOf = (sender: string, replyId: string | null): string => JSON.stringify([sender, replyId]);
+  const open = new Set(ledger.events.unjoinedOptOuts().map(({ sender, replyId }) => nameOf(sender, replyId)));
+  const left = all.filter(({ from, replyId, isReply }) => !isReply || open.has(nameOf(from, replyId)));
+  return left.slice(0, MOST_DIAGNOSTICS).map(({ from, at }) => unassignedOptOut(from, country, at));
+}
+
 type Recorder = (
   events: readonly WebhookEvent[],
   source: string,
@@ -252,6 +303,7 @@ async function takeOverFile(
   interpreter: Interpreter,
   record: Recorder,
   nowMs: number,
+  onEvent: (event: WebhookEvent, line: number) => void,
 ): Promise<ReconciledFile & { readonly diagnostics: readonly Diagnostic[] }> {
   const counts = { reports: 0, replies: 0, unread: 0, known: 0 };
   const faults: Diagnostic[] = [];
@@ -276,6 +328,7 @@ async function takeOverFile(
       }
       for (const event of piece.events) {
         group.push(event);
+        onEvent(event, piece.line);
         if (event.kind !== 'unread') isUnderstood = true;
         else if (unread.count++ === 0) unread.line = piece.line;
         if (group.length >= GROUP_EVENTS) await flush();

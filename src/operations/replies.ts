@@ -207,6 +207,8 @@ export interface ReviewRepliesResult {
   readonly suppressed: readonly string[];
   /** Addresses whose opt-out was withdrawn. */
   readonly lifted: readonly string[];
+  /** Senders of opt-outs that are no address, and whose message is not known: nothing is suppressed. */
+  readonly unassigned: readonly string[];
 }
 
 /**

@@ -12,7 +12,7 @@ import { startReceiver } from '../webhook/receive.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { createIdleJoiner, noReceiver, recorderOf, reporting } from './listen.ts';
 import type { WatchedListening } from './observer.ts';
-import { interpreterOf } from './project.ts';
+import { addressTest, interpreterOf } from './project.ts';
 
 const LISTEN_FOR_MS = 2 * 60_000;
 
@@ -57,7 +57,7 @@ export async function prepareListening(
   return async (ledger) => {
     let lastMs: number | null = null;
     let failure: Error | null = null;
-    const facts = { now, ...webhook.replies, log: log ?? (() => undefined) };
+    const facts = { now, ...webhook.replies, log: log ?? (() => undefined), isAddress: addressTest(reading) };
     // A STOP may be about another address than the one that it comes from: that is seen before the next claims too.
     const joiner = createIdleJoiner(ledger, { ...facts, onSuppressed: () => undefined });
     const recorder = recorderOf(ledger, {

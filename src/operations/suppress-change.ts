@@ -15,6 +15,7 @@ import {
   type SuppressionSource,
 } from '../plan/suppression.ts';
 import { type AddressProblem, createAddressReader } from '../recipients/address.ts';
+import { isChatId } from '../recipients/phone.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { isTopic } from '../suppression/entries.ts';
 import { type Hasher, type HasherReading, readHash, readHasher, type WrittenHash } from '../suppression/hash.ts';
@@ -361,7 +362,7 @@ const CONTACT = 'contact:';
 
 function kindAsWritten(text: string): AddressKind {
   if (text.startsWith(CONTACT)) return 'contact';
-  return text.includes('@') ? 'email' : 'msisdn';
+  return text.includes('@') && !isChatId(text) ? 'email' : 'msisdn';
 }
 
 function noAddress(text: string, kind: AddressKind, { problem: why, hint }: AddressProblem): Diagnostic {

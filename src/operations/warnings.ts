@@ -1,5 +1,8 @@
-import { type Diagnostic, warning } from '../errors.ts';
+import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Campaign, ChangedRecipient, Report } from '../model.ts';
+import { createAddressReader } from '../recipients/address.ts';
+import { isChatId } from '../recipients/phone.ts';
+import { show } from '../recipients/show.ts';
 import { changedText, countOf, duration } from '../report/words.ts';
 import type { Recalled } from '../send/memory.ts';
 import { safe } from '../util/escape.ts';
@@ -7,20 +10,40 @@ import { mask } from '../util/redact.ts';
 import type { CommandContext } from './context.ts';
 import type { LedgerEvent } from './observer.ts';
 
-/** A number without a country code: it is not known whose it is. Contacts and emails do not match this. */
-const PLACELESS = /^\(?\d[\d\s()./-]{4,30}$/;
-
 /**
- * The warning about opt-outs from numbers without a country code: they are on the suppression list as they were
- * written, and match no recipient. Null if there are none.
+ * The warning of a receiver about opt-outs from senders that are neither a number nor an email address. They may answer a
+ * message that is found a moment later. Null if there are none.
  */
-export function placelessOptOut(suppressed: readonly string[]): string | null {
-  const count = suppressed.filter((address) => PLACELESS.test(address)).length;
-  if (count === 0) return null;
-  const who = count === 1 ? 'an opt-out came from a number' : `${count} opt-outs came from numbers`;
-  const whose = count === 1 ? 'it' : 'them';
-  const next = `set defaultCountry in handbill.yaml, and add ${whose} with handbill suppress add`;
-  return `${who} without a country code, which matches no recipient: ${next} (handbill replies shows ${whose})`;
+export function unassignedOptOuts(senders: readonly string[]): string | null {
+  if (senders.length === 0) return null;
+  const who = senders.length === 1 ? 'an opt-out came from a sender' : `${senders.length} opt-outs came from senders`;
+  return `${who} that cannot be read as an address, such as ${mask(senders[0] ?? '')}: unless the message that was answered is found, no recipient is suppressed. handbill replies shows ${senders.length === 1 ? 'it' : 'them'}; set defaultCountry in handbill.yaml for numbers without a country code, and use handbill suppress add`;
+}
+
+/** After a review: for whom nothing could be suppressed. */
+export function unassignedSentences(senders: readonly string[]): readonly string[] {
+  if (senders.length === 0) return [];
+  const from = senders.length === 1 ? 'a sender' : `${senders.length} senders`;
+  return [`No recipient is suppressed for ${from} that cannot be read as an address: use \`handbill suppress add\`.`];
+}
+
+/** What is wrong with an opt-out in a file that can be joined to no address. */
+export function unassignedOptOut(
+  sender: string,
+  country: string | null,
+  at: { readonly file: string; readonly line: number },
+): Diagnostic {
+  const isEmail = sender.includes('@') && !isChatId(sender);
+  const found =
+    sender === '' ? { problem: 'is empty' } : createAddressReader(isEmail ? 'email' : 'msisdn', country)(sender);
+  const why = 'problem' in found ? found : { problem: 'is no address' };
+  const own = (why.hint ?? '').replace('`recipients.defaultCountry`', '`defaultCountry` in handbill.yaml');
+  const hint = `${own}${own === '' ? '' : ' '}No recipient is suppressed for it: find out who wrote, and add the address with \`handbill suppress add\`.`;
+  return problem(
+    'unassigned-opt-out',
+    `The sender ${show(sender)} of an opt-out ${why.problem}, and it names no message that is known.`,
+    { at, hint },
+  );
 }
 
 /**

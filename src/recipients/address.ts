@@ -1,7 +1,7 @@
 import type { AddressKind } from '../model.ts';
 import { DAMAGE_WORDS, damageOf, trimBlanks } from '../util/cell.ts';
 import { createEmailReader } from './email.ts';
-import { createPhoneReader } from './phone.ts';
+import { createPhoneReader, isChatId } from './phone.ts';
 import { show } from './show.ts';
 
 /** An address that a message can go to. */
@@ -127,7 +127,7 @@ export function createReportedAddressReader(defaultCountry: string | null): (wri
   return (written) => {
     const text = written.trim();
     if (text.length > MAX_ADDRESS_CHARACTERS) return null;
-    return text.includes('@') ? (found(email, text)?.to ?? null) : readNumber(text);
+    return text.includes('@') && !isChatId(text) ? (found(email, text)?.to ?? null) : readNumber(text);
   };
 }
 

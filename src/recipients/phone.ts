@@ -263,6 +263,14 @@ function readTidy(text: string, home: Home | null): PhoneNumber | PhoneProblem {
   return readDigits(compact, home) ?? askLibrary(text, home?.country ?? null);
 }
 
+/** How WhatsApp names the phone of a person, perhaps with one of their devices; a number stands in front. */
+const CHAT_ID = /^\+?(\d{6,15})(?:[.:]\d+)*@(?:s\.whatsapp\.net|c\.us)$/i;
+
+/** Whether text is such an id, which only looks like an email address; that of a group (`@g.us`) is no number. */
+export function isChatId(text: string): boolean {
+  return /@(?:s\.whatsapp\.net|[cg]\.us|lid|broadcast|newsletter)\s*$/i.test(text);
+}
+
 /** One spelling for what means the same. */
 function tidy(raw: string): string {
   return raw
@@ -273,6 +281,7 @@ function tidy(raw: string): string {
     .replace(/^="(.*)"$/, '$1') // a formula that keeps a spreadsheet from changing the number
     .replace(/^['’]/, '') // a mark for the same purpose
     .replace(/^tel: ?/i, '')
+    .replace(CHAT_ID, '+$1')
     .replace(/^\(\+(\d+)\)/, '+$1 ');
 }
 

@@ -49,6 +49,7 @@ function sum(a: Recorded, b: Recorded): Recorded {
     known: a.known + b.known,
     suppressed: [...a.suppressed, ...b.suppressed],
     lifted: [...a.lifted, ...b.lifted],
+    unassigned: [...a.unassigned, ...b.unassigned],
   };
 }
 

@@ -7,6 +7,7 @@ import { previewRows } from '../operations/preview.ts';
 import { reviewReplies } from '../operations/replies.ts';
 import { openSummary } from '../operations/report.ts';
 import { addSuppressions, removeSuppressions } from '../operations/suppress-change.ts';
+import { unassignedSentences } from '../operations/warnings.ts';
 import { pausedScope } from '../report/pause-words.ts';
 import { countOf } from '../report/words.ts';
 import { createTurns } from '../util/long-work.ts';
@@ -100,10 +101,15 @@ async function review(site: Site, _view: View, form: URLSearchParams): Promise<D
   if ((as !== 'opt-out' && as !== 'opt-in' && as !== 'answer') || !/^\d{1,15}$/.test(id)) {
     return refused('It is not said what the reply means.', to);
   }
-  const { suppressed, lifted } = await reviewReplies([Number(id)], { ...optionsOf(site), as, by: userHere() });
+  const { suppressed, lifted, unassigned } = await reviewReplies([Number(id)], {
+    ...optionsOf(site),
+    as,
+    by: userHere(),
+  });
   const effects = [
     ...(suppressed.length === 0 ? [] : [` ${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),
     ...(lifted.length === 0 ? [] : [` ${countOf(lifted.length, 'opt-out')} taken back.`]),
+    ...unassignedSentences(unassigned).map((one) => ` ${one}`),
   ];
   return done(`The reply is entered as ${as}.${effects.join('')}`, to);
 }

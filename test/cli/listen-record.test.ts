@@ -43,6 +43,7 @@ test.each<[label: string, poison: WebhookEvent]>([
     now: () => NOW,
     startLifts: false,
     stopEnds: 'everything' as const,
+    isAddress: () => true,
     onRecorded: (one) => recorded.push(one),
     log: (line) => lines.push(line),
   });
@@ -66,7 +67,13 @@ test('doubts that cannot be resolved, by a bug, do not end what is received', ()
       throw new TypeError(STOP.from);
     },
   };
-  const facts = { now: () => NOW, startLifts: false, stopEnds: 'everything' as const, onRecorded: () => undefined };
+  const facts = {
+    now: () => NOW,
+    startLifts: false,
+    stopEnds: 'everything' as const,
+    isAddress: () => true,
+    onRecorded: () => undefined,
+  };
   const recorder = recorderOf({ events: broken }, { ...facts, log: (line) => lines.push(line) });
   void recorder.record([report({})], 'sandbox');
   recorder.finish();

@@ -4,7 +4,6 @@ import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { sayLedger } from '../../operations/project.ts';
 import { type ReconciledFile, type ReconcileResult, type TakenFiles, takeFiles } from '../../operations/reconcile.ts';
-import { placelessOptOut } from '../../operations/warnings.ts';
 import { countOf, number } from '../../report/words.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safe } from '../../util/escape.ts';
@@ -98,7 +97,6 @@ export function reconcileText(result: TakenFiles): string {
       ? [`${countOf(repliesJoined, 'reply', 'replies')} joined to the message that was answered.`]
       : []),
     ...addressLines('suppressed', suppressed),
-    ...placelessLines(suppressed),
     ...addressLines('taken off the suppression list again', lifted),
     ...fallbacksDue.map(({ recipients, campaign, command }) => {
       const what = recipients === 1 ? '1 message of' : `${number(recipients)} messages of`;
@@ -119,11 +117,6 @@ function fileLine({ file, events, reports, replies, unread, known }: ReconciledF
   const isOne = reports + replies + unread === 1;
   const fresh = added.length === 0 ? 'nothing is new' : `${listed(added)} ${isOne ? 'is' : 'are'} new`;
   return `${file}: ${fresh}${known === 0 ? '' : `, ${countOf(known, 'event')} known already`}.`;
-}
-
-function placelessLines(suppressed: readonly string[]): readonly string[] {
-  const trouble = placelessOptOut(suppressed);
-  return trouble === null ? [] : [`${trouble.charAt(0).toUpperCase()}${trouble.slice(1)}.`];
 }
 
 /** `a, b and c`. */

@@ -16,6 +16,7 @@ import {
   readSince,
   reviewReplies,
 } from '../../operations/replies.ts';
+import { unassignedSentences } from '../../operations/warnings.ts';
 import { countOf, instant } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine } from '../../util/escape.ts';
@@ -189,11 +190,12 @@ function questionOf(reply: ReceivedReply, which: string, full: boolean): string 
 }
 
 /** What was entered, and what followed. */
-function said({ reviewed, suppressed, lifted }: ReviewRepliesResult, as: Verdict): string {
+function said({ reviewed, suppressed, lifted, unassigned }: ReviewRepliesResult, as: Verdict): string {
   const effects = [
     ...(suppressed.length === 0 ? [] : [`${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),
     ...(lifted.length === 0 ? [] : [`${countOf(lifted.length, 'opt-out')} taken back.`]),
-    ...(as === 'opt-out' && suppressed.length === 0 ? ['Suppressed already.'] : []),
+    ...unassignedSentences(unassigned),
+    ...(as === 'opt-out' && suppressed.length + unassigned.length === 0 ? ['Suppressed already.'] : []),
     ...(as === 'answer' ? ['This neither suppresses an address nor removes one from the list.'] : []),
   ];
   return `${[`${countOf(reviewed, 'reply', 'replies')} entered as ${as}.`, ...effects].join(' ')}\n`;
