@@ -236,6 +236,18 @@ export const CONTENT = {
     fix: 'Export it again. What could be read was taken over, and giving it again changes nothing twice.',
     example: { files: { 'reports.json': '{ "messageId": "m-1",\n' }, run: 'reconcile reports.json' },
   },
+  'value-in-link': {
+    cause:
+      'A template puts a column into a web address, and the value has a blank, or in the query one of & = # and ?. The link ends at the blank; the signs add or change a parameter.',
+    fix: 'Write `{{url name}}`, which encodes the value (`encodeURIComponent`).',
+    example: {
+      files: {
+        'hello/campaign.yaml':
+          'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Book: https://riverside.example/?n={{name}}" }\nrecipients: people.csv\n',
+        'hello/people.csv': 'msisdn,name\n+447400123456,Ada Lovelace\n',
+      },
+    },
+  },
   'unassigned-opt-out': {
     cause:
       'An export has an opt-out whose sender cannot be read: a spreadsheet turned the number into 4.474E+11, it has no country code, or it is the id of a person that only the provider knows. It answers no message that the ledger holds.',

@@ -184,6 +184,18 @@ export const LISTS = {
     fix: 'Look whether a digit is wrong. It is a warning: the number is sent to.',
     example: { files: list('+447700900011,Ada,0042') },
   },
+  'unusual-address': {
+    cause:
+      'An email address has characters before the @ that are not ASCII: a curly apostrophe of a word processor, a Cyrillic letter in a Latin word, or a letter that only mail servers with SMTPUTF8 take.',
+    fix: 'Type the address again. It is a warning: the address is sent to.',
+    example: {
+      files: {
+        'hello/campaign.yaml':
+          'name: hello\nchannel: email\nfrom: news@riverside.example\ncontent: { subject: News, text: Hello }\nrecipients: people.csv\n',
+        'hello/people.csv': 'email\nshaun.o’brien@example.com\n',
+      },
+    },
+  },
   'duplicate-address': {
     cause:
       'Two rows have different keys (`recipients.key`) and the same address. Both are sent to: they may be two people with one phone, or one person who is in the list twice. In a list of devices of the sandbox, it is an error.',

@@ -87,6 +87,7 @@ export const CODES = {
   'wrong-length-number': 'A number is possible, but has another length than mobile numbers of its country.',
   'landline-number': 'A number in a list for SMS is that of a landline.',
   'special-number': 'A number is not that of a person: premium-rate, toll-free, shared-cost, a pager and the like.',
+  'unusual-address': 'An email address has characters before the @ that few mail servers take, or a typing error.',
   'unassigned-number':
     'A number is possible, but not in use by the numbering plan (numbers reserved for documentation).',
   'duplicate-address': 'Two recipient keys have the same address.',
@@ -116,6 +117,7 @@ export const CODES = {
   'template-needs': 'The variables of a provider template are not those that `template.needs` names.',
   'unmet-comparison': 'A template, a variant or `recipients.where` asks for what no recipient has.',
   'test-too-small': 'The test gives a variant fewer messages than `winner.minimum`, so that no variant can win.',
+  'value-in-link': 'A value in a link is not encoded, so that the link breaks or changes.',
   'unused-column': 'No template uses this column.',
   // Content
   'empty-message': 'The message has no text in this row.',

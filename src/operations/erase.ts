@@ -11,7 +11,7 @@ import { mustExist } from '../send/run-lock.ts';
 import { formsOf, listedForm } from '../util/address-form.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { asker, type Confirm, type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
-import { namesIn, outcomesAbout } from './person.ts';
+import { addressOfKey, namesIn, outcomesAbout } from './person.ts';
 import { countryOf, joinReplies, projectHere } from './project.ts';
 import { ALL_PURGES, busy } from './purge.ts';
 import { hasherOf, readEach } from './suppress-change.ts';
@@ -61,7 +61,8 @@ export async function erasePerson(address: string, options: ErasePersonOptions =
   const resolved = resolveOptions(options);
   const reading = await projectHere(resolved, resolved.ledger);
   const { project } = reading;
-  const [named] = readEach([address], countryOf(reading));
+  const keyed = addressOfKey(project.ledger, address, resolved.now());
+  const [named] = readEach([keyed ?? address], countryOf(reading));
   if (named === undefined || !('address' in named)) {
     const hint = 'Give the address itself: with the hash alone, the rows of the person cannot be found.';
     throw refuse(problem('usage', 'A hash names a person whose address is not known here.', { hint }));

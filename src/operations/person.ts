@@ -1,11 +1,12 @@
 import type { ProjectReading } from '../campaign/project.ts';
+import { HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Outcome, SuppressionAnswer } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
-import { formsOf, listedForm } from '../util/address-form.ts';
+import { formsOf, kindOf, listedForm } from '../util/address-form.ts';
 import { type ProjectOptions, resolveOptions } from './options.ts';
 import { joinRepliesOf, projectHere } from './project.ts';
 import { listReplies, type ReceivedReply } from './replies.ts';
@@ -35,54 +36,107 @@ export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' |
  * `handbill person`: the runs that an address is or was in, with outcomes and delivery reports, its replies, and whether
  * it is suppressed, in all environments. It reads every list of the ledger once. A purged run knows no address any more.
  *
- * @param address - a phone number, an email address, or contact:ID
+ * @param address - a phone number, an email address, contact:ID, or the key of a recipient
  * @throws HandbillError exit 2 (no address, a project file that is wrong), 7 (ledger)
  */
 export async function person(address: string, options: ProjectOptions = {}): Promise<Person> {
   const resolved = resolveOptions(options);
-  const { checked } = await lookAtSuppressions({ ...resolved, addresses: [address] });
+  const reading = await projectHere(resolved, resolved.ledger);
+  const { project } = reading;
+  const keyed = addressOfKey(project.ledger, address, resolved.now());
+  const { checked } = await lookAtSuppressions({ ...resolved, addresses: [keyed ?? address] }).catch(noKey(address));
   const [answer] = checked.answers;
   if (answer === undefined) throw new Error('a check of one address has one answer');
-  const { given, suppressed, entries } = answer;
-  const reading = await projectHere(resolved, resolved.ledger);
+  const { suppressed, entries } = answer;
+  const given = address;
   await joinRepliesOf(reading, resolved);
   const known = { given, address: answer.address ?? given, suppressed, entries };
-  const messages = messagesIn(reading, known.address, resolved.now());
+  const messages = messagesIn(reading, [known.address, address], resolved.now());
   const all = await listReplies(resolved);
-  return { ...known, messages, replies: all.filter(({ from, key }) => [from, key].includes(known.address)) };
+  return {
+    ...known,
+    messages,
+    replies: all.filter(({ from, key }) => [known.address, address].some((one) => one === from || one === key)),
+  };
 }
 
-/** The ledger is closed again before replies are read: a process opens it only once at a time. */
-function messagesIn(
-  { project }: Pick<ProjectReading, 'project'>,
-  address: string,
-  nowMs: number,
-): readonly PersonMessage[] {
-  const ledger = openExistingLedger(project.ledger, { nowMs });
-  if (ledger === null) return [];
+/**
+ * The address of the recipient with this key, in the run started last that has one; null: no run has the key, or it is
+ * the address itself.
+ */
+export function addressOfKey(path: string, key: string, nowMs: number): string | null {
+  const ledger = openExistingLedger(path, { nowMs });
+  if (ledger === null) return null;
   try {
-    return newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, address));
+    for (const run of newestFirst(ledger.runs())) {
+      if (run.purgedAtMs !== null) continue;
+      for (const batch of rowsOf(ledger, run, {})) {
+        const to = batch.find((outcome) => outcome.key === key)?.to ?? null;
+        if (to !== null) return listedForm(to) === listedForm(key) ? null : toArgument(to);
+      }
+    }
+    return null;
   } finally {
     ledger.close();
   }
 }
 
-function messagesOf(ledger: Ledger, run: RunRecord, address: string): readonly PersonMessage[] {
+/** What is no address could have been a key. */
+function noKey(given: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof HandbillError)) throw error;
+    const diagnostics = error.diagnostics.map((one) =>
+      one.code !== 'invalid-address'
+        ? one
+        : {
+            ...one,
+            message: `${one.message.replace(/\.$/, '')}, and no run has a recipient with the key "${given.slice(0, 100)}".`,
+          },
+    );
+    throw new HandbillError(error.exit, diagnostics, error.total);
+  };
+}
+
+/** As a command line names it: the id of a contact needs its prefix. */
+function toArgument(to: string): string {
+  return kindOf(to) === 'contact' ? `contact:${to}` : to;
+}
+
+/** The ledger is closed again before replies are read: a process opens it only once at a time. */
+function messagesIn(
+  { project }: Pick<ProjectReading, 'project'>,
+  names: readonly [address: string, key: string],
+  nowMs: number,
+): readonly PersonMessage[] {
+  const ledger = openExistingLedger(project.ledger, { nowMs });
+  if (ledger === null) return [];
+  try {
+    return newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, names));
+  } finally {
+    ledger.close();
+  }
+}
+
+function messagesOf(
+  ledger: Ledger,
+  run: RunRecord,
+  [address, key]: readonly [string, string],
+): readonly PersonMessage[] {
   if (run.purgedAtMs !== null) return [];
   const references = createReferences(run);
   const referenceOf: Parameters<typeof recordOf>[1] = ({ key, channel, resend }) =>
     key === null ? null : references(key, channel, resend);
   const { id, campaign, environment, occurrence } = run;
-  return outcomesAbout(ledger, run, address).map((outcome) => {
+  return outcomesAbout(ledger, run, address, key).map((outcome) => {
     return { run: id, campaign, environment, occurrence, outcome: recordOf(outcome, referenceOf) };
   });
 }
 
 /** The rows of a run that have an address, as key or address: now, in a channel step, or before it was corrected. */
-export function outcomesAbout(ledger: Ledger, run: RunRecord, address: string): readonly Outcome[] {
+export function outcomesAbout(ledger: Ledger, run: RunRecord, address: string, key = address): readonly Outcome[] {
   const found: Outcome[] = [];
   for (const batch of rowsOf(ledger, run, {})) {
-    for (const outcome of batch) if (isAbout(outcome, address)) found.push(outcome);
+    for (const outcome of batch) if (outcome.key === key || isAbout(outcome, address)) found.push(outcome);
   }
   return found;
 }

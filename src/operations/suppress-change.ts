@@ -1,3 +1,5 @@
+import { findCampaigns } from '../campaign/find.ts';
+import { readCampaign } from '../campaign/load.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
@@ -22,7 +24,6 @@ import { type Hasher, type HasherReading, readHash, readHasher, type WrittenHash
 import { createUntilReader } from '../suppression/until.ts';
 import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
-import { mask } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
 import { countryOf, projectHere } from './project.ts';
@@ -53,6 +54,7 @@ export async function addSuppressions(
   const nowMs = resolved.now();
   const reading = await projectHere(resolved, resolved.ledger);
   const { project } = reading;
+  const strange = topic === '' ? null : await topicOfNone(topic, project, resolved);
   const untilMs = until === undefined ? null : await untilOf(until, project.timeZone, nowMs);
   const named = readAddresses(addresses, countryOf(reading));
   await checkHashes(named.hashes, project, resolved);
@@ -65,7 +67,7 @@ export async function addSuppressions(
       nowMs,
     );
     const known = named.addresses.length + named.hashes.length - added;
-    return { added, known, ...said(named.warnings) };
+    return { added, known, ...said([...named.warnings, ...(strange === null ? [] : [strange])]) };
   } finally {
     ledger.close();
   }
@@ -74,6 +76,24 @@ export async function addSuppressions(
 /** Left out of a result where there are none. */
 function said(warnings: readonly Diagnostic[]): { readonly warnings?: readonly Diagnostic[] } {
   return warnings.length === 0 ? {} : { warnings };
+}
+
+/** The topic is of no campaign, so that the entry leaves out no recipient; null: it is of some. */
+async function topicOfNone(
+  topic: string,
+  { root }: Project,
+  { cwd, now }: Pick<ResolvedOptions, 'cwd' | 'now'>,
+): Promise<Diagnostic | null> {
+  const topics = new Set<string>();
+  for (const file of (await findCampaigns([], root)).files) {
+    const { campaign } = await readCampaign(file, { cwd, now: now() });
+    if (typeof campaign?.topic === 'string') topics.add(campaign.topic);
+  }
+  if (topics.has(topic)) return null;
+  const known =
+    topics.size === 0 ? 'No campaign has a topic.' : `Topics of the campaigns: ${[...topics].sort().join(', ')}.`;
+  const hint = didYouMean(topic, topics).hint ?? known;
+  return warning('usage', `No campaign has the topic "${topic}": so far, the entry leaves out no recipient.`, { hint });
 }
 
 /** What was put on the list. */
@@ -369,7 +389,8 @@ function noAddress(text: string, kind: AddressKind, { problem: why, hint }: Addr
   const advice = hint ?? 'Write it with + and the country code, such as +447700900123.';
   const usable =
     kind === 'msisdn' ? advice.replace('`recipients.defaultCountry`', '`defaultCountry` in handbill.yaml') : hint;
-  return problem('invalid-address', `"${mask(text)}" ${why}.`, usable === undefined ? {} : { hint: usable });
+  // It was typed a moment ago: masked, it would be no help.
+  return problem('invalid-address', `"${text.slice(0, 100)}" ${why}.`, usable === undefined ? {} : { hint: usable });
 }
 
 /**

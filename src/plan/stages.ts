@@ -24,6 +24,7 @@ import type { List } from '../recipients/read.ts';
 import { createRecipientReader, type InvalidRow } from '../recipients/recipient.ts';
 import { compileSegment, type Segment } from '../recipients/segment.ts';
 import { type Comparison, columnTag, type Shown, type TemplateValues } from '../templates/compile.ts';
+import type { LinkPart } from '../templates/links.ts';
 import { createValues } from '../templates/values.ts';
 import { damageOf, damageText, holdsNothing, isBlank } from '../util/cell.ts';
 import { didYouMean } from '../util/suggest.ts';
@@ -42,6 +43,8 @@ export interface Stages {
   /** The columns whose cells any text shows. */
   readonly shown: readonly (Shown & { readonly index: number; readonly name: string })[];
   /** Where any message compares a column with a text. */
+  /** Columns that become parts of web addresses. */
+  readonly links: readonly LinkPart[];
   readonly comparisons: readonly Comparison[];
   /** One for each variant, in order; then the campaign's own, unless recipients are divided among variants. */
   readonly messages: readonly Message[];
@@ -99,7 +102,16 @@ export async function compileStages(
 ): Promise<CompiledStages> {
   const { columns } = list;
   const diagnostics: Diagnostic[] = [];
-  const shop: Workshop = { campaign, columns, diagnostics, used: new Set(), shown: new Map(), comparisons: [], check };
+  const shop: Workshop = {
+    campaign,
+    columns,
+    diagnostics,
+    used: new Set(),
+    shown: new Map(),
+    comparisons: [],
+    links: [],
+    check,
+  };
   const own: (readonly [string | null, CompiledStep])[] = [];
   const hasDrawn = campaign.variants.some(({ where }) => where === null);
   const mains = hasDrawn ? campaign.variants : [...campaign.variants, { name: null, step: campaign }];
@@ -145,6 +157,7 @@ export async function compileStages(
     used: columns.flatMap((name, i) => (shop.used.has(name) ? [i] : [])),
     shown: [...shop.shown].map(([name, how]) => ({ ...how, name, index: columns.indexOf(name) })),
     comparisons: shop.comparisons,
+    links: [...new Map(shop.links.map((one) => [JSON.stringify(one), one])).values()],
     branches,
     messages: own.map(([variant, step]) => message(variant, step, 0)),
     fallbacks: fallbacks.map(([fallback, step], i) => ({

@@ -120,15 +120,18 @@ export function checkHashKey({ hasher }: Pick<Suppressions, 'hasher'>, ledger: H
   if (found !== null) throw refuse(found);
 }
 
+const LOST_KEY =
+  'If the key is lost: `handbill suppress list --format csv` lists the hashes, and `handbill suppress remove hb1:...` takes them off. The people behind them, erased ones too, can then be sent to again.';
+
 type HashReader = Pick<Ledger, 'hashKeyId' | 'path'>;
 
 function ledgerKeyProblem(reading: HasherReading, ledger: HashReader): Diagnostic | null {
   const keyId = ledger.hashKeyId();
   if (keyId === null) return null;
   if ('problem' in reading) {
-    const { code, message, hint } = reading.problem;
+    const { code, message, hint = '' } = reading.problem;
     const said = `The suppression list of the ledger holds hashes (key ${keyId}). ${message}`;
-    return problem(code, said, { at: { file: ledger.path }, ...(hint === undefined ? {} : { hint }) });
+    return problem(code, said, { at: { file: ledger.path }, hint: `${hint} ${LOST_KEY}`.trim() });
   }
   return keyId === reading.hasher.keyId ? null : otherKeyProblem(keyId, reading.hasher, { file: ledger.path });
 }

@@ -2,8 +2,13 @@ import { createSenderCheck, senderAdvice } from '../content/senders.ts';
 import { unicodeCauses } from '../content/unicode.ts';
 import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
 import type { Decision, DeferDecision, JsonObject, SendDecision, SkipDecision, Step, StepMessage } from '../model.ts';
+import { doubtAboutEmail } from '../recipients/email.ts';
 import { doubtAbout, type NumberDoubt } from '../recipients/phone.ts';
+import { show } from '../recipients/show.ts';
+import { columnTag } from '../templates/compile.ts';
+import { entityIn } from '../templates/entities.ts';
 import { eq } from '../templates/helpers/compare.ts';
+import type { LinkPart } from '../templates/links.ts';
 import { compared } from '../util/cell.ts';
 import type { Plan } from './plan.ts';
 import { channelStepsOf } from './step-of.ts';
@@ -13,8 +18,14 @@ import type { CheckContent } from './workshop.ts';
 type Warner = (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
 
 /** Made once for a campaign: what does not depend on the recipient is looked up before. */
-export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check'>): Warner {
+export function createWarner({
+  campaign,
+  check,
+  columns,
+  stages,
+}: Pick<Plan, 'campaign' | 'check' | 'columns' | 'stages'>): Warner {
   const steps = channelStepsOf(campaign);
+  const links = stages.links.map((part) => ({ ...part, index: columns.indexOf(part.column) }));
   const warnsOfAddress = campaign.recipients.duplicates !== 'keep';
   const senders = new Map<Step, ReturnType<typeof createSenderCheck>>();
   const ruleOf = (step: Step, country: string | null) => {
@@ -27,7 +38,7 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
   };
   const ofStep = (message: StepMessage, variant: string | null, at: Position): readonly Diagnostic[] => {
     const step = steps(message, variant);
-    const found = [...ofMessage(message, step, check, at)];
+    const found = [...ofMessage(message, step, check, at), ...ofVariables(message, step, at)];
     const doubt = message.step === 0 ? null : ofNumber(message, true, at);
     if (doubt !== null) found.unshift(doubt);
     const rule = ruleOf(step, message.country);
@@ -43,13 +54,14 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
       return message.step === 0 ? own : ofFallback(message, own);
     });
     // What several variants have in common is said once.
-    return [...(number === null ? [] : [number]), ...new Map(found.map((one) => [one.message, one])).values()];
+    const shared = [...(number === null ? [] : [number]), ...ofLinks(links, recipient.values, at)];
+    return [...shared, ...new Map(found.map((one) => [one.message, one])).values()];
   };
   return (decision) => {
     const at = { file: campaign.recipients.file, line: decision.line };
     if (decision.decision === 'skip') return ofDuplicate(decision, at);
     if (decision.decision === 'defer') return ofLater(decision, at);
-    const own = ofStep(decision, decision.variant, at);
+    const own = [...ofStep(decision, decision.variant, at), ...ofLinks(links, decision.recipient.values, at)];
     const shared = warnsOfAddress ? ofSharedAddress(decision, at) : NOTHING;
     const number = ofNumber(decision, decision.recipient.assigned, at);
     if (number === null && shared.length === 0 && decision.fallbacks.length === 0) return own;
@@ -62,14 +74,21 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
   };
 }
 
-/** Finds comparisons of the templates that no recipient meets: often a slip, such as another case or a space. */
+/**
+ * Finds what a whole list says of its templates and columns: comparisons that no recipient meets, often a slip such as
+ * another case or a space; and columns of a web system, whose values hold HTML entities.
+ */
 interface ComparisonCheck {
   add(decision: Decision): void;
   /** Those that were never met, once all decisions were added; nothing where no recipient is sent to, now or later. */
   unmet(): readonly Diagnostic[];
 }
 
-export function createComparisonCheck({ columns, stages }: Pick<Plan, 'columns' | 'stages'>): ComparisonCheck {
+export function createComparisonCheck({
+  campaign,
+  columns,
+  stages,
+}: Pick<Plan, 'campaign' | 'columns' | 'stages'>): ComparisonCheck {
   const byPlace = new Map(stages.comparisons.map((one) => [JSON.stringify([one.place.at, one.column, one.text]), one]));
   let open = [...byPlace.values()].map((one) => ({
     one,
@@ -78,6 +97,8 @@ export function createComparisonCheck({ columns, stages }: Pick<Plan, 'columns' 
     like: null as string | null,
   }));
   let isAnyMeant = false;
+  const { file } = campaign.recipients;
+  const entities = new Map<number, Diagnostic>();
   const unused = new Map(stages.branches.map(({ name, at }) => [name, at]));
   return {
     add(decision) {
@@ -85,6 +106,14 @@ export function createComparisonCheck({ columns, stages }: Pick<Plan, 'columns' 
       isAnyMeant = true;
       for (const { variant } of decision.decision === 'send' ? [decision] : decision.mayGet) {
         if (variant !== null) unused.delete(variant);
+      }
+      for (const index of stages.used) {
+        if (entities.has(index)) continue;
+        const found = entityIn(decision.recipient.values[index] ?? '');
+        if (found === null) continue;
+        const said = `The column "${columns[index] ?? ''}" holds "${found.text}", which would be sent literally.`;
+        const hint = `${found.hint} A web system may have exported the list with HTML entities.`;
+        entities.set(index, warning('html-entity', said, { at: { file, line: decision.line }, hint }));
       }
       if (open.length === 0) return;
       const { values } = decision.recipient;
@@ -101,6 +130,7 @@ export function createComparisonCheck({ columns, stages }: Pick<Plan, 'columns' 
         ? NOTHING
         : [
             ...[...unused].map(ofUnusedVariant),
+            ...entities.values(),
             ...open.map(({ one: { column, text, place }, like }) =>
               warning('unmet-comparison', `No recipient has ${JSON.stringify(text)} in the column "${column}".`, {
                 ...place,
@@ -138,9 +168,19 @@ const NUMBER_HINTS: Readonly<Partial<Record<NumberDoubt['kind'], string>>> = {
     'Look whether a digit is missing. `recipients.alsoInvalid: [wrong-length]` takes such numbers for invalid.',
 };
 
-/** What speaks against the number of a message. */
+function ofEmail(to: string, at: Position): Diagnostic | null {
+  const doubt = doubtAboutEmail(to);
+  if (doubt === null) return null;
+  return warning('unusual-address', `The address ${doubt.problem}.`, {
+    at,
+    ...(doubt.hint === undefined ? {} : { hint: doubt.hint }),
+  });
+}
+
+/** What speaks against the address of a message. */
 function ofNumber({ to, country, channel }: StepMessage, assigned: boolean, at: Position): Diagnostic | null {
   // Contacts and email addresses are no numbers; a landline takes calls, and may have an account of a messaging app.
+  if (channel === 'email') return ofEmail(to, at);
   if (!to.startsWith('+') || (assigned && channel !== 'sms' && channel !== 'voice')) return null;
   const doubt = doubtAbout({ to, country, assigned }, channel === 'voice');
   if (doubt === null) return null;
@@ -169,6 +209,45 @@ function ofSharedAddress({ sameAddressAs }: SendDecision, at: Position): readonl
 
 function ofFallback({ channel }: StepMessage, found: readonly Diagnostic[]): readonly Diagnostic[] {
   return found.map((one) => ({ ...one, message: `Fallback to ${channel}: ${one.message}` }));
+}
+
+/** What breaks a link in the row: a blank anywhere, and in a query a sign with a meaning of its own. */
+function ofLinks(
+  links: readonly (LinkPart & { readonly index: number })[],
+  values: readonly string[],
+  at: Position,
+): readonly Diagnostic[] {
+  if (links.length === 0) return NOTHING;
+  return links.flatMap(({ column, inQuery, index }) => {
+    const value = values[index] ?? '';
+    const sign = inQuery ? /[&=#?]/.exec(value)?.[0] : undefined;
+    if (!/\s/.test(value) && sign === undefined) return [];
+    const why = sign === undefined ? 'has a blank, where the link ends' : `has "${sign}", which changes the link`;
+    const message = `The value ${show(value)} of the column "${column}" is not encoded in a link: it ${why}.`;
+    return [warning('value-in-link', message, { at, hint: `Write {{url ${columnTag(column).slice(2, -2)}}}.` })];
+  });
+}
+
+/** Values that a messaging app refuses in a template, one message at a time, after the start. */
+function ofVariables({ channel, variables }: StepMessage, step: Step, at: Position): readonly Diagnostic[] {
+  if (channel !== 'messaging-app' || step.template?.kind !== 'provider' || variables === null) return NOTHING;
+  const texts = Object.entries(variables).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : Object.entries(value),
+  );
+  return texts.flatMap(([name, value]) => {
+    const what = /[\n\r\u2028\u2029]/.test(value)
+      ? 'a line end'
+      : /[\t\v\f]/.test(value)
+        ? 'a tab'
+        : / {5,}/.test(value)
+          ? 'more than four blanks in a row'
+          : null;
+    if (what === null) return [];
+    const message = `The variable "${name}" has ${what}, and messaging apps refuse a template with that.`;
+    return [
+      warning('content-advice', message, { at, hint: `Write {{oneline ...}} around the column under \`variables\`.` }),
+    ];
+  });
 }
 
 function ofMessage(message: StepMessage, step: Step, check: CheckContent | null, at: Position): readonly Diagnostic[] {

@@ -9,6 +9,7 @@ import {
   compileTemplate,
   type Shown,
 } from '../templates/compile.ts';
+import type { LinkPart } from '../templates/links.ts';
 import { pointerTo } from '../util/json.ts';
 
 /** What all steps of a campaign are compiled with, and where what is found goes. */
@@ -21,6 +22,8 @@ export interface Workshop {
   /** How the texts show the cells of columns. */
   readonly shown: Map<string, Shown>;
   readonly comparisons: Comparison[];
+  /** Columns that become parts of web addresses. */
+  readonly links: LinkPart[];
   /** Null where there is nothing but SMS. */
   readonly check: CheckContent | null;
 }
@@ -43,7 +46,7 @@ export type Personalised = readonly (
 /** Compiles a text that is rendered for each recipient; its columns count as used. */
 export function compileText(
   source: SourceText,
-  { campaign, columns, diagnostics, used, shown, comparisons }: Workshop,
+  { campaign, columns, diagnostics, used, shown, comparisons, links }: Workshop,
   html = false,
 ): CompiledTemplate | null {
   const { template, diagnostics: found } = compileTemplate(source, {
@@ -61,6 +64,7 @@ export function compileText(
     shown.set(column, { whole: whole || before?.whole === true, always: always || before?.always === true });
   }
   comparisons.push(...(template?.comparisons ?? []));
+  links.push(...(template?.links ?? []));
   return template;
 }
 

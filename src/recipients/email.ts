@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 
 /** An address in the one spelling that handbill uses for it. */
 interface EmailAddress {
@@ -37,7 +37,7 @@ function readPlain(raw: string): EmailAddress | null {
   if (at < 1 || at > MAX_LOCAL || raw.length > MAX_ADDRESS) return null;
   const domain = raw.slice(at + 1);
   const lower = domain.toLowerCase();
-  if (!DOMAIN.test(lower) || !PLAIN_LOCAL.test(raw.slice(0, at))) return null;
+  if (!DOMAIN.test(lower) || lower.includes('xn--') || !PLAIN_LOCAL.test(raw.slice(0, at))) return null;
   return { email: lower === domain ? raw : `${raw.slice(0, at)}@${lower}` };
 }
 
@@ -97,7 +97,37 @@ function readDomain(written: string): string | EmailProblem {
   const lower = written.toLowerCase();
   if (NO_DOMAIN.test(lower)) return explainDomain(lower);
   const domain = /[^\0-\x7f]/.test(lower) ? domainToASCII(lower) : lower;
+  // Such a label is the encoded form of a name; what encodes none is left as it is.
+  const isEncoded = (label: string): boolean => !label.startsWith('xn--') || !domainToUnicode(label).startsWith('xn--');
+  if (!domain.split('.').every(isEncoded)) return { problem: 'has a domain with "xn--" and no encoded name after it' };
   return DOMAIN.test(domain) ? domain : explainDomain(lower, domain);
+}
+
+/** Quotation marks that word processors put in place of `'`. */
+const TYPED_QUOTES = /[‘’‚‛“”„′´]/u;
+const LATIN = /\p{Script=Latin}/u;
+const OTHER_SCRIPT = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
+
+/**
+ * Why an address is probably not the one that was meant, or hard to reach: what is not ASCII before the `@` (RFC 6531).
+ * `problem` follows on "The address"; null: nothing.
+ */
+export function doubtAboutEmail(email: string): EmailProblem | null {
+  const local = email.slice(0, email.lastIndexOf('@'));
+  const first = /[^\0-\x7f]/u.exec(local)?.[0];
+  if (first === undefined) return null;
+  const quote = TYPED_QUOTES.exec(local)?.[0];
+  if (quote !== undefined) {
+    const problem = `has ${quote} (${codeOf(quote)}) before the "@", where a word processor may have changed an apostrophe`;
+    return { problem, hint: "Type the address again, with ' or without it." };
+  }
+  const foreign = LATIN.test(local) ? OTHER_SCRIPT.exec(local)?.[0] : undefined;
+  if (foreign !== undefined) {
+    const problem = `mixes letters of two alphabets before the "@": ${foreign} (${codeOf(foreign)}) only looks like a Latin one`;
+    return { problem, hint: 'Type the address again.' };
+  }
+  const problem = `has ${first} (${codeOf(first)}) before the "@", and only mail servers with SMTPUTF8 take that`;
+  return { problem, hint: 'Check it with the person, or ask for another address.' };
 }
 
 /** Why a cell is not an email address: `problem` follows on "The address ...". */

@@ -3,6 +3,7 @@ import type { SourceText } from '../model.ts';
 import { type OutStatement, program } from './ast.ts';
 import { checkProgram, withoutFinalLineEnd } from './check.ts';
 import { createHelpers, type HelperFunction } from './helpers/helpers.ts';
+import { type LinkPart, linkPartsIn } from './links.ts';
 import { Handlebars, parseTemplate } from './parse.ts';
 import { TEMPLATE_LIMITS } from './position.ts';
 import type { Comparison, Shown, State } from './state.ts';
@@ -38,6 +39,8 @@ export interface CompiledTemplate {
   readonly shown: ReadonlyMap<string, Shown>;
   /** Where it compares a column with a text of its own. */
   readonly comparisons: readonly Comparison[];
+  /** Where it puts a column into a web address without `url`. */
+  readonly links: readonly LinkPart[];
   /** The text for one row. Throws `RenderError`, and nothing else. */
   render(values: TemplateValues): string;
 }
@@ -69,7 +72,14 @@ export function compileTemplate(
   const render = createRender(withoutFinalLineEnd(body), columns, options);
   const comparisons = [...state.comparisons.values()];
   return {
-    template: { columns, required: inOrder(state.required), shown: state.shown, comparisons, render },
+    template: {
+      columns,
+      required: inOrder(state.required),
+      shown: state.shown,
+      comparisons,
+      links: linkPartsIn(body),
+      render,
+    },
     diagnostics,
   };
 }

@@ -23,13 +23,30 @@ export function warnOfText(loc: Loc, place: Place, state: State): void {
 /** In a text channel nothing turns an entity into its character. */
 function warnOfEntities(loc: Loc, place: Place, state: State): void {
   if (state.escape !== 'none') return;
-  for (const { index, 0: text } of slice(place.located, loc).matchAll(ENTITY)) {
-    const character = decoder().decodeHTMLStrict(text);
-    if (character === text) continue; // A name that HTML does not know.
+  for (const { index, text, hint } of entitiesIn(slice(place.located, loc))) {
     const found = locOf(place.located, offsetOf(place.located, loc.start) + index, text.length);
-    const hint = INVISIBLE.test(character) ? 'Write the character itself.' : `Write "${character}".`;
     report(state, warning('html-entity', `"${text}" would be sent literally.`, { ...at(place.located, found), hint }));
   }
+}
+
+interface Entity {
+  readonly index: number;
+  readonly text: string;
+  readonly hint: string;
+}
+
+function* entitiesIn(text: string): Generator<Entity> {
+  for (const { index, 0: written } of text.matchAll(ENTITY)) {
+    const character = decoder().decodeHTMLStrict(written);
+    if (character === written) continue; // A name that HTML does not know.
+    const hint = INVISIBLE.test(character) ? 'Write the character itself.' : `Write "${character}".`;
+    yield { index, text: written, hint };
+  }
+}
+
+/** The first HTML entity in a value, such as `&ccedil;`; null: there is none. */
+export function entityIn(value: string): Entity | null {
+  return value.includes('&') ? (entitiesIn(value).next().value ?? null) : null;
 }
 
 /**

@@ -199,7 +199,10 @@ export function meaningOf(text: string, { stopWords }: Pick<ReplyRules, 'stopWor
   if (bare.tokens.length > 0 && consistsOf(bare.tokens, clear)) return 'opt-out';
   if (beginsShortWith(bare, first)) return 'opt-out';
   if (START.has(bare.tokens.join(''))) return 'opt-in';
-  const mayMeanIt = isForReview(tokens, first) || isSlip(bare.tokens, first) || CENSORED.test(text);
+  const mayMeanIt =
+    isForReview(tokens, first) ||
+    isSlip(bare.tokens, first) ||
+    CENSORED.test(foldLetters(text.slice(0, MAX_CHARACTERS)));
   return mayMeanIt ? 'review' : 'answer';
 }
 

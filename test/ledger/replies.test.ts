@@ -260,6 +260,7 @@ describe('a review', () => {
       reviewed: 0,
       suppressed: [],
       lifted: [],
+      unassigned: [],
       missed: [99],
     });
     expect([...ledger.suppressions()]).toEqual([]);
@@ -267,6 +268,7 @@ describe('a review', () => {
       reviewed: 1,
       suppressed: [keyOf(0), 'c-1'],
       lifted: [],
+      unassigned: [],
       missed: [],
     });
     expect(ledger.events.reviewReplies([2], review('answer'), { startLifts: false }).suppressed).toEqual([]);

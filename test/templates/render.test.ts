@@ -35,6 +35,8 @@ describe('a bare name that is a column is the column', () => {
     'lower',
     'title',
     'trim',
+    'oneline',
+    'url',
     'date',
     'number',
     'currency',

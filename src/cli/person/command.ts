@@ -14,7 +14,7 @@ import { askYes } from '../shared/prompt.ts';
 /** `handbill person ADDRESS`. */
 export function configure(command: Command, context: CommandContext): void {
   command
-    .argument('<address>', 'phone number, email address, or contact:ID')
+    .argument('<address>', 'phone number, email address, contact:ID, or key of a recipient')
     .option('--erase', 'take the person out of the ledger for good, and never send to the address again')
     .option(
       '--keep-suppressed',
@@ -25,6 +25,7 @@ export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
     ['handbill person +447700900123', 'runs, outcomes, replies and suppression; addresses and texts are masked'],
     ['handbill person jane@example.com --format json', 'all of it, to hand out to the person'],
+    ['handbill person P-1042', 'the recipient with this key'],
     ['handbill person +447700900123 --erase', 'asks, then erases what the ledger has of them'],
   ]).action((address: string, given: Given) => run(address, given, context));
 }

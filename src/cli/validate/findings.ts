@@ -41,9 +41,11 @@ interface Gatherer {
 export const PER_ROW: readonly Code[] = [
   'wrong-length-number',
   'special-number',
+  'unusual-address',
   'landline-number',
   'duplicate-differs',
   'duplicate-address',
+  'value-in-link',
   'unicode-message',
   'transliterated',
   'unassigned-number',

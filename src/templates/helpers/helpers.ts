@@ -4,7 +4,7 @@ import { createDate, DATE_SIGNATURE } from './date.ts';
 import { createCurrency, createNumber, createPlural, NUMBER_SIGNATURES, PLURAL_SIGNATURE } from './number.ts';
 import type { Signature } from './signature.ts';
 import { plainCharacters } from './signature.ts';
-import { defaultOrRefuse, defaultTo, lower, TEXT_SIGNATURES, title, trim, upper } from './text.ts';
+import { defaultOrRefuse, defaultTo, lower, oneLine, TEXT_SIGNATURES, title, trim, upper, url } from './text.ts';
 
 /** Every helper that a template can call, in the order of the guide. */
 export const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
@@ -50,6 +50,8 @@ export function createHelpers(plain: boolean, meter: Meter): Readonly<Record<str
     lower: metered(lower),
     title: metered(title),
     trim,
+    oneline: oneLine,
+    url: metered((value) => url(value)),
     date: createDate(finish),
     number: createNumber(finish),
     currency: createCurrency(finish),

@@ -32,15 +32,21 @@ export const TEXT_SIGNATURES: Readonly<Record<string, Signature>> = {
   upper: inLocale('upper'),
   lower: inLocale('lower'),
   title: inLocale('title'),
-  trim: {
-    example: '{{trim name}}',
+  trim: ofOneValue('trim'),
+  oneline: ofOneValue('oneline'),
+  url: ofOneValue('url'),
+};
+
+function ofOneValue(name: string): Signature {
+  return {
+    example: `{{${name} name}}`,
     gives: 'text',
     positional: [VALUE],
     atLeast: 1,
     named: NO_NAMES,
     arrange: ({ positional }) => positional,
-  },
-};
+  };
+}
 
 export function defaultTo(value: string, fallback: string): string {
   return holdsNothing(value) ? fallback : value;
@@ -66,6 +72,16 @@ export function lower(value: string, locale: string): string {
 
 export function trim(value: string): string {
   return trimBlanks(value);
+}
+
+/** Without line ends, tabs and runs of blanks, which templates of messaging apps do not take. */
+export function oneLine(value: string): string {
+  return value.replace(/\s+/g, ' ').trim();
+}
+
+/** As a part of a web address (RFC 3986): `A&B` becomes `A%26B`. */
+export function url(value: string): string {
+  return encodeURIComponent(value.toWellFormed());
 }
 
 /**

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { createEmailReader, doubtAboutEmail } from '../../src/recipients/email.ts';
+
+test.each([
+  ['shaun.o’brien@example.com', /apostrophe/],
+  ['“ada”@example.com', /apostrophe/],
+  ['o´brien@example.com', /apostrophe/],
+  ['adа@example.com', /two alphabets: а|two alphabets.*U\+0430/],
+  ['jοe@example.com', /two alphabets/],
+  ['bo£b@example.com', /SMTPUTF8/],
+  ['иван@example.com', /SMTPUTF8/],
+  ['jürgen@example.com', /SMTPUTF8/],
+  ['用户@example.com', /SMTPUTF8/],
+])('%s is doubted', (address, why) => expect(doubtAboutEmail(address)?.problem).toMatch(why));
+
+test.each(["o'brien@example.com", 'ada+x@example.com', 'ada@xn--mnchen-3ya.de', '"a b"@example.com'])(
+  '%s is not',
+  (address) => expect(doubtAboutEmail(address)).toBeNull(),
+);
+
+test.each(['xn---bad.example', 'xn--a.example', 'xn--0.pt', 'mail.XN--99999999999.com'])(
+  '%s is no domain',
+  (domain) => {
+    expect(createEmailReader()(`ada@${domain}`)).toMatchObject({ problem: expect.stringContaining('"xn--"') });
+  },
+);
+
+test.each(['xn--mnchen-3ya.de', 'a.xn--p1ai', 'XN--MNCHEN-3YA.de'])('%s is a domain', (domain) => {
+  expect(createEmailReader()(`ada@${domain}`)).toEqual({ email: `ada@${domain.toLowerCase()}` });
+});
