@@ -109,7 +109,7 @@ export function eventStore(connection: Connection): EventStore {
         const lifted: string[] = [];
         const unassigned: string[] = [];
         const optOut = (address: string, by: 'reply' | 'report', about = ''): void => {
-          // An entry that can be compared with no recipient would say that somebody is suppressed.
+          // An entry that can be compared with no recipient would look like one that is.
           if (isAddress?.(address) === false) unassigned.push(address);
           else if (words.optOut(address, by, now, about)) suppressed.push(address);
         };

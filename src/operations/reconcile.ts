@@ -262,7 +262,7 @@ interface Unassigned {
   readonly at: { readonly file: string; readonly line: number };
 }
 
-/** Who opted out by an event; null: nobody did. An event without a sender is kept as one that is not understood. */
+/** The sender of an opt-out; null: the event is none. An event without a sender is kept as one that is not understood. */
 function optOutFrom(event: WebhookEvent, isStop: (text: string) => boolean): Omit<Unassigned, 'at'> | null {
   if (event.kind === 'reply') {
     const { from, replyId, meaning } = event;

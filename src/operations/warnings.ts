@@ -20,7 +20,7 @@ export function unassignedOptOuts(senders: readonly string[]): string | null {
   return `${who} that cannot be read as an address, such as ${mask(senders[0] ?? '')}: unless the message that was answered is found, no recipient is suppressed. handbill replies shows ${senders.length === 1 ? 'it' : 'them'}; set defaultCountry in handbill.yaml for numbers without a country code, and use handbill suppress add`;
 }
 
-/** After a review: for whom nothing could be suppressed. */
+/** After a review: opt-outs for which nothing could be suppressed. */
 export function unassignedSentences(senders: readonly string[]): readonly string[] {
   if (senders.length === 0) return [];
   const from = senders.length === 1 ? 'a sender' : `${senders.length} senders`;

@@ -263,7 +263,7 @@ function readTidy(text: string, home: Home | null): PhoneNumber | PhoneProblem {
   return readDigits(compact, home) ?? askLibrary(text, home?.country ?? null);
 }
 
-/** How WhatsApp names the phone of a person, perhaps with one of their devices; a number stands in front. */
+/** How WhatsApp names the phone of a person, perhaps with one of their devices: the number comes first. */
 const CHAT_ID = /^\+?(\d{6,15})(?:[.:]\d+)*@(?:s\.whatsapp\.net|c\.us)$/i;
 
 /** Whether text is such an id, which only looks like an email address; that of a group (`@g.us`) is no number. */

@@ -78,7 +78,7 @@ const REVIEW_WORDINGS: readonly string[] = [
   ...words('geen interesse, verkeerd nummer, inte intresserad, fel nummer, nie chcę, не пишите, больше не'),
 ];
 
-/** Beginnings of words that nobody writes who wants more messages. A censored word (`f***`) counts as well. */
+/** Beginnings of curses: who writes one hardly wants more messages. A censored word (`f***`) counts as well. */
 const CURSES: readonly string[] = [
   ...words('fuck, fuk, fck, motherf, bullshit, shit, bitch, asshole, arsehole, bastard, cunt, dickhead, wanker, twat'),
   ...words(

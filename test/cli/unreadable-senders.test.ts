@@ -88,7 +88,7 @@ test('an opt-out without a sender is an error, and a text without one is not', a
   expect(err).toContain('replies.csv:3');
 });
 
-test('a report that somebody opted out counts the same', async () => {
+test('a report of an opt-out counts the same', async () => {
   const report = { messageId: 'x', status: 'failed', to: '4.474E+11', error: { code: '21610', message: 'opted out' } };
   const root = await givenProject('reports.jsonl', `${JSON.stringify(report)}\n`);
   const { status, err } = await handbillHere(root, ['reconcile', 'reports.jsonl']);

@@ -53,7 +53,7 @@ export const REACHING: readonly Mutant[] = [
   {
     name: 'purged-in-mid-run',
     planted: 'a run whose personal data is purged while another one asks for it lets all recipients through',
-    edits: [{ file: ROWS, was: 'isThem ||= itsKey === null || [itsKey', is: 'isThem ||= [itsKey' }],
+    edits: [{ file: ROWS, was: 'itsKey === null ||', is: 'false ||' }],
     proof: { in: 'ledger/reach.test.ts' },
   },
 ];
