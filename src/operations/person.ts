@@ -11,6 +11,7 @@ import { type ProjectOptions, resolveOptions } from './options.ts';
 import { joinRepliesOf, projectHere } from './project.ts';
 import { listReplies, type ReceivedReply } from './replies.ts';
 import { newestFirst, rowsOf } from './report.ts';
+import { shownArgument } from './suppress-change.ts';
 import { lookAtSuppressions } from './suppress-list.ts';
 
 /** A recipient in one run. */
@@ -90,7 +91,7 @@ function noKey(given: string): (error: unknown) => never {
         ? one
         : {
             ...one,
-            message: `${one.message.replace(/\.$/, '')}, and no run has a recipient with the key "${given.slice(0, 100)}".`,
+            message: `${one.message.replace(/\.$/, '')}, and no run has a recipient with the key "${shownArgument(given)}".`,
           },
     );
     throw new HandbillError(error.exit, diagnostics, error.total);

@@ -24,6 +24,7 @@ import { type Hasher, type HasherReading, readHash, readHasher, type WrittenHash
 import { createUntilReader } from '../suppression/until.ts';
 import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
+import { mask } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
 import { countryOf, projectHere } from './project.ts';
@@ -85,7 +86,10 @@ async function topicOfNone(
   { cwd, now }: Pick<ResolvedOptions, 'cwd' | 'now'>,
 ): Promise<Diagnostic | null> {
   const topics = new Set<string>();
-  for (const file of (await findCampaigns([], root)).files) {
+  const { files } = await findCampaigns([], root);
+  // Campaigns in other places are not known.
+  if (files.length === 0) return null;
+  for (const file of files) {
     const { campaign } = await readCampaign(file, { cwd, now: now() });
     if (typeof campaign?.topic === 'string') topics.add(campaign.topic);
   }
@@ -385,12 +389,17 @@ function kindAsWritten(text: string): AddressKind {
   return text.includes('@') && !isChatId(text) ? 'email' : 'msisdn';
 }
 
+/** What was typed: only what may be a person's address is masked, because logs hold messages too. */
+export function shownArgument(text: string): string {
+  const digits = text.replace(/\D/g, '').length;
+  return /^[+0(]|@/.test(text) || digits >= 10 ? mask(text) : text.slice(0, 100);
+}
+
 function noAddress(text: string, kind: AddressKind, { problem: why, hint }: AddressProblem): Diagnostic {
   const advice = hint ?? 'Write it with + and the country code, such as +447700900123.';
   const usable =
     kind === 'msisdn' ? advice.replace('`recipients.defaultCountry`', '`defaultCountry` in handbill.yaml') : hint;
-  // It was typed a moment ago: masked, it would be no help.
-  return problem('invalid-address', `"${text.slice(0, 100)}" ${why}.`, usable === undefined ? {} : { hint: usable });
+  return problem('invalid-address', `"${shownArgument(text)}" ${why}.`, usable === undefined ? {} : { hint: usable });
 }
 
 /**

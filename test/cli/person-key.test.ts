@@ -10,9 +10,9 @@ afterEach(() => remove());
 async function givenProject(): Promise<string> {
   const made = await projectWith({
     'handbill.yaml': 'defaultCountry: GB\n',
-    'c/campaign.yaml':
+    'campaigns/c/campaign.yaml':
       'name: c\nchannel: sms\nfrom: Riverside\ntopic: news\ntemplate: { text: "Sale!" }\nrecipients: { csv: p.csv, key: id }\n',
-    'c/p.csv': 'msisdn,id\n+447400123456,P1\n+447400123457,100050\n',
+    'campaigns/c/p.csv': 'msisdn,id\n+447400123456,P1\n+447400123457,100050\n',
   });
   remove = made.remove;
   return made.root;
@@ -35,7 +35,7 @@ test.each(['P1', '100050'])('the key %s is found as a key', async (key) => {
 test('a key whose address was corrected has both messages', async () => {
   const root = await givenProject();
   await handbillHere(root, ['send', 'c', '--quiet']);
-  await writeFile(join(root, 'c/p.csv'), 'msisdn,id\n+447400123458,P1\n');
+  await writeFile(join(root, 'campaigns/c/p.csv'), 'msisdn,id\n+447400123458,P1\n');
   await handbillHere(root, ['send', 'c', '--occurrence', 'next', '--quiet']);
   const { out } = await handbillHere(root, ['person', 'P1', '--format', 'json']);
   const found = JSON.parse(out);

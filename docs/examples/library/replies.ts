@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { exportReplies, listReplies, outcomes, reconcile, reviewReplies } from 'handbill';
 
 // What a provider exports: reports and replies that no webhook brought.
-const events: object[] = [{ from: '+447700900012', to: 'Riverside', text: 'please stop it', timestamp: Date.now() }];
+const events: object[] = [{ from: '+447700900012', to: 'Riverside', text: "please don't stop", timestamp: Date.now() }];
 for await (const { messageId } of outcomes('hello', { outcomes: ['accepted'] })) {
   if (messageId !== null) events.push({ messageId, status: 'delivered', timestamp: Date.now() });
 }
@@ -24,7 +24,7 @@ for await (const { line, delivery } of outcomes('hello', { deliveries: ['deliver
 
 /* prints
 2 1 []
-please stop it 3
+please don't stop 3
 [ '+447700900012' ]
 [ 'msisdn', 'name' ] [ [ 'opt-out', 'Ravi' ] ]
 2 delivered
