@@ -42,9 +42,9 @@ export interface Stages {
   readonly used: readonly number[];
   /** The columns whose cells any text shows. */
   readonly shown: readonly (Shown & { readonly index: number; readonly name: string })[];
-  /** Where any message compares a column with a text. */
   /** Columns that become parts of web addresses. */
   readonly links: readonly LinkPart[];
+  /** Where any message compares a column with a text. */
   readonly comparisons: readonly Comparison[];
   /** One for each variant, in order; then the campaign's own, unless recipients are divided among variants. */
   readonly messages: readonly Message[];

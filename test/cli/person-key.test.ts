@@ -57,7 +57,7 @@ test('suppress --topic knows the topics of the campaigns', async () => {
   const root = await givenProject();
   const add = (topic: string) => handbillHere(root, ['suppress', 'add', '+447400123456', '--topic', topic]);
   const { err } = await add('newz');
-  expect(err).toMatch(/warning\[usage\]: No campaign has the topic "newz".*\n.*Did you mean news\?/s);
+  expect(err).toMatch(/warning\[usage\]: No campaign has the topic "newz".*\n.*Did you mean "news"\?/s);
   expect((await add('weather')).err).toContain('Topics of the campaigns: news.');
   expect((await add('news')).err).not.toContain('warning');
 });
