@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { handbillHere } from '../cli/in-process.ts';
 import { createProject } from '../helpers/project.ts';
 
-async function previewed(list: string, settings = '', channel = 'sms'): Promise<{ status: number | null; said: string }> {
+async function previewed(
+  list: string,
+  settings = '',
+  channel = 'sms',
+): Promise<{ status: number | null; said: string }> {
   using here = createProject({
     'c.yaml': `name: c\nchannel: ${channel}\nfrom: "447400999999"\ntemplate: { text: "Sale!" }\nrecipients: { csv: p.csv${settings} }\n`,
     'p.csv': `msisdn\n${list}\n`,
