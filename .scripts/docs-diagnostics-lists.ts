@@ -105,7 +105,7 @@ export const LISTS = {
   'list-too-old': {
     cause:
       'The export that writes the list has not run, or has failed. The age is that of the file: a checkout of git, or a copy, is new.',
-    fix: 'Let the export run. To send the list as it is, once: `--accept-list`.',
+    fix: 'Let the export run. To send the list as it is, once: `--allow list-too-old`.',
     example: {
       files: {
         ...campaign('recipients: { csv: people.csv, maxAge: 26h }'),
@@ -116,13 +116,13 @@ export const LISTS = {
   'list-too-short': {
     cause:
       'An export wrote a header and few rows, or none. `due` refuses a list without a row by itself; the occurrence is then not used up, and is sent once the list is there.',
-    fix: 'Look at the export. Where the list may be empty, set `limits.minRecipients: 0`; once only: `--accept-list`.',
+    fix: 'Look at the export. Where the list may be empty, set `limits.minRecipients: 0`; once only: `--allow list-too-short`.',
     example: { files: campaign('limits: { minRecipients: 100 }') },
   },
   'list-size-changed': {
     cause:
       'The list has far fewer rows than that of the last occurrence, as a list that was cut off; or far more, as one without its filter.',
-    fix: 'Look at the list. If it is right, send it once with `--accept-list`: the next one is compared with it.',
+    fix: 'Look at the list. If it is right, send it once with `--allow list-size-changed`: the next one is compared with it.',
     example: {
       files: campaign('limits: { change: 30% }'),
       first: ['send hello --occurrence monday'],
@@ -151,6 +151,12 @@ export const LISTS = {
       },
     },
   },
+  'invalid-rows': {
+    cause:
+      'Rows of the list have an address or a value that cannot be used. The errors before this one say what is wrong with each.',
+    fix: 'Correct the rows. `--allow invalid-rows` skips them in this start; `recipients.onInvalid: skip` skips them in each.',
+    example: { files: list('07400 123456,Ada,0042'), run: 'send hello' },
+  },
   'unknown-column': {
     cause: 'The campaign names a column that the header does not have; the names are compared letter by letter.',
     fix: 'Take one of those that the message lists, or rename the column.',
@@ -159,7 +165,7 @@ export const LISTS = {
   'invalid-address': {
     cause:
       'A number has no country code, is too short or too long for its country, or lost digits in a spreadsheet; an email address cannot exist.',
-    fix: 'Correct the cell; set `recipients.defaultCountry` where numbers are written as at home; or leave such rows out with `--skip-invalid`.',
+    fix: 'Correct the cell; set `recipients.defaultCountry` where numbers are written as at home; or leave such rows out with `--allow invalid-rows`.',
     example: { files: list('07400 123456,Ada,0042') },
   },
   'wrong-length-number': {
@@ -317,7 +323,7 @@ export const LISTS = {
   },
   'missing-variable': {
     cause: 'The template needs a value that is empty in this row: the message would have had a hole.',
-    fix: 'Fill the cell, give a default (`{{default first_name "there"}}`), put the sentence into `{{#if first_name}}`, or leave such rows out with `--skip-invalid`.',
+    fix: 'Fill the cell, give a default (`{{default first_name "there"}}`), put the sentence into `{{#if first_name}}`, or leave such rows out with `--allow invalid-rows`.',
     example: { files: list('+447400123456,,0042') },
   },
   'render-error': {

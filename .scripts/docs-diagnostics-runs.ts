@@ -28,7 +28,7 @@ export const RUNS = {
   'input-changed': {
     cause:
       'Campaign, template or list changed since the run began or the plan was made, so some people would get another message than others.',
-    fix: 'Undo the change, or give `--amend`: final outcomes stay, all other recipients get the new content. A plan is made again.',
+    fix: 'Undo the change, or send with `--allow input-changed`: final outcomes stay, all other recipients get the new content. A plan is made again.',
     example: {
       files: {},
       first: ['send hello --limit 1'],
@@ -55,7 +55,7 @@ export const RUNS = {
       files: {},
       first: ['send hello --limit 1'],
       afterwards: campaign('recipients: { csv: people.csv, key: order }'),
-      run: 'send hello --amend',
+      run: 'send hello --allow input-changed',
     },
   },
   'plan-invalid': {
@@ -120,7 +120,7 @@ export const RUNS = {
   },
   'too-late': {
     cause: 'The run began more than 24 hours ago: what is left may be stale, and stale is worse than never.',
-    fix: '`--late` sends it all the same. Without it, `handbill report` shows all recipients.',
+    fix: '`--allow too-late` sends it all the same. Without it, `handbill report` shows all recipients.',
     example: { files: {}, first: ['send hello --limit 1'], run: 'send hello', laterHours: 30 },
   },
   paused: {
@@ -223,12 +223,12 @@ export const RUNS = {
   'address-changed': {
     cause:
       'The list was corrected after the message had gone out: the same key (`recipients.key`) has another address now. The message went to the old one, and no start sends another by itself.',
-    fix: '`handbill send --resend-changed`, after `--amend` or with it: it shows who gets a second message, at the new address, and asks. See [corrected-addresses.md](corrected-addresses.md).',
+    fix: '`handbill send --retry corrected`, after `--allow input-changed` or with it: it shows who gets a second message, at the new address, and asks. See [corrected-addresses.md](corrected-addresses.md).',
     example: null,
   },
   'zone-unknown': {
     cause: 'A window goes by the time of each recipient, and for an email address or a toll-free number it is unknown.',
-    fix: 'Name a column (`recipients.timeZone`) or a zone for all of them (`send.window.unknown`), and send again with `--amend`.',
+    fix: 'Name a column (`recipients.timeZone`) or a zone for all of them (`send.window.unknown`), and send again with `--allow input-changed`.',
     example: {
       files: {
         ...campaign(
@@ -283,7 +283,7 @@ export const RUNS = {
   'unasked-answer': {
     cause:
       'HTTP/1.1 answers have no number: the next answer on a connection belongs to the request that waits for it. The API, or a proxy before it, answered a request twice, so outcomes of the recipients that are named may be those of others. (It takes an API that does so.)',
-    fix: 'Compare these recipients with what the provider has before you use `--retry-rejected`, and tell the provider.',
+    fix: 'Compare these recipients with what the provider has before you use `--retry rejected`, and tell the provider.',
     example: null,
   },
   mismatch: {
@@ -314,13 +314,19 @@ export const RUNS = {
   'ledger-missing': {
     cause:
       'A marker beside the ledger says that this project has sent; without the ledger, all recipients would be sent to again.',
-    fix: 'Restore it from a backup. Only if you are sure that no recipient is sent to twice: `--new-ledger`.',
+    fix: 'Restore it from a backup. Only if you are sure that no recipient is sent to twice: `--allow ledger-missing`.',
     example: {
       files: {},
       first: ['send hello'],
       afterwards: { [LEDGER]: null, [`${LEDGER}-wal`]: null, [`${LEDGER}-shm`]: null },
       run: 'send hello --occurrence second',
     },
+  },
+  'ledger-taken-over': {
+    cause:
+      'A replica of PostgreSQL was promoted. It may lack the last messages, and their recipients would get them again.',
+    fix: 'Compare with the reports of the API who was sent to. Only if nothing is missing: `send --allow ledger-taken-over`.',
+    example: null,
   },
   'ledger-replaced': {
     cause:

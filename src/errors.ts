@@ -96,6 +96,8 @@ export const CODES = {
   'invalid-where': 'The query under `recipients.where` is not one that handbill can ask of the list.',
   'column-type': 'A cell does not hold what `recipients.columns` says of its column.',
   'invalid-time-zone': 'A cell of the column `recipients.timeZone` does not hold an IANA time zone.',
+  'invalid-rows':
+    'Rows of the list cannot be sent to, and refuse the run; the codes before it say what is wrong with each.',
   'empty-key':
     'The column that identifies the recipient is empty in this row, or holds what a program wrote in the place of an id.',
   // Templates
@@ -167,7 +169,7 @@ export const CODES = {
   'schedule-new': 'A scheduled instant is passed over, because the schedule was first seen after it.',
   'not-confirmed': 'What was asked for was not confirmed.',
   interrupted: 'The command was told to stop before it had sent anything.',
-  'too-late': 'The run is older than handbill continues without being told to.',
+  'too-late': 'The run, or its instant, is more than 24 hours old: what is left may be stale.',
   clock: 'The clock of this machine is before the newest entry of the ledger.',
   locked: 'Another process holds this run.',
   fence: 'An environment sends to some addresses only (`only`, `redirect`), or these cannot be used.',
@@ -201,6 +203,7 @@ export const CODES = {
   'ledger-write': 'The ledger could not be written.',
   'second-ledger': 'A ledger would be used that does not know the recipients of another ledger of this project.',
   'ledger-missing': 'This project has sent before, but its ledger is gone.',
+  'ledger-taken-over': 'Another server took over the shared ledger, and may lack the last messages that were sent.',
   'ledger-replaced': 'The ledger was removed or replaced while a command was using it.',
   'ledger-permissions': 'Others can write to the ledger, or it is a link.',
   'ledger-filesystem': 'The ledger lies on a network file system, where locks cannot be trusted.',
@@ -208,6 +211,9 @@ export const CODES = {
 } as const satisfies Record<string, string>;
 
 export type Code = keyof typeof CODES;
+
+/** Sums up the errors before it: it is always shown, and not counted as one more. */
+export const SUMMARY_CODE: Code = 'invalid-rows';
 
 /** A place in a file: lines and columns count from 1, columns in UTF-16 units as editors do. */
 export interface Position {

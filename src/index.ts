@@ -30,6 +30,7 @@ export {
 } from './errors.ts';
 export type { DoubtVerdict, Recorded } from './ledger/records.ts';
 export type {
+  Allowable,
   Campaign,
   ChangedRecipient,
   Channel,
@@ -47,6 +48,7 @@ export type {
   Report,
   ReportedPause,
   RequestFigures,
+  Retry,
   RunState,
   Significance,
   SkipReason,

@@ -13,6 +13,7 @@
  * the code that uses them.
  */
 
+export * from './model/allow.ts';
 export * from './model/attempt.ts';
 export * from './model/campaign.ts';
 export * from './model/commit.ts';

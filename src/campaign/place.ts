@@ -3,6 +3,7 @@ import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
+import { ALLOWABLE, type Allowable } from '../model.ts';
 import { repositoryOf } from '../util/git.ts';
 import {
   holdsPassword,
@@ -202,8 +203,9 @@ export async function findLedger(
 export interface LedgerUse {
   readonly cwd: string;
   readonly names: LedgerNames;
-  /** It is sent with; `newLedger`: as with `--new-ledger`. Null: it is only read, or changed otherwise. */
-  readonly toSend: { readonly newLedger: boolean } | null;
+  /** It is sent with; false: it is only read, or changed otherwise. */
+  readonly sends: boolean;
+  readonly allow: readonly Allowable[];
 }
 
 /**
@@ -212,13 +214,14 @@ export interface LedgerUse {
  */
 export async function secondLedger(root: string, ledger: string, use: LedgerUse): Promise<Diagnostic | null> {
   if (isPostgres(ledger)) return null;
-  const { cwd, names, toSend } = use;
+  const { cwd, names, sends, allow } = use;
+  const allowed = ALLOWABLE['second-ledger'];
+  if (allow.includes('second-ledger')) return null;
   const isThere = await isLedger(ledger);
   const isNamed = names.option !== null;
-  if ((await hasSharedMarker(root)) && toSend?.newLedger !== true && !(isNamed && isThere && toSend === null)) {
+  if ((await hasSharedMarker(root)) && !(isNamed && isThere && !sends)) {
     const message = `This project sends with a shared ledger. ${placeOfLedger(ledger, cwd)} does not know its recipients.`;
-    const hint =
-      'Name the shared ledger with HANDBILL_LEDGER or --ledger. Only if it is given up for good: send --new-ledger.';
+    const hint = `Name the shared ledger with HANDBILL_LEDGER or --ledger. Only if it is given up for good: ${allowed}`;
     return problem('second-ledger', message, { hint });
   }
   if (isThere) return null;
@@ -228,10 +231,12 @@ export async function secondLedger(root: string, ledger: string, use: LedgerUse)
   const fromRoot = (path: string): string => relative(root, path).split(sep).join('/');
   if (isNamed) {
     const message = `There is no ledger at ${mine}, but there is one at ${theirs}. A relative path is taken from the project (${displayPath(root, cwd)}).`;
-    return problem('second-ledger', message, { hint: `Write --ledger ${fromRoot(other)}` });
+    return problem('second-ledger', message, {
+      hint: `Write --ledger ${fromRoot(other)}. Only if a second one is meant: ${allowed}`,
+    });
   }
   const message = `This would begin a second ledger, ${mine}, although there is one at ${theirs}. Neither would know the recipients of the other.`;
-  const hint = `Move the folder ${displayPath(dirname(other), cwd)} to ${displayPath(dirname(ledger), cwd)}, or name its ledger with --ledger ${fromRoot(other)}. If it belongs to something else: --ledger ${ledger}`;
+  const hint = `Move the folder ${displayPath(dirname(other), cwd)} to ${displayPath(dirname(ledger), cwd)}, or name its ledger with --ledger ${fromRoot(other)}. If it belongs to something else: --ledger ${ledger}, or ${allowed}`;
   return problem('second-ledger', message, { hint });
 }
 

@@ -31,8 +31,10 @@ export interface ReadProjectOptions {
   readonly cwd: string;
   /** What `--ledger` or HANDBILL_LEDGER says; relative to the root of the project, and free to be anywhere. */
   readonly ledger?: string;
-  /** The ledger is to be sent with. */
-  readonly toSend?: LedgerUse['toSend'];
+  /** The ledger is to be sent with. Default: false. */
+  readonly sends?: boolean;
+  /** What `--allow` says: here, `second-ledger`. Default: nothing. */
+  readonly allow?: LedgerUse['allow'];
 }
 
 /** Reads a project; everything that is wrong with handbill.yaml comes back as diagnostics. */
@@ -51,7 +53,7 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
   const names = { option: options.ledger ?? null, written: written.ledger };
   const { ledger, fault } = await findLedger(place.root, names);
   if (fault !== null) report(names.option === null ? '/ledger' : null, fault);
-  const use = { cwd, names, toSend: options.toSend ?? null };
+  const use = { cwd, names, sends: options.sends === true, allow: options.allow ?? [] };
   const ledgerFault = fault === null ? await secondLedger(place.root, ledger, use) : null;
   const project: Project = {
     root: place.root,

@@ -13,7 +13,7 @@ import { changedSources, columnsShown, type ScopedChange } from './texts.ts';
 export interface CompareOptions extends ListOptions {
   readonly now: number;
   readonly environment: string;
-  readonly skipInvalid: boolean;
+  readonly skipsInvalid: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   /** The files of the work tree, for those that are not in git. */
@@ -122,8 +122,8 @@ async function compareLists(
   const found = compareRows(gatherer.rows(), { changes, columns, variants, drawn });
   const afterRows = [...found.addedRows, ...found.decisions.map(({ row }) => row)];
   for (const { row } of found.texts.groups) if (row !== null) afterRows.push(row);
-  const was = await maskedAddresses(old.plan, found.removedRows, old.skipInvalid);
-  const is = await maskedAddresses(now.plan, afterRows, now.skipInvalid);
+  const was = await maskedAddresses(old.plan, found.removedRows, old.skipsInvalid);
+  const is = await maskedAddresses(now.plan, afterRows, now.skipsInvalid);
   const shown = (rows: readonly number[], masked: ReadonlyMap<number, string>) =>
     rows.flatMap((row) => masked.get(row) ?? []);
   const recipients = {
@@ -168,12 +168,12 @@ function commonColumns(old: CampaignOnSide | null, now: CampaignOnSide | null): 
 async function maskedAddresses(
   plan: Plan,
   rows: Iterable<number>,
-  skipInvalid: boolean,
+  skipsInvalid: boolean,
 ): Promise<ReadonlyMap<number, string>> {
   const wanted = new Set(rows);
   const masked = new Map<number, string>();
   if (wanted.size === 0) return masked;
-  for await (const batch of decisions(plan, { skipInvalid, wanted: (row) => wanted.has(row) })) {
+  for await (const batch of decisions(plan, { skipsInvalid, wanted: (row) => wanted.has(row) })) {
     for (const { row, to } of batch) {
       wanted.delete(row);
       if (to !== null) masked.set(row, mask(to));

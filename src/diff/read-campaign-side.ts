@@ -22,7 +22,7 @@ export interface CampaignOnSide {
   readonly prices: Awaited<ReturnType<typeof loadPrices>>;
   /** Addresses that the suppression lists of the files name. */
   readonly rules: OpenRules;
-  readonly skipInvalid: boolean;
+  readonly skipsInvalid: boolean;
   readonly findings: Findings;
 }
 
@@ -30,7 +30,7 @@ interface ReadOptions {
   readonly now: number;
   readonly environment: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly skipInvalid: boolean;
+  readonly skipsInvalid: boolean;
   /** A list in place of the campaign's own. */
   readonly recipients: string | null;
   /** The list, own or not, can be read. */
@@ -50,7 +50,7 @@ export async function readOnSide(side: Side, file: CampaignFile, options: ReadOp
     ...override,
   });
   findings.add(diagnostics, null);
-  const read = { campaign, findings, skipInvalid: options.skipInvalid || campaign?.recipients.onInvalid === 'skip' };
+  const read = { campaign, findings, skipsInvalid: options.skipsInvalid || campaign?.recipients.onInvalid === 'skip' };
   if (campaign === null) return { ...read, ...NOTHING };
   if (!options.hasList) {
     findings.add(await textFaults(campaign), null);
@@ -78,13 +78,13 @@ const NOTHING = { plan: null, prices: null, rules: [] } as const;
  */
 export async function gatherSide(
   side: 0 | 1,
-  { plan, prices, rules, skipInvalid, findings }: CampaignOnSide,
+  { plan, prices, rules, skipsInvalid, findings }: CampaignOnSide,
   gatherer: Gatherer,
   signal: AbortSignal,
 ): Promise<Figures | null> {
   if (plan === null) return null;
   const estimator = createEstimator(plan.campaign, prices);
-  const view: View = { duplicates: duplicatesIn(plan), rules, skipInvalid };
+  const view: View = { duplicates: duplicatesIn(plan), rules, skipsInvalid };
   try {
     for await (const batch of decisions(plan, view)) {
       signal.throwIfAborted();

@@ -159,7 +159,7 @@ function unasked({ ids, references, unprovenIds, unprovenRecipients: recipients 
     {
       hint:
         'An answer was given twice, or to another request: outcomes of these recipients may be those of others. ' +
-        'Compare them with what the provider has before you use --retry-rejected.',
+        'Compare them with what the provider has before you use --retry rejected.',
     },
   );
 }

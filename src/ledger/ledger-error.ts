@@ -42,7 +42,7 @@ export function otherSchema(path: string, version: number): HandbillError {
       ? 'The tables of this ledger are not those of this handbill: another build made it, or someone changed it.'
       : `Another version of handbill made this ledger (tables of version ${version}; this handbill uses version ${VERSION}).`;
   const hint =
-    'Use the handbill that made it, or restore a backup. To start without what it knows, move it away and send with --new-ledger: recipients who have their message could get it again.';
+    'Use the handbill that made it, or restore a backup. To start without what it knows, move it away and send with --allow ledger-missing: recipients who have their message could get it again.';
   return unusable('ledger-unusable', path, message, hint);
 }
 

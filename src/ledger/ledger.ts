@@ -1,4 +1,5 @@
 import type {
+  Allowable,
   ChangedRecipient,
   Channel,
   Commit,
@@ -129,7 +130,7 @@ export interface Ledger {
    * @param limit - recipients that this start sends to: the first of the pending, failed and rejected ones, in list order.
    * Rejected ones behind them stay as they are. Null, the default: all become pending.
    */
-  retryRejected(run: RunRecord, limit?: number | null): number;
+  reopenRejected(run: RunRecord, limit?: number | null): number;
   /**
    * Recipients who got the message, or may have got it, and have another address in the list by now, in list
    * order: in the list as last amended, or as `draft` would amend it.
@@ -139,7 +140,7 @@ export interface Ledger {
    * Accepted recipients among `changed` become pending, at the address that the list has now; the earlier message is
    * kept in `earlier`. No address gets the message twice. Only when the user asks for it. Returns how many.
    */
-  resendChanged(run: RunRecord, nowMs: number): number;
+  reopenCorrected(run: RunRecord, nowMs: number): number;
   /** Messages that went to earlier addresses of recipients, by key and in their order. */
   earlier(run: RunRecord): ReadonlyMap<string, readonly EarlierRow[]>;
   /** Says which variant those get who are not in the test; the run is given back with it. */
@@ -327,14 +328,17 @@ export interface LedgerOptions {
   /** `read` never creates or changes anything. */
   readonly mode: 'write' | 'read';
   readonly nowMs: number;
-  /** Begin with an empty ledger although the marker says that there was one. An existing ledger is never replaced. */
-  readonly newLedger?: boolean;
+  /**
+   * `ledger-missing`: begin with an empty ledger although the marker says that there was one; an existing ledger is never
+   * replaced. `ledger-taken-over`: go on with another server of a shared ledger.
+   */
+  readonly allow?: readonly Allowable[];
   /**
    * Called with a shared ledger that another server took over, before it is refused, so that this process can add what
    * it knows.
    */
   readonly witness?: (ledger: Ledger) => void;
-  /** A missing shared ledger is not made, unless `newLedger` is set. */
+  /** A missing shared ledger is not made, unless `ledger-missing` is allowed. */
   readonly mustExist?: boolean;
   /** Trust a network file system with locks. */
   readonly allowNetworkFileSystem?: boolean;

@@ -329,7 +329,7 @@ const OPEN_STEPS = `UPDATE main.recipients AS o
 export function changedStore(
   connection: Connection,
   runs: RunStore,
-): Pick<Ledger, 'changed' | 'resendChanged' | 'earlier'> {
+): Pick<Ledger, 'changed' | 'reopenCorrected' | 'earlier'> {
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
 
@@ -341,7 +341,7 @@ export function changedStore(
       return query(CHANGED_BY).all(list, runs.listOf(draft).list, run.number).map(toChanged);
     },
 
-    resendChanged: (run, nowMs) =>
+    reopenCorrected: (run, nowMs) =>
       connection.write(nowMs, 2, (now) => {
         const { list, state } = runs.listOf(run);
         if (state === 'loading') throw new Error(`The list of run ${run.id} is not loaded yet.`);
@@ -371,7 +371,7 @@ const CHANGED = `SELECT line, key, address, list_address, state,
   FROM recipients WHERE list = ?1 AND step = 0 AND list_address IS NOT NULL
     AND (state = 'accepted' OR state = 'in-doubt') ORDER BY row`;
 
-// Before a list takes the place of another: what `--amend` will write down, asked of both. A second message that has not
+// Before a list takes the place of another: what `--allow input-changed` will write down, asked of both. A second message that has not
 // gone out is taken back by it.
 const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.address,
     CASE WHEN r.number IS NULL THEN o.state ELSE 'accepted' END,

@@ -76,7 +76,8 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
       undoFirstPage(path);
       found = inspectFile(path, options, checkFiles(path));
     }
-    if (found !== 'ours' && options.newLedger !== true && hasMarker(path)) throw ledgerMissing(path);
+    if (found !== 'ours' && hasMarker(path) && options.allow?.includes('ledger-missing') !== true)
+      throw ledgerMissing(path);
     if (facts === null) createPrivateFile(path);
     else closeToReaders(path, facts);
     // Also when an earlier process made the folder: it may have been killed before it got to this.
@@ -168,7 +169,7 @@ function quickCheck(db: DatabaseSync, path: string): void {
 }
 
 function noLedger(path: string, options: Omit<LedgerOptions, 'mode'>): null {
-  if (hasMarker(path) && options.newLedger !== true) throw ledgerMissing(path);
+  if (hasMarker(path) && options.allow?.includes('ledger-missing') !== true) throw ledgerMissing(path);
   return null;
 }
 

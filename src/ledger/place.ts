@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { problem } from '../errors.ts';
+import { ALLOWABLE } from '../model.ts';
 import { markerOf, SHARED_MARKER } from '../util/ledger-address.ts';
 import { LedgerError, unusable } from './ledger-error.ts';
 import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
@@ -103,7 +104,7 @@ export function ledgerMissing(ledger: string): Error {
     'ledger-missing',
     ledger,
     'This project has sent before, but its ledger is gone or empty: who was sent to is no longer known.',
-    'Restore the ledger from a backup. Only if you are sure, begin with an empty one: --new-ledger.',
+    `Restore the ledger from a backup. Only if you are sure: ${ALLOWABLE['ledger-missing']}`,
   );
 }
 
@@ -155,7 +156,7 @@ const PURGE_TEXT = `handbill purge began to take personal data out of the ledger
 `;
 
 const MARKER_TEXT = `handbill has sent messages from this project. The ledger beside this file records the recipients.
-While this file exists and the ledger does not, nothing is sent (see --new-ledger).
+While this file exists and the ledger does not, nothing is sent (see --allow ledger-missing).
 `;
 
 /**

@@ -39,7 +39,7 @@ export interface RunRecord extends RunIdentity {
   /** Shown to people and used in the names of report files: `<campaign>-<8 hex digits>`. */
   readonly id: string;
   readonly number: number;
-  /** Which list it had when this record was read; `--amend` gives it another one. */
+  /** Which list it had when this record was read; `--allow input-changed` gives it another one. */
   readonly list: number;
   readonly channel: Channel;
   /** `running` after a kill too, until the next start: `isRunHeld` (lock.ts) says whether a process works on it. */

@@ -22,7 +22,7 @@ export interface RunStore
   > {
   /** A run by its number, loading or not. */
   record(number: number): RunRecord;
-  /** Which list belongs to a run now; `--amend` changes it. Asked for each time, it costs a microsecond. */
+  /** Which list belongs to a run now; `--allow input-changed` changes it. Asked for each time, it costs a microsecond. */
   listOf(run: RunRecord): { readonly list: number; readonly state: RunRecord['state'] };
 }
 

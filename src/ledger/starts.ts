@@ -7,7 +7,7 @@ import { channelsBefore, LAST_ROW, lastStep, readPage, resendOf, type StepPage, 
 import type { PendingRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
-type StartStore = Pick<Ledger, 'start' | 'finish' | 'retryRejected' | 'pending'>;
+type StartStore = Pick<Ledger, 'start' | 'finish' | 'reopenRejected' | 'pending'>;
 
 /** A claimed row without an outcome is in doubt; also when doubts are resolved before the next start. */
 export const RECOVER = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
@@ -70,7 +70,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
       return runs.record(run.number);
     },
 
-    retryRejected: (run, limit = null) =>
+    reopenRejected: (run, limit = null) =>
       connection.write(0, 0, () => {
         const list = loadedList(run);
         const last = limit === null ? undefined : openAt.get(list, limit - 1)?.[0];

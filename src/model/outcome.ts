@@ -31,7 +31,7 @@ export interface Outcome {
   readonly delivery?: Delivery | null;
   /** The address in the list, where it was corrected after the message had gone to `to`. */
   readonly listTo?: string;
-  /** Messages that went to earlier addresses of this recipient (`send --resend-changed`); absent: none. */
+  /** Messages that went to earlier addresses of this recipient (`send --retry corrected`); absent: none. */
   readonly resend?: number;
   /** Those messages, the first one first; only where a report asks for them. */
   readonly earlier?: readonly EarlierMessage[];

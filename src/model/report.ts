@@ -107,7 +107,7 @@ export interface ChangedRecipient {
   readonly to: string;
   readonly listTo: string;
   readonly outcome: 'accepted' | 'in-doubt';
-  /** An earlier message went to `listTo`: `--resend-changed` sends nothing there. */
+  /** An earlier message went to `listTo`: `--retry corrected` sends nothing there. */
   readonly sentBefore: boolean;
 }
 

@@ -17,11 +17,12 @@ import {
   type Side,
 } from '../diff/side.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { Allowable } from '../model.ts';
 import { fenceNotes } from '../plan/fence.ts';
 import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
 import type { GitPlace } from '../util/git.ts';
 import { isInside } from '../util/paths.ts';
-import { type ProjectOptions, type ResolvedOptions, withDefaults } from './options.ts';
+import { checkAllow, type ProjectOptions, type ResolvedOptions, withDefaults } from './options.ts';
 
 /** What is compared. */
 export interface DiffOptions extends Omit<ProjectOptions, 'ledger'> {
@@ -31,8 +32,8 @@ export interface DiffOptions extends Omit<ProjectOptions, 'ledger'> {
   readonly environment?: string;
   /** A list for both sides, relative to `cwd`, for lists that are not in git. Default: those in git. */
   readonly recipients?: string;
-  /** Bad rows are skipped instead of being errors. Default: as `recipients.onInvalid` says. */
-  readonly skipInvalid?: boolean;
+  /** `invalid-rows`: bad rows are skipped instead of being errors. Default: nothing. */
+  readonly allow?: readonly Allowable[];
   /** Ends the comparison; what was written for it is removed. Default: nothing does. */
   readonly signal?: AbortSignal;
 }
@@ -46,6 +47,7 @@ export interface DiffOptions extends Omit<ProjectOptions, 'ledger'> {
  * @throws HandbillError exit 2 (`unknown-revision`, `git-unavailable`, `campaign-not-found`), 130 (`interrupted`)
  */
 export async function diff(revision: string, options: DiffOptions = {}): Promise<Diff> {
+  checkAllow(options, ['invalid-rows']);
   const given = withDefaults(options);
   const { campaign: target = null, signal = new AbortController().signal } = given;
   const cwd = await realpath(given.cwd);
@@ -105,7 +107,7 @@ async function compare({ before, after, target, range }: Sides, options: Options
   const compareOptions: CompareOptions = {
     now: options.now(),
     environment: options.environment ?? 'sandbox',
-    skipInvalid: options.skipInvalid === true,
+    skipsInvalid: options.allow?.includes('invalid-rows') === true,
     signal: options.signal,
     recipients: options.recipients === undefined ? null : resolve(options.cwd, options.recipients),
     env: options.env,

@@ -80,7 +80,7 @@ export interface RecordedVerdict extends ResolveDoubtsResult {
   readonly root: string;
   /** The run can only be continued with an approved plan. */
   readonly takesPlans: boolean;
-  /** The run can only be continued with `--late`. */
+  /** The run can only be continued with `--allow too-late`. */
   readonly isTooLate: boolean;
 }
 

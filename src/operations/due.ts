@@ -15,7 +15,7 @@ import {
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord, SeenSchedule } from '../ledger/records.ts';
-import type { Campaign, Environment, Pause, RunState } from '../model.ts';
+import { type Allowable, type Campaign, type Environment, LIST_CODES, type Pause, type RunState } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { runsBefore } from '../plan/follow-up.ts';
 import { findRunOf, isOfLaterName, pauseOfCampaign, runsOfCampaign } from '../plan/former-names.ts';
@@ -52,6 +52,7 @@ import { type DueMemory, type MissedOccurrence, openDueMemory } from './due-memo
 import type { SendHooks, SendWatch } from './observer.ts';
 import {
   type Confirm,
+  checkAllow,
   checkNumbers,
   INSTANT,
   type ProjectOptions,
@@ -78,8 +79,8 @@ export interface DueOptions extends ProjectOptions {
   readonly dryRun?: boolean;
   /** The time for which it is decided what is due, in ms since 1970; only with `dryRun`. Default: now. */
   readonly at?: number;
-  /** A list that is too old, too short or of another size than the last one is sent to this once. Default: false. */
-  readonly acceptList?: boolean;
+  /** What would refuse a campaign and does not: codes about its list (`list-too-old` and the like). Default: nothing. */
+  readonly allow?: readonly Allowable[];
   /** A run that another process holds is left to it, or has exit status 6. Default: `skip`. */
   readonly ifLocked?: 'skip' | 'fail';
   /** Shares the runs with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
@@ -157,6 +158,7 @@ export function dueWatched(paths: readonly string[], options: WatchedDue): Task<
   return startTask<DueItem, DueResult>(
     async ({ show, signal }) => {
       checkNumbers(options, { at: INSTANT });
+      checkAllow(options, LIST_CODES);
       return await sendDue(paths, { ...withDefaults(options), signal }, show);
     },
     { signal: options.signal },
@@ -313,14 +315,14 @@ async function listRefusal(
   { campaign }: Automatic,
   environment: string,
   { occurrence }: Step,
-  { now, acceptList = false }: Options,
+  { now, allow = [] }: Options,
 ): Promise<Partial<DueItem>> {
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs: now() });
   try {
     const identity = { environment, campaign: campaign.name, occurrence };
-    const guard = openListGuard(campaign, ledger, identity, { nowMs: now(), acceptList, isDue: true });
+    const guard = openListGuard(campaign, ledger, identity, { nowMs: now(), allow, isDue: true });
     const judged = guard.judge(await readListFacts(campaign.recipients));
-    if (judged.length > 0 && !acceptList) return { why: null, ...refusal(judged) };
+    if (judged.some(({ severity }) => severity === 'error')) return { why: null, ...refusal(judged) };
     const where = { campaign, environment: environmentOf(campaign, environment) };
     const budget = budgetState(where, await loadPrices(campaign.project), now(), ledger);
     const diagnostics = [...judged, ...budgetNotice(budget)];
@@ -350,10 +352,10 @@ async function refusalOf(one: Automatic, name: string, step: Step, options: Opti
 
 /** As `send` does: without a plan, a standing one must count. */
 async function refuseUnapproved(campaign: Campaign, environment: Environment, options: Options): Promise<void> {
-  const { cwd, env, acceptList } = options;
+  const { cwd, env, allow = [] } = options;
   const asked = { cwd, env, nowMs: options.now() };
   const found = await findStanding(campaign, environment, await sealedInputsOf(campaign, environment), asked);
-  if (found !== null) refuseUncovered(found.plan, { campaign, environment, occurrence: null }, { acceptList });
+  if (found !== null) refuseUncovered({ campaign, environment, occurrence: null }, { allow });
   await requireApproval(environment, found?.plan ?? null, asked);
 }
 
@@ -390,7 +392,7 @@ async function sendStep(one: Automatic, environment: string, step: Step, options
       now,
       environment,
       occurrence: step.occurrence,
-      acceptList: options.acceptList === true,
+      allow: options.allow ?? [],
       isDue: true,
       onWarnings: (found) => warnings.push(...found),
       onNotice: (notice) => warnings.push(notice),

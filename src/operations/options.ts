@@ -1,5 +1,8 @@
 import process from 'node:process';
-import { type Diagnostic, problem, refuse } from '../errors.ts';
+import { CODES, type Diagnostic, problem, refuse } from '../errors.ts';
+import { ALLOWABLE, ALLOWABLE_CODES, type Allowable, NEVER_ALLOWED, RETRIES, type Retry } from '../model.ts';
+import { didYouMean } from '../util/suggest.ts';
+import { listWithAnd } from '../util/words.ts';
 
 /** Where a function works, and by which clock. */
 export interface ProjectOptions {
@@ -77,6 +80,39 @@ export function checkNumbers<T extends object>(options: T, bounds: { readonly [K
     wrong.push(problem('usage', `The option "${name}" is ${String(value)}, not ${wanted}.`));
   }
   if (wrong.length > 0) throw refuse(...wrong);
+}
+
+/**
+ * Checks what is to be allowed, and which recipients a start sends to again.
+ *
+ * @param takes - the codes that this operation can meet
+ * @throws HandbillError exit 2 (`usage`) saying why a code cannot be allowed
+ */
+export function checkAllow(
+  { allow = [], retry }: { readonly allow?: readonly Allowable[] | undefined; readonly retry?: Retry | undefined },
+  takes: readonly Allowable[] = ALLOWABLE_CODES,
+): void {
+  const wrong = allow.flatMap((code: string) => notAllowable(code, takes) ?? []);
+  if (retry !== undefined && !RETRIES.includes(retry)) {
+    wrong.push(problem('usage', `"${retry}" cannot be tried again.`, { hint: `Write one of ${RETRIES.join(', ')}.` }));
+  }
+  if (wrong.length > 0) throw refuse(...wrong);
+}
+
+/** Why a code cannot be allowed here; null: it can. */
+function notAllowable(code: string, takes: readonly string[]): Diagnostic | null {
+  if (takes.includes(code)) return null;
+  const hint = `It can be ${listWithAnd(takes)}.`;
+  if (Object.hasOwn(ALLOWABLE, code)) {
+    return problem('usage', `"${code}" cannot be allowed here, because nothing here is refused for it.`, { hint });
+  }
+  if (!Object.hasOwn(CODES, code)) {
+    return problem('usage', `"${code}" is not a code that can be allowed.`, { hint, ...didYouMean(code, takes) });
+  }
+  const why = Object.hasOwn(NEVER_ALLOWED, code)
+    ? NEVER_ALLOWED[code as keyof typeof NEVER_ALLOWED]
+    : 'Its cause has to be corrected.';
+  return problem('usage', `"${code}" can never be allowed. ${why}`, { hint: `What to do: handbill help ${code}` });
 }
 
 /** Bounds of instants: what a date can be, in ms since 1970. */

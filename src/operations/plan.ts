@@ -8,7 +8,7 @@ import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { Environment, Project } from '../model.ts';
+import { type Allowable, type Environment, LEDGER_CODES, type Project, SEALED_CODES } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
@@ -19,7 +19,6 @@ import { openListGuard } from '../plan/list-guard.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import {
   type AnyPlanFile,
-  acceptsList,
   createPlanFile,
   isStanding,
   type PlanFile,
@@ -50,6 +49,7 @@ import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import {
   asker,
   type Confirm,
+  checkAllow,
   type ProjectOptions,
   present,
   type ResolvedOptions,
@@ -67,10 +67,8 @@ export interface PlanOptions extends ProjectOptions {
   readonly occurrence?: string;
   /** A list to take instead of the campaign's, relative to `cwd`. Default: its own. */
   readonly recipients?: string;
-  /** Bad rows are skipped instead of refusing the plan. Default: as `recipients.onInvalid` says. */
-  readonly skipInvalid?: boolean;
-  /** A list that fails its guards is planned all the same, and the plan says so. Default: false. */
-  readonly acceptList?: boolean;
+  /** What would refuse the plan, or a start with it, and does not: the plan says so. Default: nothing. */
+  readonly allow?: readonly Allowable[];
   /** Signs the plan as its planner. Default: it is not signed. */
   readonly sign?: SigningKey;
 }
@@ -131,6 +129,9 @@ interface PlanHooks {
   readonly pipedList?: string;
 }
 
+/** What `plan` takes: the ledger is that of this machine, and no matter of the plan. */
+export const PLANNABLE = [...SEALED_CODES, ...LEDGER_CODES];
+
 /** As `plan`, before it is signed; `meter` is called with how far the list was read. */
 export async function makePlan(
   target: string,
@@ -158,10 +159,13 @@ async function compilePlan(
 }> {
   const options = withDefaults(given);
   const { cwd, now, recipients, pipedList, ledger } = options;
+  checkAllow(options, PLANNABLE);
+  const { allow = [] } = options;
   const { campaign } = await loadCampaign(target, {
     cwd,
     now: now(),
     ...present({ recipients, pipedList, ledger }),
+    allow,
   });
   const { environment = 'sandbox' } = options;
   const meant = await meantOccurrence(campaign, {
@@ -169,21 +173,21 @@ async function compilePlan(
     named: options.occurrence,
     nowMs: now(),
     toShow: true,
+    allow,
   });
   const later = meant.run === null ? null : laterNameProblem(meant.run, campaign);
   if (later !== null) throw refuse(later);
   const made = await createPlan(campaign, { environment, nowMs: now(), ...meant });
   const asked = readProvenance(campaign, options.env);
-  const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
   const suppressions = await loadSuppressions(campaign, options.env);
   const prices = await loadPrices(campaign.project);
-  using before = await ledgerBefore(made, now());
+  using before = await ledgerBefore(made, now(), allow);
   const identity = { environment: made.environment.name, campaign: made.name, occurrence: made.occurrence };
-  const accepting = { nowMs: now(), acceptList: options.acceptList === true };
+  const accepting = { nowMs: now(), allow };
   const begun = before.ledger?.findRun(identity) ?? null;
   // A plan that is compared counts as it did when it was made: its own run came later.
   const run = begun !== null && begun.createdAtMs <= now() ? begun : null;
-  const known = await openKnown(made, { ...before, run, suppressions, nowMs: now(), skipInvalid });
+  const known = await openKnown(made, { ...before, run, suppressions, nowMs: now(), allow });
   const abandoned = begun !== null ? null : openAbandoned(made, before.ledger, made.environment.name);
   const guard = openListGuard(campaign, before.ledger, identity, accepting);
   const budget = budgetState(made, prices, now(), before.ledger);
@@ -203,7 +207,9 @@ async function compilePlan(
     environment: made.environment.name,
     occurrence: made.occurrence,
     recipients: recipients ?? null,
-    skipInvalid,
+    allow: SEALED_CODES.filter(
+      (code) => allow.includes(code) || (code === 'invalid-rows' && campaign.recipients.onInvalid === 'skip'),
+    ),
     plannedAt: new Date(now()).toISOString(),
     commit: commitIn(provenance),
     inputs,
@@ -234,8 +240,8 @@ interface Before extends Disposable {
 }
 
 /** What the ledger says to suppression, `exclude` and `frequency`. It is read, and never made. */
-async function ledgerBefore(made: Plan, nowMs: number): Promise<Before> {
-  const ledger = openExistingLedger(made.campaign.project.ledger, { nowMs });
+async function ledgerBefore(made: Plan, nowMs: number, allow: readonly Allowable[]): Promise<Before> {
+  const ledger = openExistingLedger(made.campaign.project.ledger, { nowMs, allow });
   try {
     const reached = await openReachToSend(made, ledger, nowMs);
     return { ledger, reached, [Symbol.dispose]: () => ledger?.close() };
@@ -374,8 +380,8 @@ async function samePlanIn(path: string, made: StandingPlan): Promise<StandingPla
   const read = await readSmallFile(path, MAX_PLAN_BYTES);
   const there = 'fault' in read ? null : parsePlanFile(new TextDecoder().decode(read.bytes), path);
   if (there === null || 'code' in there || !isStanding(there)) return made;
-  const contentOf = ({ standing, campaign, environment, skipInvalid, inputs }: StandingPlan): string =>
-    canonical([standing, campaign.name, environment, skipInvalid, inputs]);
+  const contentOf = ({ standing, campaign, environment, inputs }: StandingPlan): string =>
+    canonical([standing, campaign.name, environment, inputs]);
   return contentOf(there) === contentOf(made) ? there : made;
 }
 
@@ -444,14 +450,13 @@ async function compareAny(plan: AnyPlanFile, options: ExamineOptions): Promise<C
     throw refuse(problem('usage', 'A standing plan is of no list.', { hint: 'Leave --recipients out.' }));
   }
   const { cwd, env, now } = options;
-  const { campaign, environment, standing, skipInvalid } = plan;
+  const { campaign, environment, standing } = plan;
   const asked = {
     cwd,
     env,
     now,
     environment,
     until: standing.until,
-    skipInvalid,
     ...present({ ledger: options.ledger }),
   };
   const made = await compileStanding(campaign.file, asked);
@@ -478,11 +483,10 @@ async function compare(plan: PlanFile, options: ExamineOptions): Promise<Environ
     ...present({ ledger: options.ledger }),
     environment: plan.environment,
     occurrence: plan.occurrence,
-    skipInvalid: plan.skipInvalid,
-    acceptList: acceptsList(plan),
+    allow: plan.allow,
     ...(recipients === null ? {} : { recipients }),
   });
-  await refuseOtherInputs(made, plan, { cwd: options.cwd, amend: false });
+  await refuseOtherInputs(made, plan, { cwd: options.cwd, allow: plan.allow });
   if (canonical(planFile.estimate) === canonical(plan.estimate)) return made.environment;
   const claimed: Readonly<Record<string, unknown>> = { ...plan.estimate };
   const differing = Object.entries(planFile.estimate).filter(

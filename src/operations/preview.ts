@@ -1,13 +1,13 @@
 import { loadCampaign } from '../campaign/load.ts';
 import type { Diagnostic } from '../errors.ts';
-import type { Channel, DeferReason, OutcomeState, SkipReason } from '../model.ts';
+import type { Allowable, Channel, DeferReason, OutcomeState, SkipReason } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import { createPlan } from '../plan/plan.ts';
 import type { Previewed, PreviewedStart, PreviewRows } from '../plan/previewed.ts';
 import { previewPlan } from '../send/preview.ts';
 import type { Meter } from '../util/long-work.ts';
 import { iso } from '../util/time.ts';
-import { checkNumbers, INSTANT, type ProjectOptions, present, withDefaults } from './options.ts';
+import { checkAllow, checkNumbers, INSTANT, type ProjectOptions, present, withDefaults } from './options.ts';
 import { meantOccurrence } from './project.ts';
 
 /** What to preview. */
@@ -18,10 +18,8 @@ export interface PreviewOptions extends ProjectOptions {
   readonly occurrence?: string;
   /** A list to take instead of the campaign's, relative to `cwd`. Default: its own. */
   readonly recipients?: string;
-  /** Bad rows are skipped instead of refusing the run. Default: as `recipients.onInvalid` says. */
-  readonly skipInvalid?: boolean;
-  /** A list that fails its guards is a warning and no error. Default: false. */
-  readonly acceptList?: boolean;
+  /** What would refuse the start and does not: codes of the refusals. Default: nothing. */
+  readonly allow?: readonly Allowable[];
   /** As if this variant had won its test. Default: as the run knows. */
   readonly winner?: string;
   /** The instant that the run would start at, in ms since 1970. Default: the run's own start, else now. */
@@ -186,15 +184,16 @@ interface PreviewHooks {
  */
 export async function previewRows(target: string, given: PreviewOptions & PreviewHooks = {}): Promise<PreviewRows> {
   checkNumbers(given, { at: INSTANT });
+  checkAllow(given);
   const options = withDefaults(given);
-  const { cwd, now, at, environment = 'sandbox', occurrence, recipients, pipedList, ledger, start } = options;
+  const { cwd, now, at, environment = 'sandbox', occurrence, recipients, pipedList, ledger, allow, start } = options;
   const nowMs = at ?? now();
   const { campaign, warnings } = await loadCampaign(target, {
     cwd,
     now: nowMs,
     // A dry run of a start shows what that would do.
     withSample: start === undefined,
-    ...present({ recipients, pipedList, ledger }),
+    ...present({ recipients, pipedList, ledger, allow }),
   });
   const meant = await meantOccurrence(campaign, {
     environment,
@@ -202,7 +201,7 @@ export async function previewRows(target: string, given: PreviewOptions & Previe
     nowMs,
     toShow: true,
     asSend: start !== undefined,
-    newLedger: start?.newLedger === true,
+    ...present({ allow }),
   });
   const plan = await createPlan(campaign, { environment, nowMs, ...meant });
   return await previewPlan({ ...plan, warnings: [...warnings, ...meant.warnings, ...plan.warnings] }, options);

@@ -6,7 +6,7 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Campaign, Channel, StopEnds } from '../model.ts';
+import type { Allowable, Campaign, Channel, StopEnds } from '../model.ts';
 import { sentBefore } from '../plan/follow-up.ts';
 import { runsOfCampaign } from '../plan/former-names.ts';
 import { createReferences } from '../plan/reference.ts';
@@ -156,7 +156,7 @@ interface OccurrenceOptions {
   readonly toShow?: boolean;
   /** With `toShow`: all the same the occurrence that `send` would mean. */
   readonly asSend?: boolean;
-  readonly newLedger?: boolean;
+  readonly allow?: readonly Allowable[];
 }
 
 /**
@@ -168,7 +168,7 @@ interface OccurrenceOptions {
  */
 export async function meantOccurrence(
   campaign: Campaign,
-  { environment, named, nowMs, toShow = false, asSend = false, newLedger = false }: OccurrenceOptions,
+  { environment, named, nowMs, toShow = false, asSend = false, allow = [] }: OccurrenceOptions,
 ): Promise<{
   readonly occurrence: string;
   readonly warnings: readonly Diagnostic[];
@@ -187,7 +187,7 @@ export async function meantOccurrence(
   return { ...meant, run: runs.find(({ occurrence }) => occurrence === meant.occurrence) ?? null };
 
   function runsHere(): { readonly runs: readonly RunRecord[]; readonly before: readonly string[] } {
-    const ledger = openExistingLedger(campaign.project.ledger, { nowMs, newLedger });
+    const ledger = openExistingLedger(campaign.project.ledger, { nowMs, allow });
     if (ledger === null) return { runs: [], before: [] };
     try {
       const runs = runsOfCampaign(ledger, campaign, environment);

@@ -393,7 +393,7 @@ async function rehearsalOf(ledger: string, folder: TemporaryFolder, nowMs: numbe
   }
 }
 
-/** Reports come within days; older runs would only be continued with `--late`. */
+/** Reports come within days; older runs would only be continued with `--allow too-late`. */
 const RECENT_MS = 7 * 24 * 3_600_000;
 
 /** The runs of the last week whose fallbacks wait, oldest first. For each run with a fallback this scans the list. */

@@ -67,19 +67,20 @@ export interface StartResult extends Omit<SendResult, 'diagnostics'> {
  * ledger.
  */
 export async function sendOnce(target: string, options: StartOptions, memory: Memory): Promise<StartResult> {
-  const { cwd, now } = options;
+  const { cwd, now, allow = [] } = options;
   const { campaign, warnings } = await loadCampaign(target, {
     cwd,
     now: now(),
     ...given(options, 'recipients', 'ledger'),
-    toSend: { newLedger: options.newLedger === true },
+    sends: true,
+    allow,
   });
   const { environment = 'sandbox' } = options;
   const meant = await meantOccurrence(campaign, {
     environment,
     named: options.occurrence,
     nowMs: now(),
-    newLedger: options.newLedger === true,
+    allow,
   });
   const plan = await createPlan(campaign, { environment, nowMs: now(), ...meant });
   options.watch?.planned(plan);
@@ -110,7 +111,7 @@ interface Approved {
 /** Sends what was compared with its plan; the API asks once more whether that is approved. */
 async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, memory: Memory): Promise<StartResult> {
   const { campaign } = plan;
-  const { now } = options;
+  const { now, allow = [] } = options;
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { timeoutMs } = campaign.send;
   const connection = { env: options.env, root: campaign.project.root, connections: concurrency, timeoutMs };
@@ -136,25 +137,20 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
     for (const said of memory.recall(found, now())) options.onLedger?.({ kind: 'recalled', ...said });
   };
   const names = [campaign.name, ...campaign.formerly];
-  const opening = { newLedger: options.newLedger === true, despiteWorkers: true, names, witness: recall };
+  const opening = { allow, despiteWorkers: true, names, witness: recall };
   using held = lockRun(campaign.project, identityOf(plan), now(), opening);
   const { ledger } = held;
   recall(ledger);
   if (memory.last !== null) options.onLedger?.({ kind: 'back' });
   refuseWhilePaused(ledger, plan);
   await callWorkersBack(ledger, identityOf(plan));
-  if (options.late !== true && ledger.findRun(identityOf(plan)) === null) {
+  if (!allow.includes('too-late') && ledger.findRun(identityOf(plan)) === null) {
     const over = await overRefusal(campaign, plan.occurrence, now());
     if (over !== null) throw refuse(over);
   }
-  const isSkipSigned = planFile !== null && isStanding(planFile) && planFile.skipInvalid;
-  const skipInvalid = options.skipInvalid === true || isSkipSigned || campaign.recipients.onInvalid === 'skip';
   const wanted = {
-    amend: options.amend === true,
-    late: options.late === true,
-    retryRejected: options.retryRejected === true,
+    retry: options.retry ?? null,
     limit: options.limit ?? null,
-    resendChanged: options.resendChanged === true,
     winner: options.winner ?? null,
   };
   const wait = options.wait === true;
@@ -165,8 +161,7 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
     plan,
     prices,
     suppressions,
-    skipInvalid,
-    acceptList: options.acceptList === true,
+    allow,
     isDue: options.isDue === true,
     ...wanted,
     ratePerSecond: options.ratePerSecond ?? null,

@@ -1,6 +1,6 @@
 import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
 import type { Recorded } from '../ledger/records.ts';
-import type { Campaign, ChangedRecipient, OutcomeState, Report } from '../model.ts';
+import type { Allowable, Campaign, ChangedRecipient, OutcomeState, Report, Retry } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import type { StandingPlan } from '../plan/plan-file.ts';
 import type { Confirm, ProjectOptions } from './options.ts';
@@ -41,29 +41,20 @@ export interface SendOptions extends ProjectOptions {
    * `standingApprovals` of the environment names.
    */
   readonly plan?: StandingPlan;
-  /** Bad rows are skipped instead of refusing the run. Default: that of a plan, else as `recipients.onInvalid` says. */
-  readonly skipInvalid?: boolean;
-  /** A list that is too old, too short or of another size than the last one is sent to this once. Default: that of a plan, else false. */
-  readonly acceptList?: boolean;
-  /** Continues a run although its inputs changed. Default: false. */
-  readonly amend?: boolean;
-  /** Continues a run that is older than 24 hours. Default: false. */
-  readonly late?: boolean;
+  /** What would refuse the start and does not: codes of the refusals. Default: what a plan allows, else nothing. */
+  readonly allow?: readonly Allowable[];
   /** Stays until windows have opened and the pauses of a canary are over. Default: false. */
   readonly wait?: boolean;
   /** Shares the run with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
   readonly workers?: boolean;
-  /** Tries recipients again that the API refused; those beyond `limit` stay rejected. Default: false. */
-  readonly retryRejected?: boolean;
   /**
-   * Sends the message to recipients whose address was corrected in the list after it had gone out: a second message, at the
-   * new address, once for each. `confirm` is asked in every environment, the sandbox too. Default: false.
+   * Recipients that the start sends to again. `rejected`: those that the API refused; those beyond `limit` stay rejected.
+   * `corrected`: those whose address was corrected in the list after the message had gone out: a second message, at the
+   * new address, once for each; `confirm` is asked in every environment, the sandbox too. Default: no recipient.
    */
-  readonly resendChanged?: boolean;
+  readonly retry?: Retry;
   /** The variant for all recipients outside the test; the run remembers it. Default: as the campaign says. */
   readonly winner?: string;
-  /** Begins a new ledger although this project has sent before. Default: false. */
-  readonly newLedger?: boolean;
   /** Receives delivery reports and replies meanwhile, and stays for those of the last messages. Default: it does not. */
   readonly listen?: SendListenOptions;
   /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address. */
@@ -97,7 +88,7 @@ export interface SendQuestion {
   readonly occurrence: string;
   /** Who is sent to in this start. */
   readonly recipients: number;
-  /** Who gets a second message, at an address that was corrected since the first; empty without `resendChanged`. */
+  /** Who gets a second message, at an address that was corrected since the first; empty unless `retry` is `corrected`. */
   readonly resends: readonly ChangedRecipient[];
   /** The steps in which it is sent; null: all at once. */
   readonly canary: Campaign['send']['canary'];

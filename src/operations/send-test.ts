@@ -2,7 +2,7 @@ import { loadCampaign } from '../campaign/load.ts';
 import { EXIT, type ExitStatus, problem, refuse } from '../errors.ts';
 import type { AnswerReading } from '../http/explain.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { Campaign, Environment, ListGuards } from '../model.ts';
+import { type Campaign, type Environment, LEDGER_CODES, type ListGuards } from '../model.ts';
 import { checkList } from '../plan/check.ts';
 import { UNGUARDED } from '../plan/list-guard.ts';
 import { createPlan, environmentOf, type Plan } from '../plan/plan.ts';
@@ -14,7 +14,7 @@ import { createMemory } from '../send/memory.ts';
 import { safeLine } from '../util/escape.ts';
 import { testOccurrence } from '../util/occurrence-name.ts';
 import { mask } from '../util/redact.ts';
-import { given } from './options.ts';
+import { checkAllow, given } from './options.ts';
 import { type StartOptions, type StartResult, sendPlan, toSendResult } from './send-once.ts';
 import type { SendResult } from './send-options.ts';
 
@@ -35,15 +35,7 @@ interface SendTestOptions
   extends WhichRow,
     Pick<
       StartOptions,
-      | 'cwd'
-      | 'env'
-      | 'now'
-      | 'environment'
-      | 'ledger'
-      | 'recipients'
-      | 'newLedger'
-      | 'onWarnings'
-      | (typeof PASSED)[number]
+      'cwd' | 'env' | 'now' | 'environment' | 'ledger' | 'recipients' | 'allow' | 'onWarnings' | (typeof PASSED)[number]
     > {
   /** The addresses to send to; empty: the testers in handbill.yaml whose channel fits. */
   readonly testers: readonly string[];
@@ -79,12 +71,14 @@ interface SendTestResult {
  * @throws HandbillError as `send` does; exit 2 also if no tester fits, or there is no such row or variant
  */
 export async function sendTest(target: string, options: SendTestOptions): Promise<SendTestResult> {
+  checkAllow(options, LEDGER_CODES);
   const { cwd, now, environment = 'sandbox' } = options;
   const { campaign, warnings } = await loadCampaign(target, {
     cwd,
     now: now(),
     ...given(options, 'recipients', 'ledger'),
-    toSend: { newLedger: options.newLedger === true },
+    sends: true,
+    ...given(options, 'allow'),
   });
   const real = await createPlan(campaign, { environment, occurrence: 'once', nowMs: now() });
   const row = await testRow(real, options);
@@ -116,8 +110,9 @@ export async function sendTest(target: string, options: SendTestOptions): Promis
   for (const plan of plans) {
     const last = results.at(-1);
     if (last !== undefined && (ENDS.has(last.exit) || options.signal?.aborted === true)) break;
-    const newLedger = last === undefined && options.newLedger === true;
-    const start = { ...given(options, ...PASSED), cwd, env: options.env, now, environment, confirm, newLedger };
+    // The first message has made or accepted the ledger.
+    const allow = last === undefined ? (options.allow ?? []) : [];
+    const start = { ...given(options, ...PASSED), cwd, env: options.env, now, environment, confirm, allow };
     results.push(await sendPlan(plan, start, createMemory()));
   }
   const exit = results.reduce<ExitStatus>((worst, one) => (one.exit > worst ? one.exit : worst), EXIT.done);
@@ -179,7 +174,7 @@ async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): 
     const prices = await loadPrices(plan.campaign.project);
     const ledger = openExistingLedger(plan.campaign.project.ledger, { nowMs: now() });
     try {
-      const view = { rules: openRules(plan, { suppressions, ledger, now }), skipInvalid: false };
+      const view = { rules: openRules(plan, { suppressions, ledger, now }), skipsInvalid: false };
       await checkList(plan, view, { prices, guard: UNGUARDED }, () => undefined);
     } finally {
       ledger?.close();

@@ -1,13 +1,13 @@
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { isGone, type LedgerError } from '../ledger/ledger-error.ts';
-import type { OutcomeState } from '../model.ts';
-import { type AnyPlanFile, acceptsList, isStanding } from '../plan/plan-file.ts';
+import { type Allowable, LEDGER_CODES, type OutcomeState } from '../model.ts';
+import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
 import { createMemory, type Memory } from '../send/memory.ts';
 import { againMs, TIMERS } from '../send/timers.ts';
 import { startTask, type Task } from '../util/task.ts';
 import { durationMs } from '../util/units.ts';
 import type { SendHooks } from './observer.ts';
-import { asker, checkNumbers, PORT, present, resolveOptions } from './options.ts';
+import { asker, checkAllow, checkNumbers, PORT, present, resolveOptions } from './options.ts';
 import { type StartOptions, type StartResult, sendOnce, toSendResult } from './send-once.ts';
 import type { SendOptions, SendProgress, SendResult } from './send-options.ts';
 import { changedWarning, ledgerText } from './warnings.ts';
@@ -91,6 +91,7 @@ async function prepareAndSend(
   const { confirm, listen, log, plan: standing = null, progressEveryMs: _every, ...rest } = options;
   checkNumbers(options, BOUNDS);
   if (listen !== undefined) checkNumbers(listen, { port: PORT, forMs: [0, Number.MAX_SAFE_INTEGER] });
+  checkAllow(options);
   const planFile = typeof target === 'string' ? standing : target;
   if (planFile !== null) refuseOthers(planFile, options);
   const warnings: Diagnostic[] = [];
@@ -98,6 +99,7 @@ async function prepareAndSend(
     ...(planFile === null ? {} : { ...writtenIn(planFile), planFile }),
     ...present(rest),
     ...resolveOptions(options),
+    allow: [...(planFile?.version === 1 ? planFile.allow : []), ...(options.allow ?? [])],
     ...(listen === undefined ? {} : { listen: present(listen) }),
     confirm: asker(confirm),
     signal,
@@ -130,11 +132,9 @@ const BOUNDS = {
 
 /** What a plan says of how it is sent. */
 function writtenIn(planFile: AnyPlanFile) {
-  // Whether bad rows are skipped is looked up there when they are read.
   if (isStanding(planFile)) return { environment: planFile.environment };
-  const { environment, occurrence, recipients, skipInvalid } = planFile;
-  const acceptList = acceptsList(planFile);
-  return { environment, occurrence, skipInvalid, acceptList, ...(recipients === null ? {} : { recipients }) };
+  const { environment, occurrence, recipients } = planFile;
+  return { environment, occurrence, ...(recipients === null ? {} : { recipients }) };
 }
 
 /** A plan names the environment that it was made for; no option may name another one. */
@@ -216,19 +216,19 @@ function isAbsent(error: unknown): boolean {
 }
 
 /** The same start once more: what was asked is answered, and what was done at its beginning is done. */
-function onceMore({ onWarnings: _said, ...options }: StartOptions, { last }: Memory): StartOptions {
+function onceMore({ onWarnings: _said, retry: _done, ...options }: StartOptions, { last }: Memory): StartOptions {
   const { run, memory } = last ?? unreachable();
   return {
     ...options,
     occurrence: run.occurrence,
-    newLedger: false,
-    amend: false,
-    retryRejected: false,
-    resendChanged: false,
+    allow: (options.allow ?? []).filter((code) => !DONE_AT_FIRST.includes(code)),
     confirm: async () => true,
     ...(options.limit === undefined ? {} : { limit: Math.max(0, options.limit - memory.recipients) }),
   };
 }
+
+/** What was allowed for the first start: what it did stays done. */
+const DONE_AT_FIRST: readonly Allowable[] = ['input-changed', ...LEDGER_CODES];
 
 function unreachable(): never {
   throw new Error('a start that was lost is remembered');

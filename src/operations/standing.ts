@@ -19,8 +19,6 @@ export interface StandingOptions extends ProjectOptions {
   readonly environment: string;
   /** The last day on which a run may start, in UTC: `2026-12-31`. */
   readonly until: string;
-  /** Bad rows are skipped at each run instead of refusing it. Default: as `recipients.onInvalid` says. */
-  readonly skipInvalid?: boolean;
 }
 
 /** A fact about what is signed, for the person who signs it. */
@@ -56,7 +54,6 @@ export async function compileStanding(target: string, options: StandingOptions &
     standing: { until },
     campaign: { name: campaign.name, file: campaign.file },
     environment: environment.name,
-    skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
     plannedAt: new Date(nowMs).toISOString(),
     commit: commitIn(await asked),
     inputs: await sealedInputsOf(campaign, environment),
@@ -92,7 +89,7 @@ async function sampleFacts(campaign: Campaign, environment: string, nowMs: numbe
   const plan = await createPlan({ ...campaign, recipients }, { environment, occurrence: 'once', nowMs });
   const reading = { prices: await loadPrices(campaign.project), guard: UNGUARDED };
   const texts: string[] = [];
-  const view = { duplicates: duplicatesIn(plan), skipInvalid: false };
+  const view = { duplicates: duplicatesIn(plan), skipsInvalid: false };
   const { estimate } = await checkList(plan, view, reading, (batch) => {
     for (const one of batch) if (one.decision === 'send' && one.text !== null) texts.push(one.text);
   });

@@ -6,10 +6,10 @@ import { type Diagnostic, HandbillError, problem, refuse, warning } from '../err
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { Campaign, ListSpec } from '../model.ts';
+import type { Allowable, Campaign, ListSpec } from '../model.ts';
 import { budgetState, checkBudget } from '../plan/budget.ts';
 import { createCellCheck } from '../plan/cell-check.ts';
-import { decisions, duplicatesIn } from '../plan/decide.ts';
+import { decisions, duplicatesIn, skipsInvalid } from '../plan/decide.ts';
 import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { fenceNotes } from '../plan/fence.ts';
 import { type Abandoned, openAbandoned } from '../plan/former-names.ts';
@@ -28,6 +28,7 @@ import type { Meter } from '../util/long-work.ts';
 import { displayPath } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
 import {
+  checkAllow,
   checkNumbers,
   INSTANT,
   type ProjectOptions,
@@ -41,8 +42,8 @@ import {
 export interface ValidateOptions extends ProjectOptions {
   /** A list to take instead of the campaign's, relative to `cwd`; only where one campaign is checked. Default: its own. */
   readonly recipients?: string;
-  /** Bad rows are skipped and counted instead of being errors. Default: false. */
-  readonly skipInvalid?: boolean;
+  /** `invalid-rows`: bad rows are skipped and counted instead of being errors. Default: nothing. */
+  readonly allow?: readonly Allowable[];
   /**
    * The instant for which the rows are decided, in ms since 1970: which day `$on: today` is, for instance. How old a list is
    * follows from the clock all the same. Default: now.
@@ -108,6 +109,7 @@ export interface Metered {
 /** As `validate`. */
 export async function checkCampaigns(paths: readonly string[], given: ValidateOptions & Metered): Promise<Validation> {
   checkNumbers(given, { at: INSTANT, keep: [0, 1e9, 'whole'] });
+  checkAllow(given, ['invalid-rows']);
   const resolved = withDefaults(given);
   const cwd = await realpath(resolved.cwd);
   const now = resolved.now();
@@ -246,7 +248,7 @@ async function checkList(
   const view = {
     duplicates: duplicatesIn(plan),
     rules: openRules(plan, { suppressions, now: () => options.at }),
-    skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
+    skipsInvalid: skipsInvalid(campaign, options.allow ?? []),
     ...(options.meter === undefined ? {} : { meter: options.meter }),
   };
   using histories = openHistories(plan, options.now);

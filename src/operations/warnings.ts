@@ -60,7 +60,7 @@ export function zonelessWarning(
   const message = `${countOf(count, 'recipient')} ${count === 1 ? 'is' : 'are'} not sent to: the time zone is not known.`;
   const hint =
     'Name a column with it (`recipients.timeZone`), or a zone for all of them (`send.window.unknown`), and send again ' +
-    `with --amend. Who waits: handbill report ${name} --format csv --outcome deferred`;
+    `with --allow input-changed. Who waits: handbill report ${name} --format csv --outcome deferred`;
   return [warning('zone-unknown', message, { ...(file === undefined ? {} : { at: { file } }), hint })];
 }
 
@@ -91,7 +91,7 @@ export function changedWarning({ changed = [] }: Pick<Report, 'changed'>, file?:
 
 function hintOf(changed: readonly ChangedRecipient[]): string {
   if (changed.some(canResend))
-    return '`send --resend-changed` sends the message to the new address; it shows who, and asks.';
+    return '`send --retry corrected` sends the message to the new address; it shows who, and asks.';
   return changed.some(({ outcome }) => outcome === 'in-doubt')
     ? 'Find out first whether the message arrived: `handbill doubt list`.'
     : 'Both addresses were sent to: nothing is left to send.';
@@ -107,7 +107,7 @@ export function changedInPreview(count: number, { recipients }: Pick<Campaign, '
   if (count === 0) return [];
   const who = `${countOf(count, 'recipient')} ${count === 1 ? 'has' : 'have'} another address in the list`;
   const hint =
-    '`send --amend --resend-changed` sends the message to the new address where the first one was accepted; it shows who, and asks.';
+    '`send --allow input-changed --retry corrected` sends the message to the new address where the first one was accepted; it shows who, and asks.';
   return [
     warning('address-changed', `${who} than the message went to; nothing more will be sent.`, {
       at: { file: recipients.file },

@@ -1,8 +1,9 @@
 import type { PriceList } from '../content/price.ts';
-import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
-import type { Decision, InputFile } from '../model.ts';
+import { type Diagnostic, EXIT, HandbillError, problem } from '../errors.ts';
+import { ALLOWABLE, type Decision, type InputFile } from '../model.ts';
 import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
 import type { ListDigest } from '../recipients/read.ts';
+import { countOf, number } from '../report/words.ts';
 import { type BudgetState, checkBudget } from './budget.ts';
 import { decisions, type View } from './decide.ts';
 import { createEstimator, type Estimate, type Estimator } from './estimate.ts';
@@ -72,12 +73,21 @@ export async function checkList(
     ...judged.filter(({ severity }) => severity === 'error'),
   ];
   if (invalid + limits.length > 0) {
-    throw new HandbillError(EXIT.refused, [...problems, ...limits], invalid + limits.length);
+    const all = [...problems, ...limits, ...badRows(plan, invalid, estimate.rows)];
+    throw new HandbillError(EXIT.refused, all, invalid + limits.length);
   }
   const list = stream.digest();
   const input = listInput(plan, list);
   const accepted = judged.length === 0 ? input : { ...input, accepted: judged.map(({ message }) => message) };
   return { list, estimate, inputs: [...plan.inputs, accepted], accepted: judged, notes: stream.notes() };
+}
+
+/** Sums up the bad rows that refuse a run, with the option that leaves them out; empty: there are none. */
+export function badRows({ campaign }: Pick<Plan, 'campaign'>, invalid: number, rows: number): readonly Diagnostic[] {
+  if (invalid === 0) return [];
+  const message = `${number(invalid)} of ${countOf(rows, 'row')} cannot be sent to.`;
+  const hint = `Correct them. Or: ${ALLOWABLE['invalid-rows']}`;
+  return [problem('invalid-rows', message, { at: { file: campaign.recipients.file }, hint })];
 }
 
 /** The list as an input of a plan. */

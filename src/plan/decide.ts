@@ -1,5 +1,7 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type {
+  Allowable,
+  Campaign,
   Decision,
   DeferDecision,
   DeferReason,
@@ -50,7 +52,7 @@ export interface View {
   /** Told how far the list was read. */
   readonly meter?: Meter;
   /** Invalid rows become skipped ones. */
-  readonly skipInvalid: boolean;
+  readonly skipsInvalid: boolean;
   /** The variant that those get who are not in the test; default: what the campaign says. */
   readonly winner?: string | null;
 }
@@ -133,8 +135,13 @@ const NO_MESSAGES: readonly never[] = [];
 type LaterRuling = Extract<Closed, { readonly decision: 'defer' }>;
 
 /** What the decisions say of rows behind a fault of the list: not whose duplicates they are, which all rows are needed for. */
-function rowCheck(plan: Plan, { rules, skipInvalid }: View): RowCheck {
-  const decide = createDecider(plan, rules === undefined ? { skipInvalid } : { rules, skipInvalid });
+/** Bad rows are skipped: the campaign, or the user, says so. Else they refuse the run. */
+export function skipsInvalid({ recipients }: Pick<Campaign, 'recipients'>, allow: readonly Allowable[]): boolean {
+  return recipients.onInvalid === 'skip' || allow.includes('invalid-rows');
+}
+
+function rowCheck(plan: Plan, { rules, skipsInvalid }: View): RowCheck {
+  const decide = createDecider(plan, rules === undefined ? { skipsInvalid } : { rules, skipsInvalid });
   return (row) => {
     const decision = decide(row);
     return decision.decision === 'invalid' ? decision.problem : null;
@@ -327,7 +334,7 @@ function invalid(
 ): InvalidDecision | SkipDecision {
   const key = recipient?.key ?? null;
   const to = recipient?.to ?? null;
-  return view.skipInvalid
+  return view.skipsInvalid
     ? { decision: 'skip', row, line, key, to, reason, detail: found.message }
     : { decision: 'invalid', row, line, key, to, reason, problem: found };
 }

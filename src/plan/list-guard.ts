@@ -1,7 +1,7 @@
-import { type Diagnostic, problem, warning } from '../errors.ts';
+import { type Code, type Diagnostic, problem, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunIdentity, RunRecord } from '../ledger/records.ts';
-import type { Campaign } from '../model.ts';
+import { ALLOWABLE, type Allowable, type Campaign } from '../model.ts';
 import { countOf, number } from '../report/words.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { iso } from '../util/time.ts';
@@ -28,8 +28,8 @@ export const UNGUARDED: ListGuard = { judge: () => [] };
 
 interface GuardOptions {
   readonly nowMs: number;
-  /** `--accept-list`: what fails is a warning. */
-  readonly acceptList?: boolean;
+  /** A guard whose code is allowed is a warning. */
+  readonly allow?: readonly Allowable[];
   /** The campaign goes out by its schedule: a list without a row is refused unless the campaign allows it. */
   readonly isDue?: boolean;
 }
@@ -41,7 +41,7 @@ export function openListGuard(
   campaign: Pick<Campaign, 'name' | 'formerly' | 'guards' | 'file' | 'recipients'>,
   ledger: LedgerOfRuns | null,
   identity: RunIdentity,
-  { nowMs, acceptList = false, isDue = false }: GuardOptions,
+  { nowMs, allow = [], isDue = false }: GuardOptions,
 ): ListGuard {
   const { guards, file, recipients } = campaign;
   const { maxAge, minRecipients, change } = guards;
@@ -57,12 +57,16 @@ export function openListGuard(
         ...(minRecipients === null ? emptyList(list, isDue, file) : tooFew(list, minRecipients)),
         ...(change === null || last === null ? [] : otherSize(list, change, last)),
       ];
-      return acceptList ? found.map(({ code, message, at }) => warning(code, message, at && { at })) : found;
+      return found.map((one) =>
+        isIn(allow, one.code) ? warning(one.code, one.message, one.at && { at: one.at }) : one,
+      );
     },
   };
 }
 
-const ONCE = 'If the list is as it should be, send it this once with --accept-list.';
+const isIn = (allow: readonly Code[], code: Code): boolean => allow.includes(code);
+
+const ONCE = 'If the list is as it should be:';
 
 function isBegunWith(run: RunRecord | null, { sha256 }: ListFacts): boolean {
   // Of a run without a row, nothing was sent and nothing is recorded.
@@ -100,19 +104,25 @@ function tooOld(list: ListFacts, { ms, text, place }: Guard<'maxAge'>, changedAt
   // A clock that was set back makes a file of the future, which is new in any case.
   if (nowMs - changedAtMs <= ms) return [];
   const message = `The list ${list.file} was written ${age(nowMs - changedAtMs)} ago (${iso(changedAtMs)}); recipients.maxAge allows ${text}.`;
-  return [problem('list-too-old', message, { ...place, hint: `Look whether the export still runs. ${ONCE}` })];
+  return [
+    problem('list-too-old', message, {
+      ...place,
+      hint: `Look whether the export still runs. ${ONCE} ${ALLOWABLE['list-too-old']}`,
+    }),
+  ];
 }
 
 function tooFew({ rows }: ListFacts, { count, place }: Guard<'minRecipients'>): readonly Diagnostic[] {
   if (rows >= count) return [];
   const message = `The list has ${countOf(rows, 'recipient')}; limits.minRecipients asks for ${number(count)}.`;
-  return [problem('list-too-short', message, { ...place, hint: `Look whether the list is complete. ${ONCE}` })];
+  const hint = `Look whether the list is complete. ${ONCE} ${ALLOWABLE['list-too-short']}`;
+  return [problem('list-too-short', message, { ...place, hint })];
 }
 
 function emptyList({ rows, file }: ListFacts, isDue: boolean, campaign: string): readonly Diagnostic[] {
   if (rows > 0 || !isDue) return [];
   const message = `The list ${file} has no recipient, and the campaign does not say that it may be empty.`;
-  const hint = `Look whether the export failed. If the list may be empty, set \`limits: { minRecipients: 0 }\`. ${ONCE}`;
+  const hint = `Look whether the export failed. If the list may be empty, set \`limits: { minRecipients: 0 }\`. ${ONCE} ${ALLOWABLE['list-too-short']}`;
   return [problem('list-too-short', message, { at: { file: campaign }, hint })];
 }
 
@@ -124,7 +134,8 @@ function otherSize({ rows }: ListFacts, { share, text, place }: Guard<'change'>,
   const percent = number(Math.ceil(Number((changed * 1000).toPrecision(12))) / 10);
   const than = `${percent}% ${rows < last.rows ? 'fewer' : 'more'} than the ${number(last.rows)} of ${last.occurrence}`;
   const message = `${countOf(rows, 'recipient')}, ${than}; limits.change allows ${text}.`;
-  return [problem('list-size-changed', message, { ...place, hint: `Look whether the list is complete. ${ONCE}` })];
+  const hint = `Look whether the list is complete. ${ONCE} ${ALLOWABLE['list-size-changed']}`;
+  return [problem('list-size-changed', message, { ...place, hint })];
 }
 
 /** `3 days`, `26 hours`, `5 minutes`: rounded down. */

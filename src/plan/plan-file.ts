@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { MAX_SIGNATURES } from '../approval/signature.ts';
 import { type Diagnostic, problem } from '../errors.ts';
-import type { Commit, InputFile } from '../model.ts';
+import { type Allowable, type Commit, type InputFile, SEALED_CODES } from '../model.ts';
 import { escapedJson } from '../util/escape.ts';
 import { dayMs } from '../util/time.ts';
 import type { Estimate } from './estimate.ts';
@@ -15,8 +15,8 @@ export interface PlanFile {
   readonly occurrence: string;
   /** A list that was named on the command line, as it was written there; null: the campaign's own. */
   readonly recipients: string | null;
-  /** Bad rows were looked at and are to be skipped. */
-  readonly skipInvalid: boolean;
+  /** What would refuse the run and was looked at (`plan --allow`). */
+  readonly allow: readonly Allowable[];
   readonly plannedAt: string;
   /** The commit that it was made from; null: git did not know; absent in plans of earlier versions. */
   readonly commit?: Commit | null;
@@ -30,9 +30,9 @@ export interface PlanFile {
 
 /**
  * The approval of a campaign and its templates until a day, as a file. Neither the list nor the day or the occurrence is
- * in it. Its version keeps handbill 0.1 from taking it for a plan of one occurrence.
+ * in it, and it allows nothing. Its version keeps handbill 0.1 from taking it for a plan of one occurrence.
  */
-export interface StandingPlan extends Omit<PlanFile, 'version' | 'occurrence' | 'recipients' | 'estimate'> {
+export interface StandingPlan extends Omit<PlanFile, 'version' | 'occurrence' | 'recipients' | 'allow' | 'estimate'> {
   readonly version: 2;
   /** `until`: the last day on which a run may start, in UTC. */
   readonly standing: { readonly until: string };
@@ -119,7 +119,6 @@ function isPlan(value: unknown): value is AnyPlanFile {
     typeof campaign?.name === 'string' &&
     typeof campaign.file === 'string' &&
     typeof plan.environment === 'string' &&
-    typeof plan.skipInvalid === 'boolean' &&
     typeof plan.fingerprint === 'string' &&
     isInstant(plan.plannedAt) &&
     isCommit(plan.commit ?? null) &&
@@ -131,18 +130,20 @@ function isPlan(value: unknown): value is AnyPlanFile {
 
 type Written = Partial<Record<keyof PlanFile | 'standing', unknown>>;
 
-function isForOnce({ version, standing, occurrence, recipients, estimate }: Written): boolean {
+function isForOnce({ version, standing, occurrence, recipients, allow, estimate }: Written): boolean {
   return (
     version === 1 &&
     standing === undefined &&
     typeof occurrence === 'string' &&
     (recipients === null || typeof recipients === 'string') &&
+    Array.isArray(allow) &&
+    allow.every((code) => SEALED_CODES.includes(code)) &&
     isEstimate(estimate)
   );
 }
 
 const STANDING_KEYS: ReadonlySet<string> = new Set<keyof StandingPlan>([
-  ...(['version', 'standing', 'campaign', 'environment', 'skipInvalid', 'plannedAt', 'commit'] as const),
+  ...(['version', 'standing', 'campaign', 'environment', 'plannedAt', 'commit'] as const),
   ...(['inputs', 'fingerprint', 'signatures'] as const),
 ]);
 
@@ -205,11 +206,6 @@ function isInput(value: unknown): boolean {
 
 function fingerprintOf(content: object): string {
   return hash('sha256', canonical(content), 'hex');
-}
-
-/** The list failed a guard when the plan was made, and was accepted: who approves the plan sees which. */
-export function acceptsList({ inputs }: Pick<AnyPlanFile, 'inputs'>): boolean {
-  return inputs.some(({ accepted }) => accepted !== undefined);
 }
 
 /** The inputs that differ, each as an error that names the file; empty where nothing changed. */

@@ -5,6 +5,7 @@ import type {
   DeferDecision,
   Environment,
   InputFile,
+  Retry,
   SendDecision,
   SkipDecision,
   Step,
@@ -74,11 +75,7 @@ export interface Previewed {
 
 /** The options of `send --dry-run` that a preview does not have; each as in `SendOptions`. */
 export interface PreviewedStart {
-  readonly amend?: boolean;
-  readonly late?: boolean;
-  readonly retryRejected?: boolean;
-  readonly resendChanged?: boolean;
-  readonly newLedger?: boolean;
+  readonly retry?: Retry;
   readonly limit?: number;
   readonly planFile?: AnyPlanFile;
   /** The list that was named in the place of the campaign's. */

@@ -93,7 +93,7 @@ export function againHint(campaign: string, environment: string): string {
   return `Approve it again: handbill approve ${campaign} --env ${environment} --standing --until DATE --sign KEY`;
 }
 
-/** How the recipients that an occurrence left are sent to, where its inputs changed and cannot be amended. */
+/** How the recipients that an occurrence left are sent to, where its inputs changed and cannot be allowed. */
 export function leaveHint({
   campaign,
   environment,
@@ -134,6 +134,7 @@ export function guardFacts(
       ? ['NOT SEALED', 'the list: each run goes to whatever it holds then']
       : ['the list', 'is in the campaign file, and sealed with it'],
     ['goes out', `${when ?? 'without a schedule'}; by hand, for any occurrence that is named, however many`],
+    ['bad rows', recipients.onInvalid === 'skip' ? 'are skipped' : 'refuse the run'],
     ['list', list.length === 0 ? 'NO GUARD: any number of recipients, of any age' : list.join(', ')],
     ['cost', cost.length === 0 ? 'no limit' : cost.join(', ')],
     ['caps', frequency.length === 0 ? 'none' : frequency.map(capText).join(', ')],

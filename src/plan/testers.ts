@@ -71,7 +71,7 @@ export async function testRow(plan: Plan, { line, key }: WhichRow): Promise<Test
 
 /** Line of the first row that would be sent to. */
 async function firstSentTo(plan: Plan): Promise<number> {
-  for await (const batch of decisions(plan, { skipInvalid: true })) {
+  for await (const batch of decisions(plan, { skipsInvalid: true })) {
     for (const { decision, line } of batch) if (decision === 'send') return line;
   }
   const hint = '`handbill preview` says why of each; --line N takes the data of any row.';

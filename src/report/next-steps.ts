@@ -31,7 +31,7 @@ export function nextSteps(
   if (report.purgedAt !== undefined) return [];
   if (isTest(report.occurrence)) return testSteps(report, formats);
   const again = sendCommand(report, campaign, planPath);
-  const amended = planPath === null ? `${again} --amend` : null;
+  const amended = planPath === null ? `${again} --allow input-changed` : null;
   const advice: NextStep[] = [];
   const halted = halt === null ? null : haltStep(halt, report, again, amended);
   if (halted !== null) advice.push(halted);
@@ -112,7 +112,7 @@ function changedStep(changed: readonly ChangedRecipient[], again: string, format
   if (due > 0) {
     return {
       text: `${text} This sends the message to the new address; it shows who, and asks:`,
-      command: `${again} --resend-changed`,
+      command: `${again} --retry corrected`,
     };
   }
   const why = changed.some(({ outcome }) => outcome === 'in-doubt')
@@ -201,14 +201,14 @@ function rejectedSteps(report: Report, again: string, amended: string | null, fo
   if (refused > 0) {
     advice.push({
       text: `The API refused ${formats.count(refused, 'recipient')}. When the cause is gone, this tries them again:`,
-      command: `${again} --retry-rejected`,
+      command: `${again} --retry rejected`,
     });
   }
   if (unreachable > 0) {
     const text =
       `${formats.count(unreachable, 'recipient')} cannot receive ${steps === undefined ? 'the channel' : 'any of the channels'}. ` +
       'A `fallback` to another one may reach them; once it is in the campaign, this sends it:';
-    advice.push(amendStep(report, text, amended === null ? null : `${again} --retry-rejected --amend`));
+    advice.push(amendStep(report, text, amended === null ? null : `${again} --retry rejected --allow input-changed`));
   }
   return advice;
 }

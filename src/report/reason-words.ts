@@ -53,7 +53,7 @@ export const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   // an answer
   refused: {
     means: 'a 2xx response whose body says no',
-    advice: 'Look at what the API said, correct it, then send with `--retry-rejected`.',
+    advice: 'Look at what the API said, correct it, then send with `--retry rejected`.',
   },
   'not-authorised': {
     means: 'the API refuses the key or the account',
@@ -65,11 +65,11 @@ export const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   },
   'rate-limited': {
     means: 'the API kept asking to wait',
-    advice: 'Set a lower `send.rate`, then send with `--retry-rejected`.',
+    advice: 'Set a lower `send.rate`, then send with `--retry rejected`.',
   },
   'unsupported-channel': {
     means: 'cannot receive this channel',
-    advice: 'Add a `fallback`, then send with `--retry-rejected` and `--amend`.',
+    advice: 'Add a `fallback`, then send with `--retry rejected --allow input-changed`.',
   },
   'fell-back': { means: 'could not receive this channel: the fallback was begun', advice: NOTHING },
   'too-large': {
@@ -78,7 +78,7 @@ export const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   },
   status: {
     means: 'the API answered with an error status',
-    advice: 'Look at the status and at what the API said, correct it, then send with `--retry-rejected`.',
+    advice: 'Look at the status and at what the API said, correct it, then send with `--retry rejected`.',
   },
   // entered by a person
   resolved: {

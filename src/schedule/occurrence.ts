@@ -1,5 +1,5 @@
 import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
-import type { Campaign, Schedule } from '../model.ts';
+import { ALLOWABLE, type Campaign, type Schedule } from '../model.ts';
 import type { CronClock } from '../util/cron.ts';
 import {
   isTest,
@@ -121,7 +121,7 @@ export async function overRefusal(
   const later = next === null ? '' : ` The next one is ${occurrenceAt(next)}.`;
   return problem('too-late', `The scheduled instant ${occurrence} is more than 24 hours ago.${later}`, {
     at: { file },
-    hint: 'Add --late to send it all the same, or name another occurrence, such as --occurrence trial.',
+    hint: `Name another occurrence, such as --occurrence trial. Or: ${ALLOWABLE['too-late']}`,
   });
 }
 

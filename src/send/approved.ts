@@ -1,7 +1,7 @@
 import { type Judgement, judge } from '../approval/judge.ts';
 import { findProject } from '../campaign/place.ts';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
-import type { Campaign, Environment, InputFile } from '../model.ts';
+import { type Allowable, type Campaign, type Environment, type InputFile, SEALED_CODES } from '../model.ts';
 import { listInput } from '../plan/check.ts';
 import type { Plan } from '../plan/plan.ts';
 import {
@@ -94,17 +94,20 @@ function doesNotCount(sentence: string): Diagnostic {
  *
  * @param options.cwd - a plan names its campaign, but not the project: it is that in which this folder lies, or else one
  *   below this folder
- * @param options.amend - asked for beside the plan, which would put what was not looked at in the place of a run
+ * @param options.allow - what the plan allows, and what was asked for beside it, which was not looked at
  * @throws HandbillError exit 2 naming all that differs
  */
 export async function refuseOtherInputs(
   plan: Plan,
   planFile: AnyPlanFile,
-  options: { readonly cwd: string; readonly amend: boolean },
+  options: { readonly cwd: string; readonly allow: readonly Allowable[] },
 ): Promise<void> {
   await refuseOtherProject(plan.campaign, options.cwd);
   const others = differences(plan, planFile);
-  if (options.amend) others.push(problem('usage', 'A plan file cannot be amended.', { hint: amendHint(plan) }));
+  const beyond = isStanding(planFile)
+    ? []
+    : options.allow.filter((code) => OF_PLANS.includes(code) && !planFile.allow.includes(code));
+  if (beyond.length > 0) others.push(notSealed(plan, beyond));
   if (others.length > 0) throw refuse(...others);
   if (isStanding(planFile)) return refuseOtherSeal(planFile, sealedInputs(plan));
   const list = await hashList(plan.campaign.recipients);
@@ -113,11 +116,23 @@ export async function refuseOtherInputs(
   throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
 }
 
-function amendHint(plan: Plan): string {
+/** Codes that a plan decides, and not the start with it. */
+const OF_PLANS: readonly Allowable[] = ['input-changed', ...SEALED_CODES];
+
+/** What is allowed beside a plan was not looked at when it was made. Other inputs are another plan. */
+function notSealed(plan: Plan, beyond: readonly Allowable[]): Diagnostic {
   const { environment, occurrence, name } = plan;
-  if (environment.approval !== null) return `Undo what changed. Or leave this occurrence as it is: ${leaveHint(plan)}`;
-  const campaign = sendCommand({ environment: environment.name, occurrence }, name, null);
-  return `Send the campaign instead of the plan: ${campaign} --amend`;
+  const message = `The plan does not allow ${beyond.join(', ')}.`;
+  const where = { environment: environment.name, occurrence };
+  if (!beyond.includes('input-changed')) {
+    const again = `${sendCommand(where, name, null).replace(' send ', ' plan ')} --allow ${beyond.join(',')} -o FILE`;
+    return problem('usage', message, { hint: `Make a plan that does: ${again}` });
+  }
+  const hint =
+    environment.approval === null
+      ? `Send the campaign instead of the plan: ${sendCommand(where, name, null)} --allow ${beyond.join(',')}`
+      : `Undo what changed. Or leave this occurrence as it is: ${leaveHint(plan)}`;
+  return problem('usage', message, { hint });
 }
 
 /**

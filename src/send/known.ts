@@ -1,10 +1,17 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { EarlierRow, RowState, RunRecord } from '../ledger/records.ts';
-import { type Campaign, type Channel, type Decision, REPAIRABLE, type WinnerState } from '../model.ts';
+import {
+  type Allowable,
+  type Campaign,
+  type Channel,
+  type Decision,
+  REPAIRABLE,
+  type Retry,
+  type WinnerState,
+} from '../model.ts';
 import type { Reached } from '../plan/contact-history.ts';
-import { duplicatesIn, type View } from '../plan/decide.ts';
+import { duplicatesIn, skipsInvalid, type View } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { PreviewedStart } from '../plan/previewed.ts';
 import { type OpenRules, openClaimRules, openRules } from '../plan/rules.ts';
 import type { Suppressions } from '../plan/suppression.ts';
 import { createWindowGate } from '../plan/window.ts';
@@ -28,10 +35,10 @@ interface KnownSources {
   readonly reached: Reached | null;
   /** The instant that it is looked at, in ms since 1970. */
   readonly nowMs: number;
-  readonly skipInvalid: boolean;
+  readonly allow: readonly Allowable[];
+  readonly retry?: Retry;
   /** As if this variant had won its test. */
   readonly winner?: string;
-  readonly start?: PreviewedStart;
 }
 
 /**
@@ -39,16 +46,17 @@ interface KnownSources {
  * `preview` and `plan` count with it. The ledger is only read.
  */
 export async function openKnown(plan: Plan, given: KnownSources): Promise<Known> {
-  const { ledger, run, suppressions, reached, nowMs, start = {} } = given;
+  const { ledger, run, suppressions, reached, nowMs, allow, retry = null } = given;
   const { campaign } = plan;
   const begun = new Map<number, readonly Channel[]>();
   const accepted = new Map<number, RowState>();
   const resent = new Map<number, number>();
-  const asksAgain = again(start, run && ledger ? () => ledger.earlier(run) : () => new Map());
+  const asksAgain = again(retry, run && ledger ? () => ledger.earlier(run) : () => new Map());
   const stateOf = run && ledger ? ledger.stateOf(run) : null;
   const decidesAgain = run !== null && ledger !== null && (await decidesSkippedAgain(ledger, run, plan));
   // As `send` would do it: what is stale is left as it is.
-  const isStale = run && ledger ? start.late !== true && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
+  const isStale =
+    run && ledger ? !allow.includes('too-late') && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
   const fallsBack = run && ledger && !isStale ? reportedIn(ledger, run, campaign) : null;
   const winner: WinnerState =
     ledger === null || given.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run, nowMs);
@@ -81,7 +89,7 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
       return null;
     },
     rules: openRules(plan, sources),
-    skipInvalid: given.skipInvalid,
+    skipsInvalid: skipsInvalid(campaign, allow),
     winner: given.winner ?? winnerOfRun(plan, run) ?? winnerIn(winner),
   };
   /** Channels on which the recipient could not be reached before; null: none. */
@@ -130,7 +138,7 @@ function onStep(decision: Decision, used: readonly Channel[] | null, claimRules:
  * Says of a final outcome whether a start that asks for it sends to the recipient again, as `askAgain` in prepare.ts makes
  * the ledger do it: how many messages went to earlier addresses; null: it does not.
  */
-function again(start: PreviewedStart, earlierOf: () => ReadonlyMap<string, readonly EarlierRow[]>) {
+function again(retry: Retry | null, earlierOf: () => ReadonlyMap<string, readonly EarlierRow[]>) {
   let earlier: ReadonlyMap<string, readonly EarlierRow[]> | null = null;
   const wasSentTo = (key: string, to: string): boolean => {
     earlier ??= earlierOf();
@@ -138,10 +146,10 @@ function again(start: PreviewedStart, earlierOf: () => ReadonlyMap<string, reado
   };
   return ({ outcome, to: sentTo = null, resend = 0 }: RowState, key: string, to: string): number | null => {
     const isCorrected = sentTo !== null && sentTo !== to;
-    if (outcome === 'rejected' && start.retryRejected === true) {
+    if (outcome === 'rejected' && retry === 'rejected') {
       return resend > 0 && isCorrected && wasSentTo(key, to) ? null : resend;
     }
-    const resends = outcome === 'accepted' && start.resendChanged === true && isCorrected && !wasSentTo(key, to);
+    const resends = outcome === 'accepted' && retry === 'corrected' && isCorrected && !wasSentTo(key, to);
     return resends ? resend + 1 : null;
   };
 }

@@ -2,11 +2,20 @@ import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LoadRow, RunIdentity, RunRecord } from '../ledger/records.ts';
-import { type Campaign, type ChangedRecipient, type Decision, REPAIRABLE, type WinnerState } from '../model.ts';
+import {
+  ALLOWABLE,
+  type Allowable,
+  type Campaign,
+  type ChangedRecipient,
+  type Decision,
+  REPAIRABLE,
+  type Retry,
+  type WinnerState,
+} from '../model.ts';
 import { type BudgetState, budgetNotice, budgetState, checkOpen } from '../plan/budget.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
-import { duplicatesIn } from '../plan/decide.ts';
+import { duplicatesIn, skipsInvalid } from '../plan/decide.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';
 import { runBefore } from '../plan/follow-up.ts';
 import { createForecaster } from '../plan/forecast.ts';
@@ -32,22 +41,17 @@ interface PrepareOptions {
   readonly plan: Plan;
   readonly prices: PriceList | null;
   readonly suppressions: Suppressions;
-  readonly skipInvalid: boolean;
-  /** A list that fails its guards is sent to all the same. */
-  readonly acceptList: boolean;
+  readonly allow: readonly Allowable[];
+  /** The recipients that this start sends to again; null: none with a final outcome. */
+  readonly retry: Retry | null;
   /** The campaign goes out by its schedule. */
   readonly isDue: boolean;
-  readonly amend: boolean;
-  readonly retryRejected: boolean;
   /** Recipients that are posted to in this start; null: all. Those beyond it stay rejected. */
   readonly limit: number | null;
   /** Requests a second of this start. Default: as environment and campaign say. */
   readonly ratePerSecond?: number | null;
-  /** Recipients whose address was corrected get the message at the new one. */
-  readonly resendChanged: boolean;
   /** The variant for all recipients outside the test; null: what the run or the campaign says. */
   readonly winner: string | null;
-  readonly late: boolean;
   readonly nowMs: number;
   /** Ends the preparation: nothing is left of it. */
   readonly interrupt: AbortSignal;
@@ -89,8 +93,8 @@ const LOAD_BATCH = 2000;
 
 /**
  * Brings a run to where it can be started, under its lock: a new run is checked row by row and loaded in the same
- * pass; an unfinished one continues with what the ledger holds, provided that no input changed; with `amend` the new
- * inputs are checked, loaded beside the old list and merged with it.
+ * pass; an unfinished one continues with what the ledger holds, provided that no input changed; if `input-changed` is allowed, the
+ * new inputs are checked, loaded beside the old list and merged with it.
  *
  * Throws `HandbillError` (exit 2): invalid rows, limits, changed inputs, too late; (exit 130): interrupted.
  */
@@ -109,7 +113,7 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   const list = await hashList(plan.campaign.recipients);
   const changes = changesSince(existing, plan, list);
   if (changes.length === 0) return continued(options, existing, list);
-  if (asksForAmend(options, existing)) throw refuse(...changes);
+  if (needsLeave(options, existing)) throw refuse(...changes);
   refuseErased(options, existing);
   return load(options, existing);
 }
@@ -158,19 +162,19 @@ function refuseOtherRecipients(existing: RunRecord, plan: Plan): void {
   if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
 }
 
-/** A change needs `--amend`. Of an empty list nothing is recorded that a change could meet. */
-function asksForAmend({ amend }: Pick<PrepareOptions, 'amend'>, { rows }: RunRecord): boolean {
-  return !amend && rows > 0;
+/** A change has to be allowed. Of an empty list nothing is recorded that a change could meet. */
+function needsLeave({ allow }: Pick<PrepareOptions, 'allow'>, { rows }: RunRecord): boolean {
+  return !allow.includes('input-changed') && rows > 0;
 }
 
 /**
- * The inputs that changed since a run began: it then continues with `--amend` only (failures.md, J1), and where the
+ * The inputs that changed since a run began: it then continues with `--allow input-changed` only (failures.md, J1), and where the
  * environment accepts approved plans only, not at all.
  */
 function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readonly Diagnostic[] {
   const hint =
     plan.environment.approval === null
-      ? 'Undo the change, or send with --amend: final outcomes stay, all other recipients get the new content.'
+      ? `Undo the change. Or: ${ALLOWABLE['input-changed']}`
       : `Undo the change, and send again. Or leave this occurrence as it is: ${leaveHint(plan)}`;
   const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
   const isOver = existing.state === 'finished' && plan.environment.approval === null;
@@ -200,7 +204,7 @@ export async function decidesSkippedAgain(
 export function refuseUnsendable(existing: RunRecord | null, plan: Plan, list: ListDigest): void {
   if (existing === null || plan.environment.approval === null) return;
   const changes = changesSince(existing, plan, list);
-  if (changes.length > 0 && asksForAmend({ amend: false }, existing)) throw refuse(...changes);
+  if (changes.length > 0 && needsLeave({ allow: [] }, existing)) throw refuse(...changes);
 }
 
 /**
@@ -208,16 +212,13 @@ export function refuseUnsendable(existing: RunRecord | null, plan: Plan, list: L
  *
  * @throws HandbillError exit 2: the run cannot be compared with the list
  */
-export async function continueRefusals(
-  options: LateOptions & Pick<PrepareOptions, 'amend'>,
-  existing: RunRecord,
-): Promise<readonly Diagnostic[]> {
+export async function continueRefusals(options: LateOptions, existing: RunRecord): Promise<readonly Diagnostic[]> {
   const { plan } = options;
   refuseOtherRecipients(existing, plan);
   const late = await lateRefusal(options, existing);
   if (late !== null) return [late];
   const changes = changesSince(existing, plan, await hashList(plan.campaign.recipients));
-  if (asksForAmend(options, existing)) return changes;
+  if (needsLeave(options, existing)) return changes;
   if (changes.length > 0) refuseErased(options, existing);
   return [];
 }
@@ -245,10 +246,11 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
   const found = findWinnerOf(options, run);
   // After `notAfter` nothing is sent, so recipients that wait for a winner do not wait any longer.
   const waits = winnerOf(options, run, found) === null && (notAfterMs === null || nowMs <= notAfterMs);
-  const open = ledger.countOpen(run, { rejected: options.retryRejected });
-  const resends = options.resendChanged ? resendsOf(ledger, run, null) : [];
+  const open = ledger.countOpen(run, { rejected: options.retry === 'rejected' });
+  const resends = options.retry === 'corrected' ? resendsOf(ledger, run, null) : [];
   const toDo = (waits ? open.rows - open.undecided : open.rows) + resends.length;
-  const isStale = !options.late && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, run));
+  const isStale =
+    !options.allow.includes('too-late') && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, run));
   const unreached = isStale ? 0 : countUnreached(ledger, run, plan.campaign);
   const budget = toDo + unreached === 0 ? null : budgetState(plan, options.prices, nowMs, ledger);
   const tooMuch = checkOpen(plan.campaign, costIn(ledger, run, OPEN), budget);
@@ -286,7 +288,7 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     throw error;
   });
   const { inputs, list, estimate, accepted } = checked;
-  const resends = options.resendChanged && existing !== null ? resendsOf(ledger, existing, draft) : [];
+  const resends = options.retry === 'corrected' && existing !== null ? resendsOf(ledger, existing, draft) : [];
   return {
     list,
     estimate,
@@ -328,9 +330,9 @@ function refuseFormerAgain({ ledger, plan }: PrepareOptions, draft: RunRecord): 
 }
 
 /** Recipients that are to be sent to once more, because the user asks for it. */
-function askAgain({ ledger, retryRejected, limit, resendChanged, nowMs }: PrepareOptions, run: RunRecord): void {
-  if (retryRejected) ledger.retryRejected(run, limit);
-  if (resendChanged) ledger.resendChanged(run, nowMs);
+function askAgain({ ledger, retry, limit, nowMs }: PrepareOptions, run: RunRecord): void {
+  if (retry === 'rejected') ledger.reopenRejected(run, limit);
+  if (retry === 'corrected') ledger.reopenCorrected(run, nowMs);
 }
 
 /** Who was accepted at another address than the list has, and was never sent to at that one. */
@@ -381,12 +383,12 @@ async function checkAndLoad(
   const view = {
     duplicates,
     rules: openRules(plan, { suppressions, ledger, reached, now, window }),
-    skipInvalid: options.skipInvalid,
+    skipsInvalid: skipsInvalid(plan.campaign, options.allow),
     winner: winnerOf(options, existing, found),
     ...(options.meter === undefined ? {} : { meter: options.meter }),
   };
-  const { acceptList, isDue } = options;
-  const guard = openListGuard(plan.campaign, ledger, identityOf(plan), { nowMs, acceptList, isDue });
+  const { allow, isDue } = options;
+  const guard = openListGuard(plan.campaign, ledger, identityOf(plan), { nowMs, allow, isDue });
   const abandoned = existing === null ? openAbandoned(plan, ledger, plan.environment.name) : null;
   const state = budgetState(plan, prices, nowMs, ledger);
   // Of an amended run the list names those too who are not sent to again.
@@ -477,12 +479,11 @@ function identityChanged(plan: Plan) {
 interface LateOptions {
   readonly ledger: Pick<Ledger, 'counts' | 'hasErased' | 'lastClaimMs' | 'runsOf' | 'runsRenamed'>;
   readonly plan: Plan;
-  /** It was told to: nothing is too late. */
-  readonly late: boolean;
+  readonly allow: readonly Allowable[];
   readonly nowMs: number;
 }
 
-/** An older run is continued only with `--late`: its ledger may be a restored backup (failures.md, H5). */
+/** An older run is continued only with `--allow too-late`: its ledger may be a restored backup (failures.md, H5). */
 const LATE_MS = 24 * 3_600_000;
 
 /** The run began so long ago. What else makes it late, `isTooLate` says, which needs the campaign. */
@@ -491,7 +492,7 @@ export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): bool
 }
 
 /**
- * Is a run continued only with `--late`? It began long ago, and has no `notAfter` to say when it expires. The recipients
+ * Is a run continued only with `--allow too-late`? It began long ago, and has no `notAfter` to say when it expires. The recipients
  * that waited for a window or for the end of a pause could have been sent to just as long ago.
  */
 export async function isTooLate(
@@ -511,13 +512,14 @@ async function lateRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   const { plan, nowMs } = options;
   const { campaign } = plan;
   const began = run.startedAtMs;
-  if (options.late || began === null || campaign.send.notAfterMs !== null || !isLate(run, nowMs)) return null;
+  if (options.allow.includes('too-late') || began === null || campaign.send.notAfterMs !== null || !isLate(run, nowMs))
+    return null;
   const open = options.ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome));
   if (!open || !(await isTooLate({ ledger: options.ledger, campaign, nowMs }, run))) return null;
   const hours = Math.floor((nowMs - began) / 3_600_000);
   return problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {
     at: { file: campaign.file },
-    hint: 'Add --late to send it all the same, or leave it: everyone is accounted for in `handbill report`.',
+    hint: `Leave it, and \`handbill report\` accounts for all recipients. Or: ${ALLOWABLE['too-late']}`,
   });
 }
 

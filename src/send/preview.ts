@@ -2,9 +2,10 @@ import type { Diagnostic } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Decision, SendDecision } from '../model.ts';
+import type { Allowable, Decision, SendDecision } from '../model.ts';
 import { budgetNotice, budgetState, checkBudget } from '../plan/budget.ts';
 import { createCellCheck } from '../plan/cell-check.ts';
+import { badRows } from '../plan/check.ts';
 import { openReach } from '../plan/contact-history.ts';
 import { decisions } from '../plan/decide.ts';
 import { createEstimator } from '../plan/estimate.ts';
@@ -14,7 +15,6 @@ import { openAbandoned, pauseOfCampaign } from '../plan/former-names.ts';
 import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
 import type { Previewed, PreviewedStart, PreviewRows } from '../plan/previewed.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { commitFaults, readProvenance } from '../plan/provenance.ts';
@@ -40,8 +40,7 @@ interface PreviewPlanOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
   readonly meter?: Meter;
-  readonly skipInvalid?: boolean;
-  readonly acceptList?: boolean;
+  readonly allow?: readonly Allowable[];
   readonly winner?: string;
   readonly at?: number;
   readonly start?: PreviewedStart;
@@ -53,12 +52,11 @@ interface PreviewPlanOptions {
  *
  * @throws HandbillError exit 2: whatever is wrong with the campaign as a whole
  */
-export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promise<PreviewRows> {
+export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Promise<PreviewRows> {
   const { campaign } = plan;
-  if (given.winner !== undefined) checkWinner(plan, given.winner);
-  const approved = given.start === undefined ? null : await refuseUnapproved(plan, given.start, given);
-  const isSkipSigned = approved !== null && isStanding(approved) && approved.skipInvalid;
-  const options = isSkipSigned ? { ...given, skipInvalid: true } : given;
+  if (options.winner !== undefined) checkWinner(plan, options.winner);
+  if (options.start !== undefined) await refuseUnapproved(plan, options.start, options);
+  const { allow = [], start = {} } = options;
   const prices = await loadPrices(campaign.project);
   const suppressions = await loadSuppressions(campaign, options.env);
   const { sampled } = campaign.recipients;
@@ -70,7 +68,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
     sampled === undefined
       ? openExistingLedger(campaign.project.ledger, {
           nowMs: options.now(),
-          newLedger: options.start?.newLedger === true,
+          allow,
         })
       : null;
   const closing = (error: unknown): never => {
@@ -80,7 +78,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
   const reached = await openReach(plan, ledger, nowMs).catch(closing);
   const run = ledger?.findRun(identityOf(plan)) ?? null;
   const startedAtMs = run?.startedAtMs ?? null;
-  const refused = await refusalsOf({ plan, ledger, nowMs, start: options.start ?? {} }, run, options).catch(closing);
+  const refused = await refusalsOf({ plan, ledger, nowMs, allow }, run, options).catch(closing);
   const refusals = [...refused, ...(reached?.refusals ?? [])];
   const known = await openKnown(plan, {
     ledger,
@@ -88,9 +86,9 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
     suppressions,
     reached,
     nowMs,
-    skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
+    allow,
     ...(options.winner === undefined ? {} : { winner: options.winner }),
-    ...(options.start === undefined ? {} : { start: options.start }),
+    ...(start.retry === undefined ? {} : { retry: start.retry }),
   }).catch(closing);
   const { meter } = options;
   const view = { ...known.view, ...(meter === undefined ? {} : { meter }) };
@@ -99,9 +97,8 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
   let invalid = 0;
   let changed = 0;
   let judged: readonly Diagnostic[] = [];
-  const { acceptList = false } = options;
   const abandoned = run !== null ? null : openAbandoned(plan, ledger, plan.environment.name);
-  const guard = openListGuard(campaign, ledger, identityOf(plan), { nowMs: options.now(), acceptList });
+  const guard = openListGuard(campaign, ledger, identityOf(plan), { nowMs: options.now(), allow });
 
   const budget = budgetState(plan, prices, options.now(), sampled === undefined ? ledger : undefined);
   const comparisons = createComparisonCheck(plan);
@@ -160,7 +157,7 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
       ];
       return {
         estimate,
-        problems: [...refusals, ...problems, ...limits],
+        problems: [...refusals, ...problems, ...limits, ...badRows(plan, invalid, estimate.rows)],
         problemCount: refusals.length + invalid + limits.length,
         changed,
         mostExpensive: worst.mostExpensive?.line ?? null,
@@ -171,15 +168,10 @@ export async function previewPlan(plan: Plan, given: PreviewPlanOptions): Promis
   };
 }
 
-/** What `send` checks before it reads the list: that the plan is the one in the plan file, and approved. Returns it. */
-async function refuseUnapproved(
-  plan: Plan,
-  start: PreviewedStart,
-  options: PreviewPlanOptions,
-): Promise<AnyPlanFile | null> {
+/** What `send` checks before it reads the list: that the plan is the one in the plan file, and approved. */
+async function refuseUnapproved(plan: Plan, start: PreviewedStart, options: PreviewPlanOptions): Promise<void> {
   const { planFile } = await planInForce(plan, { ...options, ...start });
   await requireApproval(plan.environment, planFile, { env: options.env, nowMs: options.now() });
-  return planFile;
 }
 
 /** Only an environment that asks for a commit has git asked. */
@@ -196,22 +188,21 @@ async function refusalsOf(
     plan,
     ledger,
     nowMs,
-    start,
+    allow,
   }: {
     readonly plan: Plan;
     readonly ledger: Ledger | null;
     readonly nowMs: number;
-    readonly start: PreviewedStart;
+    readonly allow: readonly Allowable[];
   },
   run: RunRecord | null,
   options: Pick<PreviewPlanOptions, 'env'>,
 ): Promise<readonly Diagnostic[]> {
-  const { amend = false, late = false } = start;
   const ofCommit = await commitRefusals(plan, options);
   if (run !== null && ledger !== null) {
-    return [...ofCommit, ...(await continueRefusals({ ledger, plan, nowMs, amend, late }, run))];
+    return [...ofCommit, ...(await continueRefusals({ ledger, plan, nowMs, allow }, run))];
   }
-  const over = late ? null : await overRefusal(plan.campaign, plan.occurrence, nowMs);
+  const over = allow.includes('too-late') ? null : await overRefusal(plan.campaign, plan.occurrence, nowMs);
   return over === null ? ofCommit : [...ofCommit, over];
 }
 

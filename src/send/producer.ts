@@ -75,7 +75,7 @@ async function feedAll(options: ProducerOptions): Promise<void> {
       expected: options.list,
       // The claims check again; a recipient that is known to be left out need not wait for a token.
       rules: openRules(plan, { ...options, suppressions: lists.current, window: context.window }),
-      skipInvalid: true,
+      skipsInvalid: true,
       winner: run.winner,
     };
     for await (const batch of decisions(plan, view)) {
@@ -185,7 +185,7 @@ function skip({ row, step }: PendingRow, reason: string, aside: Aside, { progres
 
 /**
  * Pending rows behind the last one of the list. Their recipients had been removed from the list when the user asked to
- * try them again (`--retry-rejected`, `doubt resolve --resend`). There is nothing to send to them, so they are skipped,
+ * try them again (`--retry rejected`, `doubt resolve --resend`). There is nothing to send to them, so they are skipped,
  * or they would stay pending.
  */
 function skipRemoved({ ledger, run, now, context, pendingRows }: ProducerOptions): void {

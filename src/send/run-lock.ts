@@ -5,13 +5,13 @@ import type { RunLock } from '../ledger/lock.ts';
 import { openLedger } from '../ledger/open.ts';
 import { forgetShared, hasSentWith, rememberSendingWith } from '../ledger/place.ts';
 import type { RunIdentity } from '../ledger/records.ts';
-import type { Project } from '../model.ts';
+import type { Allowable, Project } from '../model.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { iso } from '../util/time.ts';
 
 interface LockOptions {
   /** See LedgerOptions. */
-  readonly newLedger?: boolean;
+  readonly allow?: readonly Allowable[];
   readonly witness?: (ledger: Ledger) => void;
   /** Also while workers go on with a run whose `send` has died: the caller calls them back. */
   readonly despiteWorkers?: boolean;
@@ -41,7 +41,7 @@ export function lockRun(
       locks.push(lock);
     }
     if (isPostgres(path)) rememberSendingWith(root, path);
-    else if (opening.newLedger === true) forgetShared(root);
+    else if (opening.allow?.includes('second-ledger') === true) forgetShared(root);
     for (const one of all) ledger.setLockOwner(one, { pid: process.pid, host: hostname(), sinceMs: nowMs });
     return {
       ledger,

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
-import type { Campaign, Environment, InputFile } from '../model.ts';
+import type { Allowable, Campaign, Environment, InputFile, Retry } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile, type StandingPlan } from '../plan/plan-file.ts';
 import { leaveHint, sealedInputs, timeFaults } from '../plan/standing.ts';
@@ -118,30 +118,18 @@ export async function planInForce(
         })
       : null;
   const planFile = given ?? found?.plan ?? null;
-  if (planFile !== null && isStanding(planFile)) refuseUncovered(planFile, plan, options);
-  if (given !== null) await refuseOtherInputs(plan, given, { cwd, amend: options.amend === true });
+  if (planFile !== null && isStanding(planFile)) refuseUncovered(plan, options);
+  if (given !== null) await refuseOtherInputs(plan, given, { cwd, allow: options.allow ?? [] });
   return { planFile, file: found?.file ?? null };
 }
 
 /** Options of a start that a standing plan does not cover. */
 interface UncoveredOptions {
-  readonly amend?: boolean | undefined;
-  readonly acceptList?: boolean | undefined;
-  readonly skipInvalid?: boolean | undefined;
-  readonly resendChanged?: boolean | undefined;
-  readonly newLedger?: boolean | undefined;
+  readonly allow?: readonly Allowable[] | undefined;
+  readonly retry?: Retry | undefined;
   /** A list in the place of the campaign's. */
   readonly recipients?: string | null | undefined;
 }
-
-const FLAGS = {
-  amend: '--amend',
-  acceptList: '--accept-list',
-  skipInvalid: '--skip-invalid',
-  resendChanged: '--resend-changed',
-  newLedger: '--new-ledger',
-  recipients: '--recipients',
-} as const;
 
 /**
  * Refuses what would take a guard away: under a standing plan no person has seen the list, and the guards are all that
@@ -150,25 +138,23 @@ const FLAGS = {
  * @throws HandbillError exit 2 (`not-approved`)
  */
 export function refuseUncovered(
-  { skipInvalid }: StandingPlan,
   {
     campaign,
     environment,
     occurrence,
   }: Pick<Plan, 'campaign' | 'environment'> & { readonly occurrence: string | null },
-  options: UncoveredOptions,
+  { allow = [], retry, recipients = null }: UncoveredOptions,
 ): void {
-  const isSeen = skipInvalid || campaign.recipients.onInvalid === 'skip';
-  const given = (Object.keys(FLAGS) as (keyof typeof FLAGS)[]).filter((name) => {
-    if (name === 'recipients') return (options.recipients ?? null) !== null;
-    return options[name] === true && !(name === 'skipInvalid' && isSeen);
-  });
+  const given = [
+    ...(allow.length === 0 ? [] : [`--allow ${allow.join(',')}`]),
+    ...(retry === 'corrected' ? ['--retry corrected'] : []),
+    ...(recipients === null ? [] : ['--recipients']),
+  ];
   if (given.length === 0) return;
-  const flags = given.map((name) => FLAGS[name]).join(', ');
   const hint =
-    given.includes('amend') && occurrence !== null
+    allow.includes('input-changed') && occurrence !== null
       ? `Leave it out, and undo what changed. Or leave this occurrence as it is: ${leaveHint({ campaign, environment, occurrence })}`
       : `Leave it out, or have this occurrence approved by itself: handbill plan ${campaign.name} ` +
         `--env ${environment.name} --occurrence ${occurrence === null ? 'NAME' : shellWord(occurrence)} -o FILE --sign KEY`;
-  throw refuse(problem('not-approved', `A standing approval does not cover ${flags}.`, { hint }));
+  throw refuse(problem('not-approved', `A standing approval does not cover ${given.join(', ')}.`, { hint }));
 }

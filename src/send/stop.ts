@@ -55,19 +55,20 @@ export interface Answers {
 const NEXT: Readonly<Record<HaltRule, string>> = {
   'not-authorised': 'Check the API key, the account and its credit, then send again: no recipient was affected.',
   'wrong-address':
-    'Check `baseUrl` of this environment in handbill.yaml, then send again. If it is right, the API says this of that recipient alone: take the row out of the list, and send again with --amend.',
+    'Check `baseUrl` of this environment in handbill.yaml, then send again. If it is right, the API says this of that recipient alone: take the row out of the list, and send again with --allow input-changed.',
   'not-the-api':
     'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network; `handbill doubt list` shows who may have the message.',
   tls: 'Check the certificate of the API and the host in `baseUrl`.',
   'invalid-request': 'This is a bug: please report it, with the output of `handbill report --format json`.',
   doubt:
     'Find out what became of the recipients in doubt (`handbill doubt list` says how), then send again for the rest.',
-  refusals: 'Look at the reasons in `handbill report`, correct the campaign, and send again with --amend.',
+  refusals:
+    'Look at the reasons in `handbill report`, correct the campaign, and send again with --allow input-changed.',
   'api-down': 'Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait for a long time. Send again later, perhaps with a lower `rate`.',
   canary:
-    'No other recipients were sent to. Look at `handbill report`; when it is right to go on all the same, change `send.canary` and send again with --amend.',
-  'input-changed': 'Put it back as it was, or send again with --amend: final outcomes stay.',
+    'No other recipients were sent to. Look at `handbill report`; when it is right to go on all the same, change `send.canary` and send again with --allow input-changed.',
+  'input-changed': 'Put it back as it was, or send again with --allow input-changed: final outcomes stay.',
   paused: 'Send again.',
   'over-budget': 'Send again in the next period, or raise the budget.',
   ledger: 'The ledger could not be written. Make room or repair the disk, then send again.',
@@ -230,7 +231,8 @@ function haltByAnswer(
   const otherwise = `If others are answered so too, ${check}`;
   if (verdict.outcome === 'in-doubt')
     return { ...named, next: `${why}, who is in doubt: send again, and the others are sent to. ${otherwise}` };
-  const way = 'take the row out of the list, or exclude it with `recipients.where`, and send again with --amend.';
+  const way =
+    'take the row out of the list, or exclude it with `recipients.where`, and send again with --allow input-changed.';
   return { ...named, next: `${why}: ${way} ${otherwise}`, at: { file: list, line } };
 }
 

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../errors.ts';
+import { type Diagnostic, SUMMARY_CODE } from '../errors.ts';
 import { safe, safeLine } from './escape.ts';
 import { onDemand } from './on-demand.ts';
 import { maskNumbers } from './redact.ts';
@@ -21,10 +21,11 @@ export interface DiagnosticTextOptions {
  */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: DiagnosticTextOptions): string {
   if (diagnostics.length === 0) return '';
-  const shown = diagnostics.slice(0, options.limit ?? diagnostics.length);
+  const limit = options.limit ?? diagnostics.length;
+  const shown = diagnostics.filter(({ code }, at) => at < limit || code === SUMMARY_CODE);
   const blocks = shown.map((diagnostic) => formatDiagnostic(diagnostic, options));
   const explained = options.explain === true ? `${explanation(shown)}\n` : '';
-  return `${blocks.join('\n')}\n${counts(diagnostics, shown.length, options.total)}\n${explained}`;
+  return `${blocks.join('\n')}\n${counts(diagnostics, shown, options.total)}\n${explained}`;
 }
 
 /** `More: handbill help unknown-key, handbill help missing-variable`, of the first codes. */
@@ -62,15 +63,17 @@ function indented(text: string): string {
   return safe(text).replaceAll('\n', '\n    ');
 }
 
-function counts(all: readonly Diagnostic[], shown: number, total = all.length): string {
+function counts(given: readonly Diagnostic[], shown: readonly Diagnostic[], total?: number): string {
+  const isOne = ({ code }: Diagnostic): boolean => code !== SUMMARY_CODE;
+  const all = given.filter(isOne);
   const errors = all.filter((d) => d.severity === 'error').length;
   const warnings = all.length - errors;
   // What was cut off before it came here were errors: warnings never stop a run.
-  const hidden = Math.max(0, total - all.length);
+  const hidden = Math.max(0, (total ?? 0) - all.length);
   const parts: string[] = [];
   if (errors + hidden > 0) parts.push(plural(errors + hidden, 'error'));
   if (warnings > 0) parts.push(plural(warnings, 'warning'));
-  const rest = Math.max(all.length, total) - shown;
+  const rest = all.length + hidden - shown.filter(isOne).length;
   return `${parts.join(', ')}${rest > 0 ? ` (${rest} not shown)` : ''}`;
 }
 

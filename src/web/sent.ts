@@ -4,7 +4,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HandbillError } from '../errors.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Outcome, SendDecision } from '../model.ts';
+import { LIST_CODES, type Outcome, type SendDecision } from '../model.ts';
+
 import { previewRows } from '../operations/preview.ts';
 import type { PreviewRows } from '../plan/previewed.ts';
 import { createTurns } from '../util/long-work.ts';
@@ -51,8 +52,7 @@ async function make(site: Site, run: RunRecord, outcome: Outcome): Promise<SentM
     environment: run.environment,
     occurrence: run.occurrence,
     at: run.startedAtMs ?? run.createdAtMs,
-    skipInvalid: true,
-    acceptList: true,
+    allow: ['invalid-rows', ...LIST_CODES],
     // The ledger would say that the message has gone out already.
     ledger: join(root, '.handbill', 'no-ledger.db'),
   });

@@ -249,7 +249,7 @@ describe('an environment with approvers', () => {
       exit: 2,
       code: 'usage',
     });
-    await expect(send(planFile, { ...sending, cwd, environment, amend: true })).rejects.toMatchObject({
+    await expect(send(planFile, { ...sending, cwd, environment, allow: ['input-changed'] })).rejects.toMatchObject({
       exit: 2,
       code: 'usage',
     });
@@ -270,10 +270,12 @@ describe('an environment with approvers', () => {
     project.write('hello/people.csv', PEOPLE.replace('0002', '0022'));
     expect((await run('send', '--plan', 'staging.json', '--yes')).stderr).toContain('make and review a new plan');
     expect(await run(...make)).toMatchObject({ status: 0 });
-    expect((await run('send', '--plan', 'staging.json', '--yes')).stderr).toContain('or send with --amend');
-    const { stderr } = await run('send', '--plan', 'staging.json', '--yes', '--amend');
+    expect((await run('send', '--plan', 'staging.json', '--yes')).stderr).toContain(
+      'Or: --allow input-changed continues the run',
+    );
+    const { stderr } = await run('send', '--plan', 'staging.json', '--yes', '--allow', 'input-changed');
     const [, command = ''] = /help: Send the campaign instead of the plan: handbill (.*)/.exec(stderr) ?? [];
-    expect(command).toBe('send hello --env staging --amend');
+    expect(command).toBe('send hello --env staging --allow input-changed');
     expect(await run(...command.split(' '), '--yes')).toMatchObject({ status: 0 });
     expect(received()).toBe(2);
   });
@@ -393,7 +395,7 @@ describe('a plan that was changed after it was signed', () => {
     ['environment', (p) => ({ ...p, environment: 'staging' })],
     ['occurrence', (p) => ({ ...p, occurrence: 'twice' })],
     ['recipients', (p) => ({ ...p, recipients: '/tmp/others.csv' })],
-    ['skipInvalid', (p) => ({ ...p, skipInvalid: true })],
+    ['allow', (p) => ({ ...p, allow: ['invalid-rows'] })],
     ['plannedAt', (p) => ({ ...p, plannedAt: new Date(NOW + 1).toISOString() })],
     ['inputs', (p) => ({ ...p, inputs: p.inputs.map((one) => ({ ...one, sha256: '0'.repeat(64) })) })],
     ['fewer inputs', (p) => ({ ...p, inputs: p.inputs.slice(1) })],

@@ -187,8 +187,8 @@ describe('a standing approval', () => {
     expect(await due('--dry-run')).toMatchObject({ status: 0 });
     const shown = await run('send', 'nightly', '--env', 'production', '--dry-run');
     expect(shown, shown.stderr).toMatchObject({ status: 0 });
-    const weaker = await run('send', 'nightly', '--env', 'production', '--dry-run', '--accept-list');
-    expect(weaker.stderr).toContain('A standing approval does not cover --accept-list.');
+    const weaker = await run('send', 'nightly', '--env', 'production', '--dry-run', '--allow', 'list-too-old');
+    expect(weaker.stderr).toContain('A standing approval does not cover --allow list-too-old.');
     expect(received()).toBe(0);
   });
 
@@ -295,11 +295,11 @@ describe('a standing approval', () => {
   });
 
   it.each<[string, readonly string[]]>([
-    ['amend', ['--amend']],
-    ['--accept-list', ['--accept-list']],
-    ['--skip-invalid', ['--skip-invalid']],
-    ['--resend-changed', ['--resend-changed']],
-    ['--new-ledger', ['--new-ledger']],
+    ['--allow input-changed', ['--allow', 'input-changed']],
+    ['--allow list-too-old,too-late', ['--allow', 'list-too-old,too-late']],
+    ['--allow invalid-rows', ['--allow', 'invalid-rows']],
+    ['--retry corrected', ['--retry', 'corrected']],
+    ['--allow ledger-missing', ['--allow', 'ledger-missing']],
     ['--recipients', ['--recipients', 'other.csv']],
   ])('does not cover %s', async (flag, more) => {
     await approved();
@@ -312,11 +312,11 @@ describe('a standing approval', () => {
     expect(received()).toBe(0);
   });
 
-  it('does not cover --accept-list of due', async () => {
+  it('does not cover --allow list-too-old of due', async () => {
     await approved();
-    const refused = await due('--accept-list');
+    const refused = await due('--allow', 'list-too-old');
     expect(refused).toMatchObject({ status: 2 });
-    expect(refused.stderr).toContain('A standing approval does not cover --accept-list.');
+    expect(refused.stderr).toContain('A standing approval does not cover --allow list-too-old.');
     expect(received()).toBe(0);
   });
 
@@ -399,15 +399,15 @@ describe('an occurrence that was partly sent when its list changed', () => {
 
   it.each<[string, readonly string[]]>([
     ['send', SEND],
-    ['send --amend', [...SEND, '--amend']],
-    ['send --plan --amend', ['send', '--plan', PLAN, '--yes', '--amend']],
+    ['send --allow input-changed', [...SEND, '--allow', 'input-changed']],
+    ['send --plan --allow input-changed', ['send', '--plan', PLAN, '--yes', '--allow', 'input-changed']],
     ['its dry run', ['send', 'nightly', '--env', 'production', '--dry-run']],
     ['a plan of it', ['plan', 'nightly', '--env', 'production', '-o', 'same.json']],
   ])('is left as it is: %s says how the others are sent to, and that works', async (_, command) => {
     await begun();
     expect(received()).toBe(1);
     const hint = await hintOf(...command);
-    expect(hint).not.toContain('--amend:');
+    expect(hint).not.toContain('--allow input-changed:');
     await follow(hint);
     expect(received()).toBe(3);
     expect(await run('send', '--plan', 'rest.json', '--yes')).toMatchObject({ status: 0 });
@@ -522,7 +522,10 @@ describe('where it may be made', () => {
     for (const [args, said] of [
       [[...plan, '--standing'], 'A standing approval has a last day.'],
       [[...plan, '--until', UNTIL], '--until is for --standing.'],
-      [[...plan, '--standing', '--until', UNTIL, '--occurrence', 'x', '--accept-list'], '--occurrence, --accept-list'],
+      [
+        [...plan, '--standing', '--until', UNTIL, '--occurrence', 'x', '--allow', 'list-too-old'],
+        '--occurrence, --allow cannot be used',
+      ],
       [['approve', 'nightly', '--standing', '--env', 'production'], 'A standing approval has a last day.'],
       [['approve', 'nightly', '--standing', '--until', UNTIL, '--unchecked'], '--unchecked is for a plan file'],
       [['approve', PLAN, '--until', UNTIL], '--until is for --standing.'],
@@ -561,7 +564,7 @@ describe('what it may be taken for', () => {
     ['another environment', { environment: 'staging' }],
     ['another campaign', { campaign: { name: 'daily', file: 'campaigns/nightly/campaign.yaml' } }],
     ['other inputs', { inputs: [] }],
-    ['bad rows that are skipped', { skipInvalid: true }],
+    ['something that it allows', { allow: ['invalid-rows'] } as never],
   ])('its signatures do not count for %s', async (_what, change) => {
     await approved();
     write(remade(read(), change));
@@ -632,7 +635,7 @@ describe('what it may be taken for', () => {
     };
     const facts = { campaign: { name: 'a', file: 'a' }, environment: 'e', occurrence: 'once', recipients: null };
     const more = {
-      skipInvalid: false,
+      allow: [],
       plannedAt: new Date(START).toISOString(),
       inputs: [],
       estimate: estimate as never,

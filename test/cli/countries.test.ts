@@ -106,7 +106,7 @@ describe('countries of an environment', () => {
     const again = await run('send', 'texts', '--env', 'production', '--yes');
     expect(again.status).toBe(2);
     expect(again.err).toContain('input-changed');
-    await run('send', 'texts', '--env', 'production', '--yes', '--amend');
+    await run('send', 'texts', '--env', 'production', '--yes', '--allow', 'input-changed');
     expect(await outcomes('texts')).toMatchObject({ gb: 'sms accepted', ie: 'sms country' });
   });
 

@@ -48,5 +48,7 @@ test.each<[label: string, lines: string, afterHours: number, late: boolean]>([
   const args = ['doubt', 'resolve', 'hello', '--all', '--as', 'accepted', '--yes'];
   const { status, out } = await handbillHere(project.root, args, { now });
   expect(status).toBe(0);
-  expect(out).toMatch(late ? /To send on: .*handbill send campaign\.yaml --late\n/ : /handbill send campaign\.yaml\n/);
+  expect(out).toMatch(
+    late ? /To send on: .*handbill send campaign\.yaml --allow too-late\n/ : /handbill send campaign\.yaml\n/,
+  );
 });

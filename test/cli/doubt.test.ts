@@ -181,7 +181,7 @@ test('what a kill left can be resolved before anything is sent again (C10)', { t
   expect(api.received()).toBe(3);
 });
 
-test('a run that began more than 24 hours ago is sent on only with --late', { timeout: 60_000 }, async () => {
+test('a run that began more than 24 hours ago is sent on only with --allow too-late', { timeout: 60_000 }, async () => {
   const files = createProject({});
   const receipts = files.path('receipts.jsonl');
   const silent = await startSandbox({ apiKey: CANARY_KEY, receipts });
@@ -200,11 +200,11 @@ test('a run that began more than 24 hours ago is sent on only with --late', { ti
   const well = await startSandbox({ apiKey: CANARY_KEY, receipts, scripts: 'none', port: silent.port });
   try {
     const done = await scene.run(['doubt', 'resolve', 'proof', '--all', '--resend', '--accept-duplicates', '--yes']);
-    expect(done.stdout).toMatch(/handbill send campaign\.yaml --env test --late\n/);
+    expect(done.stdout).toMatch(/handbill send campaign\.yaml --env test --allow too-late\n/);
     const refused = await scene.send();
     expect(refused.status).toBe(2);
     expect(refused.stderr).toContain('error[too-late]');
-    expect((await scene.send(['--late'])).status).toBe(0);
+    expect((await scene.send(['--allow', 'too-late'])).status).toBe(0);
     expect(scene.violations({ askedAgain: new Map([[referenceOf('+447700900901'), 1]]) })).toEqual([]);
   } finally {
     await well.close();

@@ -345,7 +345,13 @@ describe('what is said already is not said at every call', () => {
     ]);
     expect(api.received()).toBe(10);
     // The person who looked into it says what is meant; one of the first five is in the new list no more.
-    const options = { cwd: project.root, env: KEY, environment: 'test', confirm: async () => true, amend: true };
+    const options = {
+      cwd: project.root,
+      env: KEY,
+      environment: 'test',
+      confirm: async () => true,
+      allow: ['input-changed'],
+    } as const;
     const occurrence = '2026-11-20T09:00:00Z';
     const amended = await send('nightly', { ...options, occurrence, now: () => Date.parse('2026-11-21T09:01:00Z') });
     expect(amended.report).toMatchObject({ state: 'finished', totals: { accepted: 21 } });
@@ -446,7 +452,7 @@ describe('send without --occurrence', () => {
     const options = { cwd: project.root, env: KEY, now, environment: 'test', confirm: async () => true };
     await expect(send('monthly', options)).rejects.toMatchObject({ code: 'too-late', exit: 2 });
     expect(api.received()).toBe(0);
-    expect((await send('monthly', { ...options, late: true })).report.occurrence).toBe('2026-11-01T09:00:00Z');
+    expect((await send('monthly', { ...options, allow: ['too-late'] })).report.occurrence).toBe('2026-11-01T09:00:00Z');
     expect((await send('monthly', options)).started).toBe(false);
   });
 });

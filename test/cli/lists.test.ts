@@ -185,7 +185,7 @@ test: 1%
     expect(refused).toMatchObject({ status: 2, out: '' });
     expect(refused.err).toContain('(column "msisdn") has 9 digits after +44');
     expect(refused.err).toContain('(column "msisdn") is a landline of GB');
-    const sent = await handbillHere(root, ['send', 'hello', '--skip-invalid', '--format', 'json']);
+    const sent = await handbillHere(root, ['send', 'hello', '--allow', 'invalid-rows', '--format', 'json']);
     expect(JSON.parse(sent.out)).toMatchObject({
       totals: { recipients: 5, accepted: 3, skipped: 2 },
       reasons: { skipped: { 'invalid-address': 2 } },

@@ -233,7 +233,7 @@ describe('a project that sends with a shared ledger', () => {
     }
     expect(ledgersIn(project)).toEqual([]);
     expect((await handbillHere(project.root, ['validate'])).status).toBe(0);
-    expect((await send(project.root, 'hello', '--new-ledger')).posted).toBe(2);
+    expect((await send(project.root, 'hello', '--allow', 'second-ledger')).posted).toBe(2);
     // From then on the file is its ledger.
     expect((await send(project.root, 'hello')).posted).toBe(2);
   });
@@ -241,7 +241,7 @@ describe('a project that sends with a shared ledger', () => {
   it('begins a ledger elsewhere where the project has no folder for one, as in an image', async () => {
     using project = createProject({ ...BELOW, 'elsewhere/a.md': '' });
     const ledger = project.path('elsewhere/ledger.db');
-    expect((await send(project.root, 'hello', '--new-ledger', '--ledger', ledger)).posted).toBe(2);
+    expect((await send(project.root, 'hello', '--allow', 'second-ledger', '--ledger', ledger)).posted).toBe(2);
     expect(existsSync(project.path('campaigns/.handbill'))).toBe(false);
   });
 

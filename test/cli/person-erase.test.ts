@@ -104,31 +104,34 @@ describe('a person who asks to be erased', () => {
     expect((await run('person', BOB, '--format', 'json')).out).toContain('Thanks');
   });
 
-  it('is not sent to again by --amend under another address: a list with keys is not amended any more', async () => {
+  it('is not sent to again by --allow input-changed under another address: a list with keys is not amended any more', async () => {
     await send();
     expect((await erase()).status).toBe(0);
     project.write('one/people.csv', `msisdn,id\n+447400777777,cust-77\n${BOB},2\n`);
-    for (const more of [['--amend'], ['--amend', '--resend-changed']]) {
+    for (const more of [
+      ['--allow', 'input-changed'],
+      ['--allow', 'input-changed', '--retry', 'corrected'],
+    ]) {
       expect(await send(...more)).toMatchObject({ status: 2, err: expect.stringContaining('A person was erased') });
     }
-    expect(await send('--amend', '--dry-run')).toMatchObject({
+    expect(await send('--allow', 'input-changed', '--dry-run')).toMatchObject({
       status: 2,
       err: expect.stringContaining('A person was erased'),
     });
     expect(sent).toHaveLength(2);
   });
 
-  it('is not sent to again: in another occurrence, by --amend, by --retry-rejected', async () => {
+  it('is not sent to again: in another occurrence, by --allow input-changed, by --retry rejected', async () => {
     keyedByAddress();
     statusOf = (body) => (body.includes(ANN.slice(1)) ? 400 : 202);
     await send();
     expect((await erase()).status).toBe(0);
     sent = [];
     statusOf = () => 202;
-    expect((await send('--retry-rejected')).status).toBe(3);
+    expect((await send('--retry', 'rejected')).status).toBe(3);
     expect((await send('--occurrence', 'two')).status).toBe(0);
     project.write('one/people.csv', `msisdn,id\n${CAT},3\n${ANN},cust-77\n${BOB},2\n`);
-    expect((await send('--amend')).status).toBe(3);
+    expect((await send('--allow', 'input-changed')).status).toBe(3);
     expect(sent.map((to) => to.slice(-3))).toEqual(['457', '458']);
     const { totals } = JSON.parse((await run('report', 'one', '--format', 'json')).out) as {
       readonly totals: Record<string, number>;
@@ -143,7 +146,7 @@ describe('a person who asks to be erased', () => {
     await send();
     const list = `msisdn,id\n${CAT},cust-77\n${BOB},2\n`;
     project.write('one/people.csv', list);
-    expect((await send('--amend')).status).toBe(0);
+    expect((await send('--allow', 'input-changed')).status).toBe(0);
     const { status, out } = await erase();
     expect({ status, out }).toMatchObject({
       status: 0,

@@ -138,7 +138,7 @@ describe('what is kept of each start', () => {
   it('a start with changes says so, and is another one than that without', async () => {
     await run('send', 'hello', '--limit', '1');
     repository.write({ [TEMPLATE]: 'Dear {{name}}, you owe {{amount}}.' });
-    await run('send', 'hello', '--amend', '--limit', '1');
+    await run('send', 'hello', '--allow', 'input-changed', '--limit', '1');
     expect((await summary()).commits?.map(({ clean }) => clean)).toEqual([true, false]);
     expect((await run('report', 'hello')).out).toContain(', with changes that are not committed\n');
   });

@@ -169,7 +169,7 @@ describe('a run that is old enough', () => {
   test('can never be continued, nor shown as if it were new', async () => {
     for (const args of [
       ['send', 'campaign.yaml'],
-      ['send', 'campaign.yaml', '--amend'],
+      ['send', 'campaign.yaml', '--allow', 'input-changed'],
       ['preview', 'campaign.yaml'],
     ]) {
       const { status, stderr } = await cli(project, args);

@@ -141,7 +141,7 @@ describe('the contract of columns', () => {
   it('refuses the run before the first request, or skips the row where that is asked for', async () => {
     using here = project({ people: BAD });
     expect(await handbill(here, 'send visit --yes')).toMatchObject({ status: 2 });
-    const sent = await handbill(here, 'send visit --yes --skip-invalid --format json');
+    const sent = await handbill(here, 'send visit --yes --allow invalid-rows --format json');
     expect(JSON.parse(sent.out).totals).toMatchObject({ accepted: 1, skipped: 2 });
   });
 

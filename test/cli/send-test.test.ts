@@ -170,7 +170,7 @@ describe('send --test-to', () => {
     expect(JSON.parse(report.out)).toMatchObject({ occurrence: 'once' });
     // Its name is for no other campaign, or the list would be sent to under it.
     texts = [];
-    const taken = await sendReal(here, 'hello', '--occurrence', test?.occurrence ?? '', '--amend');
+    const taken = await sendReal(here, 'hello', '--occurrence', test?.occurrence ?? '', '--allow', 'input-changed');
     expect(taken).toMatchObject({ status: 2, err: expect.stringContaining('is the name of a test') });
     expect(texts).toEqual([]);
   });
@@ -227,7 +227,7 @@ describe('send --test-to', () => {
     [['--test-to', ME, '--line', '9'], 'no row that begins at line 9'],
     [['--test-to', ME, '--key', 'x'], 'no row with the key "x"'],
     [['--test-to', ME, '--variant', 'c'], 'no variant "c"'],
-    [['--test-to', ME, '--limit', '1', '--amend'], '--limit, --amend is not for a test'],
+    [['--test-to', ME, '--limit', '1', '--allow', 'input-changed'], '--limit, --allow input-changed is not for a test'],
     [['--line', '2'], 'add --test-to'],
   ])('refuses %j', async (args, says) => {
     using here = projectOf();

@@ -82,7 +82,9 @@ it.each([
     if (first) continue;
     const text = (await runCommand(['report', id], { cwd: project.root })).stdout.replace(/\s+/g, ' ');
     expect(text).toContain('The answer was to hello/people.csv:8. ');
-    expect(text).toMatch(/and send again with --amend\. .* handbill send hello\/campaign\.yaml --amend /);
+    expect(text).toMatch(
+      /and send again with --allow input-changed\. .* handbill send hello\/campaign\.yaml --allow input-changed /,
+    );
     expect(text).not.toContain(`${status}`);
   }
   if (reason === 'removed') {
@@ -91,7 +93,7 @@ it.each([
     const where = `where: { name: { $ne: "Ann ${status}" } }`;
     project.write('hello/campaign.yaml', CAMPAIGN.replace('people.csv', `{ csv: people.csv, ${where} }`));
   }
-  const { stdout } = await run('send', 'hello', '--amend');
+  const { stdout } = await run('send', 'hello', '--allow', 'input-changed');
   expect(JSON.parse(stdout)).toMatchObject({
     state: 'finished',
     totals: { accepted: 10, skipped: 1 },

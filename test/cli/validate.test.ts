@@ -46,9 +46,9 @@ test('every bad row is named with its place, exit 2', async () => {
   expect(out).toContain(': 2 errors\n');
 });
 
-test('--skip-invalid counts them instead', async () => {
+test('--allow invalid-rows counts them instead', async () => {
   const root = await project({ 'campaigns/hello/people.csv': BAD_ROWS });
-  const { status, out } = await handbill(root, ['validate', '--skip-invalid']);
+  const { status, out } = await handbill(root, ['validate', '--allow', 'invalid-rows']);
   expect(status).toBe(0);
   expect(out).toContain('2 skipped (1 invalid-address, 1 missing-variable)');
 });

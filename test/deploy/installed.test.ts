@@ -144,7 +144,7 @@ describe.skipIf(process.getuid?.() !== 0)('the image', () => {
   });
 
   it('sends once it is told that the ledger is new, and is healthy then', () => {
-    const first = run('send', 'hello', '--new-ledger');
+    const first = run('send', 'hello', '--allow', 'ledger-missing');
     expect([first.status, first.stdout], first.stderr).toEqual([0, expect.stringMatching(/accepted +3/)]);
     expect(run('send', 'hello').stderr).toContain('nothing was posted');
     const { status, stdout, stderr } = health();

@@ -80,7 +80,7 @@ export async function startAgain(scene: Scene, api: Api, more: Partial<Evidence>
       now: Date.now,
       environment: 'test',
       concurrency: CONCURRENCY,
-      amend: true,
+      allow: ['input-changed'],
       confirm: () => Promise.resolve(true),
     });
     const said = exit === 0 || exit === 4 ? [] : [`started again, it ends with exit status ${exit}`];

@@ -35,7 +35,7 @@ const PREPARED: readonly (readonly [label: string, rows: number, prepare: Prepar
   ['a start after a kill -9', 6, afterKill],
   ['a start after one that was killed when it had made the folder', 4, afterFolder],
   [
-    'a start with --amend',
+    'a start with --allow input-changed',
     6,
     async ({ scene }) => {
       await scene.send([...ARGS, '--limit', '3']);
@@ -119,7 +119,8 @@ async function cutEverywhere({ api, scene }: Setting, disk: Disk, { lucky, every
     const remains = disk.cut(NO_LUCK);
     // Once anything was posted, the marker is on the disk, whole: without it a ledger that is lost later is not noticed.
     const marker = remains.get('.handbill/ledger.db.marker');
-    if (posted.size > 0 && !marker?.toString('utf8').includes('--new-ledger')) found.push(`${moment}: no whole marker`);
+    if (posted.size > 0 && !marker?.toString('utf8').includes('--allow ledger-missing'))
+      found.push(`${moment}: no whole marker`);
     await tryFrom(remains, moment);
     for (let round = 0; round < lucky; round++) {
       await tryFrom(disk.cut(luckOf(random)), `${moment}, with luck ${round}`);
@@ -140,7 +141,10 @@ async function watched(scene: Scene): Promise<Deed[]> {
   const folder = mkdtempSync(join(tmpdir(), 'handbill-trace-'));
   try {
     const file = join(folder, 'trace');
-    const amend = scene.contents().get(scene.path('campaign.yaml'))?.includes('# changed') === true ? ['--amend'] : [];
+    const amend =
+      scene.contents().get(scene.path('campaign.yaml'))?.includes('# changed') === true
+        ? ['--allow', 'input-changed']
+        : [];
     const result = await scene.send([...ARGS, ...amend], { via: tracing(file) });
     expect([0, 4], result.stderr).toContain(result.status);
     return readTrace(file, scene.root);

@@ -111,8 +111,8 @@ const DAMAGES: readonly Damage[] = [
     ({ ledger }) => alter(ledger, 'CREATE VIEW evil AS SELECT * FROM recipients'),
     /not those of this handbill/,
   ],
-  ['H4: gone', ({ ledger }) => rmSync(ledger), /--new-ledger/],
-  ['H4: of 0 bytes', ({ ledger }) => truncateSync(ledger, 0), /--new-ledger/],
+  ['H4: gone', ({ ledger }) => rmSync(ledger), /--allow ledger-missing/],
+  ['H4: of 0 bytes', ({ ledger }) => truncateSync(ledger, 0), /--allow ledger-missing/],
   [
     'S26: a link',
     ({ ledger }) => {
@@ -184,7 +184,7 @@ describe.each(DAMAGES)('%s', (_, damage, says) => {
   });
 });
 
-it('a project does not forget that it has sent: exit 7 by the command line, until --new-ledger (H4)', async () => {
+it('a project does not forget that it has sent: exit 7 by the command line, until --allow ledger-missing (H4)', async () => {
   await using api = await startApi();
   using scene = await given(api);
   for (const name of readdirSync(scene.path('.handbill'))) {
@@ -192,12 +192,12 @@ it('a project does not forget that it has sent: exit 7 by the command line, unti
   }
   const refused = await scene.send();
   expect(refused).toMatchObject({ status: 7, stdout: '' });
-  expect(refused.stderr).toContain('--new-ledger');
+  expect(refused.stderr).toContain('--allow ledger-missing');
   expect(existsSync(scene.ledger)).toBe(false);
   expect(api.received()).toBe(3);
   expect((await scene.run(['report'])).status).toBe(7);
 
-  expect((await scene.send(['--new-ledger'])).status).toBe(0);
+  expect((await scene.send(['--allow', 'ledger-missing'])).status).toBe(0);
   expect(api.received()).toBe(3 + 6);
 });
 
@@ -243,7 +243,7 @@ it('another process holds the run: exit 6 without waiting, and no connection is 
   expect(door.connections()).toBe(connections);
 });
 
-it('a ledger older than the truth, a day later: nothing is posted without --late (H5)', async () => {
+it('a ledger older than the truth, a day later: nothing is posted without --allow too-late (H5)', async () => {
   await using api = await startApi();
   using scene = await given(api);
   const backup = new Map([...scene.contents()].filter(([path]) => path.startsWith(scene.path('.handbill'))));
@@ -254,7 +254,7 @@ it('a ledger older than the truth, a day later: nothing is posted without --late
   const later = { now: () => Date.now() + 25 * 3_600_000 };
   const said = await sendHere(scene, later);
   expect(said.exit).toBe(2);
-  expect(said.text).toContain('--late');
+  expect(said.text).toContain('--allow too-late');
   expect(api.received()).toBe(6);
 });
 

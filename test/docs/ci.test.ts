@@ -220,7 +220,7 @@ describe('the page', () => {
       const ledger = join(folder, 'volume', 'ledger.db');
       mkdirSync(join(folder, 'volume'), { mode: 0o700 });
       writeFileSync(join(folder, 'volume', marker), '');
-      const args = ['send', 'hello', '--skip-invalid', '--quiet'];
+      const args = ['send', 'hello', '--allow', 'invalid-rows', '--quiet'];
       const refused = await runCli(args, { cwd: folder, env: { HANDBILL_LEDGER: ledger } });
       expect(refused.status).toBe(7);
       expect(refused.stderr).toContain('error[ledger-missing]');
@@ -228,7 +228,7 @@ describe('the page', () => {
     });
 
     it('has a report of the run that is read as tests', async () => {
-      const sent = await runCli(['send', 'hello', '--skip-invalid', '--quiet'], { cwd: folder });
+      const sent = await runCli(['send', 'hello', '--allow', 'invalid-rows', '--quiet'], { cwd: folder });
       expect(sent.status, sent.stderr).toBe(0);
       const { status } = await runCli(['report', 'hello', '--format', 'junit', '-o', 'report.xml'], { cwd: folder });
       expect(status).toBe(0);

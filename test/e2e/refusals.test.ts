@@ -206,7 +206,7 @@ describe.concurrent('changed input', () => {
   const run = async (project: TestProject, ...args: readonly string[]): Promise<CliResult> =>
     await commandRunner()(args, { cwd: project.root, env: { CANARY_KEY: KEY } });
 
-  it('--amend sends the new content to recipients who have none yet (J1)', async () => {
+  it('--allow input-changed sends the new content to recipients who have none yet (J1)', async () => {
     await using api = await startApi();
     using project = goodProject(people(listOf(4)), api.port);
     const first = await run(project, ...SEND, '--limit', '2');
@@ -222,7 +222,7 @@ describe.concurrent('changed input', () => {
     expect(refused.stderr).toContain('people.csv');
     expect(api.requests.length).toBe(2);
 
-    expect(await run(project, ...SEND, '--amend')).toMatchObject({ status: 0 });
+    expect(await run(project, ...SEND, '--allow', 'input-changed')).toMatchObject({ status: 0 });
     expect(api.numbers().sort()).toEqual(numbersOf(5));
     const texts = api.requests.map(({ body }) => body.includes('Dear Person'));
     expect(texts).toEqual([false, false, true, true, true]);
@@ -233,14 +233,14 @@ describe.concurrent('changed input', () => {
     ['key', 'recipients: { csv: people.csv, key: name }\n'],
     ['to', 'recipients: { csv: people.csv, to: other }\n'],
     ['defaultCountry', 'recipients: { csv: people.csv, defaultCountry: GB }\n'],
-  ])('another %s is refused even with --amend (J1)', async (_label, recipients) => {
+  ])('another %s is refused even with --allow input-changed (J1)', async (_label, recipients) => {
     await using api = await startApi();
     const list =
       'msisdn,name,city,other\n+447700900011,Ana,Bath,+447700900021\n+447700900012,Ravi,Bath,+447700900022\n';
     using project = goodProject(people(list), api.port);
     expect(await run(project, ...SEND, '--limit', '1')).toMatchObject({ status: 0 });
     project.write('hello/campaign.yaml', CAMPAIGN.replace('recipients: people.csv\n', recipients));
-    const refused = await run(project, ...SEND, '--amend');
+    const refused = await run(project, ...SEND, '--allow', 'input-changed');
     expect(refused.stderr).toContain('error[identity-changed]');
     expect(refused).toMatchObject({ status: 2 });
     expect(refused.stderr).not.toMatch(/\n\s+at /);

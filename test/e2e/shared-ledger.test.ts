@@ -73,8 +73,8 @@ test('a project that has sent before does not begin again where the schema is go
   await ask(ledger, 'DROP SCHEMA handbill CASCADE');
   const refused = await scene.send([]);
   expect(refused).toMatchObject({ status: 7, stderr: expect.stringContaining('its ledger is gone or empty') });
-  // From a folder that has never sent it is a new ledger, as `--new-ledger` says it is here.
-  expect((await scene.send(['--new-ledger', '--limit', '1'])).status).toBe(0);
+  // From a folder that has never sent it is a new ledger, as `--allow ledger-missing` says it is here.
+  expect((await scene.send(['--allow', 'ledger-missing', '--limit', '1'])).status).toBe(0);
 });
 
 test('a time that is none is refused before anything is sent', async () => {

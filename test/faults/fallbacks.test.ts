@@ -306,7 +306,7 @@ it('amended between the steps, the fallback is the new one and the first step st
     scene.contents().get(scene.path('campaign.yaml'))?.toString().replace('Hello', 'Dear') ?? '',
   );
   await expect(scene.begin()).rejects.toMatchObject({ code: 'input-changed' });
-  await scene.begin({ amend: true });
+  await scene.begin({ allow: ['input-changed'] });
   expect(scene.tale()).toEqual(['accepted', 'fell-back > accepted', 'accepted', 'accepted']);
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1, SMS: 1 });
   expect(
@@ -323,7 +323,7 @@ it('amended between the steps so that there is no fallback any more, it is skipp
   const { api, scene } = told;
   const text = scene.contents().get(scene.path('campaign.yaml'))?.toString() ?? '';
   scene.write('campaign.yaml', text.replace(/^fallback.*$/m, ''));
-  expect((await scene.begin({ amend: true })).report.state).toBe('finished');
+  expect((await scene.begin({ allow: ['input-changed'] })).report.state).toBe('finished');
   expect(scene.tale()).toEqual(['accepted', 'fell-back > skipped(removed)', 'accepted', 'accepted']);
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1 });
   expect(scene.objections()).toEqual([]);
@@ -344,7 +344,7 @@ it('fallbacks in another order by an amended campaign are each tried once, by ch
   api.behave = () => ({});
   const text = scene.contents().get(scene.path('campaign.yaml'))?.toString() ?? '';
   scene.write('campaign.yaml', text.replace(/^fallback.*$/m, `fallback: [${SMS}, ${APP}]`));
-  expect((await scene.begin({ amend: true })).report.state).toBe('finished');
+  expect((await scene.begin({ allow: ['input-changed'] })).report.state).toBe('finished');
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1, MessagingApp: 1, SMS: 1 });
   expect(scene.tale()[HIT]).toBe('fell-back > fell-back > accepted');
 });
@@ -354,7 +354,7 @@ it('a recipient who is taken off the list between the steps gets no fallback, an
   const { api, scene } = told;
   const list = scene.contents().get(scene.path('people.csv'))?.toString() ?? '';
   scene.write('people.csv', list.replace(`${numberOf(HIT)},Name ${HIT}\n`, ''));
-  await scene.begin({ amend: true });
+  await scene.begin({ allow: ['input-changed'] });
   expect(scene.tale().toSorted()).toEqual(['accepted', 'accepted', 'accepted', 'fell-back > skipped(removed)']);
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1 });
   // A recipient who is gone keeps a line that belongs to another one by now.
@@ -386,21 +386,21 @@ it.each([
   expect(scene.objections({ steps: 2 })).toEqual([]);
 });
 
-it('--retry-rejected sends the fallback again, and never the step that fell back', async () => {
+it('--retry rejected sends the fallback again, and never the step that fell back', async () => {
   await using api = await startMessageApi();
   api.behave = hitting({ RCS: [UNSUPPORTED], SMS: [refusal(400, { code: 'no' })] });
   using scene = tell(api, { rows: ROWS, message: FALLBACK });
   await scene.begin();
   expect(scene.tale()[HIT]).toBe('fell-back > rejected(status)');
   api.behave = () => ({});
-  expect((await scene.begin({ retryRejected: true })).posted).toBe(1);
+  expect((await scene.begin({ retry: 'rejected' })).posted).toBe(1);
   expect(scene.tale()[HIT]).toBe('fell-back > accepted');
   expect(requestsOf(api, HIT)).toEqual({ RCS: 1, SMS: 2 });
   const asked = scene.endings()[HIT]?.reference ?? '';
   expect(scene.objections({ steps: 2, askedAgain: new Map([[asked, 1]]) })).toEqual([]);
 });
 
-it('--retry-rejected with --limit leaves those beyond the limit as they were refused', async () => {
+it('--retry rejected with --limit leaves those beyond the limit as they were refused', async () => {
   await using api = await startMessageApi();
   const refused = [0, 1, 3, 5];
   api.behave = ({ channel, recipients: [one] }) => {
@@ -415,12 +415,12 @@ it('--retry-rejected with --limit leaves those beyond the limit as they were ref
   api.behave = () => ({});
   const asked = refused.slice(0, 3).map((row) => scene.endings()[row]?.reference ?? '');
   const askedAgain = new Map(asked.map((reference) => [reference, 1]));
-  expect((await scene.begin({ retryRejected: true, limit: 2 })).posted).toBe(2);
+  expect((await scene.begin({ retry: 'rejected', limit: 2 })).posted).toBe(2);
   const then = ['accepted', 'fell-back > accepted', 'accepted', 'rejected(status)', 'pending', 'pending'];
   expect(scene.tale()).toEqual(then);
   expect(scene.objections({ steps: 2, askedAgain })).toEqual([]);
   // Refused and pending recipients are one list, in its order.
-  expect((await scene.begin({ retryRejected: true, limit: 2 })).posted).toBe(2);
+  expect((await scene.begin({ retry: 'rejected', limit: 2 })).posted).toBe(2);
   expect(scene.tale()).toEqual(['accepted', 'fell-back > accepted', ...Array(3).fill('accepted'), 'pending']);
   expect(scene.objections({ steps: 2, askedAgain })).toEqual([]);
 });

@@ -363,7 +363,7 @@ it('--limit counts recipients, and a request is never larger than what is left',
   expect(scene.objections()).toEqual([]);
 });
 
-it('--retry-rejected sends again only to those of a request who were refused', async () => {
+it('--retry rejected sends again only to those of a request who were refused', async () => {
   await using api = await startMessageApi();
   using scene = tell(api, { rows: PER_REQUEST, message: SHARED, campaign: SEND });
   api.behave = list(['refused', 'taken', 'refused', 'taken'], (all) =>
@@ -372,7 +372,7 @@ it('--retry-rejected sends again only to those of a request who were refused', a
   await scene.begin();
   const refused = scene.endings().filter(({ outcome }) => outcome === 'rejected');
   api.behave = () => ({});
-  await scene.begin({ retryRejected: true });
+  await scene.begin({ retry: 'rejected' });
   expect(api.asked[1]?.recipients.map(({ address }) => address)).toEqual([numberOf(0), numberOf(2)]);
   expect(scene.tale()).toEqual(Array(4).fill('accepted'));
   const askedAgain = new Map(refused.map(({ reference }) => [reference ?? '', 1]));

@@ -72,7 +72,7 @@ it('sends only to the test, and to no other recipient until a winner is named (A
   const { api, scene } = told;
   expect(scene.tale()).toEqual(DURING_THE_TEST);
   const received = api.asked.length;
-  for (const options of [{}, { retryRejected: true }, { amend: true }]) {
+  for (const options of [{}, { retry: 'rejected' }, { allow: ['input-changed'] }] as const) {
     expect(await scene.begin(options)).toMatchObject({ posted: 0, started: false });
     expect(scene.tale()).toEqual(DURING_THE_TEST);
   }
@@ -113,7 +113,7 @@ it('new rows of an amended list are in the test, wait or are held out as the oth
   scene.write('people.csv', `${list}${added.map((number) => `${number},Late\n`).join('')}`);
   const received = api.asked.length;
   const lines = Array.from({ length: ROWS + added.length }, (_, row) => row + 2);
-  await scene.begin({ amend: true, concurrency: 4 });
+  await scene.begin({ allow: ['input-changed'], concurrency: 4 });
   const fates = added.map((number) => {
     const { kind } = assign(number);
     return kind === 'holdout' ? HELD : kind === 'undecided' ? WAITING : 'accepted';
@@ -135,7 +135,7 @@ it('interrupted in the test, those left of it get their variant, with or without
   scene.write('people.csv', `${list}${added.map((number) => `${number},Late\n`).join('')}`);
   const received = api.asked.length;
   api.behave = ({ number }) => (number === received + 2 ? { after: () => stop.abort() } : {});
-  await scene.begin({ amend: true, signal: stop.signal });
+  await scene.begin({ allow: ['input-changed'], signal: stop.signal });
   expect(scene.tale()).toContain('pending');
   await scene.begin({ winner: 'A', concurrency: 4 });
   const meant = added.map((number) => {
@@ -190,10 +190,10 @@ it('an amended campaign that has lost the winner is refused until another one is
   const text = scene.contents().get(scene.path('campaign.yaml'))?.toString() ?? '';
   scene.write('campaign.yaml', text.replace('name: B', 'name: C'));
   const posted = scene.evidence().receipts.length;
-  await expect(scene.begin({ amend: true })).rejects.toMatchObject({
+  await expect(scene.begin({ allow: ['input-changed'] })).rejects.toMatchObject({
     exit: 2,
     diagnostics: [{ code: 'usage', message: expect.stringContaining('"B"'), hint: expect.stringContaining('A, C') }],
   });
   expect(scene.evidence().receipts).toHaveLength(posted);
-  expect((await scene.begin({ amend: true, winner: 'C' })).report.state).toBe('finished');
+  expect((await scene.begin({ allow: ['input-changed'], winner: 'C' })).report.state).toBe('finished');
 });

@@ -25,8 +25,8 @@ const COMMANDS = [
 ] as const;
 const SUBCOMMANDS = ['add', 'remove', 'list', 'import', 'export', 'check', 'bash', 'send', 'nope'] as const;
 const OPTIONS = [
-  ...['--env', '--occurrence', '--limit', '--concurrency', '--rate', '--if-locked', '--skip-invalid', '--amend'],
-  ...['--late', '--retry-rejected', '--recipients', '--new-ledger', '--quiet', '-q', '--ledger', '--format', '--plan'],
+  ...['--env', '--occurrence', '--limit', '--concurrency', '--rate', '--if-locked', '--allow', '--retry'],
+  ...['--recipients', '--quiet', '-q', '--ledger', '--format', '--plan'],
   ...[
     '--older-than',
     '--with-open',
@@ -224,16 +224,7 @@ describe('a plan file is sent as it was made or refused, whatever it holds', () 
 });
 
 const PATHS = [
-  ...[
-    'version',
-    'campaign',
-    'campaign.name',
-    'campaign.file',
-    'environment',
-    'occurrence',
-    'recipients',
-    'skipInvalid',
-  ],
+  ...['version', 'campaign', 'campaign.name', 'campaign.file', 'environment', 'occurrence', 'recipients', 'allow'],
   ...['plannedAt', 'inputs', 'inputs.0', 'inputs.0.role', 'inputs.0.file', 'inputs.0.sha256', 'inputs.3', 'estimate'],
   ...['estimate.send', 'estimate.costMicros', 'estimate.variants', 'estimate.fallback', 'estimate.deferred'],
   ...['winner', 'extra', '__proto__', 'toString'],

@@ -30,11 +30,11 @@ const example = (path: string): string =>
 /** Commands that never send, whatever they are given. The last one asks, and no user answers. */
 const LOOKS: readonly (readonly string[])[] = [
   ['validate', 'NAME'],
-  ['validate', 'NAME', '--format', 'json', '--skip-invalid'],
+  ['validate', 'NAME', '--format', 'json', '--allow', 'invalid-rows'],
   ['preview', 'NAME', '--env', 'test', '--limit', '2'],
-  ['preview', 'NAME', '--env', 'test', '--format', 'jsonl', '--skip-invalid'],
+  ['preview', 'NAME', '--env', 'test', '--format', 'jsonl', '--allow', 'invalid-rows'],
   ['plan', 'NAME', '--env', 'test'],
-  ['send', 'NAME', '--env', 'test', '--skip-invalid'],
+  ['send', 'NAME', '--env', 'test', '--allow', 'invalid-rows'],
 ];
 const look = fc.constantFrom(...LOOKS);
 const of = (name: string, args: readonly string[]): readonly string[] =>
@@ -88,7 +88,7 @@ const doOrLook = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.constantFrom(
-      ['send', 'NAME', '--env', 'test', '--yes', '--skip-invalid'],
+      ['send', 'NAME', '--env', 'test', '--yes', '--allow', 'invalid-rows'],
       ['send', 'NAME', '--env', 'test', '--yes'],
     ),
   },

@@ -62,14 +62,14 @@ describe('an address that was corrected', () => {
   it('is sent to once, by a claim of its own, with what is sent now', () => {
     const { ledger, run } = sent();
     amended(ledger, run, 'a2', 'b1', 'c2');
-    expect(ledger.resendChanged(run, LATER)).toBe(1);
-    expect(ledger.resendChanged(run, LATER)).toBe(0);
+    expect(ledger.reopenCorrected(run, LATER)).toBe(1);
+    expect(ledger.reopenCorrected(run, LATER)).toBe(0);
     const { run: started } = ledger.start(run, LATER);
     expect(ledger.pending(started, -1, 9)).toEqual([{ row: 0, step: 0, key: 'ann', attempts: 1, used: [], resend: 1 }]);
     expect(ledger.commit(started, [], [claim(0, 'ann', 'a2', 1)], LATER)).toEqual(['claimed']);
     expect(ledger.commit(started, [], [claim(0, 'ann', 'a2', 1)], LATER)).toEqual(['taken']);
     ledger.commit(started, [resultOf(0, { attempts: 2, messageId: 'second' })], [], LATER);
-    expect(ledger.resendChanged(run, LATER)).toBe(0);
+    expect(ledger.reopenCorrected(run, LATER)).toBe(0);
     const [ann] = [...ledger.outcomes(started)].flat();
     expect(ann).toMatchObject({ to: 'a2', messageId: 'second', attempts: 2, parts: 2, resend: 1 });
     expect([...ledger.earlier(started)]).toEqual([
@@ -82,7 +82,7 @@ describe('an address that was corrected', () => {
   it('is never claimed where an earlier message went, whatever asks for it', () => {
     const { ledger, run } = sent();
     amended(ledger, run, 'a2', 'b1', 'c1');
-    ledger.resendChanged(run, LATER);
+    ledger.reopenCorrected(run, LATER);
     const { run: started } = ledger.start(run, LATER);
     expect(() => ledger.commit(started, [], [claim(0, 'ann', 'a1', 1)], LATER)).toThrow();
     expect(ledger.pending(started, -1, 9)).toHaveLength(1);
@@ -92,7 +92,7 @@ describe('an address that was corrected', () => {
     const { ledger, run } = sent();
     const [before] = [...ledger.outcomes(run)].flat();
     amended(ledger, run, 'a2', 'b2', 'c1');
-    ledger.resendChanged(run, LATER);
+    ledger.reopenCorrected(run, LATER);
     const { run: started } = ledger.start(run, LATER);
     ledger.commit(started, [], [claim(1, 'ben', 'b2', 1)], LATER);
     const refused = { attempts: 2, state: 'rejected', reason: 'status', httpStatus: 422, messageId: null } as const;
@@ -101,7 +101,7 @@ describe('an address that was corrected', () => {
     expect(ledger.changed(after)).toMatchObject([{ key: 'ann', to: 'a1', listTo: 'a3', sentBefore: false }]);
     expect(fates(ledger, after).slice(0, 2)).toEqual(['accepted', 'accepted']);
     expect([...ledger.outcomes(after)].flat()[0]).toEqual({ ...before, listTo: 'a3' });
-    expect(ledger.resendChanged(after, LATER)).toBe(1);
+    expect(ledger.reopenCorrected(after, LATER)).toBe(1);
     expect(ledger.pending(ledger.start(after, LATER).run, -1, 9)).toMatchObject([{ key: 'ann', resend: 1 }]);
   });
 });

@@ -118,12 +118,12 @@ describe('a fallback', () => {
     expect(ledger.pending(run, -1, 9)).toMatchObject([]);
   });
 
-  it('is not undone by --retry-rejected: who was refused is tried again on the last step, and only there', () => {
+  it('is not undone by --retry rejected: who was refused is tried again on the last step, and only there', () => {
     const { ledger, run } = fellBack(3, [0, 1]);
     ledger.commit(run, [], [onStep(1, 0, BY_MAIL.to), claimOf(2)], NOON);
     const refused = { state: 'rejected', reason: 'status', httpStatus: 400 } as const;
     ledger.commit(run, [resultOf(0, { step: 1, ...refused }), resultOf(2, refused)], [], NOON);
-    expect(ledger.retryRejected(run)).toBe(2);
+    expect(ledger.reopenRejected(run)).toBe(2);
     expect(ledger.pending(run, -1, 9).map((p) => [p.row, p.step, p.attempts])).toMatchObject([
       [0, 1, 1],
       [1, 1, 0],
@@ -149,7 +149,7 @@ describe('a fallback', () => {
     };
     const counts = [1, 2, 3, 4, 5, 9].map((limit) => {
       const { ledger, run } = begun();
-      const count = ledger.retryRejected(run, limit);
+      const count = ledger.reopenRejected(run, limit);
       return [
         count,
         ledger

@@ -330,7 +330,7 @@ describe('an answer that comes late (J5)', () => {
   it('nor about a recipient who was refused since, and is tried again', () => {
     const { ledger, run } = heldForDead();
     resolve(ledger, run, [0], said('rejected'));
-    ledger.retryRejected(run);
+    ledger.reopenRejected(run);
     ledger.start(run, NOON + 2 * HOUR);
     for (const answer of answers) ledger.commit(run, [answer], [], NOON + 2 * HOUR);
     expect(fates(ledger, run)).toEqual(['pending']);

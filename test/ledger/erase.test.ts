@@ -177,7 +177,7 @@ test('a rejected person is not tried again', () => {
   const ended = ledger.finish(run, { state: 'finished', halt: null, figures: null, nowMs: NOON });
   ledger.purge.erase(erasure(ended), LATER);
   expect(ledger.countOpen(ended, { rejected: true }).rows).toBe(1);
-  expect(ledger.retryRejected(ended)).toBe(1);
+  expect(ledger.reopenRejected(ended)).toBe(1);
   expect(ledger.pending(ended, -1, 10).map(({ row }) => row)).toEqual([1]);
 });
 

@@ -50,7 +50,7 @@ describe('a log that has lost what was committed', () => {
     for (const work of [
       () => openExistingLedger(path, { nowMs: NOON }),
       () => openLedger(path, { mode: 'write', nowMs: NOON }),
-      () => openLedger(path, { mode: 'write', nowMs: NOON, newLedger: true }),
+      () => openLedger(path, { mode: 'write', nowMs: NOON, allow: ['ledger-missing'] }),
     ]) {
       const { message, ...rest } = thrown(work);
       expect(rest).toEqual({ code: 'ledger-unusable', exit: 7 });

@@ -135,7 +135,7 @@ class Bench {
       }
       case 'retry': {
         const rejected = people.filter((p) => p.state === 'rejected');
-        expect(this.#ledger.retryRejected(this.#run)).toBe(rejected.length);
+        expect(this.#ledger.reopenRejected(this.#run)).toBe(rejected.length);
         for (const p of rejected) Object.assign(p, { state: 'pending', reason: null });
         break;
       }

@@ -185,15 +185,15 @@ describe('missing', () => {
     ['of 0 bytes', (path) => truncateSync(path, 0)],
     ['an empty database', (path) => foreign(path, '', [])],
   ];
-  it.each(losses)('a ledger that is %s after a start is missed until --new-ledger', (_, lose) => {
+  it.each(losses)('a ledger that is %s after a start is missed until --allow ledger-missing', (_, lose) => {
     const path = givenLedger();
     lose(path);
     const before = existsSync(path) ? readFileSync(path).length : -1;
     expect(tryToWrite(path)).toMatchObject({ code: 'ledger-missing', exit: 7 });
     expect(tryToRead(path)).toMatchObject({ code: 'ledger-missing', exit: 7 });
     expect(existsSync(path) ? readFileSync(path).length : -1).toBe(before);
-    expect(openExistingLedger(path, { nowMs: NOON, newLedger: true })).toBeNull();
-    expect(open(path, { newLedger: true }).runs()).toEqual([]);
+    expect(openExistingLedger(path, { nowMs: NOON, allow: ['ledger-missing'] })).toBeNull();
+    expect(open(path, { allow: ['ledger-missing'] }).runs()).toEqual([]);
   });
 
   it('0 bytes without a marker are a ledger that was never begun', () => {
@@ -204,9 +204,9 @@ describe('missing', () => {
     expect(open(path).runs()).toEqual([]);
   });
 
-  it('--new-ledger never replaces a ledger that is there', () => {
+  it('--allow ledger-missing never replaces a ledger that is there', () => {
     const path = givenLedger();
-    expect(open(path, { newLedger: true }).runs()).toHaveLength(1);
+    expect(open(path, { allow: ['ledger-missing'] }).runs()).toHaveLength(1);
   });
 });
 

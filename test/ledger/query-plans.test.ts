@@ -64,9 +64,9 @@ function planned(path: string): Explaining['plans'] {
     const reach = ledger.reach({ ...HELLO, campaign: own }, rules);
     reach.cappedBy(keyOf(0), keyOf(0), [{ max: 9, sinceMs: 0 }]);
   }
-  ledger.retryRejected(run, 1);
+  ledger.reopenRejected(run, 1);
   ledger.changed(run);
-  ledger.resendChanged(run, NOON);
+  ledger.reopenCorrected(run, NOON);
   ledger.earlier(run);
   ledger.amend(run, draft(), facts);
   ledger.close();

@@ -185,7 +185,7 @@ describe('starts', () => {
     ]);
     expect(ledger.start(run, NOON + 50).recovered).toBe(0);
 
-    expect(ledger.retryRejected(run)).toBe(1);
+    expect(ledger.reopenRejected(run)).toBe(1);
     expect(ledger.pending(run, 1, 1)).toMatchObject([{ row: 2, step: 0, key: claimOf(2).key, attempts: 1 }]);
     expect(ledger.commit(run, [], [claimOf(2)], NOON + 60)).toEqual(['claimed']);
   });

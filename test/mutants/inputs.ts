@@ -153,7 +153,7 @@ export const INPUTS: readonly Mutant[] = [
   },
   {
     name: 'identity-not-compared',
-    planted: 'with --amend even another key is taken, so that all recipients look new',
+    planted: 'with --allow input-changed even another key is taken, so that all recipients look new',
     edits: [
       {
         file: 'src/send/prepare.ts',
@@ -161,7 +161,7 @@ export const INPUTS: readonly Mutant[] = [
         is: '',
       },
     ],
-    proof: { in: 'e2e/refusals.test.ts', only: 'is refused even with --amend' },
+    proof: { in: 'e2e/refusals.test.ts', only: 'is refused even with --allow input-changed' },
   },
   {
     name: 'list-guards-not-asked',
@@ -253,8 +253,8 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/operations/send-once.ts',
-        was: '    toSend: { newLedger: options.newLedger === true },',
-        is: '    toSend: { newLedger: options.newLedger === true },\n    withSample: true,',
+        was: '    sends: true,',
+        is: '    sends: true,\n    withSample: true,',
       },
     ],
     proof: { in: 'cli/sample.test.ts', only: 'never sends' },

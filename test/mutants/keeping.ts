@@ -38,13 +38,13 @@ export const KEEPING: readonly Mutant[] = [
   },
   {
     name: 'claims-forgotten-by-amend',
-    planted: 'with --amend, what was in flight at a crash is new again',
+    planted: 'with --allow input-changed, what was in flight at a crash is new again',
     edits: [{ file: 'src/ledger/lists.ts', was: '        recover(now, oldList);\n', is: '' }],
     proof: { in: 'ledger/amend.test.ts' },
   },
   {
     name: 'doubts-forgotten-by-amend',
-    planted: 'with --amend, a recipient in doubt is new again',
+    planted: 'with --allow input-changed, a recipient in doubt is new again',
     edits: [
       {
         file: 'src/ledger/lists.ts',
@@ -283,7 +283,7 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       {
         file: OPEN,
-        was: "if (found !== 'ours' && options.newLedger !== true && hasMarker(path)) throw ledgerMissing(path);",
+        was: "if (found !== 'ours' && hasMarker(path) && options.allow?.includes('ledger-missing') !== true)\n      throw ledgerMissing(path);",
         is: '',
       },
     ],

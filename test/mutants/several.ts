@@ -143,7 +143,7 @@ const FALLBACKS: readonly Mutant[] = [
   },
   {
     name: 'retry-rejected-takes-all-steps',
-    planted: '--retry-rejected takes steps that fell back too, and the database lets it',
+    planted: '--retry rejected takes steps that fell back too, and the database lets it',
     edits: [
       {
         file: 'src/ledger/starts.ts',
@@ -155,11 +155,11 @@ const FALLBACKS: readonly Mutant[] = [
         "NEW.resolved_by = 'retry-rejected'",
       ),
     ],
-    proof: fallbacks('--retry-rejected'),
+    proof: fallbacks('--retry rejected'),
   },
   {
     name: 'retry-rejected-past-the-limit',
-    planted: '--retry-rejected makes all rejected recipients pending, however few --limit allows',
+    planted: '--retry rejected makes all rejected recipients pending, however few --limit allows',
     edits: [
       {
         file: 'src/ledger/starts.ts',
@@ -167,7 +167,7 @@ const FALLBACKS: readonly Mutant[] = [
         is: 'return retry(list, last === undefined ? LAST_ROW : LAST_ROW);',
       },
     ],
-    proof: fallbacks('--retry-rejected'),
+    proof: fallbacks('--retry rejected'),
   },
   {
     name: 'fallback-without-the-code',

@@ -72,7 +72,7 @@ export const STANDING: readonly Mutant[] = [
         is: 'if (given.length < 2) return;',
       },
     ],
-    proof: { in: 'approval/standing.test.ts', only: 'does not cover --accept-list' },
+    proof: { in: 'approval/standing.test.ts', only: 'does not cover --allow list-too-old,too-late' },
   },
   {
     name: 'standing-in-the-first-format',

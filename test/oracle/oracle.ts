@@ -31,7 +31,7 @@ export interface Evidence {
   readonly tooLargeStatuses?: readonly number[];
   /** Steps of the campaign: a recipient who cannot receive one gets the next; not checked when absent. */
   readonly steps?: number;
-  /** By reference, how often a person asked for another send: `--resend`, `--retry-rejected`. */
+  /** By reference, how often a person asked for another send: `--resend`, `--retry rejected`. */
   readonly askedAgain?: ReadonlyMap<string, number>;
   /** References of messages of which a report says that they were not delivered: their step may have fallen back for it. */
   readonly unreached?: ReadonlySet<string>;

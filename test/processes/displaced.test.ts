@@ -65,7 +65,7 @@ it.each(ways)('under a running send: %s (H4)', async (_label, word, act) => {
   // Nothing more was posted, and what was in flight is recorded.
   expect(api.received()).toBe(BEFORE + 4);
 
-  for (const args of [[], ['--new-ledger']]) {
+  for (const args of [[], ['--allow', 'ledger-missing']]) {
     const next = await scene.send(args);
     expect(next, next.stderr).toMatchObject({ status: 7, stdout: '' });
     expect(next.stderr).toContain('error[ledger-replaced]');

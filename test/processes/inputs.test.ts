@@ -39,7 +39,7 @@ describe('one row that cannot be rendered (A3)', () => {
     expect(api.received()).toBe(0);
     expect(scene.endings()).toEqual([]);
 
-    expect(await scene.goOn(['--skip-invalid'])).toMatchObject({ status: 0 });
+    expect(await scene.goOn(['--allow', 'invalid-rows'])).toMatchObject({ status: 0 });
     expect(scene.violations()).toEqual([]);
     const others = scene.endings().filter(({ outcome }) => outcome !== 'accepted');
     expect(others).toMatchObject([{ line: rows + 1, outcome: 'skipped', reason: code }]);

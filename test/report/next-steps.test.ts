@@ -35,18 +35,21 @@ describe('nextSteps of a run that was halted, with recipients left', () => {
 
   it('speaks of the command above where it is the one that continues', () => {
     const [first, last] = nextSteps(halted({ pending: 2 }), 'hello');
-    expect(first?.command).toBe('handbill send hello --amend');
+    expect(first?.command).toBe('handbill send hello --allow input-changed');
     expect(last).toEqual({ text: `${left} The command above continues with them.`, command: null });
   });
   it('repeats it where another command is between', () => {
     const last = nextSteps(halted({ pending: 2, rejected: 1 }), 'hello').at(-1);
-    expect(last).toEqual({ text: `${left} This continues with them:`, command: 'handbill send hello --amend' });
+    expect(last).toEqual({
+      text: `${left} This continues with them:`,
+      command: 'handbill send hello --allow input-changed',
+    });
   });
   it('amends where a row is probably the cause, and says what to do with an approved plan', () => {
-    const next = 'Take it out, and send again with --amend.';
+    const next = 'Take it out, and send again with --allow input-changed.';
     const one = { rule: 'not-authorised', message: 'Refused.', next, at: { file: 'people.csv', line: 8 } } as const;
     const report = withTotals({ accepted: 7, pending: 2 }, { state: 'halted', halt: one });
-    expect(nextSteps(report, 'hello')[0]?.command).toBe('handbill send hello --amend');
+    expect(nextSteps(report, 'hello')[0]?.command).toBe('handbill send hello --allow input-changed');
     const [planned] = nextSteps(report, 'hello', 'p.json');
     expect(planned).toMatchObject({ command: null, text: expect.stringContaining('`exclude: [hello@once]`') });
   });
@@ -62,7 +65,7 @@ describe('nextSteps', () => {
   });
   test.each<[label: string, report: Report, command: string, says: RegExp]>([
     ['in doubt', withTotals({ inDoubt: 1 }), 'handbill doubt list hello-00c0ffee', /never sends to them again/],
-    ['rejected', withTotals({ rejected: 2 }), 'handbill send hello --retry-rejected', /refused 2 recipients/],
+    ['rejected', withTotals({ rejected: 2 }), 'handbill send hello --retry rejected', /refused 2 recipients/],
     ['failed', withTotals({ failed: 1 }), 'handbill send hello', /Nothing was sent to 1 recipient:/],
     [
       'not reached',
@@ -154,7 +157,7 @@ describe('nextSteps', () => {
       'a gate that is shut',
       withTotals({ pending: 3 }, { state: 'halted', halt: { rule: 'canary', message: 'Shut.', next: 'Change it.' } }),
       [
-        ['handbill send hello --amend', /^Shut. Change it.$/],
+        ['handbill send hello --allow input-changed', /^Shut. Change it.$/],
         [null, /^3 recipients still/],
       ],
     ],
@@ -168,7 +171,7 @@ describe('nextSteps', () => {
       withTotals({ rejected: 5 }, { reasons: { rejected: { 'unsupported-channel': 5 } } }),
       [
         [
-          'handbill send hello --retry-rejected --amend',
+          'handbill send hello --retry rejected --allow input-changed',
           /^5 recipients cannot receive the channel. A `fallback` to another/,
         ],
       ],
@@ -176,14 +179,19 @@ describe('nextSteps', () => {
     [
       'who cannot receive the fallback either',
       withTotals({ rejected: 1 }, { steps: SPLIT.steps ?? [], reasons: { rejected: { 'unsupported-channel': 1 } } }),
-      [['handbill send hello --retry-rejected --amend', /^1 recipient cannot receive any of the channels. A /]],
+      [
+        [
+          'handbill send hello --retry rejected --allow input-changed',
+          /^1 recipient cannot receive any of the channels. A /,
+        ],
+      ],
     ],
     [
       'some of those who were refused',
       withTotals({ rejected: 5 }, { reasons: { rejected: { 'unsupported-channel': 3, status: 2 } } }),
       [
-        ['handbill send hello --retry-rejected', /^The API refused 2 recipients/],
-        ['handbill send hello --retry-rejected --amend', /^3 recipients cannot receive/],
+        ['handbill send hello --retry rejected', /^The API refused 2 recipients/],
+        ['handbill send hello --retry rejected --allow input-changed', /^3 recipients cannot receive/],
       ],
     ],
     [

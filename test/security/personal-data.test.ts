@@ -146,7 +146,7 @@ describe('lists on which something is wrong', () => {
       ['validate'],
       ['plan', '.', '-o', 'plan.json'],
       ['send', '.'],
-      ['send', '.', '--skip-invalid'],
+      ['send', '.', '--allow', 'invalid-rows'],
     ]) {
       const { stdout, stderr } = await run(project.root, args);
       expect({ args, leaks: leaks(stdout + stderr) }).toEqual({ args, leaks: [] });

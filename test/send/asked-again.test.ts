@@ -18,7 +18,7 @@ it('a refused recipient gets the message at an address that was corrected since'
   const options = { cwd: here.root, env: {}, now: () => Date.UTC(2026, 10, 21, 9), random: () => 0 };
   expect((await send('hello', options)).report.totals).toMatchObject({ rejected: 1 });
   here.write('hello/people.csv', 'msisdn,id\n+447700900123,1\n');
-  const { report } = await send('hello', { ...options, amend: true, retryRejected: true });
+  const { report } = await send('hello', { ...options, allow: ['input-changed'], retry: 'rejected' });
   expect(report).toMatchObject({ state: 'finished', totals: { recipients: 1, accepted: 1 } });
 });
 
@@ -31,7 +31,7 @@ it('a refused recipient who is retried counts with what is sent now', async () =
     variants: [{ name: 'A' }, { name: 'B', rejected: 1 }],
   });
   here.write('hello/campaign.yaml', campaign('B', 'A', 'x'.repeat(200), 2));
-  const { report } = await send('hello', { ...options, amend: true, retryRejected: true });
+  const { report } = await send('hello', { ...options, allow: ['input-changed'], retry: 'rejected' });
   expect(report).toMatchObject({
     totals: { accepted: 1 },
     sms: { parts: 2, encodings: { 'GSM-7': 1 } },

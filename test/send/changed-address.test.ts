@@ -106,10 +106,14 @@ describe('an address that was corrected after the message had gone out', () => {
     const page = await handbillHere(here.root, ['preview', 'hello', '--env', 'api', '--format', 'html'], AT);
     expect(page.out).toContain(`sent to ${OLD}; the list now says ${NEW}`);
 
-    const sent = await handbillHere(here.root, ['send', 'hello', '--env', 'api', '--yes', '--amend'], AT);
+    const sent = await handbillHere(
+      here.root,
+      ['send', 'hello', '--env', 'api', '--yes', '--allow', 'input-changed'],
+      AT,
+    );
     expect(sent.status).toBe(0);
     expect(sent.out).toContain('sent to +44••••••0101; the list now says +44••••••0102');
-    expect(sent.out).toContain('--resend-changed');
+    expect(sent.out).toContain('--retry corrected');
     const json = await handbillHere(here.root, ['send', 'hello', '--env', 'api', '--yes', '--format', 'json'], AT);
     expect(json.err).toMatch(/address-changed[\s\S]*line 2: sent to \+44•+0101; the list now says \+44•+0102/);
     expect(JSON.parse(json.out)).toMatchObject({
@@ -117,7 +121,7 @@ describe('an address that was corrected after the message had gone out', () => {
     });
     expect((await recordsOf(here))[0]).toMatchObject({ key: '1', to: OLD, listTo: NEW, outcome: 'accepted' });
     const report = await handbillHere(here.root, ['report', 'hello'], AT);
-    expect(report.out).toContain('--resend-changed');
+    expect(report.out).toContain('--retry corrected');
     expect(tos()).toEqual([OLD, OTHER]);
   });
 
@@ -125,13 +129,13 @@ describe('an address that was corrected after the message had gone out', () => {
     using here = project();
     await corrected(here);
     const first = received[0]?.reference;
-    await send('hello', { ...options(here), amend: true });
+    await send('hello', { ...options(here), allow: ['input-changed'] });
     const asked: unknown[] = [];
     const confirm: SendOptions['confirm'] = async ({ resends }) => {
       asked.push(resends);
       return true;
     };
-    const { report } = await send('hello', { ...options(here), resendChanged: true, confirm });
+    const { report } = await send('hello', { ...options(here), retry: 'corrected', confirm });
     expect(asked).toMatchObject([[{ line: 2, to: OLD, listTo: NEW }]]);
     expect(report).toMatchObject({ state: 'finished', totals: { recipients: 2, accepted: 2 } });
     expect(report.changed).toBeUndefined();
@@ -145,7 +149,7 @@ describe('an address that was corrected after the message had gone out', () => {
       messageId: 'm-3',
       earlier: [{ to: OLD, reference: first, messageId: 'm-1' }],
     });
-    expect(await send('hello', { ...options(here), resendChanged: true })).toMatchObject({ started: false, posted: 0 });
+    expect(await send('hello', { ...options(here), retry: 'corrected' })).toMatchObject({ started: false, posted: 0 });
     expect((await decisionsOf(here))[0]).not.toHaveProperty('sentTo');
     expect(received).toHaveLength(3);
   });
@@ -155,17 +159,19 @@ describe('an address that was corrected after the message had gone out', () => {
     const sandbox = { ...options(here), environment: 'sandbox' };
     await send('hello', sandbox);
     here.write('hello/people.csv', list(NEW));
-    const no = { ...sandbox, amend: true, resendChanged: true, confirm: async () => false };
+    const no = { ...sandbox, allow: ['input-changed'], retry: 'corrected', confirm: async () => false } as const;
     await expect(send('hello', no)).rejects.toMatchObject({ exit: 2 });
-    expect((await send('hello', { ...sandbox, amend: true })).report.changed).toMatchObject([{ listTo: NEW }]);
-    const yes = await send('hello', { ...sandbox, resendChanged: true });
+    expect((await send('hello', { ...sandbox, allow: ['input-changed'] })).report.changed).toMatchObject([
+      { listTo: NEW },
+    ]);
+    const yes = await send('hello', { ...sandbox, retry: 'corrected' });
     expect(yes.posted).toBe(1);
   });
 
   it('is corrected and asked for in one start', async () => {
     using here = project();
     await corrected(here);
-    const { report } = await send('hello', { ...options(here), amend: true, resendChanged: true });
+    const { report } = await send('hello', { ...options(here), allow: ['input-changed'], retry: 'corrected' });
     expect(report.totals).toMatchObject({ accepted: 2 });
     expect(tos()).toEqual([OLD, NEW, OTHER]);
   });
@@ -175,8 +181,8 @@ describe('an address that was corrected after the message had gone out', () => {
     await corrected(here);
     for (const address of [NEW, OLD, NEW, THIRD, OLD, NEW]) {
       here.write('hello/people.csv', list(address));
-      await send('hello', { ...options(here), amend: true, resendChanged: true });
-      await send('hello', { ...options(here), resendChanged: true });
+      await send('hello', { ...options(here), allow: ['input-changed'], retry: 'corrected' });
+      await send('hello', { ...options(here), retry: 'corrected' });
     }
     expect(tos()).toEqual([OLD, NEW, THIRD, OTHER]);
     expect(new Set(received.map(({ reference }) => reference)).size).toBe(4);
@@ -190,22 +196,22 @@ describe('an address that was corrected after the message had gone out', () => {
     using here = project();
     await corrected(here);
     await handbillHere(here.root, ['suppress', 'add', NEW], AT);
-    const { report } = await send('hello', { ...options(here), amend: true, resendChanged: true });
+    const { report } = await send('hello', { ...options(here), allow: ['input-changed'], retry: 'corrected' });
     expect(report.reasons).toMatchObject({ skipped: { suppressed: 1 } });
     expect(tos()).toEqual([OLD, OTHER]);
     // The message that was accepted is what counts again once the list says something else.
     here.write('hello/people.csv', list(OLD));
-    const back = await send('hello', { ...options(here), amend: true });
+    const back = await send('hello', { ...options(here), allow: ['input-changed'] });
     expect(back.report.totals).toMatchObject({ accepted: 2, skipped: 0 });
   });
 
   it('is forgotten as a wish where the list is amended before it went out', async () => {
     using here = project();
     await corrected(here);
-    await send('hello', { ...options(here), amend: true });
+    await send('hello', { ...options(here), allow: ['input-changed'] });
     pendingAt(here);
     here.write('hello/people.csv', list(OLD));
-    const { report } = await send('hello', { ...options(here), amend: true });
+    const { report } = await send('hello', { ...options(here), allow: ['input-changed'] });
     expect(report).toMatchObject({ state: 'finished', totals: { accepted: 2 } });
     expect(report.changed).toBeUndefined();
     expect(tos()).toEqual([OLD, OTHER]);
@@ -214,7 +220,7 @@ describe('an address that was corrected after the message had gone out', () => {
   it('goes out with the next start where the first was killed before the claim, as the preview shows it', async () => {
     using here = project();
     await corrected(here);
-    await send('hello', { ...options(here), amend: true });
+    await send('hello', { ...options(here), allow: ['input-changed'] });
     pendingAt(here);
     const shown = await previewRows('hello', { cwd: here.root, env: {}, now: () => NOON, environment: 'api' });
     const bodies: string[] = [];
@@ -230,15 +236,15 @@ describe('an address that was corrected after the message had gone out', () => {
   it('is in doubt where the process was killed behind the claim, and nothing sends it again by itself', async () => {
     using here = project();
     await corrected(here);
-    await send('hello', { ...options(here), amend: true });
+    await send('hello', { ...options(here), allow: ['input-changed'] });
     pendingAt(here, { row: 0, step: 0, to: NEW, key: '1' });
-    for (const resendChanged of [true, false]) {
-      const { exit, report } = await send('hello', { ...options(here), resendChanged });
+    for (const more of [{ retry: 'corrected' }, {}] as const) {
+      const { exit, report } = await send('hello', { ...options(here), ...more });
       expect([exit, report.totals.inDoubt]).toEqual([4, 1]);
     }
     expect(tos()).toEqual([OLD, OTHER]);
     here.write('hello/people.csv', list(THIRD));
-    const { report } = await send('hello', { ...options(here), amend: true, resendChanged: true });
+    const { report } = await send('hello', { ...options(here), allow: ['input-changed'], retry: 'corrected' });
     expect(report.changed).toMatchObject([{ to: NEW, listTo: THIRD, outcome: 'in-doubt' }]);
     expect(tos()).toEqual([OLD, OTHER]);
   });
@@ -246,10 +252,10 @@ describe('an address that was corrected after the message had gone out', () => {
   it('is not sent to again by way of a doubt or a refusal, where the list has it once more', async () => {
     using here = project();
     await corrected(here);
-    await send('hello', { ...options(here), amend: true });
+    await send('hello', { ...options(here), allow: ['input-changed'] });
     pendingAt(here, { row: 0, step: 0, to: NEW, key: '1' });
     here.write('hello/people.csv', list(OLD));
-    await send('hello', { ...options(here), amend: true });
+    await send('hello', { ...options(here), allow: ['input-changed'] });
     const resolve = ['doubt', 'resolve', '--line', '2', '--yes', '--by', 'me'];
     const [run] = (
       JSON.parse((await handbillHere(here.root, ['runs', '--format', 'json'], AT)).out) as { runs: { run: string }[] }
@@ -257,7 +263,7 @@ describe('an address that was corrected after the message had gone out', () => {
     const again = [...resolve, run?.run ?? '', '--resend', '--accept-duplicates'];
     expect((await handbillHere(here.root, again, AT)).status).toBe(2);
     expect((await handbillHere(here.root, [...resolve, run?.run ?? '', '--as', 'rejected'], AT)).status).toBe(0);
-    const { report } = await send('hello', { ...options(here), retryRejected: true });
+    const { report } = await send('hello', { ...options(here), retry: 'rejected' });
     expect(report.totals).toMatchObject({ accepted: 1, rejected: 1 });
     expect(tos()).toEqual([OLD, OTHER]);
   });
@@ -265,9 +271,9 @@ describe('an address that was corrected after the message had gone out', () => {
   it('is forgotten with everything else when personal data is taken out', async () => {
     using here = project();
     await corrected(here);
-    await send('hello', { ...options(here), amend: true, resendChanged: true });
+    await send('hello', { ...options(here), allow: ['input-changed'], retry: 'corrected' });
     here.write('hello/people.csv', list(THIRD));
-    await send('hello', { ...options(here), amend: true });
+    await send('hello', { ...options(here), allow: ['input-changed'] });
     const later = { ...AT, now: () => NOON + 100 * 24 * 3_600_000 };
     expect((await handbillHere(here.root, ['purge', '--older-than', '90d', '--yes'], later)).status).toBe(0);
     const bytes = [...here.contents()].filter(([name]) => name.includes('.handbill')).map(([, content]) => content);
@@ -281,8 +287,8 @@ function pendingAt(here: TestProject, claim?: ClaimRequest): void {
   const ledger = openLedger(here.path('.handbill/ledger.db'), { mode: 'write', nowMs: NOON });
   const [run] = ledger.runs();
   if (run === undefined) throw new Error('the ledger holds a run');
-  expect(ledger.resendChanged(run, NOON)).toBe(1);
-  expect(ledger.resendChanged(run, NOON)).toBe(0);
+  expect(ledger.reopenCorrected(run, NOON)).toBe(1);
+  expect(ledger.reopenCorrected(run, NOON)).toBe(0);
   const started = ledger.start(run, NOON).run;
   if (claim !== undefined) expect(ledger.commit(started, [], [claim], NOON)).toEqual(['claimed']);
   ledger.close();

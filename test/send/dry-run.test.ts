@@ -92,7 +92,7 @@ describe('send --dry-run', () => {
     expect(existsSync(join(here.root, '.handbill'))).toBe(false);
   });
 
-  it('refuses a changed list as send does, and shows what --amend would do', async () => {
+  it('refuses a changed list as send does, and shows what --allow input-changed would do', async () => {
     using here = project();
     await handbill(here, ['send', 'hello', '--yes']);
     here.write('hello/people.csv', `${list(NEW)}3,+447700900105,Cem\n`);
@@ -108,19 +108,32 @@ describe('send --dry-run', () => {
       expect(shown.err).toContain(refused.err.slice(0, refused.err.indexOf('help:')).trimEnd());
       expect(shown.out).toContain(`sent to ${ANN}; the list now says ${NEW}`);
     }
-    expect(await dry(here, ['--amend'])).toMatchObject({ status: 0, out: expect.stringContaining('Hi Cem') });
-    expect(await decisions(here, ['--amend'])).toEqual([`done ${NEW}`, `done ${BEN}`, 'send +447700900105']);
-    expect(await decisions(here, ['--amend', '--resend-changed'])).toEqual([
+    expect(await dry(here, ['--allow', 'input-changed'])).toMatchObject({
+      status: 0,
+      out: expect.stringContaining('Hi Cem'),
+    });
+    expect(await decisions(here, ['--allow', 'input-changed'])).toEqual([
+      `done ${NEW}`,
+      `done ${BEN}`,
+      'send +447700900105',
+    ]);
+    expect(await decisions(here, ['--allow', 'input-changed', '--retry', 'corrected'])).toEqual([
       `send ${NEW}`,
       `done ${BEN}`,
       'send +447700900105',
     ]);
     received.length = 0;
-    expect(await handbill(here, ['send', 'hello', '--yes', '--amend', '--resend-changed'])).toMatchObject({
+    expect(
+      await handbill(here, ['send', 'hello', '--yes', '--allow', 'input-changed', '--retry', 'corrected']),
+    ).toMatchObject({
       status: 0,
     });
     expect(received.sort()).toEqual([NEW, '+447700900105']);
-    expect(await decisions(here, ['--resend-changed'])).toEqual([`done ${NEW}`, `done ${BEN}`, 'done +447700900105']);
+    expect(await decisions(here, ['--retry', 'corrected'])).toEqual([
+      `done ${NEW}`,
+      `done ${BEN}`,
+      'done +447700900105',
+    ]);
   });
 
   it('refuses a changed key as send does', async () => {
@@ -131,21 +144,21 @@ describe('send --dry-run', () => {
     const refused = await handbill(here, ['send', 'hello', '--yes']);
     expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('identity-changed') });
     expect(await handbill(here, ['preview', 'hello'])).toEqual(refused);
-    expect(await dry(here, ['--amend'])).toEqual(refused);
+    expect(await dry(here, ['--allow', 'input-changed'])).toEqual(refused);
   });
 
-  it('shows who is tried again with --retry-rejected', async () => {
+  it('shows who is tried again with --retry rejected', async () => {
     using here = project();
     refuses = true;
     await handbill(here, ['send', 'hello', '--yes']);
     expect(await decisions(here)).toEqual([`done ${ANN}`, `done ${BEN}`]);
-    expect(await decisions(here, ['--retry-rejected'])).toEqual([`done ${ANN}`, `send ${BEN}`]);
+    expect(await decisions(here, ['--retry', 'rejected'])).toEqual([`done ${ANN}`, `send ${BEN}`]);
     received.length = 0;
-    await handbill(here, ['send', 'hello', '--yes', '--retry-rejected']);
+    await handbill(here, ['send', 'hello', '--yes', '--retry', 'rejected']);
     expect(received).toEqual([BEN]);
   });
 
-  it('refuses what is late as send does, but for --late', async () => {
+  it('refuses what is late as send does, but for --allow too-late', async () => {
     using here = project();
     await handbill(here, ['send', 'hello', '--yes', '--limit', '1']);
     expect(received).toEqual([ANN]);
@@ -153,7 +166,7 @@ describe('send --dry-run', () => {
     expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('too-late') });
     const shown = await dry(here, [], NOON + 2 * DAY_MS);
     expect(shown).toMatchObject({ status: 2, err: refused.err });
-    expect(await dry(here, ['--late'], NOON + 2 * DAY_MS)).toMatchObject({ status: 0, err: '' });
+    expect(await dry(here, ['--allow', 'too-late'], NOON + 2 * DAY_MS)).toMatchObject({ status: 0, err: '' });
   });
 
   it('means the occurrence that send means, also where that one is over', async () => {
@@ -162,7 +175,7 @@ describe('send --dry-run', () => {
     const refused = await handbill(here, ['send', 'hello', '--yes'], later);
     expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('too-late') });
     expect(await dry(here, [], later)).toMatchObject({ status: 2, err: refused.err });
-    const late = await dry(here, ['--late', '--format', 'json'], later);
+    const late = await dry(here, ['--allow', 'too-late', '--format', 'json'], later);
     expect(late.status).toBe(0);
     expect(JSON.parse(late.out)).toMatchObject({ occurrence: '2026-11-23T09:00:00Z', estimate: { send: 2 } });
     // A preview is of the next one.

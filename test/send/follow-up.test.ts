@@ -310,7 +310,7 @@ it('a message before that goes out again is waited for once more, also at the cl
   const sending = startCli(['send', 'two', '--env', 'test', '--yes', '--quiet'], { cwd: here.root, env: KEY });
   await until('the first request', () => api.received() === 4);
   listed('one', '+447400123459');
-  await sendAt(here, 'one', Date.now(), { amend: true, resendChanged: true });
+  await sendAt(here, 'one', Date.now(), { allow: ['input-changed'], retry: 'corrected' });
   gate.open();
   await sending.done;
   expect(arrived(api)).toContain('one +447400123459');
@@ -368,8 +368,8 @@ describe('a follow-up by hand', () => {
     ledger.close();
     const early = await sendAt(here, 'two', NOON + 3 * DAY);
     expect(early.report.totals).toMatchObject({ accepted: 1, deferred: 2, skipped: 0 });
-    await sendAt(here, 'one', NOON + 3 * DAY, { late: true });
-    const rest = await sendAt(here, 'two', NOON + 6 * DAY, { late: true });
+    await sendAt(here, 'one', NOON + 3 * DAY, { allow: ['too-late'] });
+    const rest = await sendAt(here, 'two', NOON + 6 * DAY, { allow: ['too-late'] });
     expect(rest.report.totals).toMatchObject({ accepted: 3, deferred: 0 });
     expect(arrived(api).filter((one) => one.endsWith(RAVI))).toEqual([`one ${RAVI}`, `two ${RAVI}`]);
   });

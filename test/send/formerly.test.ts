@@ -111,10 +111,10 @@ describe('a campaign that was renamed', () => {
     const line = `send welcome --yes${occurrence === 'once' ? '' : ` --occurrence ${occurrence}`}`;
     // The file has changed, as it may for any reason.
     expect(await handbill(here, line)).toMatchObject({ status: 2, err: expect.stringContaining('input-changed') });
-    expect(await handbill(here, `${line} --amend`)).toMatchObject({ status: 0 });
+    expect(await handbill(here, `${line} --allow input-changed`)).toMatchObject({ status: 0 });
     expect(numbers().toSorted()).toEqual(PEOPLE);
     expect(runsIn(here)).toEqual([`hello@${occurrence}`]);
-    expect((await handbill(here, `${line} --amend`)).out).not.toContain('5 requests');
+    expect((await handbill(here, `${line} --allow input-changed`)).out).not.toContain('5 requests');
     expect(numbers()).toHaveLength(4);
     expect((await handbill(here, 'report welcome')).out).toContain(`hello · api · ${occurrence}`);
     expect(await handbill(here, `preview welcome --occurrence ${occurrence} --quiet`)).toMatchObject({ status: 0 });
@@ -176,9 +176,11 @@ describe('a campaign that was renamed', () => {
     expect(await paused('hello')).toMatchObject({ status: 0 });
     here.write(FILE, campaign('welcome', 'formerly: hello\n'));
     for (const occurrence of ['once', 'next']) {
-      expect(await handbill(here, `send welcome --yes --amend --occurrence ${occurrence}`)).toMatchObject({
-        status: 5,
-      });
+      expect(await handbill(here, `send welcome --yes --allow input-changed --occurrence ${occurrence}`)).toMatchObject(
+        {
+          status: 5,
+        },
+      );
       expect((await handbill(here, `preview welcome --occurrence ${occurrence}`)).err).toContain('paused');
     }
     expect(await handbill(here, 'resume --campaign welcome')).toMatchObject({ status: 0 });
@@ -187,7 +189,7 @@ describe('a campaign that was renamed', () => {
     expect(pausesIn(here)).toEqual(['welcome', 'hello']);
     expect(numbers()).toHaveLength(1);
     await handbill(here, 'resume --campaign welcome');
-    expect(await handbill(here, 'send welcome --yes --amend')).toMatchObject({ status: 0 });
+    expect(await handbill(here, 'send welcome --yes --allow input-changed')).toMatchObject({ status: 0 });
     expect(numbers().toSorted()).toEqual(PEOPLE);
   });
 
@@ -298,7 +300,7 @@ describe('a process with the older file, after the renamed campaign was sent', (
     await sentAsWelcome(here, `send welcome --yes${named}`);
     for (const line of [
       'send hello --yes',
-      'send hello --yes --amend',
+      'send hello --yes --allow input-changed',
       'preview hello',
       'plan hello',
       'send hello --dry-run',
@@ -319,7 +321,7 @@ describe('a process with the older file, after the renamed campaign was sent', (
     here.write(FILE, campaign('welcome', 'formerly: hello\n'));
     await handbill(here, 'send welcome --yes --limit 1');
     older(here);
-    expect(await handbill(here, 'send hello --yes --amend')).toMatchObject({ status: 2 });
+    expect(await handbill(here, 'send hello --yes --allow input-changed')).toMatchObject({ status: 2 });
     expect(numbers()).toHaveLength(1);
   });
 
@@ -328,7 +330,7 @@ describe('a process with the older file, after the renamed campaign was sent', (
     here.write(FILE, campaign('welcome'));
     await handbill(here, 'send welcome --yes --limit 1');
     here.write(FILE, campaign('welcome', 'formerly: hello\n'));
-    expect(await handbill(here, 'send welcome --yes --amend')).toMatchObject({ status: 0 });
+    expect(await handbill(here, 'send welcome --yes --allow input-changed')).toMatchObject({ status: 0 });
     older(here);
     expect(await handbill(here, 'send hello --yes')).toMatchObject({ status: 2 });
     expect(numbers()).toHaveLength(4);

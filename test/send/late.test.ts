@@ -23,7 +23,7 @@ it('continues a run for 24 hours, and later only when it is told to', async () =
   const within = await at(here, START + 24 * HOUR, { limit: 1 });
   expect(within.report.totals).toMatchObject({ accepted: 2, pending: 1 });
   await expect(at(here, START + 24 * HOUR + 1)).rejects.toMatchObject({ code: 'too-late', exit: 2 });
-  const late = await at(here, START + 25 * HOUR, { late: true });
+  const late = await at(here, START + 25 * HOUR, { allow: ['too-late'] });
   expect(late.report).toMatchObject({ state: 'finished', totals: { accepted: 3, pending: 0 } });
   // A finished run is never late: it says that nothing is left.
   expect(await at(here, START + 900 * HOUR)).toMatchObject({ started: false, posted: 0, exit: 0 });
@@ -71,7 +71,7 @@ it('tries rejected recipients again only when it is told to', async () => {
   });
   expect(await at(here, START)).toMatchObject({ exit: 3, posted: 2, report: { totals: { accepted: 1, rejected: 1 } } });
   expect(await at(here, START)).toMatchObject({ exit: 3, posted: 0, started: false });
-  expect(await at(here, START, { retryRejected: true })).toMatchObject({
+  expect(await at(here, START, { retry: 'rejected' })).toMatchObject({
     exit: 3,
     posted: 1,
     report: { totals: { rejected: 1 } },

@@ -81,7 +81,9 @@ describe('the guards of a list', () => {
       expect(err).toContain('The list has 2 recipients; limits.minRecipients asks for 3.');
       expect(err).toContain('2 recipients, 80% fewer than the 10 of monday; limits.change allows 30%.');
       for (const place of ['5:40', '6:26', '6:37']) expect(err).toContain(`campaigns/hello/campaign.yaml:${place}`);
-      expect(err).toContain('--accept-list');
+      for (const code of ['list-too-old', 'list-too-short', 'list-size-changed']) {
+        expect(err).toContain(`If the list is as it should be: --allow ${code} sends to this list once`);
+      }
     }
     expect(received).toBe(10);
     // Nothing of the refused run is in the ledger: the occurrence is free.
@@ -106,9 +108,12 @@ describe('the guards of a list', () => {
     expect(grown).toMatchObject({ status: 2, err: expect.stringContaining('17 recipients, 30.8% more than the 13') });
   });
 
-  it('are passed over once with --accept-list, and the run says so', async () => {
+  it('are passed over once with --allow, and the run says so', async () => {
     using here = project({ more: 'limits: { minRecipients: 5 }\n' });
-    const sent = await handbill(here, 'send hello --yes --accept-list --format json');
+    const sent = await handbill(
+      here,
+      'send hello --yes --allow list-too-old,list-too-short,list-size-changed --format json',
+    );
     expect(sent).toMatchObject({ status: 0, err: expect.stringContaining('warning[list-too-short]') });
     const said = ['The list has 4 recipients; limits.minRecipients asks for 5.'];
     expect(JSON.parse(sent.out)).toMatchObject({ acceptedList: said, totals: { accepted: 4 } });
@@ -125,7 +130,7 @@ describe('the guards of a list', () => {
     expect(await handbill(here, 'send hello --yes')).toMatchObject({ status: 0 });
     expect(received).toBe(4);
     here.write('campaigns/hello/people.csv', rows(2));
-    const amended = await handbill(here, 'send hello --yes --amend');
+    const amended = await handbill(here, 'send hello --yes --allow input-changed');
     expect(amended).toMatchObject({ status: 2, err: expect.stringContaining('list-too-short') });
   });
 
@@ -133,7 +138,10 @@ describe('the guards of a list', () => {
     using here = project({ more: 'limits: { change: 30% }\n', people: 10 });
     await handbill(here, 'send hello --yes --occurrence monday');
     here.write('campaigns/hello/people.csv', rows(0));
-    const empty = await handbill(here, 'send hello --yes --occurrence tuesday --accept-list');
+    const empty = await handbill(
+      here,
+      'send hello --yes --occurrence tuesday --allow list-too-old,list-too-short,list-size-changed',
+    );
     expect(empty).toMatchObject({ status: 0, err: expect.stringContaining('100% fewer than the 10 of monday') });
     await handbill(here, 'send hello --yes --test-to +447700900199');
     here.write('campaigns/hello/people.csv', rows(3));
@@ -141,11 +149,13 @@ describe('the guards of a list', () => {
     expect(next).toMatchObject({ status: 2, err: expect.stringContaining('70% fewer than the 10 of monday') });
   });
 
-  it('go with a plan: made with --accept-list it is sent without, and else it is not made', async () => {
+  it('go with a plan: made with --allow it is sent without, and else it is not made', async () => {
     using here = project({ more: 'limits: { minRecipients: 5 }\n' });
     expect(await handbill(here, 'plan hello -o a.json')).toMatchObject({ status: 2 });
     expect(existsSync(here.path('a.json'))).toBe(false);
-    expect(await handbill(here, 'plan hello -o a.json --accept-list')).toMatchObject({ status: 0 });
+    expect(
+      await handbill(here, 'plan hello -o a.json --allow list-too-old,list-too-short,list-size-changed'),
+    ).toMatchObject({ status: 0 });
     expect(await handbill(here, 'send --plan a.json --dry-run')).toMatchObject({ status: 0 });
     expect(await handbill(here, 'send --plan a.json --yes')).toMatchObject({ status: 0 });
     expect(received).toBe(4);
@@ -181,7 +191,7 @@ describe('due', () => {
 
   it.each([
     ['the campaign allows it', 'limits: { minRecipients: 0 }\n', 'due --yes'],
-    ['it is accepted once', '', 'due --yes --accept-list'],
+    ['it is accepted once', '', 'due --yes --allow list-too-old,list-too-short,list-size-changed'],
     ['a person sends it', '', 'send hello --yes'],
   ])('takes a list without a row where %s', async (_, more, line) => {
     using here = project({ more: `${SCHEDULE}${more}`, people: 0 });

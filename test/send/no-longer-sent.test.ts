@@ -23,7 +23,7 @@ describe('leaves no recipient pending who was refused and is left out by the ame
     expect((await send('hello', options)).report.totals).toMatchObject({ accepted: 1, rejected: 1 });
     here.write('hello/campaign.yaml', campaign(change.where, change.more));
     here.write('hello/people.csv', change.people ?? PEOPLE);
-    const { report } = await send('hello', { ...options, amend: true, retryRejected: true, skipInvalid: true });
+    const { report } = await send('hello', { ...options, allow: ['input-changed', 'invalid-rows'], retry: 'rejected' });
     expect(report).toMatchObject({
       state: 'finished',
       totals: { recipients: 2, accepted: 1, rejected: 0, skipped: 1, pending: 0 },
@@ -75,7 +75,7 @@ fallback: { channel: sms, to: phone, template: { text: "Hi {{name}}" } }
 
   it('is skipped at once, and nothing is left of it when the winner is known', async () => {
     using here = createProject({ 'hello/campaign.yaml': CAMPAIGN, 'hello/people.csv': ROWS });
-    const options = { cwd: here.root, env: {}, now: NOW, random: () => 0, skipInvalid: true };
+    const options = { cwd: here.root, env: {}, now: NOW, random: () => 0, allow: ['invalid-rows'] } as const;
     const before = await send('hello', options);
     expect(before.report.totals).toMatchObject({ deferred: 2, skipped: 1 });
     const after = await send('hello', { ...options, winner: 'A' });

@@ -71,6 +71,9 @@ it('a cell that is not a date refuses the run, with its line and column', async 
   using here = project();
   here.write('visits/people.csv', 'msisdn,visit\n+447400123456,soon\n');
   const { problems } = await preview('visits', { cwd: here.root, now: () => EVENING }).result();
-  expect(problems).toMatchObject([{ code: 'column-type', at: { file: 'visits/people.csv', line: 2 } }]);
+  expect(problems).toMatchObject([
+    { code: 'column-type', at: { file: 'visits/people.csv', line: 2 } },
+    { code: 'invalid-rows', hint: expect.stringContaining('--allow invalid-rows') },
+  ]);
   expect(problems[0]?.message).toContain('"visit" holds');
 });

@@ -14,7 +14,7 @@ it('leaves no recipient pending who was refused, removed from the list and asked
   const options = { cwd: here.root, env: {}, now: () => Date.UTC(2026, 10, 21, 9), random: () => 0 };
   expect((await send('hello', options)).report.totals).toMatchObject({ accepted: 1, rejected: 1 });
   here.write('hello/people.csv', 'msisdn,name\n+447700900123,Ann\n+447700900124,Cid\n');
-  const { report } = await send('hello', { ...options, amend: true, retryRejected: true });
+  const { report } = await send('hello', { ...options, allow: ['input-changed'], retry: 'rejected' });
   expect(report).toMatchObject({
     state: 'finished',
     totals: { recipients: 3, accepted: 2, rejected: 0, skipped: 1, pending: 0 },

@@ -45,15 +45,15 @@ describe('a row that was skipped and is repaired', () => {
     expect(await fates(here)).toMatchObject({ 2: 'accepted', 3: expect.stringContaining('skipped('), 4: 'pending' });
     // The text alone is corrected.
     edit(here, 'Hi', 'Hello');
-    const dry = await handbill(here, 'send', 'c.yaml', '--amend', '--dry-run');
+    const dry = await handbill(here, 'send', 'c.yaml', '--allow', 'input-changed', '--dry-run');
     expect(dry).toMatchObject({ status: 0 });
-    const corrected = await handbill(here, 'send', 'c.yaml', '--amend', '--yes');
+    const corrected = await handbill(here, 'send', 'c.yaml', '--allow', 'input-changed', '--yes');
     expect({ ...corrected, reason }).toMatchObject({ status: 0, reason });
     expect(await fates(here)).toMatchObject({ 2: 'accepted', 3: expect.stringContaining('skipped('), 4: 'accepted' });
     here.write('p.csv', LIST);
     const shown = await handbill(here, 'preview', 'c.yaml', '--format', 'json');
     expect(JSON.parse(shown.out)).toMatchObject({ estimate: { send: 1 } });
-    const repaired = await handbill(here, 'send', 'c.yaml', '--amend', '--yes');
+    const repaired = await handbill(here, 'send', 'c.yaml', '--allow', 'input-changed', '--yes');
     expect(repaired.out).toContain('1 posted in this start');
     expect(await fates(here)).toEqual({ 2: 'accepted', 3: 'accepted', 4: 'accepted' });
   });
@@ -64,11 +64,11 @@ describe('a row that was skipped and is repaired', () => {
     await handbill(here, 'send', 'c.yaml', '--yes');
     expect(await fates(here)).toMatchObject({ 3: 'skipped(suppressed)' });
     edit(here, 'Hi', 'Hello');
-    await handbill(here, 'send', 'c.yaml', '--amend', '--yes');
+    await handbill(here, 'send', 'c.yaml', '--allow', 'input-changed', '--yes');
     expect(await fates(here)).toMatchObject({ 3: 'skipped(suppressed)' });
     await handbill(here, 'suppress', 'remove', BEN);
     edit(here, 'Hello', 'Good day');
-    await handbill(here, 'send', 'c.yaml', '--amend', '--yes');
+    await handbill(here, 'send', 'c.yaml', '--allow', 'input-changed', '--yes');
     expect(await fates(here)).toEqual({ 2: 'accepted', 3: 'accepted', 4: 'accepted' });
   });
 
@@ -77,7 +77,7 @@ describe('a row that was skipped and is repaired', () => {
     await handbill(here, 'send', 'c.yaml', '--yes');
     const before = await fates(here);
     edit(here, 'Hi', 'Hello');
-    await handbill(here, 'send', 'c.yaml', '--amend', '--yes');
+    await handbill(here, 'send', 'c.yaml', '--allow', 'input-changed', '--yes');
     expect(await fates(here)).toEqual(before);
   });
 });
@@ -90,11 +90,11 @@ describe('a finished run whose text changed', () => {
     const refused = await handbill(here, 'send', 'c.yaml', '--yes');
     expect(refused.status).toBe(2);
     expect(refused.err).toMatch(/input-changed[\s\S]*send the changed campaign as another one, with --occurrence NAME/);
-    const text = await handbill(here, 'send', 'c.yaml', '--amend', '--yes');
+    const text = await handbill(here, 'send', 'c.yaml', '--allow', 'input-changed', '--yes');
     expect(text.out).toMatch(/^0 posted in this start/);
     edit(here, 'December', 'January');
     here.write('p.csv', `${LIST}4,+447400123454,Dan\n`);
-    const brief = await handbill(here, 'send', 'c.yaml', '--amend', '--yes', '--format', 'brief');
+    const brief = await handbill(here, 'send', 'c.yaml', '--allow', 'input-changed', '--yes', '--format', 'brief');
     expect(brief.out).toContain('1 posted in this start; 4 of 4 accepted');
   });
 });

@@ -160,7 +160,7 @@ describe('a report that a message was not delivered', () => {
     expect(api.posted.at(-1)).toBe(`SMS ${BOB}`);
   });
 
-  it('stale is worse than never: a day later the message stays as it is, until --late says otherwise', async () => {
+  it('stale is worse than never: a day later the message stays as it is, until --allow too-late says otherwise', async () => {
     await using api = await startApi();
     using project = given(api.url);
     await send('hello', optionsOf(project));
@@ -168,7 +168,7 @@ describe('a report that a message was not delivered', () => {
     receive(project, later, report('undeliverable', { messageId: 'm-1' }));
     expect(await decisionsOf(project, later)).toEqual(['done', 'done']);
     expect((await send('hello', optionsOf(project, later))).started).toBe(false);
-    await send('hello', { ...optionsOf(project, later), late: true });
+    await send('hello', { ...optionsOf(project, later), allow: ['too-late'] });
     expect(api.posted.at(-1)).toBe(`SMS ${ANN}`);
   });
 

@@ -104,9 +104,10 @@ describe('in three zones and more', () => {
       diagnostics: [
         { code: 'invalid-time-zone', at: { line: 2 } },
         { code: 'invalid-time-zone', at: { line: 3 } },
+        { code: 'invalid-rows', message: '2 of 2 rows cannot be sent to.' },
       ],
     });
-    const { report } = await at(here, NOON, { skipInvalid: true });
+    const { report } = await at(here, NOON, { allow: ['invalid-rows'] });
     expect(report.reasons).toEqual({ skipped: { 'bad-row': 2 } });
   });
 

@@ -1,4 +1,4 @@
-import type { Threshold } from '../../src/model.ts';
+import type { Allowable, Retry, Threshold } from '../../src/model.ts';
 import { PROFILES, type Profile } from './behaviour.ts';
 import type { Random } from './random.ts';
 import { BEGINNING, type Edition, type Scene, type SceneKind, type Stage, WINNERS } from './scene.ts';
@@ -16,15 +16,12 @@ export interface StartPlan {
   readonly stopAfterInDoubt: Threshold | null;
   readonly stopAfterRejected: Threshold | null;
   readonly retryStatuses: readonly number[];
-  readonly skipInvalid: boolean;
   /** The list is shorter than the campaign asks for. */
   readonly tooShort: boolean;
-  readonly acceptList: boolean;
+  readonly allow: readonly Allowable[];
+  readonly retry: Retry | null;
   /** The campaign has another name than the one under which the run was begun, and says what it was called before. */
   readonly renamed: boolean;
-  readonly amend: boolean;
-  readonly retryRejected: boolean;
-  readonly late: boolean;
   readonly unconfirmed: boolean;
   /** The list as it is while this start goes on. */
   readonly edited: boolean;
@@ -116,7 +113,7 @@ export interface Common
 /** One start, whatever may happen to it. */
 export function drawStart(random: Random, common: Common): StartPlan {
   const violent = random.chance(0.7);
-  const retryRejected = !common.first && random.chance(0.2);
+  const retry = !common.first && random.chance(0.2) ? 'rejected' : null;
   const afterMs = (): number => random.scale(0.5, 3000);
   return {
     ...common,
@@ -139,13 +136,11 @@ export function drawStart(random: Random, common: Common): StartPlan {
     limit: random.chance(0.1) ? random.whole(1, 12) : null,
     stopAfterInDoubt: random.chance(0.5) ? { count: 1000 } : random.chance(0.2) ? { share: 0.1 } : null,
     stopAfterRejected: random.chance(0.15) ? { count: random.whole(1, 8) } : null,
-    skipInvalid: !random.chance(0.05),
     ...UNGUARDED,
-    amend: random.chance(0.8),
-    retryRejected,
-    late: random.chance(0.7),
+    allow: drawAllow(random),
+    retry,
     unconfirmed: random.chance(0.02),
-    kill: violent && random.chance(0.8) ? drawKill(random, common, retryRejected) : null,
+    kill: violent && random.chance(0.8) ? drawKill(random, common, retry) : null,
     killAfterMs: violent && random.chance(0.25) ? afterMs() : null,
     fault: random.chance(0.15) ? drawFault(random) : null,
     clockStepMs: random.chance(0.1) ? drawStep(random) : 0,
@@ -157,7 +152,18 @@ export function drawStart(random: Random, common: Common): StartPlan {
   };
 }
 
-const UNGUARDED = { tooShort: false, acceptList: false, renamed: false };
+function drawAllow(random: Random): readonly Allowable[] {
+  const skips = !random.chance(0.05);
+  const takesChange = random.chance(0.8);
+  const takesLate = random.chance(0.7);
+  return [
+    ...(skips ? (['invalid-rows'] as const) : []),
+    ...(takesChange ? (['input-changed'] as const) : []),
+    ...(takesLate ? (['too-late'] as const) : []),
+  ];
+}
+
+const UNGUARDED = { tooShort: false, renamed: false };
 
 /**
  * The same history with guards of its list, which some starts fail and some accept, and with new names of its campaign.
@@ -167,7 +173,12 @@ export function withGuardsAndNames(history: HistoryPlan, random: Random): Histor
   const guarded = <T extends StartPlan>(start: T): T => {
     const renamed = random.chance(0.15);
     if (!random.chance(0.12)) return { ...start, renamed };
-    return { ...start, renamed, tooShort: true, acceptList: random.chance(0.4) };
+    return {
+      ...start,
+      renamed,
+      tooShort: true,
+      allow: random.chance(0.4) ? [...start.allow, 'list-too-short'] : start.allow,
+    };
   };
   const starts = history.starts.map((start) => {
     const { beside } = start;
@@ -176,13 +187,13 @@ export function withGuardsAndNames(history: HistoryPlan, random: Random): Histor
   return { ...history, starts };
 }
 
-function drawKill(random: Random, common: Common, retryRejected: boolean): StartPlan['kill'] {
+function drawKill(random: Random, common: Common, retry: StartPlan['retry']): StartPlan['kill'] {
   if (random.chance(0.35)) {
     const loads = common.first || common.edited ? (['beginLoad', 'load', 'discardLoad'] as const) : [];
     const once: [Operation, ...Operation[]] = ['open', 'start', 'start', 'finish', ...loads];
     if (common.first) once.push('finishLoad', 'finishLoad');
     else if (common.edited) once.push('amend', 'amend');
-    if (retryRejected) once.push('retryRejected');
+    if (retry !== null) once.push('reopenRejected');
     if (common.kind === 'tested') once.push('setWinner', 'defer');
     return { site: `${random.pick(['before', 'after'])} ${random.pick(once)}`, nth: 1 };
   }
@@ -234,11 +245,9 @@ export function goodStart(
     limit: null,
     stopAfterInDoubt: null,
     stopAfterRejected: null,
-    skipInvalid: true,
     ...UNGUARDED,
-    amend: true,
-    retryRejected: false,
-    late: true,
+    allow: ['invalid-rows', 'input-changed', 'too-late'],
+    retry: null,
     unconfirmed: false,
     // Only who holds the lock knows that no other process will record what is still claimed.
     lock: 'held',

@@ -189,7 +189,7 @@ interface Look extends Pick<Edition, 'keys' | 'hasBadRows'> {
 
 /** What the real code makes of a list. */
 async function look(plan: Plan, winner: string | null, people: Map<string, string>): Promise<Look> {
-  const stream: Decisions = decisions(plan, { duplicates: duplicatesIn(plan), skipInvalid: false, winner });
+  const stream: Decisions = decisions(plan, { duplicates: duplicatesIn(plan), skipsInvalid: false, winner });
   const expand = plan.expander(BEGINNING);
   const keys = new Set<string>();
   const bodies = new Map<string, string>();

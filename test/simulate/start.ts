@@ -87,7 +87,7 @@ export function beginStart(options: StartOptions): Start {
     if (operation === 'start') options.onStarted();
     if (operation === 'finishLoad' || operation === 'amend') {
       options.onLoaded();
-      if (plan.tooShort && plan.acceptList) world.cover('list accepted');
+      if (plan.tooShort && plan.allow.includes('list-too-short')) world.cover('list accepted');
       else if (plan.tooShort) world.object(`${name} takes a list that its campaign refuses`);
     }
     // Who holds the run is written down, and nothing of the run itself.
@@ -165,15 +165,11 @@ export function beginStart(options: StartOptions): Start {
         options.uncheckedBudget === true ? { ...campaign, environment: { ...environment, budget: null } } : campaign,
       prices,
       suppressions: lists,
-      skipInvalid: plan.skipInvalid,
-      acceptList: plan.acceptList,
+      allow: plan.allow,
       isDue: false,
-      amend: plan.amend,
-      retryRejected: plan.retryRejected,
+      retry: plan.retry,
       limit: plan.limit,
-      resendChanged: false,
       winner: plan.winner,
-      late: plan.late,
       nowMs,
       interrupt: interrupt.signal,
     });

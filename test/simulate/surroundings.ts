@@ -86,7 +86,7 @@ export function named(ledger: Ledger, enter: (operation: Operation) => () => voi
     discardLoad: within('discardLoad', ledger.discardLoad),
     amend: within('amend', ledger.amend),
     start: within('start', ledger.start),
-    retryRejected: within('retryRejected', ledger.retryRejected),
+    reopenRejected: within('reopenRejected', ledger.reopenRejected),
     commit: within('commit', ledger.commit),
     skip: within('skip', ledger.skip),
     defer: within('defer', ledger.defer),

@@ -24,7 +24,7 @@ export type Operation =
   | 'finishLoad'
   | 'discardLoad'
   | 'amend'
-  | 'retryRejected'
+  | 'reopenRejected'
   | 'start'
   | 'commit'
   | 'skip'
@@ -40,7 +40,7 @@ export type Operation =
 /** What may become of a row in one transaction: the rules once more, not taken from the ledger's own. */
 const MOVES: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   start: ['claimed>in-doubt', 'failed>pending', 'deferred>pending'],
-  retryRejected: ['rejected>pending'],
+  reopenRejected: ['rejected>pending'],
   skip: ['pending>skipped'],
   defer: ['pending>deferred'],
   resolve: ['in-doubt>accepted'],
@@ -141,7 +141,7 @@ export function createLedgerView(
       }
       const before = rows;
       rows = now;
-      if (by.operation === 'retryRejected') noteAskedAgain(before, now);
+      if (by.operation === 'reopenRejected') noteAskedAgain(before, now);
       const rules = { world, heard, referenceOf, isSuppressed, isPaused: query.paused.get() !== undefined };
       if (nowList === list) compare(rules, by, before, now);
       else if (list !== -1) compareAmended(world, before, now);

@@ -152,7 +152,7 @@ describe('due', () => {
     folder.write('campaigns/hello/campaign.yaml', scheduled('hello'));
     folder.write('campaigns/bad/campaign.yaml', scheduled('bad'));
     const midnight = '2026-11-21T00:00:00Z';
-    await runHere(['send', 'hello', '--occurrence', midnight, '--late'], { cwd: folder.root });
+    await runHere(['send', 'hello', '--occurrence', midnight, '--allow', 'too-late'], { cwd: folder.root });
     const { status } = await runHere(['due', '--dry-run', '--at', '2026-11-21T00:10:00Z'], {
       cwd: folder.root,
       env: ENV,

@@ -55,7 +55,7 @@ beforeAll(async () => {
     'spring/campaign.yaml': CAMPAIGN,
     'spring/people.csv': people,
   });
-  const args = ['preview', 'spring', '--env', 'live', '--skip-invalid', '--at', '2026-11-21T09:00:00Z'];
+  const args = ['preview', 'spring', '--env', 'live', '--allow', 'invalid-rows', '--at', '2026-11-21T09:00:00Z'];
   const options = { cwd: project.root, env: { HANDBILL_API_KEY: KEY } };
   const page = await runHere([...args, '--format', 'html', '-o', 'spring.html'], options);
   expect(page).toMatchObject({ status: 0, stdout: '' });
@@ -157,14 +157,25 @@ describe('a file of its own', () => {
   });
 
   it('is the same on stdout', async () => {
-    const args = ['preview', 'spring', '--env', 'live', '--skip-invalid', '--at', '2026-11-21T09:00:00Z'];
+    const args = ['preview', 'spring', '--env', 'live', '--allow', 'invalid-rows', '--at', '2026-11-21T09:00:00Z'];
     const { stdout, status } = await runHere([...args, '--format', 'html'], { cwd: project.root });
     expect(status).toBe(0);
     expect(stdout).toBe(readFileSync(project.path('spring.html'), 'utf8'));
   });
 
   it('holds the rows that were asked for, and figures of all', async () => {
-    const args = ['preview', 'spring', '--skip-invalid', '--format', 'html', '-o', 'few.html', '--limit', '30'];
+    const args = [
+      'preview',
+      'spring',
+      '--allow',
+      'invalid-rows',
+      '--format',
+      'html',
+      '-o',
+      'few.html',
+      '--limit',
+      '30',
+    ];
     await runHere(args, { cwd: project.root });
     await using few = await openWatched(browser, `file://${project.path('few.html')}`);
     await settled(few.page);
@@ -217,7 +228,8 @@ describe('what is seen', () => {
         'jsonl',
         '--line',
         String(row?.line),
-        '--skip-invalid',
+        '--allow',
+        'invalid-rows',
       ],
       { cwd: project.root },
     );
@@ -452,7 +464,9 @@ describe('the first screen', () => {
       'spring/campaign.yaml': CAMPAIGN,
       'spring/people.csv': 'msisdn,customer,name,town\nnot given,A,Ann,Bath\n07400 100001,B,Ben,Bath\n',
     });
-    await runHere(['preview', 'spring', '--skip-invalid', '--format', 'html', '-o', 'p.html'], { cwd: other.root });
+    await runHere(['preview', 'spring', '--allow', 'invalid-rows', '--format', 'html', '-o', 'p.html'], {
+      cwd: other.root,
+    });
     await page.goto(`file://${other.path('p.html')}`);
     await settled(page);
     expect(await chosen(page)).toBe('+447400100001');

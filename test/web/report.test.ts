@@ -242,7 +242,7 @@ describe('reasons', () => {
     for (const { advice } of Object.values(REASON_WORDS)) expect(advice).toMatch(/^[A-Z][^\n]{8,110}\.$/);
     expect(reasonAdvice('toString', 'rejected')).toBe('');
     expect(reasonAdvice('of another version', 'rejected')).toBe('');
-    expect(reasonAdvice('status', 'rejected')).toContain('--retry-rejected');
+    expect(reasonAdvice('status', 'rejected')).toContain('--retry rejected');
     expect(reasonAdvice('status', 'in-doubt')).toContain('handbill doubt resolve');
   });
 

@@ -411,7 +411,7 @@ describe('a recipient', () => {
       return await startCli(args, { cwd: project.root, env: { HANDBILL_TEST_KEY: 'key-for-tests-only' } }).done;
     };
     expect((await send()).status).toBe(3);
-    expect((await send('--retry-rejected')).status).toBe(0);
+    expect((await send('--retry', 'rejected')).status).toBe(0);
     await server.close();
     await using pages = await servePages(project.root, { now: Date.now });
     await using watched = await openWatched(browser, `${pages.base}/`);

@@ -102,7 +102,7 @@ test.each(FULL ? [{ who: 'send alone', workers: 0 }, SHARED] : [SHARED])(
 
       const refused = await scene.send([]);
       expect(refused).toMatchObject({ status: 7, stderr: expect.stringContaining('Another server has taken over') });
-      const next = await scene.send(['--new-ledger']);
+      const next = await scene.send(['--allow', 'ledger-taken-over']);
       expect(next.status).toBe(4);
       // Each of them once, whichever process had sent: a request without an answer is in doubt.
       expect(scene.violations({ mostCrashes: all + 4 * (count + 1) })).toEqual([]);

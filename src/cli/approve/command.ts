@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
-import { DEFER_REASONS, DEFER_WORDS } from '../../model.ts';
+import { ALLOWABLE, DEFER_REASONS, DEFER_WORDS } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { present } from '../../operations/options.ts';
 import { type ApproveQuestion, approve, approveStanding, checkApproval } from '../../operations/plan.ts';
@@ -109,13 +109,13 @@ async function run(file: string, flags: ApproveFlags, context: CommandContext): 
 type Facts = readonly (readonly [name: string, value: string | null])[];
 
 /** What a plan of one occurrence sends. */
-function onceFacts({ occurrence, estimate, recipients, skipInvalid }: PlanFile): Facts {
+function onceFacts({ occurrence, estimate, recipients, allow }: PlanFile): Facts {
   const list = recipients === null ? '' : ` of ${safeLine(recipients)}`;
-  const bad = skipInvalid ? ', bad rows are skipped' : '';
   const parts = `${number(estimate.parts)}${laterPartsText(estimate)}`;
   return [
     ['occurrence', occurrence],
-    ['recipients', `${number(estimate.send)}${laterText(estimate)} (${countOf(estimate.rows, 'row')}${list}${bad})`],
+    ...allow.map((code) => ['ALLOWS', ALLOWABLE[code]] as const),
+    ['recipients', `${number(estimate.send)}${laterText(estimate)} (${countOf(estimate.rows, 'row')}${list})`],
     ...DEFER_REASONS.filter((reason) => estimate.deferred[reason] !== undefined).map(
       (reason) => ['deferred', `${reason}: ${DEFER_WORDS[reason].means}`] as const,
     ),
@@ -128,10 +128,9 @@ function onceFacts({ occurrence, estimate, recipients, skipInvalid }: PlanFile):
 }
 
 /** What a standing plan leaves open, and what bounds each run under it. */
-function standingFacts({ standing: { until }, skipInvalid }: StandingPlan, facts: ApproveQuestion['facts']): Facts {
+function standingFacts({ standing: { until } }: StandingPlan, facts: ApproveQuestion['facts']): Facts {
   return [
     ['STANDING', `every occurrence until ${until} (UTC), without another approval`],
-    ['bad rows', skipInvalid ? 'are skipped' : 'refuse the run'],
     ...(facts.length === 0 ? [['NOT SEALED', 'the list; what bounds each run is not known here'] as const] : facts),
   ];
 }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { Diff } from '../../diff/result.ts';
 import { EXIT, HandbillError } from '../../errors.ts';
+import type { Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { diff } from '../../operations/diff.ts';
 import { jsonText } from '../../util/escape.ts';
-import { addExamples, addFormat, addOutput, environmentOption } from '../shared/options.ts';
+import { addAllow, addExamples, addFormat, addOutput, environmentOption } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 import { diffMarkdown } from './markdown.ts';
@@ -21,7 +22,7 @@ const WRITERS: Readonly<Record<(typeof FORMATS)[number], (result: Diff) => strin
 interface Given {
   readonly env: string;
   readonly recipients?: string;
-  readonly skipInvalid?: true;
+  readonly allow?: readonly Allowable[];
   readonly format: (typeof FORMATS)[number];
   readonly output?: string;
   readonly quiet?: true;
@@ -33,9 +34,8 @@ export function configure(command: Command, context: CommandContext): void {
     .argument('<rev>', 'what to compare the work tree with: a branch, tag or commit; or REV..REV2, REV...REV2')
     .argument('[campaign]', 'campaign file, its folder, or its name (default: all of the project)')
     .addOption(environmentOption(context))
-    .option('--recipients <file>', 'read both sides with this list, where it is not in git')
-    .option('--skip-invalid', 'count bad rows as skipped instead of as errors');
-  addFormat(addOutput(command), FORMATS);
+    .option('--recipients <file>', 'read both sides with this list, where it is not in git');
+  addFormat(addOutput(addAllow(command, ['invalid-rows'])), FORMATS);
   addExamples(command, [
     ['handbill diff main', 'what the work tree changes since it left main'],
     ['handbill diff HEAD hello', 'what is not committed yet, of one campaign'],
@@ -51,7 +51,7 @@ export function configure(command: Command, context: CommandContext): void {
         now: context.now,
         env: context.env,
         environment: given.env,
-        skipInvalid: given.skipInvalid === true,
+        ...(given.allow === undefined ? {} : { allow: given.allow }),
         signal: interrupts.signal,
         ...(given.recipients === undefined ? {} : { recipients: given.recipients }),
       });

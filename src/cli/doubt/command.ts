@@ -191,7 +191,7 @@ function stating({ verdict, doubts }: ResolveDoubtsQuestion, width: number): str
 
 const MEANING = {
   accepted: 'recorded as accepted. They are never sent to again.',
-  rejected: 'recorded as rejected. They are sent to again only with --retry-rejected.',
+  rejected: 'recorded as rejected. They are sent to again only with --retry rejected.',
   resend: 'the next send posts once more. Recipients who got the first message get a second one.',
 } as const;
 
@@ -210,7 +210,7 @@ function said(
   const lines = [`${countOf(resolved.length, 'recipient')} ${done}. ${left} in doubt.`];
   if (inDoubt > 0) lines.push(`Who is left:  handbill doubt list ${shellWord(run.id)}`);
   if (leftToSend(report) > 0 && !isTest(report.occurrence)) {
-    const late = isTooLate ? ' --late' : '';
+    const late = isTooLate ? ' --allow too-late' : '';
     lines.push(`To send on:   ${sendCommand(report, campaign, takesPlans ? PLAN_FILE : null)}${late}`);
   }
   return safe(`${lines.join('\n')}\n`);

@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
+import { type Allowable, LIST_CODES } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type DueItem, type DueResult, dueWatched, type WatchedDue } from '../../operations/due.ts';
 import type { Telemetry } from '../../operations/observer.ts';
+
 import { ledgerOption } from '../../operations/project.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
 import { ledgerPrinter } from '../../operations/warnings.ts';
@@ -12,7 +14,7 @@ import { jsonText, safeLine } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { confirm } from '../shared/confirm.ts';
 import {
-  ACCEPT_LIST,
+  addAllow,
   addExamples,
   addFormat,
   addLedger,
@@ -30,7 +32,7 @@ interface DueFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
   readonly at?: number;
-  readonly acceptList?: boolean;
+  readonly allow?: readonly Allowable[];
   readonly ifLocked: 'fail' | 'skip';
   readonly ledger?: string;
   readonly format: 'text' | 'json';
@@ -53,7 +55,6 @@ export function configure(command: Command, context: CommandContext): void {
       'with --dry-run: as if it were then, for example 2026-12-01T09:00:00Z or +14d',
       instant(context),
     )
-    .option('--accept-list', ACCEPT_LIST)
     .addOption(
       new Option('--if-locked <what>', 'when another process holds a run: leave it to that one, or exit 6')
         .choices(['skip', 'fail'])
@@ -61,6 +62,7 @@ export function configure(command: Command, context: CommandContext): void {
     )
     .option('--workers', 'share the runs with every `handbill worker` of a shared ledger')
     .option('--quiet', 'print nothing when all is well');
+  addAllow(command, LIST_CODES);
   addFormat(addLedger(command), ['text', 'json']);
   addMetricsFile(addLog(command));
   addExamples(command, [
@@ -90,7 +92,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       now: context.now,
       environment: flags.env,
       dryRun: flags.dryRun === true,
-      acceptList: flags.acceptList === true,
+      ...(flags.allow === undefined ? {} : { allow: flags.allow }),
       ...(flags.at === undefined ? {} : { at: flags.at }),
       ifLocked: flags.ifLocked,
       workers: flags.workers === true,

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { checkApprovers } from '../../approval/approver-faults.ts';
 import { problem, refuse } from '../../errors.ts';
-import type { Environment } from '../../model.ts';
+import type { Allowable, Environment } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { makePlan, makeStanding, signPlan, toText } from '../../operations/plan.ts';
+import { makePlan, makeStanding, PLANNABLE, signPlan, toText } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project.ts';
 import { costText, doneText, laterText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
@@ -14,7 +14,7 @@ import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
 import { utcText } from '../../util/time.ts';
 import {
-  ACCEPT_LIST,
+  addAllow,
   addExamples,
   addLedger,
   environmentOption,
@@ -34,8 +34,7 @@ interface PlanFlags {
   readonly recipients?: string;
   readonly pipedList?: string;
   readonly ledger?: string;
-  readonly skipInvalid?: boolean;
-  readonly acceptList?: boolean;
+  readonly allow?: readonly Allowable[];
   readonly sign?: string | true;
   readonly output?: string;
   readonly quiet?: boolean;
@@ -48,13 +47,12 @@ export function configure(command: Command, context: CommandContext): void {
     .addOption(environmentOption(context))
     .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
     .option('--recipients <file>', 'take the list from here, inside or outside the project; - is standard input')
-    .option('--skip-invalid', 'skip bad rows instead of refusing the plan')
-    .option('--accept-list', ACCEPT_LIST)
     .option('--standing', STANDING)
     .option('--until <day>', UNTIL)
     .option('--sign [key]', 'sign it with this SSH key, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
     .option('-o, --output <file>', 'write the plan here; without it, to stdout')
     .option('--quiet', 'print nothing when all is well');
+  addAllow(command, PLANNABLE);
   addExamples(addLedger(command), [
     ['handbill plan hello --env production -o hello.plan.json', 'counts, parts, cost'],
     ['handbill send --plan hello.plan.json --yes', 'sends exactly that'],
@@ -79,8 +77,7 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
     ...ledgerOption(flags.ledger, context),
     environment: flags.env,
     ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
-    skipInvalid: flags.skipInvalid === true,
-    acceptList: flags.acceptList === true,
+    ...(flags.allow === undefined ? {} : { allow: flags.allow }),
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
     ...(flags.pipedList === undefined ? {} : { pipedList: flags.pipedList }),
   };
@@ -114,7 +111,7 @@ function isOfEach(flags: PlanFlags): flags is StandingFlags {
   const others = [
     ...(flags.occurrence === undefined ? [] : ['--occurrence']),
     ...(flags.recipients === undefined ? [] : ['--recipients']),
-    ...(flags.acceptList === true ? ['--accept-list'] : []),
+    ...(flags.allow === undefined ? [] : ['--allow']),
   ];
   if (others.length > 0) {
     const hint = 'A standing plan is of every occurrence, and of whatever the list holds then.';

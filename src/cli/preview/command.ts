@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { EXIT, type ExitStatus } from '../../errors.ts';
+import { EXIT, type ExitStatus, SUMMARY_CODE } from '../../errors.ts';
+import type { Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { previewRows } from '../../operations/preview.ts';
 import { ledgerOption } from '../../operations/project.ts';
@@ -10,7 +11,7 @@ import { countOf, number } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import type { Meter } from '../../util/long-work.ts';
 import {
-  ACCEPT_LIST,
+  addAllow,
   addExamples,
   addFormat,
   addLedger,
@@ -27,8 +28,7 @@ import { isWanted, PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './
 interface PreviewFlags {
   readonly env: string;
   readonly occurrence?: string;
-  readonly skipInvalid?: boolean;
-  readonly acceptList?: boolean;
+  readonly allow?: readonly Allowable[];
   readonly winner?: string;
   readonly limit?: number;
   readonly key?: string;
@@ -49,8 +49,6 @@ export function configure(command: Command, context: CommandContext): void {
     .argument('<campaign>', 'campaign file, its folder, or its name')
     .addOption(environmentOption(context))
     .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
-    .option('--skip-invalid', 'skip bad rows instead of refusing them')
-    .option('--accept-list', ACCEPT_LIST)
     .option('--winner <variant>', 'as if this variant had won its test')
     .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber(0, 1e9))
     .option('--key <key>', 'show only this recipient')
@@ -59,7 +57,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--recipients <file>', 'take the list from here, inside or outside the project; - is standard input')
     .option('-o, --output <file>', 'write to a file')
     .option('--quiet', 'print nothing when all is well');
-  addFormat(addLedger(command), PREVIEW_FORMATS);
+  addFormat(addLedger(addAllow(command)), PREVIEW_FORMATS);
   addExamples(command, [
     ['handbill preview campaigns/hello', 'the first 20 messages, and what all of them come to'],
     ['handbill preview hello --key +447700900123', 'one recipient'],
@@ -91,8 +89,7 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
     env: context.env,
     environment: flags.env,
     ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
-    skipInvalid: flags.skipInvalid === true,
-    acceptList: flags.acceptList === true,
+    ...(flags.allow === undefined ? {} : { allow: flags.allow }),
     ...(flags.at === undefined ? {} : { at: flags.at }),
     ...(flags.winner === undefined ? {} : { winner: flags.winner }),
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
@@ -122,7 +119,8 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
       context.err(`--limit ${most}: ${posts}; the rest is left to the next start.\n`);
     }
     const warnings = [...ofList, ...shown.warnings, ...changedInPreview(changed, shown.plan.campaign)];
-    const said = [...problems.slice(0, 20), ...warnings];
+    const first = problems.filter(({ code }, at) => at < 20 || code === SUMMARY_CODE);
+    const said = [...first, ...warnings];
     if (said.length > 0 && !(flags.quiet === true && problemCount === 0)) {
       context.err(
         formatDiagnostics(said, { colour: context.colour.err, limit: 40, total: problemCount + warnings.length }),

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../../errors.ts';
+import { type Allowable, RETRIES, type Retry } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import type { WatchedListening } from '../../operations/observer.ts';
 import { readPlan } from '../../operations/plan.ts';
@@ -7,14 +8,14 @@ import { ledgerOption } from '../../operations/project.ts';
 import { sendWatched } from '../../operations/send.ts';
 import { exitOf } from '../../operations/send-options.ts';
 import { changedWarning, ledgerPrinter, zonelessWarning } from '../../operations/warnings.ts';
-import { type AnyPlanFile, acceptsList, isStanding } from '../../plan/plan-file.ts';
+import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { zonelessOf } from '../../report/next-steps.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safe } from '../../util/escape.ts';
 import { ratePerSecond } from '../../util/units.ts';
 import { confirm } from '../shared/confirm.ts';
 import {
-  ACCEPT_LIST,
+  addAllow,
   addExamples,
   addFormat,
   addLedger,
@@ -43,19 +44,14 @@ interface SendFlags {
   readonly concurrency?: number;
   readonly rate?: number;
   readonly ifLocked: 'fail' | 'skip';
-  readonly skipInvalid?: boolean;
-  readonly acceptList?: boolean;
-  readonly amend?: boolean;
-  readonly late?: boolean;
+  readonly allow?: readonly Allowable[];
   readonly wait?: boolean;
   readonly workers?: boolean;
   readonly listen?: number | true;
   readonly listenFor?: number;
-  readonly retryRejected?: boolean;
-  readonly resendChanged?: boolean;
+  readonly retry?: Retry;
   readonly winner?: string;
   readonly recipients?: string;
-  readonly newLedger?: boolean;
   readonly ledger?: string;
   readonly format: 'text' | 'brief' | 'json' | 'jsonl';
   readonly quiet?: boolean;
@@ -92,10 +88,6 @@ export function configure(command: Command, context: CommandContext): void {
         .choices(['fail', 'skip'])
         .default('fail', 'fail'),
     )
-    .option('--skip-invalid', 'skip bad rows instead of refusing the run')
-    .option('--accept-list', ACCEPT_LIST)
-    .option('--amend', 'continue a run although its inputs changed')
-    .option('--late', 'continue a run that is older than 24 hours')
     .option('--wait', 'stay until windows have opened and pauses of a canary are over')
     .option('--workers', 'share the run with every `handbill worker` of a shared ledger')
     .option(
@@ -104,25 +96,22 @@ export function configure(command: Command, context: CommandContext): void {
       wholeNumber(0, 65_535),
     )
     .option('--listen-for <time>', 'with --listen: stay so long after the last report (default: 2m)', time)
-    .option(
-      '--retry-rejected',
-      'try recipients again that the API refused; with --limit, those beyond it stay rejected',
+    .addOption(
+      new Option(
+        '--retry <which>',
+        'send again: to recipients that the API refused (with --limit, the others stay rejected), or a second message to addresses that were corrected since, which shows who, and asks',
+      ).choices(RETRIES),
     )
-    .option('--resend-changed', 'send to addresses that were corrected since the message went out; shows who, and asks')
     .option('--winner <variant>', 'the variant for all recipients outside the test')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
-    .option(
-      '--new-ledger',
-      'begin a new ledger although this project has sent before, or trust a shared one that another server took over',
-    )
     .option('--quiet', 'print nothing when all is well');
-  addFormat(addLedger(command), ['text', 'brief', 'json', 'jsonl']);
+  addFormat(addLedger(addAllow(command)), ['text', 'brief', 'json', 'jsonl']);
   addMetricsFile(addLog(command));
   addExamples(command, [
     ['handbill send hello --env production --test-to +447700900123', 'to yourself, first'],
     ['handbill send campaigns/hello', 'to the sandbox'],
     ['handbill send hello --env production --limit 100', 'the first hundred'],
-    ['handbill send hello --env production --amend --dry-run', 'what the corrected list would change'],
+    ['handbill send hello --env production --allow input-changed --dry-run', 'what the corrected list would change'],
     ['handbill send --plan hello.plan.json --yes', 'exactly what was planned'],
   ]).action(async (target: string | undefined, flags: SendFlags) => {
     await run(target, flags, command, context);
@@ -170,15 +159,10 @@ async function run(
         ...optional('limit', flags.limit),
         ...optional('concurrency', flags.concurrency),
         ...optional('ratePerSecond', flags.rate),
-        newLedger: flags.newLedger === true,
-        ...optional('skipInvalid', flags.skipInvalid),
-        ...optional('acceptList', flags.acceptList),
-        amend: flags.amend === true,
-        late: flags.late === true,
+        ...optional('allow', flags.allow),
+        ...optional('retry', flags.retry),
         wait: flags.wait === true,
         workers: flags.workers === true,
-        retryRejected: flags.retryRejected === true,
-        resendChanged: flags.resendChanged === true,
         ...optional('winner', flags.winner),
         confirm: async (question) => {
           if (flags.yes === true) return true;
@@ -260,19 +244,14 @@ async function dryRun(target: string, { flags, planFile, command }: DryRun, cont
   const previewed = {
     env: planFile?.environment ?? flags.env,
     format,
-    skipInvalid: flags.skipInvalid ?? ofOne?.skipInvalid ?? false,
-    acceptList: flags.acceptList ?? (ofOne !== undefined && acceptsList(ofOne)),
+    allow: [...(ofOne?.allow ?? []), ...(flags.allow ?? [])],
     ...optional('occurrence', flags.occurrence ?? ofOne?.occurrence),
     ...optional('recipients', flags.recipients ?? ofOne?.recipients ?? undefined),
     ...optional('winner', winner),
     ...optional('ledger', ledger),
     ...optional('quiet', quiet),
     start: {
-      amend: flags.amend === true,
-      late: flags.late === true,
-      retryRejected: flags.retryRejected === true,
-      resendChanged: flags.resendChanged === true,
-      newLedger: flags.newLedger === true,
+      ...optional('retry', flags.retry),
       ...optional('limit', limit),
       ...optional('planFile', planFile),
       ...optional('recipients', flags.recipients),
@@ -294,20 +273,8 @@ function formatOfRun({ format }: SendFlags): 'text' | 'brief' | 'json' {
 /** What a test has of its own, and what is about the list, which it leaves as it is. */
 const TEST_FLAGS: readonly string[] = ['line', 'key', 'variant'];
 const LIST_FLAGS: readonly string[] = [
-  ...[
-    'plan',
-    'occurrence',
-    'limit',
-    'skipInvalid',
-    'acceptList',
-    'amend',
-    'late',
-    'wait',
-    'workers',
-    'listen',
-    'listenFor',
-  ],
-  ...['retryRejected', 'resendChanged', 'winner', 'dryRun'],
+  ...['plan', 'occurrence', 'limit', 'wait', 'workers', 'listen', 'listenFor'],
+  ...['retry', 'winner', 'dryRun'],
 ];
 
 function refuseMixed(command: Command, { testTo }: SendFlags): void {
@@ -352,7 +319,7 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
       ...optional('recipients', flags.recipients),
       ...optional('concurrency', flags.concurrency),
       ...optional('ratePerSecond', flags.rate),
-      newLedger: flags.newLedger === true,
+      ...optional('allow', flags.allow),
       signal: signals.first,
       cutSignal: signals.second,
       confirm: async (asked) => {

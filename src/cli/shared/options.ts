@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, problem } from '../../errors.ts';
+import { ALLOWABLE_CODES, type Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
+
 import { instantMs } from '../../util/time.ts';
 import { durationMs } from '../../util/units.ts';
 
@@ -100,7 +102,6 @@ export function addMetricsFile(command: Command): Command {
   );
 }
 
-/** What `--accept-list` does, for every command that has it. */
 export const STANDING = 'for every occurrence until a day, whatever its list holds: needs no list';
 export const UNTIL = 'with --standing: the last day, in UTC, such as 2026-12-31';
 
@@ -108,5 +109,11 @@ export function untilMissing(): Diagnostic {
   return problem('usage', 'A standing approval has a last day.', { hint: 'Add it: --until 2026-12-31' });
 }
 
-export const ACCEPT_LIST =
-  'take the list this once, although it is too old, too short or of another size than the last';
+/** `--allow`, which may be given several times; the operation checks the codes. */
+export function addAllow(command: Command, codes: readonly Allowable[] = ALLOWABLE_CODES): Command {
+  const sentence = `go on although handbill refuses, by the code of the refusal; several with commas: ${codes.join(', ')}`;
+  return command.option('--allow <code>', sentence, (text: string, before: readonly string[] = []) => [
+    ...before,
+    ...text.split(',').map((code) => code.trim()),
+  ]);
+}

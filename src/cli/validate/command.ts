@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { EXIT, problem, refuse } from '../../errors.ts';
+import type { Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ledgerOption } from '../../operations/project.ts';
 import { checkCampaigns, type Metered, type ValidateOptions } from '../../operations/validate.ts';
-import { addExamples, addFormat, addLedger, instant } from '../shared/options.ts';
+import { addAllow, addExamples, addFormat, addLedger, instant } from '../shared/options.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
 import { printValidation, VALIDATION_FORMATS, type ValidationFormat } from './print.ts';
@@ -19,12 +20,11 @@ export function configure(command: Command, context: CommandContext): void {
       '--recipients <file>',
       'check this list instead of that of the campaign; name one campaign with it; - is standard input',
     )
-    .option('--skip-invalid', 'count bad rows as skipped instead of refusing them')
     .option('--at <instant>', 'as if it were then, for example 2026-12-01T09:00:00Z or +1d', instant(context))
     .option('-o, --output <file>', 'write to this file, whole or not at all; what is wrong is shown on stderr too')
     .option('-q, --quiet', 'print nothing when all is well')
     .option('-w, --watch', 'check again whenever a file of the campaigns changes, until Ctrl-C (exit status 130)');
-  addLedger(addFormat(command, VALIDATION_FORMATS));
+  addLedger(addFormat(addAllow(command, ['invalid-rows']), VALIDATION_FORMATS));
   addExamples(command, [
     ['handbill validate', 'every campaign below this folder'],
     ['handbill validate hello', 'campaigns/hello/campaign.yaml'],
@@ -37,12 +37,12 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill validate --format junit -o handbill.xml', 'for GitLab, Jenkins and others'],
   ]);
   command.action(async (paths: readonly string[], given: Given) => {
-    const { recipients, skipInvalid, at, quiet = false, format, output } = given;
+    const { recipients, allow, at, quiet = false, format, output } = given;
     const options = {
       cwd: context.cwd,
       env: context.env,
       ...(recipients === undefined ? {} : { recipients }),
-      ...(skipInvalid === undefined ? {} : { skipInvalid }),
+      ...(allow === undefined ? {} : { allow }),
       ...(at === undefined ? {} : { at }),
       ...ledgerOption(given.ledger, context),
     };
@@ -75,7 +75,7 @@ async function watch(
 
 interface Given {
   readonly recipients?: string;
-  readonly skipInvalid?: true;
+  readonly allow?: readonly Allowable[];
   readonly at?: number;
   readonly quiet?: true;
   readonly watch?: true;

@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { problem, refuse } from '../../errors.ts';
+import { ALLOWABLE } from '../../model.ts';
 import { shownLedger } from '../../util/ledger-address.ts';
 import type { Connection, Param, Value } from '../connection.ts';
 import type { Ledger, LedgerOptions, PlaceFacts } from '../ledger.ts';
@@ -44,20 +45,15 @@ function ask(
  */
 export function openShared(
   address: string,
-  {
-    nowMs,
-    busyTimeoutMs = BUSY_TIMEOUT_MS,
-    newLedger = false,
-    mustExist = false,
-    witness,
-  }: Omit<LedgerOptions, 'mode'>,
+  { nowMs, busyTimeoutMs = BUSY_TIMEOUT_MS, allow = [], mustExist = false, witness }: Omit<LedgerOptions, 'mode'>,
 ): Ledger {
   return opened(address, busyTimeoutMs, (asker) => {
     checkDurable(asker);
-    if (!asker.server.exists && mustExist && !newLedger) throw ledgerMissing(asker.path);
+    if (!asker.server.exists && mustExist && !allow.includes('ledger-missing')) throw ledgerMissing(asker.path);
     if (!asker.server.exists) make(asker, nowMs);
     const { newestMs, timeline } = held(asker);
-    if (timeline !== asker.server.timeline) changeTimeline(asker, timeline, newLedger, witness);
+    if (timeline !== asker.server.timeline)
+      changeTimeline(asker, timeline, allow.includes('ledger-taken-over'), witness);
     checkClock({ path: asker.path, newestMs }, nowMs);
     return ledgerOver(connectionOf(asker));
   });
@@ -218,9 +214,8 @@ function changeTimeline(
     return;
   }
   const message = `Another server has taken over (timeline ${former}, now ${now}). It may lack the last that was sent.`;
-  const hint =
-    'Compare with the reports of the API who was sent to. Only if nothing is missing, go on: send --new-ledger.';
-  throw unusable('ledger-unusable', asker.path, message, hint);
+  const hint = `Compare with the reports of the API who was sent to. Only if nothing is missing: ${ALLOWABLE['ledger-taken-over']}`;
+  throw unusable('ledger-taken-over', asker.path, message, hint);
 }
 
 function make(asker: Asker, nowMs: number): void {

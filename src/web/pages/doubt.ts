@@ -238,7 +238,7 @@ export function doubtQuestionPage(view: View, { run, as, lines, messageId, note 
   const meaning =
     as === 'accepted'
       ? 'They are recorded as accepted, and never sent to again.'
-      : 'They are recorded as rejected. They are sent to again only with --retry-rejected.';
+      : 'They are recorded as rejected. They are sent to again only with --retry rejected.';
   const shown = lines
     .slice(0, 50)
     .map((line) => view.formats.number(line))

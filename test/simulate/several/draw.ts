@@ -192,7 +192,7 @@ function drawTurn(random: Random, cast: Cast, { at, campaigns, edited, begun }: 
     const wait = random.chance(0.05);
     const plan: StartPlan = {
       ...drawn,
-      late: true,
+      allow: [...drawn.allow, 'too-late'],
       clockStepMs: 0,
       clockStepAfter: null,
       suppressAfter: null,

@@ -1,0 +1,54 @@
+import type { Code } from '../errors.ts';
+
+/**
+ * Refusals that a user may override with `--allow CODE`, each with what handbill does then, as the refusal says it. No other
+ * code can be allowed.
+ */
+export const ALLOWABLE = {
+  'input-changed':
+    '--allow input-changed continues the run with what changed: final outcomes stay, all other recipients get the new content.',
+  'too-late': '--allow too-late sends what is left, however old it is.',
+  'list-too-old': '--allow list-too-old sends to this list once, however old it is.',
+  'list-too-short': '--allow list-too-short sends to this list once, however short it is.',
+  'list-size-changed': '--allow list-size-changed sends to this list once, whatever its size.',
+  'invalid-rows': '--allow invalid-rows skips these rows and sends to the others.',
+  'ledger-missing': 'send --allow ledger-missing begins an empty ledger, which knows no recipient of earlier runs.',
+  'second-ledger': 'send --allow second-ledger sends with this ledger, which knows no recipient of the other one.',
+  'ledger-taken-over':
+    'send --allow ledger-taken-over trusts this server: recipients whose message it does not know are sent to again.',
+} as const satisfies Partial<Record<Code, string>>;
+
+export type Allowable = keyof typeof ALLOWABLE;
+
+/** All of them, in the order of the table. */
+export const ALLOWABLE_CODES = Object.keys(ALLOWABLE) as readonly Allowable[];
+
+/** Refusals for the size and age of a list. */
+export const LIST_CODES: readonly Allowable[] = ['list-too-old', 'list-too-short', 'list-size-changed'];
+
+/** Refusals for the ledger, which differs from machine to machine. */
+export const LEDGER_CODES: readonly Allowable[] = ['ledger-missing', 'second-ledger', 'ledger-taken-over'];
+
+/** Refusals for what is sent: a plan seals which of them it allows, and a start with the plan can add none. */
+export const SEALED_CODES: readonly Allowable[] = [...LIST_CODES, 'invalid-rows'];
+
+/** Codes that people ask to allow and that cannot be, each with the reason. */
+export const NEVER_ALLOWED = {
+  'identity-changed': 'Recipients of earlier messages would look new, and get a second one.',
+  'not-approved': 'Approvers decide what is sent, and not the person who sends it.',
+  'commit-refused': '`git` in handbill.yaml decides which commits are sent.',
+  clock: 'With a wrong clock, windows, caps and deadlines are wrong.',
+  fence: 'A fence is there so that no other address is ever sent to: change `only` or `redirect` in handbill.yaml.',
+  paused: 'A person ordered the pause: `handbill resume` ends it.',
+  'over-budget': 'A `budget` is raised in handbill.yaml, where reviewers see it.',
+  'former-name': 'Two campaigns would share the history of one, and recipients would get the message twice.',
+  'too-many-recipients': 'A limit is raised in the campaign (`limits.maxRecipients`), where reviewers see it.',
+  'too-many-parts': 'A limit is raised in the campaign (`limits.maxParts`), where reviewers see it.',
+  'too-expensive': 'A limit is raised in the campaign (`limits.maxCost`), where reviewers see it.',
+  'no-price': 'What has no price cannot be compared with a limit: add the price to the price list.',
+} as const satisfies Partial<Record<Code, string>>;
+
+/** The recipients that a start sends to again: `corrected` sends a second message, to an address that was corrected since the first. */
+export const RETRIES = ['rejected', 'corrected'] as const;
+
+export type Retry = (typeof RETRIES)[number];
