@@ -162,9 +162,9 @@ function refusal(attempt: Attempt, status: number, context: ClassifyContext): Ve
     return unsupported(context, { error }); // F1, before a first 404 says that the address is wrong
   }
   if (status === 429 || status === 425 || context.wire.retryStatuses.includes(status)) {
-    const reason = status === 429 ? 'rate-limited' : 'status';
-    if (throttled) return verdict('pending', reason, { halt: 'throttled', retryAfterMs: wait, error }); // F5, rule 10
-    return verdict('rejected', reason, { again: true, retryAfterMs: wait, error }); // F4, F5, F6, G2 with the opt-in
+    // Never about the recipient: used up, it waits for a later start. F4, F5, F6, rule 10, G2 with the opt-in.
+    const halt = throttled ? 'throttled' : null;
+    return verdict('pending', 'rate-limited', { again: !throttled, halt, retryAfterMs: wait, error });
   }
   if (context.firstAnswer && (status === 404 || status === 405 || status === 410)) {
     return verdict('pending', 'wrong-address', { halt: 'wrong-address', error }); // F1, rule 10

@@ -143,6 +143,8 @@ export interface PendingRow {
   readonly used: readonly Channel[];
   /** Messages that went to earlier addresses of the recipient; absent: none. */
   readonly resend?: number;
+  /** The API was too busy for it (`rate-limited`); absent: no. */
+  readonly isLimited?: true;
   /**
    * The message of the step before, which was accepted but did not reach the recipient according to a report. This step
    * begins when it is claimed.

@@ -38,7 +38,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
     'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
   );
   const nextPending = connection.query(
-    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel, resend FROM recipients
+    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel, resend, reason FROM recipients
       WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
       AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY row LIMIT ?5`,
   );
@@ -109,7 +109,16 @@ function pendingOf(page: StepPage, first: StepRow, channel: Channel): PendingRow
 }
 
 function pendingRow(row: StepRow, step: number, used: readonly Channel[]): PendingRow {
-  return { row: Number(row[0]), step, key: String(row[1]), attempts: Number(row[2]), used, ...resendOf(row[4]) };
+  const isLimited = row[5] === 'rate-limited' ? { isLimited: true as const } : {};
+  return {
+    row: Number(row[0]),
+    step,
+    key: String(row[1]),
+    attempts: Number(row[2]),
+    used,
+    ...resendOf(row[4]),
+    ...isLimited,
+  };
 }
 
 function jsonOrNull(value: unknown): string | null {

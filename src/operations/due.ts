@@ -646,7 +646,9 @@ function waitsOf(
   const counts = ledger.counts(run);
   // When the first waiting recipient may be sent to, if all recipients that are left wait.
   const untilMs = run.figures?.['opensAtMs'];
-  const others = counts.some(({ outcome }) => outcome === 'pending' || outcome === 'failed');
+  const others = counts.some(
+    ({ outcome, reason }) => (outcome === 'pending' && reason !== 'rate-limited') || outcome === 'failed',
+  );
   const waits = typeof untilMs === 'number' && !others && !isDecidedEarly(ledger, run, send.canary, nowMs);
   return {
     waitsUntilMs: waits ? untilMs : null,

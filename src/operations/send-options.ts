@@ -138,5 +138,6 @@ export interface SendResult {
 export function exitOf(report: Report): ExitStatus {
   if (report.halt !== null && report.state === 'halted') return EXIT.halted;
   if (report.totals.inDoubt > 0) return EXIT.inDoubt;
-  return report.totals.rejected + report.totals.failed > 0 ? EXIT.unsent : EXIT.done;
+  const limited = report.reasons['pending']?.['rate-limited'] ?? 0;
+  return report.totals.rejected + report.totals.failed + limited > 0 ? EXIT.unsent : EXIT.done;
 }

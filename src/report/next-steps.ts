@@ -162,6 +162,11 @@ function waitSteps(report: Report, again: string, amended: string | null, format
 
 function waitText({ reasons, opensAt }: Report, formats: Formats): string | null {
   const outside = outsideOf(reasons);
+  const limited = reasons['pending']?.['rate-limited'] ?? 0;
+  if (limited > 0) {
+    const who = `The API was too busy for ${formats.count(limited, 'recipient')}, who ${limited === 1 ? 'waits' : 'wait'}`;
+    return opensAt === undefined ? who : `${who} until ${minuteText(opensAt)}`;
+  }
   const paused = pausedOf(reasons);
   const at = opensAt === undefined ? null : minuteText(opensAt);
   const many = formats.count(outside + paused, 'recipient');

@@ -65,7 +65,7 @@ export const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   },
   'rate-limited': {
     means: 'the API kept asking to wait',
-    advice: 'Set a lower `send.rate`, then send with `--retry rejected`.',
+    advice: 'Set a lower `rate`, and run again after the time that the API asked for.',
   },
   'unsupported-channel': {
     means: 'cannot receive this channel',

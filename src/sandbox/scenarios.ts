@@ -128,7 +128,7 @@ const STATUSES: readonly (readonly [status: number, becomes: string, headers?: R
   [422, REJECTED],
   [423, REJECTED],
   [424, REJECTED],
-  [425, 'tried again, then rejected'],
+  [425, 'tried again, then pending'],
   [426, REJECTED],
   [428, REJECTED],
   [431, REJECTED],
@@ -149,7 +149,7 @@ const STATUSES: readonly (readonly [status: number, becomes: string, headers?: R
 
 const THROTTLES: readonly Scenario[] = [
   throttle('429', true, 1, 'seconds', 'accepted at the second attempt'),
-  throttle('430', false, 1, 'seconds', 'tried again, then rejected'),
+  throttle('430', false, 1, 'seconds', 'tried again, then pending'),
   throttle('432', true, 2, 'date', 'accepted at the second attempt'),
   throttle('433', true, null, 'seconds', 'accepted at the second attempt'),
   throttle('434', false, 3600, 'seconds', 'pending; the run stops'),

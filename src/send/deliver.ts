@@ -246,6 +246,8 @@ function note(facts: Attempt, verdict: Verdict, context: SendContext): Verdict {
   if (isRecognised(verdict)) context.progress.recognised = true;
   if (verdict.outcome === 'accepted') context.slowStart.accepted();
   if (facts.status === 429) context.slowStart.throttled();
+  if (verdict.reason === 'rate-limited') context.progress.asked(verdict.retryAfterMs);
+  if (facts.status !== null && !context.stopped.aborted) context.stop.answered(facts.status);
   return verdict;
 }
 
@@ -393,6 +395,7 @@ function applyOutcome(
   record(due, attempt, from, facts, verdict, verdict.outcome, context);
   if (verdict.retryAfterMs !== null) context.rateLimiter.hold(verdict.retryAfterMs);
   context.progress.finished(verdict.outcome);
+  if (verdict.reason === 'rate-limited' && verdict.halt === null) context.progress.limited(context.now());
   // What still comes in after a signal did not end this start.
   if (!context.stopped.aborted) context.stop.note(verdict, { ...about, step: due.step, status: facts.status });
   return DONE;

@@ -17,7 +17,11 @@ export interface PendingRows {
 /** Few, so that V8 is done with them while they are young: two batches are kept at a time. */
 const BATCH = 400;
 
-export function createPendingRows(pending: (afterRow: number, limit: number) => readonly PendingRow[]): PendingRows {
+/** @param isWaiting - whether a pending row is not wanted yet; default: none is */
+export function createPendingRows(
+  pending: (afterRow: number, limit: number) => readonly PendingRow[],
+  isWaiting?: (row: PendingRow) => boolean,
+): PendingRows {
   let ahead: readonly PendingRow[] = [];
   let next = 0;
   let last = -1;
@@ -44,6 +48,7 @@ export function createPendingRows(pending: (afterRow: number, limit: number) => 
         if (candidate === undefined || candidate.row > row) return false;
         next += 1;
         if (candidate.row === row) {
+          if (isWaiting?.(candidate) === true) return false;
           wanted.set(row, candidate);
           return true;
         }

@@ -17,6 +17,10 @@ export interface Progress {
   finished(state: OutcomeState): void;
   /** When the window of a waiting recipient opens, or the pause of the canary is over; in ms since 1970. */
   opens(atMs: number): void;
+  /** The API asked to wait before it takes a message, for so long; null: it did not say how long. */
+  asked(retryAfterMs: number | null): void;
+  /** The attempts of a recipient are used up, and the API asked to wait each time. */
+  limited(nowMs: number): void;
 }
 
 export interface Figures {
@@ -31,6 +35,8 @@ export interface Figures {
   opensAtMs?: number;
   /** When the winner of a test is found, in ms since 1970. */
   winnerAtMs?: number;
+  /** Recipients that the API was too busy for are not sent to before this, in ms since 1970. */
+  limitedUntilMs?: number;
   /** What the run waits for, and until when (ms since 1970); null while it sends. */
   waits: { readonly why: 'canary' | 'window' | 'reports'; readonly untilMs: number } | null;
 }
@@ -47,10 +53,14 @@ export interface ProgressWithLatency extends Progress {
   readonly times: Latency;
 }
 
+/** How long recipients wait that the API was too busy for, where it never said how long. */
+const LIMITED_MS = 15 * 60_000;
+
 export function createProgress(): ProgressWithLatency {
   const finished = { accepted: 0, rejected: 0, failed: 0, skipped: 0, deferred: 0, 'in-doubt': 0, pending: 0 };
   const figures: Figures = { posted: 0, retried: 0, finished, toDo: 0, waits: null };
   const times = createLatency();
+  let longestMs: number | null = null;
   return {
     figures,
     times,
@@ -68,6 +78,14 @@ export function createProgress(): ProgressWithLatency {
     opens(atMs) {
       figures.opensAtMs = Math.min(atMs, figures.opensAtMs ?? atMs);
     },
+    asked(retryAfterMs) {
+      if (retryAfterMs !== null) longestMs = Math.max(retryAfterMs, longestMs ?? 0);
+    },
+    limited(nowMs) {
+      const untilMs = Math.max(nowMs + (longestMs ?? LIMITED_MS), figures.limitedUntilMs ?? 0);
+      figures.limitedUntilMs = untilMs;
+      this.opens(untilMs);
+    },
   };
 }
 
@@ -79,6 +97,7 @@ export function addFigures(before: JsonObject | null, progress: ProgressWithLate
   const earlier = (name: string): number => (typeof before?.[name] === 'number' ? before[name] : 0);
   const latency = createLatency(readLatency(before?.['latency']));
   latency.merge(progress.times.save());
+  const limitedUntilMs = Math.max(earlier('limitedUntilMs'), progress.figures.limitedUntilMs ?? 0);
   return {
     // Fewer than the run has begun: the figures of the others were never written.
     starts: earlier('starts') + 1,
@@ -88,6 +107,7 @@ export function addFigures(before: JsonObject | null, progress: ProgressWithLate
     latency: { ...latency.save() },
     ...(progress.figures.opensAtMs === undefined ? {} : { opensAtMs: progress.figures.opensAtMs }),
     ...(progress.figures.winnerAtMs === undefined ? {} : { winnerAtMs: progress.figures.winnerAtMs }),
+    ...(limitedUntilMs === 0 ? {} : { limitedUntilMs }),
     ...(before?.['winner'] === undefined ? {} : { winner: before['winner'] }),
   };
 }

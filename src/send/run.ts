@@ -1,6 +1,6 @@
 import { HandbillError } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import type { RunRecord } from '../ledger/records.ts';
+import type { PendingRow, RunRecord } from '../ledger/records.ts';
 import type { Commit, Halt, RunState, StepCount } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
 import { asksReports, createCanary, createGate, type Gate, judgeReports, type OnWait } from './canary.ts';
@@ -71,8 +71,12 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const { progress, groupCommit, stop } = work;
 
   const pending = (after: number, count: number) => ledger.pending(run, after, count);
+  const isWaiting = waitingRows(options.run, progress, now());
   const pendingRows = () =>
-    createPendingRows(options.unreached ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending);
+    createPendingRows(
+      options.unreached ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending,
+      isWaiting,
+    );
   const isAnyLeft = (): boolean => pending(-1, 1).length > 0 || (options.unreached ?? 0) > 0;
   progress.figures.toDo = loaded?.size ?? sumOf(before, 'pending') + (options.unreached ?? 0);
   options.onStart?.(part === null ? progress.figures : part.figures(progress.figures));
@@ -85,6 +89,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
       .catch((error: unknown) => work.fail(error));
   await groupCommit.flush();
   await part?.rest(work);
+  if (!work.stopped.aborted) stop.ended();
   if (remembered !== null) {
     remembered.keep(groupCommit.unwritten);
     remembered.posted += progress.figures.posted;
@@ -114,6 +119,20 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   if (trouble !== null && ledgerError === null && changed === null) throw trouble;
   const opensAtMs = all.figures.opensAtMs ?? null;
   return { run: ended, state, halt, recovered, posted, opensAtMs, figures: all.figures, ledgerError };
+}
+
+/** Recipients that the API was too busy for wait until the time that it asked for. */
+function waitingRows(
+  { figures }: RunRecord,
+  progress: Pick<Progress, 'opens'>,
+  nowMs: number,
+): ((row: PendingRow) => boolean) | undefined {
+  const untilMs = figures?.['limitedUntilMs'];
+  if (typeof untilMs !== 'number' || untilMs <= nowMs) return undefined;
+  return ({ isLimited }) => {
+    if (isLimited === true) progress.opens(untilMs);
+    return isLimited === true;
+  };
 }
 
 /** Recipients that wait for the winner of a test wait until it is found. */

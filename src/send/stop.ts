@@ -14,6 +14,10 @@ import { wholePart } from '../util/units.ts';
 export interface Stop {
   /** Takes the final verdict of one recipient in this start; the first rule that applies is kept. */
   note(verdict: Verdict, about?: About): void;
+  /** Takes the status of each answer, of attempts that are followed by another one too. */
+  answered(status: number): void;
+  /** The list has ended, and nothing is in flight. */
+  ended(): void;
   /** Takes a recipient who cannot receive the first channel step and is sent the next one. */
   fellBack(): void;
   /** The gate of the canary is shut: `figure` says which figure shuts it. */
@@ -65,7 +69,7 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   refusals:
     'Look at the reasons in `handbill report`, correct the campaign, and send again with --allow input-changed.',
   'api-down': 'Check the network and `baseUrl`, then send again: failed recipients are tried again.',
-  throttled: 'The API asked to wait for a long time. Send again later, perhaps with a lower `rate`.',
+  throttled: 'The API asked to wait. Set a lower `rate` for this environment in handbill.yaml, and send again later.',
   canary:
     'No other recipients were sent to. Look at `handbill report`; when it is right to go on all the same, change `send.canary` and send again with --allow input-changed.',
   'input-changed': 'Put it back as it was, or send again with --allow input-changed: final outcomes stay.',
@@ -77,6 +81,8 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
 const FIRST_REFUSALS = 20;
 const DOUBTS_IN_A_ROW = 5;
 const FAILURES_IN_A_ROW = 5;
+const TOO_MANY = 429;
+const THROTTLED_IN_A_ROW = 20;
 
 export interface StopContext {
   /** Recipients that can be in flight at once. */
@@ -109,6 +115,8 @@ export function createStop(context: StopContext): Stop {
   let doubts = 0;
   let doubtsInARow = 0;
   let failuresInARow = 0;
+  let answers = 0;
+  let throttledInARow = 0;
 
   const keep = (first: Halt): void => {
     if (halt !== null) return;
@@ -116,8 +124,20 @@ export function createStop(context: StopContext): Stop {
     context.onHalt();
   };
   const stop = (rule: HaltRule, message: string, next = NEXT[rule]): void => keep({ rule, message, next });
+  const throttled = (count: number): void => {
+    const all = count === 1 ? 'The only answer was' : `The last ${count} answers were all`;
+    stop('throttled', `${all} 429: the API takes fewer requests than it is sent.`);
+  };
 
   return {
+    answered(status) {
+      answers += 1;
+      throttledInARow = status === TOO_MANY ? throttledInARow + 1 : 0;
+      if (throttledInARow >= THROTTLED_IN_A_ROW) throttled(THROTTLED_IN_A_ROW);
+    },
+    ended() {
+      if (answers > 0 && throttledInARow === answers) throttled(answers);
+    },
     note(verdict, about = {}) {
       const { outcome } = verdict;
       const { step = 0 } = about;

@@ -17,6 +17,9 @@ export const FALLBACK: readonly string[] = [
 /** All recipients get the same text, so that a request may be for several. */
 export const SHARED: readonly string[] = ['channel: sms', 'from: Riverside', 'template: { text: "Hi everybody" }'];
 
+/** A clock of a later start: those that the API was too busy for wait a quarter of an hour. */
+export const LATER = (): number => Date.now() + 20 * 60_000;
+
 /** A scene whose starts go through the library, which is what the command line calls. */
 export interface Told extends Scene {
   /** One start; the shortest waits between attempts. */

@@ -48,7 +48,7 @@ const RULES: readonly [statuses: readonly number[], says: string][] = [
   [[300, 301, 302, 303, 304, 305, 306], 'in-doubt!'],
   [[401, 402, 403, 407], 'pending!'],
   [[408, 499], 'in-doubt'],
-  [[425, 429], 'rejected+'],
+  [[425, 429], 'pending+'],
   [[501, 505], 'pending!'],
   [[511], 'in-doubt!'],
   [[600, 999], 'in-doubt'],
@@ -239,7 +239,7 @@ describe('waits', () => {
     [
       '429 with seconds (F5)',
       { status: 429, retryAfter: '7' },
-      { outcome: 'rejected', reason: 'rate-limited', again: true, retryAfterMs: 7_000, halt: null },
+      { outcome: 'pending', reason: 'rate-limited', again: true, retryAfterMs: 7_000, halt: null },
     ],
     [
       '429 with a date (F5)',
@@ -257,14 +257,14 @@ describe('waits', () => {
     [
       '429 with exactly 15 minutes',
       { status: 429, retryAfter: '900' },
-      { outcome: 'rejected', again: true, retryAfterMs: 900_000, halt: null },
+      { outcome: 'pending', again: true, retryAfterMs: 900_000, halt: null },
     ],
     [
       '429 with more than 15 minutes (F5)',
       { status: 429, retryAfter: '901' },
       { outcome: 'pending', reason: 'rate-limited', again: false, retryAfterMs: 901_000, halt: 'throttled' },
     ],
-    ['425 (F4)', { status: 425 }, { outcome: 'rejected', reason: 'status', again: true }],
+    ['425 (F4)', { status: 425 }, { outcome: 'pending', reason: 'rate-limited', again: true }],
     [
       '503 (G2)',
       { status: 503, retryAfter: '7' },
@@ -278,11 +278,11 @@ describe('waits', () => {
     [
       '503 that may be retried (G2)',
       { status: 503, retryAfter: '7' },
-      { outcome: 'rejected', reason: 'status', again: true, retryAfterMs: 7_000 },
+      { outcome: 'pending', reason: 'rate-limited', again: true, retryAfterMs: 7_000 },
       [503],
     ],
-    ['500 that may be retried', { status: 500 }, { outcome: 'rejected', again: true }, [500]],
-    ['404 that may be retried, first of all', { status: 404 }, { outcome: 'rejected', again: true, halt: null }, [404]],
+    ['500 that may be retried', { status: 500 }, { outcome: 'pending', again: true }, [500]],
+    ['404 that may be retried, first of all', { status: 404 }, { outcome: 'pending', again: true, halt: null }, [404]],
     [
       '401 in the list of retries',
       { status: 401 },

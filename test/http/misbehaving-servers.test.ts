@@ -186,7 +186,7 @@ const CASES: readonly [label: string, row: string, behaviour: Behaviour, expecte
     rawThenReset('HTTP/1.1 400 Bad Request\r\ncontent-length: 100\r\n\r\n{"mess'),
     { phase: 'P3', status: 400, outcome: 'rejected', reason: 'status' },
   ],
-  ['429', 'F6', answer(429, ''), { phase: 'P4', status: 429, outcome: 'rejected', reason: 'rate-limited' }],
+  ['429', 'F6', answer(429, ''), { phase: 'P4', status: 429, outcome: 'pending', reason: 'rate-limited' }],
   ['500', 'G1', answer(500, ''), { phase: 'P4', status: 500, outcome: 'in-doubt', reason: 'status' }],
   ['status 600', 'G5', answer(600, '{}'), { phase: 'P4', status: 600, outcome: 'in-doubt', reason: 'status' }],
   ['status 999', 'G5', answer(999, '{}'), { phase: 'P4', status: 999, outcome: 'in-doubt', reason: 'status' }],

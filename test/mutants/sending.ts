@@ -26,6 +26,30 @@ const TEST_TO = { in: 'cli/send-test.test.ts', only: 'only to testers|uses up' }
 /** How one start brings recipients to outcomes: FAILURES rules 1, 8 to 11. */
 export const SENDING: readonly Mutant[] = [
   {
+    name: 'busy-api-rejects',
+    planted: 'a recipient is rejected when the attempts are used up by 429',
+    edits: [
+      {
+        file: 'src/http/classify.ts',
+        was: `return verdict('pending', 'rate-limited', {`,
+        is: `return verdict('rejected', 'rate-limited', {`,
+      },
+    ],
+    proof: { in: 'send/retry-after.test.ts', only: 'refused each time' },
+  },
+  {
+    name: 'busy-api-asked-at-once',
+    planted: 'a later start does not wait as long as the API asked',
+    edits: [
+      {
+        file: 'src/send/pending-rows.ts',
+        was: 'if (isWaiting?.(candidate) === true) return false;',
+        is: 'if (isWaiting?.(candidate) === null) return false;',
+      },
+    ],
+    proof: { in: 'send/retry-after.test.ts', only: 'waits as long as' },
+  },
+  {
     name: 'claim-after-send',
     planted: 'the row is claimed when the answer is there',
     edits: [

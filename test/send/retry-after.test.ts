@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { sendWatched as send } from '../../src/operations/send.ts';
+import type { SendResult } from '../../src/operations/send-options.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';
 
@@ -37,16 +38,52 @@ it('three attempts for a recipient who is refused each time, and one for all oth
   expect(api.received()).toBe(ROWS - 1 + 3);
   expect(scene.violations()).toEqual([]);
   expect(scene.endings().filter(({ outcome }) => outcome !== 'accepted')).toMatchObject([
-    { outcome: 'rejected', reason: 'rate-limited', attempts: 3 },
+    { outcome: 'pending', reason: 'rate-limited', attempts: 3 },
   ]);
 });
 
+it.each([
+  [null, 14, 16],
+  ['600', 9, 11],
+])(
+  'who was refused each time waits as long as the API asked, with Retry-After %s: not %i minutes',
+  async (...given) => {
+    const [retryAfter, tooSoon, later] = given;
+    const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
+    let isBusy = true;
+    await using api = await startApi((number) => (isBusy && number > ROWS - 1 ? { status: 429, headers } : {}));
+    using scene = createScene({
+      rows: ROWS,
+      baseUrl: api.url,
+      receipts: api.receipts,
+      campaign: 'send: { attempts: 1 }',
+    });
+    const first = await sendAll(scene);
+    isBusy = false;
+    expect([first.exit, first.report.state, first.report.totals.pending]).toEqual([3, 'partial', 1]);
+    const began = Date.now();
+    const second = await sendAll(scene, () => began + tooSoon * 60_000);
+    expect([second.exit, api.received()]).toEqual([3, ROWS]);
+    expect(scene.endings().at(-1)).toMatchObject({ outcome: 'pending', reason: 'rate-limited', httpStatus: 429 });
+    const third = await sendAll(scene, () => began + later * 60_000);
+    expect([third.exit, third.report.state, api.received()]).toEqual([0, 'finished', ROWS + 1]);
+    expect(scene.violations({ starts: [0, ROWS, ROWS] })).toEqual([]);
+  },
+);
+
+it('a start in which every answer is 429 is halted', async () => {
+  await using api = await startApi(() => ({ status: 429 }));
+  using scene = createScene({ rows: 2, baseUrl: api.url, receipts: api.receipts });
+  const { report, exit } = await sendAll(scene);
+  expect([exit, report.halt?.rule, report.totals.pending]).toEqual([5, 'throttled', 2]);
+});
+
 /** With the shortest waits. */
-async function sendAll(scene: Scene): Promise<void> {
-  await send('campaign.yaml', {
+async function sendAll(scene: Scene, now: () => number = Date.now): Promise<SendResult> {
+  return await send('campaign.yaml', {
     cwd: scene.root,
     env: { HANDBILL_API_KEY: CANARY_KEY },
-    now: Date.now,
+    now,
     random: () => 0,
     environment: 'test',
     concurrency: CONCURRENCY,

@@ -45,6 +45,31 @@ function doubtsUntilHalt(context: Partial<StopContext>): number {
   return Number.POSITIVE_INFINITY;
 }
 
+describe('throttled', () => {
+  it('by the last 20 answers, or by all of a shorter start', () => {
+    const { stop } = stopWith();
+    stop.answered(202);
+    for (let i = 0; i < 19; i++) stop.answered(429);
+    stop.ended();
+    expect(stop.halt).toBeNull();
+    stop.answered(429);
+    expect(stop.halt).toMatchObject({ rule: 'throttled', next: expect.stringContaining('`rate`') });
+    const short = stopWith().stop;
+    for (let i = 0; i < 3; i++) short.answered(429);
+    expect(short.halt).toBeNull();
+    short.ended();
+    expect(short.halt).toMatchObject({ rule: 'throttled', message: expect.stringContaining('3 answers') });
+  });
+
+  it('not by another answer among them, and not where none came', () => {
+    const { stop } = stopWith();
+    for (const status of [429, 429, 425, 429]) stop.answered(status);
+    stop.ended();
+    expect(stop.halt).toBeNull();
+    stopWith().stop.ended();
+  });
+});
+
 describe('doubts', () => {
   test.each([
     { what: 'the concurrency where 1% of the list is less', concurrency: 16, rows: 100, limit: 16 },

@@ -264,7 +264,10 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
         if (chance.chance(0.5)) await quiet();
       }
       // The clock is put right, and the server is well.
-      world.setClock(world.latestMs - world.wallMs + 1000);
+      const isLimited = view.rows.some(({ state, reason }) => state === 'pending' && reason === 'rate-limited');
+      // Those that the API was too busy for wait for up to an hour.
+      world.setClock(world.latestMs - world.wallMs + (isLimited ? 3_700_000 : 1000));
+      if (isLimited) world.cover('waits for a busy API');
       const former = chance.chance(0.3) ? [stage.folder(folder), stage.folder(folder)] : [];
       isLast = true;
       resume();

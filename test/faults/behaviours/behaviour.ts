@@ -119,7 +119,7 @@ export const doubtOf = (httpStatus: number, reason: Reason = 'status', halt: Hal
   halt,
 });
 
-export const pending = (httpStatus: number, reason: Reason, halt: HaltRule): Ending => ({
+export const pending = (httpStatus: number, reason: Reason, halt: HaltRule | null = null): Ending => ({
   outcome: 'pending',
   reason,
   httpStatus,

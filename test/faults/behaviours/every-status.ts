@@ -35,8 +35,8 @@ const RULES: readonly Rule[] = [
     ending: (n) => pending(n, 'not-authorised', 'not-authorised'),
   },
   { row: 'F3', statuses: [408, 499], ending: (n) => doubtOf(n) },
-  { row: 'F4', statuses: [425], ending: (n) => rejected(n) },
-  { row: 'F6', statuses: [429], ending: (n) => rejected(n, 'rate-limited') },
+  { row: 'F4', statuses: [425], ending: (n) => pending(n, 'rate-limited') },
+  { row: 'F6', statuses: [429], ending: (n) => pending(n, 'rate-limited') },
   {
     row: 'F1',
     statuses: [404, 405, 410],

@@ -41,7 +41,7 @@ const tooMany = (row: string, says: string, value: string | null, expected: Endi
     plays: [{ answer: value === null ? [429, SAYS] : [429, SAYS, `retry-after: ${value}`] }],
   });
 
-const LIMITED = rejected(429, 'rate-limited');
+const LIMITED = pending(429, 'rate-limited');
 
 /** Whole answers that are no 2xx: the status decides. */
 export const STATUSES: readonly Behaviour[] = [
@@ -89,7 +89,7 @@ export const STATUSES: readonly Behaviour[] = [
     plays: [{ answer: [408, '', 'connection: close'] }, 'end'],
   }),
   status('F3', 499, doubtOf(499)),
-  status('F4', 425, rejected(425)),
+  status('F4', 425, pending(425, 'rate-limited')),
   tooMany('F5', 'with Retry-After: 0', '0', LIMITED),
   tooMany('F5', 'with a date that has just passed', 'Sun, 06 Nov 1994 08:49:37 GMT', LIMITED),
   tooMany('F5', 'with more than 15 minutes', '3600', pending(429, 'rate-limited', 'throttled')),
@@ -115,7 +115,7 @@ export const STATUSES: readonly Behaviour[] = [
     rows: ['G2', 'F5'],
     plays: [{ answer: [503, SAYS, 'retry-after: 3600'] }],
   }),
-  status('G2', 503, rejected(503), {
+  status('G2', 503, pending(503, 'rate-limited'), {
     name: '503 where the project says that it may be sent again',
     environment: '    wire: { retryStatuses: [503] }',
     retryStatuses: [503],
