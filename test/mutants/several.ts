@@ -224,6 +224,18 @@ const SHARED: readonly Mutant[] = [
     proof: shared('taken and refused'),
   },
   {
+    name: 'wait-of-the-first-forgotten',
+    planted: 'when an answer asks to wait for one recipient of a request, and not for the next, nothing waits',
+    edits: [
+      {
+        file: SETTLE,
+        was: 'retryAfterMs ??= applied.retryAfterMs;',
+        is: 'retryAfterMs = applied.retryAfterMs;',
+      },
+    ],
+    proof: { in: 'send/deliver.test.ts', only: 'holds back for as long' },
+  },
+  {
     name: 'answers-by-position',
     planted: 'the answers about the recipients of a request are given out from the end',
     edits: [
