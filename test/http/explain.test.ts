@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { explainAnswer } from '../../src/http/explain.ts';
+import { classifyMany } from '../../src/http/recipient-answers.ts';
+import { stateAnswer } from '../../src/operations/send-test.ts';
+import { ANN, attempt, NOW } from './answers.ts';
+import { wireOf } from './wire.ts';
+
+/** What `send --test-to` prints of an answer. */
+function said(body: string, status = 200): string {
+  const wire = wireOf();
+  const facts = attempt({ body, status });
+  const [verdict] = classifyMany(facts, [ANN], { wire, firstAnswer: false, nowMs: NOW, stopping: false });
+  if (verdict === undefined) throw new Error('There is no verdict.');
+  return stateAnswer(explainAnswer(facts, ANN, verdict, wire));
+}
+
+it.each([
+  [
+    '{"data":{"id":"m-1","state":"queued"},"ref":"ref-ann"}',
+    200,
+    "200, accepted: `/data/state` says success. Message id m-1 at `/data/id`. handbill's reference is at `/ref`.",
+  ],
+  [
+    '{"id":17,"status":"REJECTED"}',
+    200,
+    '200, rejected (refused): `/status` is "REJECTED", which says no. Message id 17 at `/id`. handbill\'s reference did not come back.',
+  ],
+  [
+    '{"code":401}',
+    200,
+    "200, pending (not-authorised): `/code` is 401, which says no. No message id was found. handbill's reference did not come back.",
+  ],
+  [
+    '{"errors":["to +447700900101: no"]}',
+    200,
+    "200, in-doubt (refused): `/errors/0` is there, which says no. No message id was found. handbill's reference did not come back.",
+  ],
+  [
+    '{"ok_then":1}',
+    202,
+    "202, accepted: the status decided: nothing in the body says no. No message id was found. handbill's reference did not come back.",
+  ],
+  [
+    '{"error":"x"}',
+    422,
+    "422, rejected (status): the status decided. No message id was found. handbill's reference did not come back.",
+  ],
+])('says how %s was read', (body, status, says) => {
+  const line = said(body, status);
+  expect(line).toContain(says);
+  expect(line).not.toContain(ANN.to);
+});
