@@ -162,7 +162,7 @@ function refusal(attempt: Attempt, status: number, context: ClassifyContext): Ve
     return unsupported(context, { error }); // F1, before a first 404 says that the address is wrong
   }
   if (status === 429 || status === 425 || context.wire.retryStatuses.includes(status)) {
-    // Never about the recipient: when the attempts are used up, it waits for a later start (F4, F5, F6, G2).
+    // Never about the recipient: when the attempts are used up, it waits for a later start (failures.md, F4, F5, F6, G2).
     const halt = throttled ? 'throttled' : null;
     return verdict('pending', 'rate-limited', { again: !throttled, halt, retryAfterMs: wait, error });
   }
