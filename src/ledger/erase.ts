@@ -1,3 +1,4 @@
+import type { AddressTrace } from '../util/address-trace.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { ErasedRows, EventCounts, Hasher, PurgeStore } from './ledger.ts';
 import { DELETE_BY_MESSAGE, DELETE_BY_REFERENCE, KEEP, KEEP_HASH } from './purge.ts';
@@ -8,7 +9,7 @@ import { otherKey, UNKNOWN_TOPIC } from './suppressions.ts';
  * Takes one person out of the ledger. A person has few rows, so one transaction holds all of it. What it frees is
  * overwritten, and the caller has the file written anew, as after a purge (purge.ts).
  */
-export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): PurgeStore['erase'] {
+export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): Pick<PurgeStore, 'erase' | 'traces'> {
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
 
@@ -47,7 +48,7 @@ export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): 
     statement('UPDATE suppressions SET reason = NULL WHERE address = ? AND reason IS NOT NULL')(address);
   };
 
-  return ({ address, runs: found, drafts, suppressed, hasher }, nowMs) => {
+  const erase: PurgeStore['erase'] = ({ address, runs: found, drafts, suppressed, hasher, trace }, nowMs) => {
     const rows = found.reduce((sum, one) => sum + one.rows.length, 0);
     connection.purge.overwrite();
     return connection.write(nowMs, 10 * (rows + 1), (now) => {
@@ -63,8 +64,13 @@ export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): 
       const more = {
         reports: statement('DELETE FROM delivery_reports WHERE address = ?')(address),
         replies: statement('DELETE FROM replies WHERE sender = ?')(address),
-        unread: statement('DELETE FROM unread_events WHERE instr(lower(body), ?) > 0')(traceOf(address)),
+        unread: eraseUnread(trace),
       };
+      for (const texts of TEXTS) {
+        const where = texts.key.map((name) => `${name} = ?`).join(' AND ');
+        const set = statement(`UPDATE ${texts.table} SET ${texts.text} = ? WHERE ${where}`);
+        for (const one of holding(connection, texts, trace)) set(trace.without(one.text), ...one.at);
+      }
       for (const one of suppressed) {
         if (hasher === null) suppressPlainly(one, now);
         else suppressAsHash(one, hasher, now);
@@ -72,16 +78,63 @@ export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): 
       return [...counts, more].reduce(sumOf);
     });
   };
+
+  const eraseUnread = (trace: AddressTrace): number => {
+    let count = 0;
+    for (const { at } of holding(connection, UNREAD, trace)) {
+      count += statement('DELETE FROM unread_events WHERE number = ?')(...at);
+    }
+    return count;
+  };
+
+  const traces: PurgeStore['traces'] = (address, trace) => ({
+    unread: [...holding(connection, UNREAD, trace)].map(({ at, text }) => {
+      const [received] = query('SELECT received_at FROM unread_events WHERE number = ?').get(...at) ?? [];
+      return { receivedAtMs: Number(received), body: text };
+    }),
+    reports: Number(query('SELECT count(*) FROM delivery_reports WHERE address = ?').get(address)?.[0]),
+    mentions: TEXTS.reduce((sum, texts) => sum + [...holding(connection, texts, trace)].length, 0),
+  });
+  return { erase, traces };
 }
 
 function sumOf(a: EventCounts, b: EventCounts): EventCounts {
   return { reports: a.reports + b.reports, replies: a.replies + b.replies, unread: a.unread + b.unread };
 }
 
-/** What JSON that was not understood holds of an address: a number is written in several ways, the id of a contact may be short. */
-function traceOf(address: string): Value & string {
-  if (address.startsWith('+')) return address.slice(1);
-  return address.includes('@') ? address.toLowerCase() : JSON.stringify(address).toLowerCase();
+/** Texts that people and the API wrote, with the keys of their rows. */
+const TEXTS = [
+  { table: 'delivery_reports', key: ['number'], text: 'error' },
+  { table: 'replies', key: ['number'], text: 'text' },
+  { table: 'attempts', key: ['number'], text: 'error' },
+  { table: 'recipients', key: ['list', 'row', 'step'], text: 'error' },
+] as const;
+const UNREAD = { table: 'unread_events', key: ['number'], text: 'body' } as const;
+
+const PAGE = 1000;
+
+/** The rows of a table whose text holds the address, in pages: each is read before any of it is changed. */
+function* holding(
+  connection: Connection,
+  { table, key, text }: (typeof TEXTS)[number] | typeof UNREAD,
+  trace: AddressTrace,
+) {
+  const keys = key.join(', ');
+  const places = key.map(() => '?').join(', ');
+  // sql: names from the lists above
+  const page = connection.query(
+    `SELECT ${keys}, ${text} FROM ${table} WHERE (${keys}) > (${places}) AND ${text} IS NOT NULL ORDER BY ${keys} LIMIT ${PAGE}`,
+  );
+  for (let after: readonly Value[] = key.map(() => -1); ; ) {
+    const rows = page.all(...after);
+    for (const row of rows) {
+      const found = String(row[key.length]);
+      if (trace.isIn(found)) yield { at: row.slice(0, key.length), text: found };
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE) return;
+    after = last.slice(0, key.length);
+  }
 }
 
 // As CLEAR_ROWS and CLEAR_RESOLUTIONS (purge.ts), in every step of the row.

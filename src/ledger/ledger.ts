@@ -15,6 +15,7 @@ import type {
   UnmatchedReason,
   WebhookEvent,
 } from '../model.ts';
+import type { AddressTrace } from '../util/address-trace.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { SharedTurns } from './connection.ts';
 import type { LedgerError } from './ledger-error.ts';
@@ -494,6 +495,8 @@ export interface PurgeStore {
    * the runs, all of which are finished. Returns which events were deleted.
    */
   erase(erasure: Erasure, nowMs: number): EventCounts;
+  /** What it would take beside the rows and replies of the person. */
+  traces(address: string, trace: AddressTrace): Traces;
   /**
    * Writes the file anew, so that nothing is left in its gaps and free pages, and empties its log. It holds the write
    * lock for about 10 ms a megabyte. If it was not done, try again: `in-use` means that another process sends from a
@@ -525,6 +528,17 @@ export interface Erasure {
   readonly suppressed: readonly string[];
   /** They are suppressed as hashes; null: as they are. */
   readonly hasher: Hasher | null;
+  /** Finds the address in what people and the API wrote. */
+  readonly trace: AddressTrace;
+}
+
+/** What an erasure takes beside the rows, the reports and the replies of a person. */
+export interface Traces {
+  readonly unread: readonly { readonly receivedAtMs: number; readonly body: string }[];
+  /** Reports with the address, of a message or not. */
+  readonly reports: number;
+  /** Errors and replies about others that name the address. */
+  readonly mentions: number;
 }
 
 /** The rows of a person in one run. */

@@ -20,7 +20,7 @@ const SUPPRESSION_ROWS = 1000;
  * because SQLite clears freed cells but not moved ones (of 20,000 rows that had been sent to, 3,377 keys and 1,008 ids
  * were still in the file). Replaced lists are in free pages.
  */
-export function purgeStore(connection: Connection, runs: RunStore): Omit<PurgeStore, 'erase'> {
+export function purgeStore(connection: Connection, runs: RunStore): Omit<PurgeStore, 'erase' | 'traces'> {
   const clearRows = connection.statement(CLEAR_ROWS);
   const clearHistory = [connection.statement(CLEAR_RESOLUTIONS), connection.statement(FORGET_ATTEMPTS)];
   const forgetRows = connection.statement(FORGET_ROWS);

@@ -56,7 +56,7 @@ export function ledgerOver(connection: Connection): Ledger {
     ...suppressionStore(connection),
     reach: (own, rules) => reachOf(connection, own, rules),
     events: { ...eventStore(connection), ...evidenceStore(connection, runs), ...replyStore(connection, runs) },
-    purge: { ...purgeStore(connection, runs), erase: eraser(connection, runs) },
+    purge: { ...purgeStore(connection, runs), ...eraser(connection, runs) },
     copyTo: (path) => connection.copyTo(path),
     close: () => connection.close(),
   };

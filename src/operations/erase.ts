@@ -6,9 +6,11 @@ import type { RunRecord } from '../ledger/records.ts';
 import { otherKey } from '../ledger/suppressions.ts';
 import type { Outcome, Project } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
+import { nationalDigits } from '../recipients/phone.ts';
 import { toKeep } from '../send/deliveries.ts';
 import { mustExist } from '../send/run-lock.ts';
 import { formsOf, listedForm } from '../util/address-form.ts';
+import { traceOf } from '../util/address-trace.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { asker, type Confirm, type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
 import { addressOfKey, namesIn, outcomesAbout } from './person.ts';
@@ -174,7 +176,8 @@ function find(ledger: Ledger, address: string, hasher: Hasher | null, seen: Read
   });
   const outcomes = runs.flatMap((one) => one.outcomes);
   const suppressed = [...new Set([address, ...outcomes.flatMap(addressesOf)])];
-  return { address, runs, drafts, suppressed, hasher, seen: [...all, ...loading].map(({ list }) => list) };
+  const trace = traceOf(address, nationalDigits(address));
+  return { address, runs, drafts, suppressed, hasher, trace, seen: [...all, ...loading].map(({ list }) => list) };
 }
 
 const NONE: ReadonlySet<number> = new Set();

@@ -5,8 +5,10 @@ import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Outcome, SuppressionAnswer } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
+import { nationalDigits } from '../recipients/phone.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
 import { formsOf, kindOf, listedForm } from '../util/address-form.ts';
+import { traceOf } from '../util/address-trace.ts';
 import { type ProjectOptions, resolveOptions } from './options.ts';
 import { joinRepliesOf, projectHere } from './project.ts';
 import { listReplies, type ReceivedReply } from './replies.ts';
@@ -31,6 +33,12 @@ export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' |
   /** In each run that has it, the one started last first. */
   readonly messages: readonly PersonMessage[];
   readonly replies: readonly ReceivedReply[];
+  /** Events with the address that handbill did not understand. */
+  readonly unread: readonly { readonly receivedAt: string; readonly body: string }[];
+  /** Delivery reports that name the address, also of messages that are not known here. */
+  readonly reports: number;
+  /** Errors and replies about others that name the address. `--erase` takes it out of them. */
+  readonly mentions: number;
 }
 
 /**
@@ -52,11 +60,11 @@ export async function person(address: string, options: ProjectOptions = {}): Pro
   const given = address;
   await joinRepliesOf(reading, resolved);
   const known = { given, address: answer.address ?? given, suppressed, entries };
-  const messages = messagesIn(reading, [known.address, address], resolved.now());
+  const held = heldOf(reading, [known.address, address], resolved.now());
   const all = await listReplies(resolved);
   return {
     ...known,
-    messages,
+    ...held,
     replies: all.filter(({ from, key }) => [known.address, address].some((one) => one === from || one === key)),
   };
 }
@@ -104,15 +112,22 @@ function toArgument(to: string): string {
 }
 
 /** The ledger is closed again before replies are read: a process opens it only once at a time. */
-function messagesIn(
+function heldOf(
   { project }: Pick<ProjectReading, 'project'>,
   names: readonly [address: string, key: string],
   nowMs: number,
-): readonly PersonMessage[] {
+): Pick<Person, 'messages' | 'unread' | 'reports' | 'mentions'> {
   const ledger = openExistingLedger(project.ledger, { nowMs });
-  if (ledger === null) return [];
+  if (ledger === null) return { messages: [], unread: [], reports: 0, mentions: 0 };
   try {
-    return newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, names));
+    const [address] = names;
+    const { unread, reports, mentions } = ledger.purge.traces(address, traceOf(address, nationalDigits(address)));
+    return {
+      messages: newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, names)),
+      unread: unread.map(({ receivedAtMs, body }) => ({ receivedAt: new Date(receivedAtMs).toISOString(), body })),
+      reports,
+      mentions,
+    };
   } finally {
     ledger.close();
   }

@@ -531,3 +531,15 @@ function list(value: unknown): readonly unknown[] {
 function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
+
+/** The digits of a number in E.164 behind its country code; null: it is no such number. */
+export function nationalDigits(address: string): string | null {
+  if (!/^\+\d+$/.test(address)) return null;
+  const code = [1, 2, 3].map((length) => address.slice(1, 1 + length)).find((one) => CODES.has(one));
+  return address.slice(1 + (code ?? '').length);
+}
+
+const CODES: ReadonlySet<string> = new Set([
+  ...Object.keys(metadata.country_calling_codes),
+  ...Object.keys(metadata.nonGeographic),
+]);

@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { nationalDigits } from '../../src/recipients/phone.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
+import { traceOf } from '../../src/util/address-trace.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
@@ -251,6 +253,47 @@ describe('nothing is erased', () => {
   });
 });
 
+it('is shown and erased where other texts name the number, however it is spelt', async () => {
+  await send();
+  const spelt = [
+    '44 7400 123456',
+    '+44 (0)7400 123456',
+    '07400/123456',
+    '０７４００１２３４５６',
+    'tel:+44.7400.123.456',
+  ];
+  const reply = {
+    kind: 'reply',
+    replyId: 'r1',
+    from: BOB,
+    to: null,
+    channel: 'sms',
+    reference: null,
+    messageId: null,
+  } as const;
+  const open = openLedger(ledger(), { mode: 'write', nowMs: Date.now() });
+  open.events.record(
+    [
+      ...spelt.map((odd) => ({ kind: 'unread' as const, body: JSON.stringify({ odd }) })),
+      { kind: 'unread', body: JSON.stringify({ odd: BOB }) },
+      { ...reply, text: 'Ask Ann, 07400 123 456, please', meaning: 'answer', atMs: null },
+    ],
+    { nowMs: Date.now(), source: 'webhook', environment: 'production' },
+  );
+  open.close();
+  const shown = JSON.parse((await run('person', ANN, '--format', 'json')).out);
+  expect(shown.unread).toHaveLength(spelt.length);
+  expect(shown.mentions).toBe(1);
+  const { status, out } = await erase('--format', 'json');
+  expect([status, JSON.parse(out).events.unread]).toEqual([0, spelt.length]);
+  const left = bytes();
+  for (const one of [...spelt, '07400 123 456']) expect(left).not.toContain(Buffer.from(one).toString('latin1'));
+  expect(left).toContain('Ask Ann, [erased], please');
+  expect(left).toContain(BOB);
+  const after = JSON.parse((await run('person', ANN, '--format', 'json')).out);
+  expect([after.unread, after.mentions]).toEqual([[], 0]);
+});
+
 it.each(['purge', 'erase'])('killed before the file was written anew: the next %s goes on', async (next) => {
   await send();
   const hasher = createHasher(Buffer.from(KEY));
@@ -258,8 +301,9 @@ it.each(['purge', 'erase'])('killed before the file was written anew: the next %
   const [found] = open.runs();
   if (found === undefined) throw new Error('it was sent');
   open.purge.begin();
+  const trace = traceOf(ANN, nationalDigits(ANN));
   const rows = [{ run: found, rows: [0], keys: ['cust-77'], kept: [] }];
-  open.purge.erase({ address: ANN, runs: rows, drafts: [], suppressed: [ANN], hasher }, Date.now());
+  open.purge.erase({ address: ANN, runs: rows, drafts: [], suppressed: [ANN], hasher, trace }, Date.now());
   open.close();
   expect(existsSync(`${ledger()}.purge`)).toBe(true);
   const { status } = next === 'purge' ? await run('purge', '--older-than', '90d', '--yes') : await erase();

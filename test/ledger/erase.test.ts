@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import type { Erasure, Ledger } from '../../src/ledger/ledger.ts';
 import type { NextChannelStep, RunRecord } from '../../src/ledger/records.ts';
 import { createReference } from '../../src/plan/reference.ts';
+import { nationalDigits } from '../../src/recipients/phone.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
+import { traceOf } from '../../src/util/address-trace.ts';
 import { bytesOf, fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
@@ -80,6 +82,7 @@ function erasure(run: RunRecord, changes: Partial<Erasure> = {}): Erasure {
     drafts: [],
     suppressed: [ANN, EMAIL],
     hasher,
+    trace: traceOf(ANN, nationalDigits(ANN)),
     ...changes,
   };
 }

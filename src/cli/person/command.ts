@@ -144,7 +144,7 @@ const ELSEWHERE = `Not in the ledger, so look there too:
   the messaging provider
 As long as a list has the person, the next run records them as skipped: take them out of the lists first.`;
 
-function asText({ address, suppressed, entries, messages, replies }: Person): string {
+function asText({ address, suppressed, entries, messages, replies, unread, reports, mentions }: Person): string {
   const active = entries.filter((entry) => entry.active);
   const lists = active.map(({ list, topic, campaigns }) => `${list}${onlyFor(topic, campaigns)}`);
   const isPart = suppressed === false && active.length > 0;
@@ -158,6 +158,13 @@ function asText({ address, suppressed, entries, messages, replies }: Person): st
       ...messages.map(messageLine),
       `Replies     ${replies.length === 0 ? 'none' : replies.length}`,
       ...replies.map(replyLine),
+      `Reports     ${reports === 0 ? 'none' : reports}`,
+      ...(unread.length === 0
+        ? []
+        : [`Unread      ${countOf(unread.length, 'event')} that handbill did not understand`]),
+      ...(mentions === 0
+        ? []
+        : [`Mentioned   in ${countOf(mentions, 'error or reply', 'errors or replies')} about others`]),
       '',
     ].join('\n'),
   );
