@@ -99,7 +99,7 @@ for (const [where, listed, other] of SPELLINGS) {
     const root = await givenProject(listed);
     expect((await handbillHere(root, ['send', 'c.yaml', '--quiet'], ENV)).status).toBe(0);
     await writeFile(join(root, 'people.csv'), `msisdn\n${other}\n`);
-    await handbillHere(root, ['send', 'c.yaml', '--amend'], ENV);
+    await handbillHere(root, ['send', 'c.yaml', '--allow', 'input-changed'], ENV);
     const { out } = await handbillHere(root, ['report', '--format', 'json'], ENV);
     expect(JSON.parse(out).requests).toMatchObject({ posted: 1 });
   });
