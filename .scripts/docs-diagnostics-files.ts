@@ -156,15 +156,10 @@ export const FILES = {
       run: 'preview hello',
     },
   },
-  'former-name': {
-    cause:
-      'A name under `formerly` is still used: the runs under it cannot belong to two campaigns. Or a process with an older campaign file means an occurrence that was begun under the new name.',
-    fix: 'Take it out of `formerly`, here or there; or bring the new campaign file to that machine.',
-    example: { files: campaign('formerly: hello') },
-  },
   'duplicate-campaign-name': {
-    cause: 'The ledger knows campaigns by their names: two with one name would share who has been sent to.',
-    fix: 'Give the copy another name.',
+    cause:
+      'The ledger knows a campaign by its `id`, which is its name by default: two with one id would share who has been sent to.',
+    fix: 'Give the copy another name. An `id` must not be the name of another campaign either.',
     example: {
       files: { 'copy/campaign.yaml': withKeys('recipients: ../hello/people.csv\ntemplate: ../hello/hello.hbs') },
       run: 'validate hello/campaign.yaml',

@@ -36,10 +36,10 @@ export const RUNS = {
       run: 'send hello',
     },
   },
-  'history-abandoned': {
+  'former-name': {
     cause:
-      '`name` was changed. It is the identity of a campaign in the ledger, so that all recipients of the old one would get the message again.',
-    fix: 'Name the old one under `formerly`. If it really is another campaign, with the same template, nothing has to be done.',
+      '`name` was changed, or `id` was taken out. Under another id, all recipients would look new and get every occurrence again.',
+    fix: 'Write the `id` under which the ledger knows the campaign. If it is another campaign, write an `id` of its own. See [renaming.md](../renaming.md).',
     example: {
       files: {},
       first: ['send hello'],

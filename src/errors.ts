@@ -53,11 +53,9 @@ export const CODES = {
   'invalid-base-url': 'The base URL of an environment is not one that a key may be sent to.',
   'campaign-not-found': 'No campaign file was found where one was named.',
   'campaign-ambiguous': 'The name of a campaign may mean two files.',
-  'duplicate-campaign-name': 'Two campaign files have the same name, which is their identity in the ledger.',
+  'duplicate-campaign-name': 'The name or the id of a campaign is the name or the id of another one.',
   'former-name':
-    'A former name of a campaign is the name, or a former name, of another one; or this file has a name that is a former one by now.',
-  'history-abandoned':
-    'Recipients had a message already from a campaign that the project has no more: it was perhaps this one, under another name.',
+    'The ledger knows the file or the name of this campaign under another id, and the campaign file has no id.',
   'validity-past': 'The message would expire before it is sent.',
   // Recipients
   'csv-syntax': 'The list is not well-formed CSV.',

@@ -99,8 +99,8 @@ export function readSplit(merged: Merged, report: Report): Omit<Split, 'decides'
     report('/winner', 'invalid-value', 'No recipients are outside the test, so none would get the winner.', hint);
   }
   return {
-    // The first of its names, so that no recipient moves to another variant, or out of a holdout, with a new one.
-    seed: file.seed ?? [file.formerly ?? []].flat()[0] ?? file.name ?? '',
+    // Not the name: with another one, recipients would move to another variant, or out of a holdout.
+    seed: file.seed ?? file.id ?? file.name ?? '',
     holdout: shareAt('/holdout', holdout) ?? 0,
     test: shareAt(isMapping ? '/test/share' : '/test', written),
     winner: chosen,

@@ -187,33 +187,26 @@ async function campaignsBelow(folder: string): Promise<readonly string[]> {
   return campaigns.length > 0 ? campaigns : all;
 }
 
-/** A campaign file and its name, which is its identity in the ledger. */
+/** A campaign file with its name, and with its identity in the ledger. */
 export interface NamedCampaign {
   readonly name: string;
   readonly file: string;
-  /** Names that it had before. */
-  readonly formerly?: readonly string[];
+  readonly id: string;
   /** Where the name is, for the diagnostic. */
   readonly where?: Partial<Diagnostic>;
 }
 
-/** The campaign that has this name, else the one that had it before. */
-export function calledSo<T extends Pick<NamedCampaign, 'name' | 'formerly'>>(
-  campaigns: readonly T[],
-  name: string,
-): T | undefined {
-  return campaigns.find((one) => one.name === name) ?? campaigns.find(({ formerly }) => formerly?.includes(name));
-}
-
-/** An error for every campaign whose name another one has too. */
-export function sameNames(campaigns: readonly NamedCampaign[]): readonly Diagnostic[] {
-  return campaigns.flatMap((campaign) => {
-    const other = campaigns.find((c) => c.name === campaign.name && c.file !== campaign.file);
-    if (other === undefined) return [];
-    const message = `The name "${campaign.name}" belongs to ${other.file} as well.`;
-    const hint = 'Give one of the two another name: the ledger knows campaigns by their names.';
-    return [problem('duplicate-campaign-name', message, { at: { file: campaign.file }, ...campaign.where, hint })];
-  });
+/** The error for a campaign whose name or id is the name or the id of another one; null: there is none. */
+export function sameName(campaign: NamedCampaign, others: readonly NamedCampaign[]): Diagnostic | null {
+  for (const other of others) {
+    const same = [campaign.name, campaign.id].find((one) => one === other.name || one === other.id);
+    if (same === undefined) continue;
+    const [own, its] = [campaign, other].map(({ name }) => (name === same ? 'name' : 'id'));
+    const message = `The ${own} "${same}" is the ${its} of ${other.file} as well.`;
+    const hint = 'Give one of the two another: the ledger knows a campaign by its `id`, which is its name by default.';
+    return problem('duplicate-campaign-name', message, { at: { file: campaign.file }, ...campaign.where, hint });
+  }
+  return null;
 }
 
 /**
@@ -244,32 +237,26 @@ async function peekCampaign(path: string): Promise<string | null> {
   return (await peek(path))?.name ?? null;
 }
 
-/** The same, with the former names of the few campaigns that have any. */
-export async function peek(path: string): Promise<Pick<NamedCampaign, 'name' | 'formerly'> | null> {
+/** The same, with the id. */
+export async function peek(path: string): Promise<Pick<NamedCampaign, 'name' | 'id'> | null> {
   const read = await readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;
   const text = Buffer.from(read.bytes).toString('utf8');
   if (/^\s*\{/.test(text)) {
     // Written as JSON: keys are not at the beginning of lines.
-    const name = valueAt(readYaml(read.bytes, path).yaml?.value, '/name');
-    return typeof name === 'string' && /"(?:template|content|variants)"/.test(text)
-      ? { name, ...formerlyIn(text, read.bytes, path) }
-      : null;
+    const { value } = readYaml(read.bytes, path).yaml ?? {};
+    const [name, id = name] = [valueAt(value, '/name'), valueAt(value, '/id')];
+    if (typeof name !== 'string' || !/"(?:template|content|variants)"/.test(text)) return null;
+    return { name, id: typeof id === 'string' ? id : name };
   }
   // Other files have a name and content too, but no recipients.
   const isCampaign = TEMPLATE.test(text) || (MESSAGE.test(text) && RECIPIENTS.test(text));
   const name = isCampaign ? NAME.exec(text)?.[1] : undefined;
-  return name === undefined ? null : { name, ...formerlyIn(text, read.bytes, path) };
-}
-
-function formerlyIn(text: string, bytes: Uint8Array, path: string): Pick<NamedCampaign, 'formerly'> {
-  if (!text.includes('formerly')) return {};
-  const written = [valueAt(readYaml(bytes, path).yaml?.value, '/formerly')].flat();
-  const formerly = written.filter((name): name is string => typeof name === 'string');
-  return formerly.length === 0 ? {} : { formerly };
+  return name === undefined ? null : { name, id: ID.exec(text)?.[1] ?? name };
 }
 
 const NAME = /^["']?name["']?[ \t]*:[ \t]+["']?([a-z0-9-]{1,64})["']?[ \t]*(?:#.*)?\r?$/m;
+const ID = /^["']?id["']?[ \t]*:[ \t]+["']?([a-z0-9-]{1,64})["']?[ \t]*(?:#.*)?\r?$/m;
 const TEMPLATE = /^["']?template["']?[ \t]*:/m;
 const MESSAGE = /^["']?(?:content|variants)["']?[ \t]*:/m;
 const RECIPIENTS = /^["']?recipients["']?[ \t]*:/m;

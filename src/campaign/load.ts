@@ -6,7 +6,7 @@ import type { Campaign, FollowUp, InputFile } from '../model.ts';
 import { valueAt } from '../util/json.ts';
 import { displayPath, readSmallFile } from '../util/paths.ts';
 import { isSlipOf } from '../util/suggest.ts';
-import { calledSo, campaignNames, type FoundCampaign, findCampaign, type NamedCampaign, sameNames } from './find.ts';
+import { campaignNames, type FoundCampaign, findCampaign, type NamedCampaign, sameName } from './find.ts';
 import { mergeDefaults } from './merge.ts';
 import { normalizeCampaign } from './normalize.ts';
 import { findProject, otherProject, type ProjectPlace, projectOf } from './place.ts';
@@ -151,10 +151,8 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     schedule,
     now: options.now,
   });
-  const twins =
-    checked.value.name === undefined ? [] : twinsOf(found, file, checked.value.name, yaml, siblings, options.cwd);
+  const twin = twinOf(found, file, checked.value, yaml, siblings, options.cwd);
   const circle = campaign?.after == null ? [] : await circleOf(campaign.name, campaign.after, siblings);
-  const former = formerNames(found, checked.value, yaml, siblings, options.cwd);
   const slip =
     merged.file.topic === undefined || !isSlipOf(merged.file.topic, 'essential') ? [] : [almostEssential(merged)];
   const all = [
@@ -166,8 +164,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     ...lists.diagnostics,
     ...diagnostics,
     ...timing,
-    ...twins,
-    ...former,
+    ...(twin === null ? [] : [twin]),
   ];
   const missing = sources.list?.missing;
   const isForPlan = options.withoutList === true && campaign !== null && all.every((d) => d.severity !== 'error');
@@ -205,45 +202,25 @@ async function followedIn(name: string, siblings: readonly NamedCampaign[]): Pro
   const read = file === undefined ? null : await readSmallFile(file, MAX_YAML_BYTES);
   if (file === undefined || read === null || 'fault' in read) return null;
   const after = valueAt(readYaml(read.bytes, file).yaml?.value, '/after/campaign');
-  return typeof after === 'string' ? (calledSo(siblings, after)?.name ?? after) : null;
+  return typeof after === 'string' ? after : null;
 }
 
-/** Two files with one name would be one campaign to the ledger. */
-function twinsOf(
+/** Two files with one id would be one campaign to the ledger; two with one name, to people. */
+function twinOf(
   found: FoundCampaign,
   file: string,
-  name: string,
+  { name, id = name }: { readonly name?: string; readonly id?: string },
   yaml: YamlFile,
   all: readonly NamedCampaign[],
   cwd: string,
-): readonly Diagnostic[] {
-  const others = all.filter((c) => c.file !== found.path && c.name === name);
-  const shown = others.map((c) => ({ name, file: displayPath(c.file, cwd) }));
-  return sameNames([{ name, file, where: whereValue(yaml, '/name') }, ...shown]).filter((d) => d.at?.file === file);
-}
-
-/** A former name takes over the history of its runs, which only one campaign can have. */
-function formerNames(
-  found: FoundCampaign,
-  { name, formerly }: { readonly name?: string; readonly formerly?: string | readonly string[] },
-  yaml: YamlFile,
-  all: readonly NamedCampaign[],
-  cwd: string,
-): readonly Diagnostic[] {
-  const written = formerly === undefined ? [] : [formerly].flat();
-  return written.flatMap((former, i) => {
-    const other = all.find((one) => one.file !== found.path && [one.name, ...(one.formerly ?? [])].includes(former));
-    if (other === undefined && former !== name) return [];
-    const where = whereValue(yaml, typeof formerly === 'string' ? '/formerly' : `/formerly/${i}`);
-    const whose =
-      other === undefined
-        ? 'is the name of this campaign'
-        : other.name === former
-          ? `is the name of ${displayPath(other.file, cwd)}`
-          : `is a former name of ${displayPath(other.file, cwd)} as well`;
-    const hint = 'Runs under a former name belong to one campaign: take the name out, here or there.';
-    return [problem('former-name', `The former name "${former}" ${whose}.`, { ...where, hint })];
-  });
+): Diagnostic | null {
+  if (name === undefined || id === undefined) return null;
+  const others = all.filter((one) => one.file !== found.path);
+  const where = whereValue(yaml, id === name ? '/name' : '/id');
+  return sameName(
+    { name, id, file, where },
+    others.map((one) => ({ ...one, file: displayPath(one.file, cwd) })),
+  );
 }
 
 function byPlace(a: Diagnostic, b: Diagnostic): number {

@@ -35,7 +35,7 @@ interface NormalizeInput {
   readonly inputs: readonly InputFile[];
   readonly suppressions: readonly SuppressionFile[];
   /** The other campaigns of the project. */
-  readonly siblings: readonly Pick<NamedCampaign, 'name' | 'formerly'>[];
+  readonly siblings: readonly Pick<NamedCampaign, 'name' | 'id'>[];
   /** The list is passed on the command line, so that the campaign need not name one. */
   readonly listIsPassed: boolean;
   /** A key was misspelt and has been reported, so that it is not missing as well. */
@@ -75,8 +75,8 @@ export function normalizeCampaign(input: NormalizeInput): {
   const campaign: Omit<Campaign, 'recipients'> = {
     ...main,
     name: file.name ?? '',
-    formerly: formerNames(file.formerly),
-    claimed: input.siblings.flatMap(({ name, formerly = [] }) => [name, ...formerly]),
+    id: file.id ?? file.name ?? '',
+    isIdWritten: file.id !== undefined,
     namePlace: merged.where('/name') ?? {},
     ...plainKeys(merged),
     locale: value('/locale', file.locale, checkLocale) ?? DEFAULTS.locale,
@@ -102,10 +102,6 @@ export function normalizeCampaign(input: NormalizeInput): {
   const list = readList(merged, sources, input.listIsPassed, main.channel, value, report);
   const complete = list !== null && diagnostics.length === 0 && sources.diagnostics.length === 0;
   return { campaign: complete ? freezeAll({ ...campaign, recipients: list }) : null, diagnostics };
-}
-
-function formerNames(written: Merged['file']['formerly'] = []): readonly string[] {
-  return [written].flat();
 }
 
 function plainKeys({ file }: Merged): PlainKeys {

@@ -18,7 +18,7 @@ import { durationMs, share } from '../util/units.ts';
 import type { Report } from './channel-steps.ts';
 import { checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
-import { calledSo, type NamedCampaign } from './find.ts';
+import type { NamedCampaign } from './find.ts';
 import type { Merged } from './merge.ts';
 import { holidaysOf, hoursOf } from './window-hours.ts';
 import type { CampaignFile, CanaryFile, SendFile, WindowFile } from './written.ts';
@@ -37,13 +37,13 @@ export function readExclude(
     timeZone,
     report,
   }: {
-    readonly others: readonly Pick<NamedCampaign, 'name' | 'formerly'>[];
+    readonly others: readonly Pick<NamedCampaign, 'name' | 'id'>[];
     readonly timeZone: string;
     readonly report: Report;
   },
 ): readonly Excluded[] {
   const { exclude: written = [], name: own } = merged.file;
-  const all = own === undefined ? others : [...others, { name: own, formerly: [merged.file.formerly ?? []].flat() }];
+  const all = own === undefined ? others : [...others, { name: own, id: merged.file.id ?? own }];
   const known = all.map(({ name }) => name);
   return [written].flat().map((text, i) => {
     const at = text.indexOf('@');
@@ -53,28 +53,31 @@ export function readExclude(
     const read = at === -1 ? null : readOccurrence(text.slice(at + 1), { timeZone, scheduled: false });
     if (read !== null && 'message' in read) report(pointer, 'invalid-value', read.message, read.hint);
     const occurrence = read !== null && 'occurrence' in read ? read.occurrence : null;
-    const named = calledSo(all, campaign);
-    if (named !== undefined) {
-      const { name, formerly = [] } = named;
-      return { campaign: name, ...(formerly.length === 0 ? {} : { formerly }), occurrence, place, unknown: null };
-    }
+    const named = all.find(({ name }) => name === campaign);
+    if (named !== undefined) return { campaign, id: named.id, occurrence, place, unknown: null };
     const hint = didYouMean(campaign, known).hint ?? 'Correct the name, or take it out.';
     const message = `"exclude" names a campaign "${campaign}", which is neither in the project nor in the ledger.`;
-    return { campaign, occurrence, place, unknown: problem('campaign-not-found', message, { ...place, hint }) };
+    return {
+      campaign,
+      id: null,
+      occurrence,
+      place,
+      unknown: problem('campaign-not-found', message, { ...place, hint }),
+    };
   });
 }
 
 /** `after`: the campaign that this one follows, which must be another one of the project. */
 export function readFollowUp(
   merged: Merged,
-  others: readonly Pick<NamedCampaign, 'name' | 'formerly'>[],
+  others: readonly Pick<NamedCampaign, 'name' | 'id'>[],
   report: Report,
 ): FollowUp | null {
   const { after, schedule, name: own } = merged.file;
   // Without one of the two, the schema has said so already.
   if (after?.campaign === undefined || after.wait === undefined) return null;
   const { campaign, wait, unless = [] } = after;
-  const before = calledSo(others, campaign);
+  const before = others.find(({ name }) => name === campaign);
   if (campaign === own) {
     report('/after/campaign', 'invalid-value', 'A campaign cannot follow itself.', 'Name the campaign before it.');
   } else if (before === undefined) {
@@ -94,10 +97,9 @@ export function readFollowUp(
   if (ms === null || ms > LONGEST_PERIOD_MS) {
     report('/after/wait', 'invalid-value', `"${wait}" is not a time of at most a year.`, 'For example: wait: 3d');
   }
-  const { name = campaign, formerly = [] } = before ?? {};
   return {
-    campaign: name,
-    ...(formerly.length === 0 ? {} : { formerly }),
+    campaign,
+    id: before?.id ?? campaign,
     wait: { written: wait, ms: ms ?? 0 },
     unless: [unless].flat(),
     place: merged.where('/after') ?? {},

@@ -24,7 +24,7 @@ import type {
 /** A campaign file as it was written: it has passed the schema, and nothing more is known of it. */
 export interface CampaignFile extends StepFile, WrittenKeys {
   readonly name: string;
-  readonly formerly?: string | readonly string[];
+  readonly id?: string;
   readonly locale?: string;
   readonly timeZone?: string;
   readonly validity?: string;
@@ -192,7 +192,7 @@ export interface ProjectFile {
     Omit<
       CampaignFile,
       | 'name'
-      | 'formerly'
+      | 'id'
       | 'template'
       | 'content'
       | 'variants'

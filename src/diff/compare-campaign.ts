@@ -54,7 +54,12 @@ export async function compareCampaign(
     change: before === null ? 'added' : after === null ? 'removed' : 'changed',
     renamedFrom,
     file: file?.place ?? '',
-    notes: [...renamedNotes(renamedFrom, after), ...identityNotes(old, now), ...lists.notes, ...new Set(lent)],
+    notes: [
+      ...renamedNotes(before?.file ?? null, after?.file ?? null),
+      ...identityNotes(old, now),
+      ...lists.notes,
+      ...new Set(lent),
+    ],
     before: old === null ? null : { errors: old.findings.list(), figures: rows.figures[0] },
     after: now === null ? null : { errors: now.findings.list(), figures: rows.figures[1] },
     // A campaign that is new or gone has nothing to be compared with: its file is enough.
@@ -74,14 +79,14 @@ export function isUnchanged(diff: CampaignDiff): boolean {
   return texts.groups.length === 0 && isDeepStrictEqual(before, after);
 }
 
-function renamedNotes(from: string | null, after: Placed | null): readonly string[] {
-  if (from === null) return [];
-  if (after?.file.formerly.includes(from)) return [`The runs of ${from} stay those of this campaign (\`formerly\`).`];
-  return [`${RENAMED} \`formerly: ${from}\` takes the history over.`];
+function renamedNotes(before: Placed['file'] | null, after: Placed['file'] | null): readonly string[] {
+  if (before === null || after === null) return [];
+  if (before.id !== after.id) return [`${OTHER_ID} With \`id: ${before.id}\` it keeps its history.`];
+  return before.name === after.name ? [] : [`The runs of ${before.name} stay those of this campaign (\`id\`).`];
 }
 
-const RENAMED =
-  'The name of a campaign is its identity in the ledger: under the new one, no recipient counts as sent to.';
+const OTHER_ID =
+  'The `id` of the campaign changes (default: its name): to the ledger it is a new campaign, and no recipient counts as sent to.';
 const IDENTITY =
   'What identifies a recipient changes (`recipients.key`, `to`, `contact` or `defaultCountry`): a run that has begun is refused, and all recipients look new.';
 

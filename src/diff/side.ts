@@ -26,8 +26,8 @@ export interface CampaignFile {
   readonly place: string;
   /** Null where the file is too broken to tell. */
   readonly name: string | null;
-  /** Names that it had before. */
-  readonly formerly: readonly string[];
+  /** Null as the name is. */
+  readonly id: string | null;
 }
 
 /** A campaign file with the side that it is on. */
@@ -49,8 +49,8 @@ export async function campaignFiles(side: Side): Promise<CampaignFile[]> {
     if (basename(path) === PROJECT_FILE || !(await isFile(path))) continue;
     const seen = await peek(path);
     if (seen === null && basename(path) !== 'campaign.yaml') continue;
-    const { name = null, formerly = [] } = seen ?? {};
-    found.push({ path, place: fromRoot(side.root, path), name, formerly });
+    const { name = null, id = null } = seen ?? {};
+    found.push({ path, place: fromRoot(side.root, path), name, id });
   }
   return found;
 }
@@ -65,8 +65,8 @@ export async function namedCampaign(
   // A link may lead anywhere: a file outside the root has no other side.
   const path = await realpath(found.path);
   const place = isInside(side.root, path) ? fromRoot(side.root, path) : basename(path);
-  const { name = null, formerly = [] } = (await peek(path)) ?? {};
-  return { path, place, name, formerly };
+  const { name = null, id = null } = (await peek(path)) ?? {};
+  return { path, place, name, id };
 }
 
 /** What a campaign file says, without its name: two files that say the same are one campaign that was renamed and moved. */

@@ -231,14 +231,14 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
     `SELECT count(*), sum(starts), sum(list) FROM runs WHERE environment = ? AND state <> 'loading'`,
   );
   const all = connection.query(
-    `SELECT number, campaign, occurrence, list, starts, rows, state, counted, finished_at, purged_at, topic, formerly FROM runs
+    `SELECT number, campaign, occurrence, list, starts, rows, state, counted, finished_at, purged_at, topic FROM runs
       WHERE environment = ? AND state <> 'loading' ORDER BY number`,
   );
   // An earlier version kept an instant as it was written.
-  const isExcluded = (names: readonly string[], occurrence: string): boolean =>
+  const isExcluded = (campaign: string, occurrence: string): boolean =>
     rules.exclude.some(
       (e) =>
-        names.includes(e.campaign) &&
+        e.campaign === campaign &&
         (e.occurrence === null || e.occurrence === occurrence || e.occurrence === canonicalName(occurrence)),
     );
   const { environment } = own;
@@ -250,8 +250,6 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
         const campaign = String(row[1]);
         const occurrence = String(row[2]);
         if (campaign === own.campaign && occurrence === own.occurrence) return [];
-        // A campaign that was renamed since is meant by its former names too.
-        const names = [campaign, ...(typeof row[11] === 'string' ? (JSON.parse(row[11]) as readonly string[]) : [])];
         // A test message may go to an address that is also on the list.
         if (isTest(occurrence)) return [];
         // Without an end it may have been killed, and its last claims have to be read from the rows.
@@ -268,12 +266,9 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
           isRunning: row[6] === 'running',
           isPurged: (row[9] ?? null) !== null,
           topic: (row[10] ?? null) as string | null,
-          isExcluded: isExcluded(names, occurrence),
+          isExcluded: isExcluded(campaign, occurrence),
           isCounted: inTime && row[7] !== 0,
-          isFollowed:
-            typeof rules.follows === 'string' &&
-            names.includes(rules.follows) &&
-            canonicalName(occurrence) === canonicalName(own.occurrence),
+          isFollowed: campaign === rules.follows && canonicalName(occurrence) === canonicalName(own.occurrence),
         };
         return run.isExcluded || run.isCounted || run.isFollowed ? [run] : [];
       }),

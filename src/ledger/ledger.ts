@@ -34,6 +34,7 @@ import type {
   FinishFacts,
   HashEntry,
   HeldShards,
+  KnownCampaign,
   LoadFacts,
   LoadRow,
   LockOwner,
@@ -79,10 +80,15 @@ export interface Ledger {
   findRun(identity: RunIdentity): RunRecord | null;
   /** The runs of a campaign in an environment, oldest first: found by index, also among many others. */
   runsOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): RunRecord[];
-  /** Runs of campaigns that had this name before, oldest first. */
-  runsRenamed(of: Pick<RunIdentity, 'environment' | 'campaign'>): RunRecord[];
-  /** By the id that people see, or every run of a campaign by its name; oldest first. */
-  runById(idOrCampaign: string): RunRecord[];
+  /** By the id that people see, or every run of the campaigns last sent under a name; oldest first. */
+  runById(idOrName: string): RunRecord[];
+  /** Campaigns that were sent, the one that was started last first. */
+  campaigns(): readonly KnownCampaign[];
+  /**
+   * Records by which name a campaign is sent, unless `refusal`, asked in the same transaction, says why not: that is
+   * returned then, and nothing changes.
+   */
+  rememberCampaign<T>(campaign: KnownCampaign, refusal: (known: readonly KnownCampaign[]) => T | null): T | null;
 
   /** The schedule of a campaign that was seen last in an environment, and when it was first seen; null: none ever was. */
   scheduleOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): SeenSchedule | null;
@@ -103,8 +109,6 @@ export interface Ledger {
       readonly isCounted?: boolean;
       /** What its messages are about; default: nothing in particular. An amended run takes it over. */
       readonly topic?: string | null;
-      /** Names that the campaign had before; default: none. An amended run takes them over. */
-      readonly formerly?: readonly string[];
     },
   ): RunRecord;
   /** Adds rows to a list that is loading, in one transaction; give it a few thousand at a time. */

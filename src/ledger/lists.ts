@@ -19,8 +19,8 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
   // Prepared when it is needed, because a process that only reads cannot prepare it.
   const queries = lazily((sql) => connection.query(sql));
-  const insertRun = `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted, topic, formerly)
-    SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ?, ?, ? FROM runs RETURNING number`;
+  const insertRun = `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted, topic)
+    SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ?, ? FROM runs RETURNING number`;
   const insertRow = connection.statement(
     `INSERT INTO recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -43,17 +43,13 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   };
 
   return {
-    beginLoad(
-      { environment, campaign, occurrence },
-      { channel, nowMs, isCounted = true, topic = null, formerly = [] },
-    ) {
+    beginLoad({ environment, campaign, occurrence }, { channel, nowMs, isCounted = true, topic = null }) {
       const number = connection.write(nowMs, 1, (now) => {
         for (const [number = 0, list = 0] of leftovers.all(environment, campaign, occurrence)) {
           forgetRows(list);
           forgetRun(number);
         }
-        const names = formerly.length === 0 ? null : JSON.stringify(formerly);
-        const facts = [channel, now, isCounted ? 1 : 0, topic, names];
+        const facts = [channel, now, isCounted ? 1 : 0, topic];
         return Number(queries(insertRun).get(environment, campaign, occurrence, ...facts)?.[0]);
       });
       return runs.record(number);
@@ -131,7 +127,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
   const giveAway = connection.statement('UPDATE runs SET list = -1 WHERE number = ?');
   const setList = connection.statement('UPDATE runs SET list = ? WHERE number = ?');
   const update = connection.statement(
-    `UPDATE runs SET inputs = ?1, counted = ?3, topic = ?4, formerly = ?5,
+    `UPDATE runs SET inputs = ?1, counted = ?3, topic = ?4,
       rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND step = 0),
       state = CASE WHEN EXISTS (SELECT 1 FROM recipients WHERE recipients.list = runs.list
         AND (recipients.state = 'pending' OR recipients.state = 'deferred')) THEN 'partial' ELSE state END
@@ -157,8 +153,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         giveAway(draft.number);
         setList(newList, run.number);
         setList(oldList, draft.number);
-        const names = draft.formerly.length === 0 ? null : JSON.stringify(draft.formerly);
-        update(JSON.stringify(inputs), run.number, draft.isCounted ? 1 : 0, draft.topic, names);
+        update(JSON.stringify(inputs), run.number, draft.isCounted ? 1 : 0, draft.topic);
         lookAgain(run.number);
       });
       lists.discardLoad(draft);

@@ -5,13 +5,12 @@ import type { PauseScope } from './records.ts';
 
 /** Who paused what. The claim asks `pauseOf` in its transaction; a pause that has ended stays, with who ended it. */
 export function pauseStore(connection: Connection): Pick<Ledger, 'pause' | 'resume' | 'pauses' | 'pauseOf'> {
-  const active = connection.query(
-    `SELECT environment, campaign, reason, who, paused_at FROM pauses WHERE resumed_at IS NULL ORDER BY number`,
-  );
+  const select = `SELECT environment, campaign, reason, who, paused_at,
+      coalesce((SELECT name FROM campaigns WHERE id = pauses.campaign), campaign) FROM pauses`;
+  const active = connection.query(`${select} WHERE resumed_at IS NULL ORDER BY number`);
   // A pause of the whole environment is named first: resuming the campaign alone would not help.
   const applying = connection.query(
-    `SELECT environment, campaign, reason, who, paused_at FROM pauses
-      WHERE resumed_at IS NULL AND environment = ? AND (campaign IS NULL OR campaign = ?)
+    `${select} WHERE resumed_at IS NULL AND environment = ? AND (campaign IS NULL OR campaign = ?)
       ORDER BY CASE WHEN campaign IS NULL THEN 0 ELSE 1 END, number LIMIT 1`,
   );
   const insert = connection.statement(
@@ -25,7 +24,7 @@ export function pauseStore(connection: Connection): Pick<Ledger, 'pause' | 'resu
     active
       .all()
       .map(toPause)
-      .find((one) => one.environment === environment && one.campaign === campaign) ?? null;
+      .find((one) => one.environment === environment && one.id === campaign) ?? null;
 
   return {
     pauses: () => active.all().map(toPause),
@@ -49,10 +48,11 @@ export function pauseStore(connection: Connection): Pick<Ledger, 'pause' | 'resu
   };
 }
 
-function toPause([environment, campaign, reason, who, pausedAt]: readonly Value[]): Pause {
+function toPause([environment, campaign, reason, who, pausedAt, name]: readonly Value[]): Pause {
   return {
     environment: String(environment),
-    campaign: campaign === null ? null : String(campaign),
+    id: campaign === null ? null : String(campaign),
+    campaign: name === null ? null : String(name),
     reason: String(reason),
     who: String(who),
     pausedAtMs: Number(pausedAt),

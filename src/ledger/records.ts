@@ -28,9 +28,18 @@ export interface SeenSchedule {
   readonly seenMs: number;
 }
 
+/** A campaign that was sent. */
+export interface KnownCampaign {
+  readonly id: string;
+  /** Its name, and the path of its file (see `knownCampaign`), at its last start. */
+  readonly name: string;
+  readonly file: string;
+}
+
 /** What makes a run the same run. */
 export interface RunIdentity {
   readonly environment: string;
+  /** The id of the campaign, which never changes. */
   readonly campaign: string;
   readonly occurrence: string;
 }
@@ -64,8 +73,8 @@ export interface RunRecord extends RunIdentity {
   readonly topic: string | null;
   /** When personal data was taken out of it; such a run is never continued. */
   readonly purgedAtMs: number | null;
-  /** Former names of its campaign, as of its newest list: a process with an older campaign file finds it by them. */
-  readonly formerly: readonly string[];
+  /** The name by which its campaign was last sent; `campaign` is its id. */
+  readonly name: string;
   /** The commits that its starts were made from, each once. A start outside of a git repository adds none. */
   readonly commits: readonly Commit[];
   /** Figures of the requests over all starts; opaque to the ledger. */

@@ -12,7 +12,6 @@ export interface RunStore
     | 'runs'
     | 'findRun'
     | 'runsOf'
-    | 'runsRenamed'
     | 'runById'
     | 'scheduleOf'
     | 'seeSchedule'
@@ -27,24 +26,16 @@ export interface RunStore
 }
 
 export function runStore(connection: Connection): RunStore {
-  const byNumber = connection.query(
-    `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic, formerly FROM runs WHERE number = ?`,
-  );
-  const all = connection.query(
-    `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic, formerly FROM runs WHERE state <> 'loading'
-      ORDER BY number`,
-  );
+  const select = `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic,
+      (SELECT name FROM campaigns WHERE id = runs.campaign) FROM runs`;
+  const byNumber = connection.query(`${select} WHERE number = ?`);
+  const all = connection.query(`${select} WHERE state <> 'loading' ORDER BY number`);
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
   );
   const findAll = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND state <> 'loading'`,
-  );
-  // Hardly any campaign was renamed, so few runs are looked at.
-  const findRenamed = connection.query(
-    `SELECT number FROM runs WHERE environment = ? AND formerly IS NOT NULL AND instr(formerly, ?) > 0 AND state <> 'loading'`,
   );
   const list = connection.query('SELECT list, state FROM runs WHERE number = ?');
   const decideWinner = connection.statement('UPDATE runs SET winner = ? WHERE number = ?');
@@ -87,11 +78,7 @@ export function runStore(connection: Connection): RunStore {
       const numbers = findAll.all(environment, campaign).map(([number]) => Number(number));
       return numbers.sort((a, b) => a - b).map(record);
     },
-    runsRenamed({ environment, campaign }) {
-      const numbers = findRenamed.all(environment, JSON.stringify(campaign)).map(([number]) => Number(number));
-      return numbers.sort((a, b) => a - b).map(record);
-    },
-    runById: (idOrCampaign) => runs().filter((run) => run.id === idOrCampaign || run.campaign === idOrCampaign),
+    runById: (idOrName) => runs().filter((run) => run.id === idOrName || run.name === idOrName),
     scheduleOf({ environment, campaign }) {
       const row = getSchedule.get(environment, campaign);
       return row === undefined ? null : { schedule: String(row[0]), seenMs: Number(row[1]) };
@@ -151,7 +138,8 @@ function toRecord(row: readonly Value[], path: string): RunRecord {
     purgedAtMs: numberOrNull(row[19]),
     commits: parsed<readonly Commit[]>(row[20], path) ?? [],
     topic: (row[21] ?? null) as string | null,
-    formerly: parsed<readonly string[]>(row[22], path) ?? [],
+    // It is recorded with the first start.
+    name: (row[22] ?? identity.campaign) as string,
     figures: parsed<JsonObject>(row[15], path),
   };
 }

@@ -13,9 +13,9 @@ export const VERSION = 1;
  * evaluation of an `IN` with more than two values.
  */
 export const TABLES: readonly string[] = [
-  // A list has a number of its own, because a changed list replaces that of a run. `inputs`, `git` and `formerly` are
-  // JSON: the hashes of the files, the commits of the starts, and the former names of the campaign as of the newest
-  // start. A run that is not `counted` does not count for the frequency caps of others.
+  // A list has a number of its own, because a changed list replaces that of a run. `campaign` is the id of the campaign.
+  // `inputs` and `git` are JSON: the hashes of the files and the commits of the starts. A run that is not `counted` does
+  // not count for the frequency caps of others.
   `CREATE TABLE runs (
   number INTEGER PRIMARY KEY,
   list INTEGER NOT NULL UNIQUE,
@@ -38,10 +38,16 @@ export const TABLES: readonly string[] = [
   counted INTEGER NOT NULL DEFAULT 1,
   purged_at INTEGER,
   git TEXT,
-  topic TEXT,
-  formerly TEXT
+  topic TEXT
 ) STRICT`,
   `CREATE UNIQUE INDEX runs_identity ON runs (environment, campaign, occurrence) WHERE state <> 'loading'`,
+  // By which name and from which file each campaign was last sent. The highest number is that of the last start.
+  `CREATE TABLE campaigns (
+  id TEXT NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  file TEXT NOT NULL,
+  number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID`,
   `CREATE TABLE holders (
   environment TEXT NOT NULL,
   campaign TEXT NOT NULL,

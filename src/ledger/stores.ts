@@ -1,4 +1,5 @@
 import { budgetStore } from './budgets.ts';
+import { campaignStore } from './campaigns.ts';
 import { commitStore } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { reachOf } from './contact-history.ts';
@@ -24,7 +25,7 @@ export function ledgerOver(connection: Connection): Ledger {
   const workers = connection.workers(runs.record);
   const pauses = pauseStore(connection);
   const { begin, ...budgets } = budgetStore(connection);
-  const { findRun, runsOf, runsRenamed, runById, scheduleOf, seeSchedule, setWinner, setLockOwner, lockOwner } = runs;
+  const { findRun, runsOf, runById, scheduleOf, seeSchedule, setWinner, setLockOwner, lockOwner } = runs;
   return {
     path: connection.path,
     history: connection.history,
@@ -35,8 +36,8 @@ export function ledgerOver(connection: Connection): Ledger {
     runs: runs.runs,
     findRun,
     runsOf,
-    runsRenamed,
     runById,
+    ...campaignStore(connection),
     scheduleOf,
     seeSchedule,
     setWinner,

@@ -41,7 +41,8 @@ export const NEVER_ALLOWED = {
   fence: 'A fence is there so that no other address is ever sent to: change `only` or `redirect` in handbill.yaml.',
   paused: 'A person ordered the pause: `handbill resume` ends it.',
   'over-budget': 'A `budget` is raised in handbill.yaml, where reviewers see it.',
-  'former-name': 'Two campaigns would share the history of one, and recipients would get the message twice.',
+  'former-name':
+    'An `id` in the campaign file says whether it is the same campaign: write it there, where reviewers see it.',
   'too-many-recipients': 'A limit is raised in the campaign (`limits.maxRecipients`), where reviewers see it.',
   'too-many-parts': 'A limit is raised in the campaign (`limits.maxParts`), where reviewers see it.',
   'too-expensive': 'A limit is raised in the campaign (`limits.maxCost`), where reviewers see it.',

@@ -25,10 +25,10 @@ export interface PlainKeys {
 /** A campaign that can be trusted: defaults filled in, units resolved, files read. Frozen. It is its own first step. */
 export interface Campaign extends Step, PlainKeys {
   readonly name: string;
-  /** Names that it had before, oldest first: runs under them are its own. */
-  readonly formerly: readonly string[];
-  /** Names and former names of all campaigns of the project. */
-  readonly claimed: readonly string[];
+  /** What the ledger knows it by, whatever its name is; default: the name. */
+  readonly id: string;
+  /** The campaign file says the id: then it may have the file or the name that another campaign had. */
+  readonly isIdWritten: boolean;
   /** Where the name is written. */
   readonly namePlace: Pick<Diagnostic, 'at' | 'source'>;
   /** BCP 47 tag for the helpers `number`, `currency`, `date`. */
@@ -278,9 +278,10 @@ export interface SuppressionFile {
 
 /** Another campaign, or one occurrence of it. */
 export interface Excluded {
+  /** Its name, as it is written. */
   readonly campaign: string;
-  /** Names that it had before, under which runs of it may be; absent: none. */
-  readonly formerly?: readonly string[];
+  /** Null: no campaign of the project has this name; the ledger may know it. */
+  readonly id: string | null;
   /** Null: any. */
   readonly occurrence: string | null;
   /** Where it was written. */
@@ -295,8 +296,7 @@ const UNLESS = ['replied', 'opted-out', 'delivered-not'] as const;
 /** A campaign that follows on another: each run of that one is followed by the run of this one of the same name. */
 export interface FollowUp {
   readonly campaign: string;
-  /** Names that the campaign before had earlier, under which the followed run may be; absent: none. */
-  readonly formerly?: readonly string[];
+  readonly id: string;
   /** How long after the message before, for each recipient. */
   readonly wait: { readonly written: string; readonly ms: number };
   readonly unless: readonly (typeof UNLESS)[number][];

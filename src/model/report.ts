@@ -95,7 +95,7 @@ export interface Report {
 }
 
 /** A pause as reports show it; `since` is ISO 8601 in UTC. */
-export interface ReportedPause extends Omit<Pause, 'pausedAtMs'> {
+export interface ReportedPause extends Omit<Pause, 'id' | 'pausedAtMs'> {
   readonly since: string;
 }
 

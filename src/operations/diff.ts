@@ -201,7 +201,7 @@ async function pairsOf(before: Side, after: Side, target: string | null): Promis
   // Two files of one name, which is an error of its own, are matched by their place.
   take((a, b) => a.name !== null && a.name === b.name && a.place === b.place);
   take((a, b) => a.name !== null && a.name === b.name);
-  take((a, b) => a.name !== null && b.formerly.includes(a.name));
+  take((a, b) => a.id !== null && a.id === b.id);
   take((a, b) => a.place === b.place);
   const bodies = new Map<CampaignFile, string | null>();
   for (const file of [...old, ...now]) bodies.set(file, await bodyOf(file));

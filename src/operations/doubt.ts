@@ -519,7 +519,7 @@ export function toDoubt(
   const key = doubt.key === '' ? null : doubt.key;
   return {
     run: run.id,
-    campaign: run.campaign,
+    campaign: run.name,
     environment: run.environment,
     occurrence: run.occurrence,
     line,

@@ -17,8 +17,7 @@ import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord, SeenSchedule } from '../ledger/records.ts';
 import { type Allowable, type Campaign, type Environment, LIST_CODES, type Pause, type RunState } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
-import { runsBefore } from '../plan/follow-up.ts';
-import { findRunOf, isOfLaterName, pauseOfCampaign, runsOfCampaign } from '../plan/former-names.ts';
+import { formerNameProblem } from '../plan/campaign-id.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
@@ -319,7 +318,7 @@ async function listRefusal(
 ): Promise<Partial<DueItem>> {
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs: now() });
   try {
-    const identity = { environment, campaign: campaign.name, occurrence };
+    const identity = { environment, campaign: campaign.id, occurrence };
     const guard = openListGuard(campaign, ledger, identity, { nowMs: now(), allow, isDue: true });
     const judged = guard.judge(await readListFacts(campaign.recipients));
     if (judged.some(({ severity }) => severity === 'error')) return { why: null, ...refusal(judged) };
@@ -505,12 +504,15 @@ function knownOf(
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs });
   if (ledger === null) return { runs: [], seen: null, pause: null, followed: [] };
   try {
+    const former = formerNameProblem(ledger.campaigns(), campaign);
+    if (former !== null) throw refuse(former);
+    const identity = { environment: environment.name, campaign: campaign.id };
     const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), settingsInput(campaign, environment)];
     const isSame = ({ inputs }: RunRecord): boolean =>
       now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
     const rules = occurrenceRules(campaign);
     const named = new Map<string, RunRecord>();
-    for (const run of runsOfCampaign(ledger, campaign, environment.name)) {
+    for (const run of ledger.runsOf(identity)) {
       if (isTest(run.occurrence)) continue;
       const occurrence = canonicalName(run.occurrence, rules);
       if (run.occurrence === occurrence || !named.has(occurrence)) named.set(occurrence, run);
@@ -518,10 +520,8 @@ function knownOf(
     const runs = [...named].map(([occurrence, run]) => {
       // A run that follows another began when it was due.
       const instant = campaign.after === null ? instantOf(occurrence) : run.createdAtMs;
-      // The recipients that were left in a purged run are no longer known, and the run of a later name of the campaign is
-      // for the process with the newer file: neither can be continued.
-      const isOver = run.purgedAtMs !== null || isOfLaterName(run, campaign);
-      const state = isOver ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs });
+      // The recipients that were left in a purged run are no longer known: it cannot be continued.
+      const state = run.purgedAtMs !== null ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs });
       return {
         occurrence,
         name: run.occurrence,
@@ -532,9 +532,9 @@ function knownOf(
         isSame: isSame(run),
       };
     });
-    const pause = pauseOfCampaign(ledger, campaign, environment.name);
+    const pause = ledger.pauseOf(identity);
     const followed = followedBy(campaign, environment.name, ledger, nowMs);
-    return { runs, seen: seenOf(ledger, campaign, environment.name), pause, followed };
+    return { runs, seen: ledger.scheduleOf(identity), pause, followed };
   } finally {
     ledger.close();
   }
@@ -549,7 +549,7 @@ function followedBy(
 ): readonly FollowedRun[] {
   if (after === null) return [];
   const oldestMs = firstFollowedMs(nowMs, after.wait.ms, waitsMs(send, split.decides));
-  return runsBefore(ledger, after, environment).flatMap((run) => {
+  return ledger.runsOf({ environment, campaign: after.id }).flatMap((run) => {
     if (run.startedAtMs === null || run.purgedAtMs !== null || isTest(run.occurrence)) return [];
     // When its last message went out is found by a scan of its rows.
     if (run.state === 'finished' && run.finishedAtMs !== null && run.finishedAtMs < oldestMs) return [];
@@ -558,15 +558,6 @@ function followedBy(
     const { createdAtMs, startedAtMs } = run;
     return [{ occurrence: canonicalName(run.occurrence), createdAtMs, firstMs: startedAtMs, lastMs }];
   });
-}
-
-/** The schedule under the name of the campaign, else under the last of its former ones. */
-function seenOf(ledger: Ledger, { name, formerly }: Campaign, environment: string): SeenSchedule | null {
-  for (const campaign of [name, ...formerly.toReversed()]) {
-    const seen = ledger.scheduleOf({ environment, campaign });
-    if (seen !== null) return seen;
-  }
-  return null;
 }
 
 /** When a schedule was first seen, and whether that is still to be recorded in the ledger. */
@@ -601,11 +592,9 @@ async function scheduleSeen(
   return { schedule, seenMs: Math.floor(Math.min(nowMs, Math.max(...changed), ...ran)), isNew: true };
 }
 
-/** Another schedule has another name: it is new again. A campaign before that is renamed makes none. */
+/** Another schedule has another name: it is new again. */
 function scheduleName({ schedule, after }: Campaign): string {
-  return JSON.stringify(
-    schedule === null ? ['after', after?.formerly?.[0] ?? after?.campaign] : [whenText(schedule), schedule.timeZone],
-  );
+  return JSON.stringify(schedule === null ? ['after', after?.id] : [whenText(schedule), schedule.timeZone]);
 }
 
 /**
@@ -617,7 +606,7 @@ function rememberSchedule(campaign: Campaign, environment: string, seen: SeenSch
   const { project } = campaign;
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
   try {
-    ledger.seeSchedule({ environment, campaign: campaign.name }, seen);
+    ledger.seeSchedule({ environment, campaign: campaign.id }, seen);
   } finally {
     ledger.close();
   }
@@ -671,20 +660,9 @@ function haltChanged(
   error: HandbillError,
   nowMs: number,
 ): void {
-  const { name, project } = campaign;
-  const identity = { environment, campaign: runNameOf(campaign, environment, occurrence, nowMs) ?? name, occurrence };
-  using held = lockRun(project, identity, nowMs);
+  const identity = { environment, campaign: campaign.id, occurrence };
+  using held = lockRun(campaign.project, identity, nowMs);
   const run = held.ledger.findRun(identity);
   if (run === null) return;
   held.ledger.finish(run, { state: 'halted', halt: inputHalt(error), figures: run.figures, nowMs });
-}
-
-/** Under which of its names a campaign has the run of an occurrence; null: it has none. */
-function runNameOf(campaign: Campaign, environment: string, occurrence: string, nowMs: number): string | null {
-  const ledger = openExistingLedger(campaign.project.ledger, { nowMs });
-  try {
-    return ledger === null ? null : (findRunOf(ledger, campaign, { environment, occurrence })?.campaign ?? null);
-  } finally {
-    ledger?.close();
-  }
 }

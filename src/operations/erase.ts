@@ -214,7 +214,7 @@ function refuseOpen(ledger: Pick<Ledger, 'isHeld'>, { runs, drafts }: Pick<Found
 
 /** Without the key of a recipient, a run that can go on could not know who has its message. */
 function refusalsOf(run: RunRecord, outcomes: readonly Outcome[]) {
-  const { id, campaign, environment, occurrence, state } = run;
+  const { id, name: campaign, environment, occurrence, state } = run;
   if (state !== 'finished') {
     const message = `The run ${id} (${campaign}, ${environment}, ${occurrence}) is not finished and has the person: it could send to them again. Nothing was erased.`;
     const hint = `Send it to its end (handbill send ${campaign} --env ${environment}), or give it up: handbill purge --older-than 1s --with-open --campaign ${campaign} --env ${environment} takes all personal data out of the campaign's runs.`;
@@ -243,6 +243,6 @@ function areUnchanged(ledger: Pick<Ledger, 'findRun'>, { runs }: Pick<Erasure, '
 }
 
 function toShown({ run, rows }: Pick<Erasure['runs'][number], 'run' | 'rows'>): ErasedFrom {
-  const { id, campaign, environment, occurrence } = run;
+  const { id, name: campaign, environment, occurrence } = run;
   return { run: id, campaign, environment, occurrence, recipients: rows.length };
 }

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { calledSo, campaignNames, findCampaign, type NamedCampaign } from '../campaign/find.ts';
+import { campaignNames, findCampaign, type NamedCampaign } from '../campaign/find.ts';
 import { readCampaign } from '../campaign/load.ts';
 import { HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { PauseScope } from '../ledger/records.ts';
 import type { Pause, Project } from '../model.ts';
+import { idsOf } from '../plan/campaign-id.ts';
 import { mustExist } from '../send/run-lock.ts';
 import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
@@ -53,9 +54,9 @@ export async function pauseSending(options: PauseOptions): Promise<PauseResult> 
   const reason = maskText(options.reason.trim().slice(0, LONGEST_REASON));
   if (reason === '')
     throw refuse(problem('usage', 'The reason is empty: say why, for the people who are halted by it.'));
-  return await withScopes(options, (ledger, [scope, ...former], nowMs) => {
+  return await withScopes(options, (ledger, [scope, ...more], nowMs) => {
     const before = ledger.pause(scope, { reason, who: options.by, nowMs });
-    for (const one of former) ledger.pause(one, { reason, who: options.by, nowMs });
+    for (const one of more) ledger.pause(one, { reason, who: options.by, nowMs });
     const pause = before ?? ledger.pauses().find((one) => isOf(one, scope));
     if (pause === undefined) throw new Error('a pause that was written is there');
     return { pause, isNew: before === null };
@@ -68,9 +69,9 @@ export async function pauseSending(options: PauseOptions): Promise<PauseResult> 
  * @throws HandbillError exit 2 (an unknown environment or campaign), 7 (ledger)
  */
 export async function resumeSending(options: ResumeOptions): Promise<ResumeResult> {
-  return await withScopes(options, (ledger, [scope, ...former], nowMs) => {
-    const under = former.map((one) => ledger.resume(one, { who: options.by, nowMs })).find((one) => one !== null);
-    const ended = ledger.resume(scope, { who: options.by, nowMs }) ?? under ?? null;
+  return await withScopes(options, (ledger, scopes, nowMs) => {
+    const [scope] = scopes;
+    const [ended = null] = scopes.flatMap((one) => ledger.resume(one, { who: options.by, nowMs }) ?? []);
     const remaining = ledger.pauses().filter(({ environment }) => environment === scope.environment);
     return { ended, remaining };
   });
@@ -79,10 +80,10 @@ export async function resumeSending(options: ResumeOptions): Promise<ResumeResul
 const LONGEST_REASON = 500;
 
 function isOf(pause: Pause, scope: PauseScope): boolean {
-  return pause.environment === scope.environment && pause.campaign === scope.campaign;
+  return pause.environment === scope.environment && pause.id === scope.campaign;
 }
 
-/** What is meant, and the same for each other name of the campaign: a claim asks for the name that its run has. */
+/** One, or one for each campaign that was last sent under a name that no file has. */
 type Scopes = readonly [PauseScope, ...(readonly PauseScope[])];
 
 async function withScopes<T>(
@@ -92,41 +93,36 @@ async function withScopes<T>(
   const options = resolveOptions(given);
   const { project, place } = await projectHere(options, options.ledger);
   const all = given.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
-  const scope = await scopeOf(given, project, options, all);
-  const found = scope.campaign === null ? undefined : calledSo(all, scope.campaign);
-  const { name: campaign = scope.campaign, formerly = [] } = found ?? {};
-  const scopes: Scopes = [{ ...scope, campaign }, ...formerly.map((former) => ({ ...scope, campaign: former }))];
+  const { environment } = given;
+  const campaign = await campaignOf(given, project, options, all);
+  const id = all.find(({ name }) => name === campaign)?.id ?? null;
   const nowMs = options.now();
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
   try {
-    const known = new Set(scopes.map((one) => one.campaign));
-    // Runs that a process with a newer campaign file began, under a later name.
-    const later = ledger
-      .runs()
-      .filter((run) => run.environment === scope.environment && run.formerly.some((name) => known.has(name)));
-    const more = [...new Set(later.map((run) => run.campaign))].filter((name) => !known.has(name));
-    return change(ledger, [...scopes, ...more.map((one) => ({ ...scope, campaign: one }))], nowMs);
+    const [first = campaign, ...more] = campaign === null ? [] : idsOf({ campaign, id }, ledger);
+    const scopeOf = (one: string | null): PauseScope => ({ environment, campaign: one });
+    return change(ledger, [scopeOf(first), ...more.map(scopeOf)], nowMs);
   } finally {
     ledger.close();
   }
 }
 
-/** A misspelt name would stop nothing, and say that it had. What only the ledger knows may have been renamed since. */
-async function scopeOf(
+/** The name of the campaign, or null. A misspelt one would stop nothing, and say that it had. */
+async function campaignOf(
   { environment, campaign }: ResumeOptions,
   project: Project,
   options: ResolvedOptions,
   all: readonly NamedCampaign[],
-): Promise<PauseScope> {
+): Promise<string | null> {
   const { environments, campaigns } = knownIn(project, options.now());
   const named = [...new Set([...project.environments.keys(), ...environments])];
   if (!named.includes(environment)) {
     const hint = didYouMean(environment, named).hint ?? `Known here: ${named.join(', ')}.`;
     throw refuse(problem('unknown-environment', `There is no environment "${environment}".`, { hint }));
   }
-  if (campaign === undefined) return { environment, campaign: null };
-  if (campaigns.has(campaign) || calledSo(all, campaign) !== undefined) return { environment, campaign };
-  return { environment, campaign: await campaignNamed(campaign, options) };
+  if (campaign === undefined) return null;
+  if (campaigns.has(campaign) || all.some(({ name }) => name === campaign)) return campaign;
+  return await campaignNamed(campaign, options);
 }
 
 /** Also a campaign that is wrong in other places can be paused. */
@@ -142,9 +138,9 @@ async function campaignNamed(named: string, { cwd, now }: ResolvedOptions): Prom
 function knownIn(project: Project, nowMs: number) {
   const ledger = openExistingLedger(project.ledger, { nowMs });
   try {
-    const all = [...(ledger?.runs() ?? []), ...(ledger?.pauses() ?? [])];
-    const campaigns = new Set(all.flatMap((one) => one.campaign ?? []));
-    return { environments: new Set(all.map((one) => one.environment)), campaigns };
+    const [runs, pauses] = [ledger?.runs() ?? [], ledger?.pauses() ?? []];
+    const campaigns = new Set([...runs.map(({ name }) => name), ...pauses.flatMap(({ campaign }) => campaign ?? [])]);
+    return { environments: new Set([...runs, ...pauses].map((one) => one.environment)), campaigns };
   } finally {
     ledger?.close();
   }

@@ -142,7 +142,7 @@ function messagesOf(
   const references = createReferences(run);
   const referenceOf: Parameters<typeof recordOf>[1] = ({ key, channel, resend }) =>
     key === null ? null : references(key, channel, resend);
-  const { id, campaign, environment, occurrence } = run;
+  const { id, name: campaign, environment, occurrence } = run;
   return outcomesAbout(ledger, run, address, key).map((outcome) => {
     return { run: id, campaign, environment, occurrence, outcome: recordOf(outcome, referenceOf) };
   });

@@ -13,7 +13,6 @@ import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
 import { createForecaster } from '../plan/forecast.ts';
-import { laterNameProblem, openAbandoned, pauseOfCampaign } from '../plan/former-names.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
@@ -41,7 +40,7 @@ import {
 } from '../send/approved.ts';
 import { openKnown } from '../send/known.ts';
 import { pausedWarning } from '../send/pause.ts';
-import { refuseUnsendable } from '../send/prepare.ts';
+import { identityOf, refuseUnsendable } from '../send/prepare.ts';
 import { jsonText } from '../util/escape.ts';
 import { writeOutput } from '../util/files.ts';
 import type { Meter } from '../util/long-work.ts';
@@ -175,20 +174,17 @@ async function compilePlan(
     toShow: true,
     allow,
   });
-  const later = meant.run === null ? null : laterNameProblem(meant.run, campaign);
-  if (later !== null) throw refuse(later);
   const made = await createPlan(campaign, { environment, nowMs: now(), ...meant });
   const asked = readProvenance(campaign, options.env);
   const suppressions = await loadSuppressions(campaign, options.env);
   const prices = await loadPrices(campaign.project);
   using before = await ledgerBefore(made, now(), allow);
-  const identity = { environment: made.environment.name, campaign: made.name, occurrence: made.occurrence };
+  const identity = identityOf(made);
   const accepting = { nowMs: now(), allow };
   const begun = before.ledger?.findRun(identity) ?? null;
   // A plan that is compared counts as it did when it was made: its own run came later.
   const run = begun !== null && begun.createdAtMs <= now() ? begun : null;
   const known = await openKnown(made, { ...before, run, suppressions, nowMs: now(), allow });
-  const abandoned = begun !== null ? null : openAbandoned(made, before.ledger, made.environment.name);
   const guard = openListGuard(campaign, before.ledger, identity, accepting);
   const budget = budgetState(made, prices, now(), before.ledger);
   const forecaster = await createForecaster(made, { nowMs: now() });
@@ -196,9 +192,7 @@ async function compilePlan(
     made,
     { ...known.view, ...present({ meter: options.meter }) },
     { prices, guard, budget, join: known.join, forecaster },
-    (batch) => {
-      for (const decision of batch) abandoned?.add(decision);
-    },
+    () => undefined,
   );
   refuseUnsendable(begun, made, list);
   const provenance = await asked;
@@ -215,7 +209,7 @@ async function compilePlan(
     inputs,
     estimate,
   });
-  const paused = pausedWarning(before.ledger && pauseOfCampaign(before.ledger, campaign, made.environment.name));
+  const paused = pausedWarning(before.ledger?.pauseOf(identity));
   return {
     planFile,
     made,
@@ -226,7 +220,6 @@ async function compilePlan(
       ...paused,
       ...notes,
       ...accepted,
-      ...(abandoned?.warnings() ?? []),
       ...adviseEstimate(campaign, estimate),
       ...budgetNotice(budget),
     ],

@@ -7,8 +7,8 @@ import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Allowable, Campaign, Channel, StopEnds } from '../model.ts';
+import { formerNameProblem } from '../plan/campaign-id.ts';
 import { sentBefore } from '../plan/follow-up.ts';
-import { runsOfCampaign } from '../plan/former-names.ts';
 import { createReferences } from '../plan/reference.ts';
 import { createReportedAddressReader } from '../recipients/address.ts';
 import { isRelative } from '../recipients/query.ts';
@@ -164,7 +164,7 @@ interface OccurrenceOptions {
  * before, and closed again: a process may open it only once at a time. `once` needs no ledger, unless the day on which
  * the run began matters to its list.
  *
- * @throws HandbillError exit 2: the name cannot be read; 7: the ledger cannot be read
+ * @throws HandbillError exit 2: the name cannot be read, or the ledger knows the campaign under another id; 7: the ledger cannot be read
  */
 export async function meantOccurrence(
   campaign: Campaign,
@@ -175,10 +175,8 @@ export async function meantOccurrence(
   /** The run of that occurrence, as far as the ledger was asked; null: none. */
   readonly run: RunRecord | null;
 }> {
-  const { schedule, after, recipients, formerly } = campaign;
-  const isKnown = schedule !== null || after !== null || formerly.length > 0;
-  // What is only shown must know a run of a later name too; a start looks for it under its lock.
-  const asks = toShow || named !== undefined || isKnown || isRelative(recipients.where);
+  const { schedule, after, recipients } = campaign;
+  const asks = toShow || named !== undefined || schedule !== null || after !== null || isRelative(recipients.where);
   const { runs, before } = asks ? runsHere() : { runs: [], before: [] };
   const used = runs.map(({ occurrence }) => occurrence);
   // A follow-up goes with the newest run of the campaign before.
@@ -190,7 +188,9 @@ export async function meantOccurrence(
     const ledger = openExistingLedger(campaign.project.ledger, { nowMs, allow });
     if (ledger === null) return { runs: [], before: [] };
     try {
-      const runs = runsOfCampaign(ledger, campaign, environment);
+      const former = formerNameProblem(ledger.campaigns(), campaign);
+      if (former !== null) throw refuse(former);
+      const runs = ledger.runsOf({ environment, campaign: campaign.id });
       return { runs, before: sentBefore(campaign, environment, ledger) };
     } finally {
       ledger.close();

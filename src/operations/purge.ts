@@ -101,6 +101,7 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
     beforeMs: options.now() - options.olderThanMs,
     environment: options.environment ?? null,
     campaign: options.campaign ?? null,
+    id: await idInProject(options.campaign, place),
     withOpen: options.withOpen === true,
   };
   const all = limits.environment === null && limits.campaign === null;
@@ -303,6 +304,8 @@ interface PurgeLimits {
   readonly beforeMs: number;
   readonly environment: string | null;
   readonly campaign: string | null;
+  /** Of the campaign of that name in the project; null: it has none, and the name is that of its last start. */
+  readonly id: string | null;
   /** Also runs with recipients that have no final outcome. */
   readonly withOpen: boolean;
 }
@@ -316,9 +319,9 @@ interface Selection {
 }
 
 function selectRuns(ledger: Pick<Ledger, 'isHeld' | 'runs' | 'counts' | 'purge'>, limits: PurgeLimits): Selection {
-  const isMeant = ({ environment, campaign }: RunRecord) =>
+  const isMeant = ({ environment, campaign, name }: RunRecord) =>
     (limits.environment === null || environment === limits.environment) &&
-    (limits.campaign === null || campaign === limits.campaign);
+    (limits.campaign === null || (limits.id === null ? name === limits.campaign : campaign === limits.id));
   const runs: { record: RunRecord; shown: PurgedRun }[] = [];
   const left: LeftRun[] = [];
   for (const record of ledger.runs().filter(isMeant)) {
@@ -354,13 +357,13 @@ function openOf(ledger: Pick<Ledger, 'counts'>, run: RunRecord): number {
 const OPEN: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'pending', 'failed', 'deferred']);
 
 function shownAs(ledger: Pick<Ledger, 'counts' | 'purge'>, record: RunRecord): PurgedRun {
-  const { id, campaign, environment, occurrence, rows } = record;
+  const { id, name: campaign, environment, occurrence, rows } = record;
   const lastActivity = new Date(ledger.purge.lastActivityMs(record)).toISOString();
   return { run: id, campaign, environment, occurrence, lastActivity, recipients: rows, open: openOf(ledger, record) };
 }
 
 /** Of which runs a ledger holds something. */
-type Held = readonly Pick<RunIdentity, 'campaign' | 'environment'>[];
+type Held = readonly Pick<RunRecord, 'name' | 'environment'>[];
 
 function heldBy(ledger: Pick<Ledger, 'runs' | 'purge'>): Held {
   return [...ledger.runs(), ...ledger.purge.drafts()];
@@ -373,7 +376,7 @@ function heldBy(ledger: Pick<Ledger, 'runs' | 'purge'>): Held {
  * @throws HandbillError exit 2 (`campaign-not-found`, `unknown-environment`)
  */
 async function refuseUnknown(
-  { campaign, environment }: { readonly campaign: string | null; readonly environment: string | null },
+  { campaign, id, environment }: Pick<PurgeLimits, 'campaign' | 'id' | 'environment'>,
   held: Held,
   project: Pick<Project, 'environments' | 'file'>,
   place: ProjectPlace,
@@ -382,10 +385,16 @@ async function refuseUnknown(
     const known = new Set([...project.environments.keys(), ...held.map((run) => run.environment)]);
     if (!known.has(environment)) throw refuse(unknownEnvironment(environment, known, project));
   }
-  if (campaign === null || held.some((run) => run.campaign === campaign)) return;
+  if (campaign === null || id !== null || held.some((run) => run.name === campaign)) return;
   const inProject = await campaignNames(place, join(place.root, 'campaign.yaml'));
-  const known = new Set([...held.map((run) => run.campaign), ...inProject.map(({ name }) => name)]);
-  if (!known.has(campaign)) throw refuse(unknownCampaign(campaign, known));
+  const known = new Set([...held.map((run) => run.name), ...inProject.map(({ name }) => name)]);
+  throw refuse(unknownCampaign(campaign, known));
+}
+
+async function idInProject(campaign: string | undefined, place: ProjectPlace): Promise<string | null> {
+  if (campaign === undefined) return null;
+  const all = await campaignNames(place, join(place.root, 'campaign.yaml'));
+  return all.find(({ name }) => name === campaign)?.id ?? null;
 }
 
 function unknownCampaign(name: string, known: ReadonlySet<string>) {

@@ -410,8 +410,8 @@ async function dueFallbacks(
     const { campaign, file } = await sentCampaign(run, project, { cwd });
     const recipients = campaign === null ? 0 : countUnreached(ledger, run, campaign);
     if (recipients === 0) continue;
-    const command = sendCommand(run, file ?? run.campaign, takesPlans(run, project) ? PLAN_FILE : null);
-    due.push({ run: id, campaign: run.campaign, environment, occurrence, recipients, command });
+    const command = sendCommand(run, file ?? run.name, takesPlans(run, project) ? PLAN_FILE : null);
+    due.push({ run: id, campaign: run.name, environment, occurrence, recipients, command });
   }
   return due;
 }

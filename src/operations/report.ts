@@ -293,7 +293,7 @@ export function findRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string 
   if (ledger.runById(named).length > 0) {
     throw refuse(problem('run-not-found', `The ledger holds no run of ${named} but tests.`, { hint: ONLY_TESTS }));
   }
-  const known = newestFirst(ledger.runs()).flatMap((run) => [run.campaign, run.id]);
+  const known = newestFirst(ledger.runs()).flatMap((run) => [run.name, run.id]);
   const hint = didYouMean(named, known).hint ?? 'handbill runs lists them.';
   throw refuse(
     problem('run-not-found', `The ledger holds no run "${maskText(named)}", nor one of a campaign of that name.`, {
@@ -310,20 +310,20 @@ interface ProjectAt {
 }
 
 /**
- * The name under which the ledger has runs of a campaign: a former one, where it has none under its own.
+ * The name under which the ledger has the runs of a campaign: an earlier one, until it is sent under the new one.
  *
  * @param named - id of a run or name of a campaign; null: none was named
  */
 export async function nameInLedger(
   named: string | null,
-  ledger: Pick<Ledger, 'runById'>,
+  ledger: Pick<Ledger, 'campaigns'>,
   { place }: { readonly place: ProjectAt },
 ): Promise<string | null> {
-  if (named === null || ledger.runById(named).length > 0) return named;
+  if (named === null) return null;
   const { campaignNames } = await import('../campaign/find.ts');
   const all = await campaignNames(place, join(place.root, 'campaign.yaml'));
-  const { formerly = [] } = all.find(({ name }) => name === named) ?? {};
-  return formerly.findLast((former) => ledger.runById(former).length > 0) ?? named;
+  const own = all.find(({ name }) => name === named);
+  return ledger.campaigns().find(({ id }) => id === own?.id)?.name ?? named;
 }
 
 const ONLY_TESTS = 'A test is shown by its id, which `handbill runs` lists.';

@@ -7,7 +7,6 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord, WorkerFacts } from '../ledger/records.ts';
 import type { Campaign, Commit, WinnerState } from '../model.ts';
 import { claimBudget } from '../plan/budget.ts';
-import { pauseOfCampaign } from '../plan/former-names.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { createPlan, isSandbox, type Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
@@ -136,8 +135,7 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
   const recall = (found: Ledger): void => {
     for (const said of memory.recall(found, now())) options.onLedger?.({ kind: 'recalled', ...said });
   };
-  const names = [campaign.name, ...campaign.formerly];
-  const opening = { allow, despiteWorkers: true, names, witness: recall };
+  const opening = { allow, despiteWorkers: true, witness: recall };
   using held = lockRun(campaign.project, identityOf(plan), now(), opening);
   const { ledger } = held;
   recall(ledger);
@@ -207,7 +205,7 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
     sharing: sharing?.sharing ?? null,
   };
   const round = createRound(start);
-  const isPaused = (): boolean => pauseOfCampaign(ledger, campaign, plan.environment.name) !== null;
+  const isPaused = (): boolean => ledger.pauseOf(identityOf(plan)) !== null;
   const waiting = {
     wait,
     limit: options.limit ?? null,

@@ -148,7 +148,7 @@ const NO_GUARDS: ListGuards = { maxAge: null, minRecipients: null, change: null 
 
 /** A moment at which no other test of the campaign began. */
 function freeMoment(
-  { name, project }: Campaign,
+  { id, project }: Campaign,
   environment: string,
   messages: readonly TestMessage[],
   nowMs: number,
@@ -156,7 +156,7 @@ function freeMoment(
   const ledger = openExistingLedger(project.ledger, { nowMs });
   if (ledger === null) return nowMs;
   try {
-    const used = new Set(ledger.runsOf({ environment, campaign: name }).map(({ occurrence }) => occurrence));
+    const used = new Set(ledger.runsOf({ environment, campaign: id }).map(({ occurrence }) => occurrence));
     let at = nowMs;
     while (messages.some(({ part }) => used.has(testOccurrence(at, part)))) at += 1;
     return at;

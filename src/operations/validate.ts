@@ -8,14 +8,14 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Allowable, Campaign, ListSpec } from '../model.ts';
 import { budgetState, checkBudget } from '../plan/budget.ts';
+import { formerNameProblem } from '../plan/campaign-id.ts';
 import { createCellCheck } from '../plan/cell-check.ts';
 import { decisions, duplicatesIn, skipsInvalid } from '../plan/decide.ts';
 import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { fenceNotes } from '../plan/fence.ts';
-import { type Abandoned, openAbandoned } from '../plan/former-names.ts';
 import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
-import { createPlan, type Plan } from '../plan/plan.ts';
+import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { openRules } from '../plan/rules.ts';
 import { readSuppressions, type SharedLists } from '../plan/suppression.ts';
@@ -179,7 +179,9 @@ async function checkFile(
   await collector.addOnce(reading.diagnostics);
   if (reading.campaign === null) return { estimate: null, sample: null };
   await collector.addOnce(await approverFaults(reading.campaign.project));
-  for (const note of await notesOf(reading.campaign, options.now)) shared.notes.add(note);
+  const { notes, former } = await ledgerSays(reading.campaign, options.now);
+  for (const note of notes) shared.notes.add(note);
+  await collector.addAll(former);
   const { recipients: list } = reading.campaign;
   const sample = list.sampled === undefined ? null : list.file;
   await collector.addAll(list.sampled === undefined ? await sampleFaults(list) : [list.sampled]);
@@ -251,14 +253,12 @@ async function checkList(
     skipsInvalid: skipsInvalid(campaign, options.allow ?? []),
     ...(options.meter === undefined ? {} : { meter: options.meter }),
   };
-  using histories = openHistories(plan, options.now);
   const stream = decisions(plan, view);
   for await (const batch of stream) {
     for (const decision of batch) {
       estimator.add(decision);
       comparisons.add(decision);
       cells.add(decision);
-      histories.add(decision);
       const wait =
         decision.decision === 'invalid'
           ? collector.add(decision.problem)
@@ -269,10 +269,10 @@ async function checkList(
       if (wait !== undefined) await wait;
     }
   }
-  await collector.addAll([...stream.notes(), ...cells.warnings(), ...comparisons.unmet(), ...histories.warnings()]);
+  await collector.addAll([...stream.notes(), ...cells.warnings(), ...comparisons.unmet()]);
   const estimate = estimator.result();
   // Without an environment, there is no earlier run to compare with.
-  const identity = { environment: '', campaign: campaign.name, occurrence: plan.occurrence };
+  const identity = { environment: '', campaign: campaign.id, occurrence: plan.occurrence };
   await collector.addAll(openListGuard(campaign, null, identity, { nowMs: options.now }).judge(stream.facts()));
   const worst = estimator.worst();
   await collector.addAll([...checkLimits(campaign, estimate, worst), ...adviseEstimate(campaign, estimate)]);
@@ -285,29 +285,16 @@ async function checkList(
 }
 
 /**
- * Histories that the campaign may have lost with its name, in every environment that a ledger on this machine knows. A
- * ledger that cannot be read is no matter of the files, and a server is not connected to.
+ * What a ledger on this machine says about the campaign: pauses, beside the fences of the project, and that it knows the
+ * campaign under another id. A ledger that cannot be read is no matter of the files, and a server is not connected to.
  */
-function openHistories({ campaign, ...plan }: Plan, nowMs: number): Abandoned & Disposable {
-  const ledger = ledgerHere(campaign, nowMs);
-  const environments = [...new Set((ledger?.runs() ?? []).map(({ environment }) => environment))];
-  const histories = environments.flatMap((name) => openAbandoned({ ...plan, campaign }, ledger, name) ?? []);
-  return {
-    add: (decision) => {
-      for (const history of histories) history.add(decision);
-    },
-    warnings: () => histories.flatMap((history) => history.warnings()),
-    [Symbol.dispose]: () => ledger?.close(),
-  };
-}
-
-/** Pauses that apply to the campaign, as far as the ledger is at hand, and fences of the project. */
-async function notesOf(campaign: Campaign, nowMs: number): Promise<readonly string[]> {
+async function ledgerSays(campaign: Campaign, nowMs: number) {
   const ledger = ledgerHere(campaign, nowMs);
   try {
-    const names: readonly (string | null)[] = [null, campaign.name, ...campaign.formerly];
-    const pauses = (ledger?.pauses() ?? []).filter((pause) => names.includes(pause.campaign));
-    return [...pauses.map(pauseText), ...(await fenceNotes(campaign.project))];
+    const pauses = (ledger?.pauses() ?? []).filter(({ id }) => id === null || id === campaign.id);
+    const former = formerNameProblem(ledger?.campaigns() ?? [], campaign);
+    const notes = [...pauses.map(pauseText), ...(await fenceNotes(campaign.project))];
+    return { notes, former: former === null ? [] : [former] };
   } finally {
     ledger?.close();
   }

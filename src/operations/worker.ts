@@ -309,7 +309,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   signal.addEventListener('abort', stopWaiting, { once: true });
   cutSignal?.addEventListener('abort', abort, { once: true });
   const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS });
-  const following = options.watchSend?.(run.campaign) ?? null;
+  const following = options.watchSend?.(run.name) ?? null;
   following?.planned(session.plan);
   const watch = following?.round(ledger, run, null) ?? null;
   try {
@@ -387,7 +387,7 @@ interface Session {
 async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, needs: SessionNeeds): Promise<Session> {
   const { cwd, env, now } = needs;
   const { recipients } = facts;
-  const file = run.inputs.find(({ role }) => role === 'campaign')?.file ?? run.campaign;
+  const file = run.inputs.find(({ role }) => role === 'campaign')?.file ?? run.name;
   const { campaign } = await loadCampaign(join(needs.root, file), {
     cwd,
     now: now(),

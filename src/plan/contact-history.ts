@@ -5,6 +5,7 @@ import type { Cap, RunIdentity, RunRecord } from '../ledger/records.ts';
 import type { Campaign, Period, Recipient } from '../model.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { idsOf } from './campaign-id.ts';
 import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, runBefore, sentBefore } from './follow-up.ts';
 import type { Plan } from './plan.ts';
 import type { Closed } from './window.ts';
@@ -39,7 +40,7 @@ export interface Reached {
  */
 export async function openReach(
   plan: Plan,
-  ledger: (Pick<Ledger, 'reach' | 'runs' | 'counts'> & FollowUpLedger) | null,
+  ledger: (Pick<Ledger, 'reach' | 'runs' | 'counts' | 'campaigns'> & FollowUpLedger) | null,
   nowMs: number,
 ): Promise<Reached | null> {
   const { campaign } = plan;
@@ -53,14 +54,15 @@ export async function openReach(
   const caps = frequency.length === 0 ? null : await createCaps(plan);
   const where = { environment: plan.environment.name, occurrence: plan.occurrence };
   const followed = after === null ? null : runBefore(ledger, after, where);
-  const own = { environment: plan.environment.name, campaign: plan.name, occurrence: plan.occurrence };
+  const own = { environment: plan.environment.name, campaign: campaign.id, occurrence: plan.occurrence };
+  const excludes = exclude.flatMap((one) => idsOf(one, ledger).map((id) => ({ ...one, id })));
   const reach = ledger.reach(own, {
-    exclude: exclude.flatMap((one) => [one, ...(one.formerly ?? []).map((name) => ({ ...one, campaign: name }))]),
+    exclude: excludes.map(({ id, occurrence }) => ({ campaign: id, occurrence })),
     sinceMs: caps?.earliestMs(nowMs) ?? null,
-    follows: followed?.campaign ?? after?.campaign ?? null,
+    follows: after?.id ?? null,
   });
-  if (reach.purged.length > 0) throw refuse(...reach.purged.map((run) => purged(run, campaign)));
-  const followUp = missing === null ? createFollowUp(plan, ledger, reach, followed) : null;
+  if (reach.purged.length > 0) throw refuse(...reach.purged.map((run) => purged(run, campaign, excludes)));
+  const followUp = missing === null ? createFollowUp(plan, ledger, reach) : null;
   return {
     reach: followUp === null ? reach : { ...reach, followUp: followUp.atClaim },
     refusals,
@@ -68,7 +70,7 @@ export async function openReach(
     follows: (now) => (followUp === null ? null : (recipient) => followUp.check(recipient, now())),
     warnings: unsentOccurrences(plan, ledger),
     capsOf: (recipient, at) => caps?.of(recipient, at) ?? NO_CAPS,
-    excluded: () => (exclude.length === 0 ? null : excludedBy(reach)),
+    excluded: () => (exclude.length === 0 ? null : excludedBy(reach, excludes)),
     capped: (now) => (caps === null ? null : cappedBy(reach, caps, now)),
   };
 }
@@ -110,13 +112,16 @@ const NO_HISTORY: Reached = {
   unfollowed: () => [],
 };
 
-function excludedBy(reach: Reach): (recipient: Recipient) => string | null {
+type Excludes = readonly (Campaign['exclude'][number] & { readonly id: string })[];
+
+function excludedBy(reach: Reach, excludes: Excludes): (recipient: Recipient) => string | null {
   // Half of a list may be left out, all of it by the same few runs.
   const texts = new Map<RunIdentity, string>();
   return ({ to, key }) => {
     const run = reach.excludedBy(to, key);
     if (run === null) return null;
-    const text = texts.get(run) ?? `reached by ${run.campaign}@${run.occurrence}`;
+    const named = excludes.find(({ id }) => id === run.campaign)?.campaign ?? run.campaign;
+    const text = texts.get(run) ?? `reached by ${named}@${run.occurrence}`;
     texts.set(run, text);
     return text;
   };
@@ -135,22 +140,24 @@ function cappedBy(reach: Reach, caps: Caps, now: () => number): (recipient: Reci
 }
 
 /** A typing mistake in a name would let through all recipients that it was to exclude. */
-function unknownCampaigns(campaign: Campaign, ledger: Pick<Ledger, 'runs'> | null): readonly Diagnostic[] {
-  const strange = campaign.exclude.filter(({ unknown }) => unknown !== null);
-  if (strange.length === 0) return [];
-  const known = new Set((ledger?.runs() ?? []).flatMap((run) => [run.campaign, ...run.formerly]));
-  return strange.flatMap((one) => (one.unknown === null || known.has(one.campaign) ? [] : [one.unknown]));
+function unknownCampaigns(campaign: Campaign, ledger: Pick<Ledger, 'campaigns'> | null): readonly Diagnostic[] {
+  return campaign.exclude.flatMap((one) =>
+    one.unknown === null || idsOf(one, ledger).length > 0 ? [] : [one.unknown],
+  );
 }
 
 /** It may be sent later; but where other occurrences were, it is more likely misspelt. */
-function unsentOccurrences({ campaign, environment }: Plan, ledger: Pick<Ledger, 'runs'>): readonly Diagnostic[] {
+function unsentOccurrences(
+  { campaign, environment }: Plan,
+  ledger: Pick<Ledger, 'runs' | 'campaigns'>,
+): readonly Diagnostic[] {
   const named = campaign.exclude.filter(({ occurrence }) => occurrence !== null);
   if (named.length === 0) return [];
   const runs = ledger.runs().filter((run) => run.environment === environment.name && !isTest(run.occurrence));
-  return named.flatMap(({ campaign: name, formerly = [], occurrence, place }) => {
-    const sent = runs
-      .filter((run) => [run.campaign, ...run.formerly].includes(name) || formerly.includes(run.campaign))
-      .map((run) => canonicalName(run.occurrence));
+  return named.flatMap((one) => {
+    const { campaign: name, occurrence, place } = one;
+    const ids = idsOf(one, ledger);
+    const sent = runs.filter((run) => ids.includes(run.campaign)).map((run) => canonicalName(run.occurrence));
     if (occurrence === null || sent.length === 0 || sent.includes(occurrence)) return [];
     const message = `\`exclude\` names ${name}@${occurrence}, which was not sent: it excludes no recipients.`;
     const hint = didYouMean(occurrence, sent).hint ?? `Occurrences that were sent: ${sent.slice(0, 5).join(', ')}.`;
@@ -158,13 +165,14 @@ function unsentOccurrences({ campaign, environment }: Plan, ledger: Pick<Ledger,
   });
 }
 
-function purged({ campaign, occurrence }: RunIdentity, asking: Campaign): Diagnostic {
-  const excluded = asking.exclude.find((e) => e.campaign === campaign || e.formerly?.includes(campaign));
+function purged({ campaign, occurrence }: RunIdentity, asking: Campaign, excludes: Excludes): Diagnostic {
+  const excluded = excludes.find(({ id }) => id === campaign);
   const isExcluded = excluded !== undefined;
   const { after } = asking;
-  const isBefore = after?.campaign === campaign || after?.formerly?.includes(campaign) === true;
+  const isBefore = after?.id === campaign;
   const rule = isBefore ? 'after' : isExcluded ? 'exclude' : 'frequency';
-  const message = `\`${rule}\` needs the recipients of ${campaign}@${occurrence}, but its personal data was purged.`;
+  const name = isBefore ? after.campaign : (excluded?.campaign ?? campaign);
+  const message = `\`${rule}\` needs the recipients of ${name}@${occurrence}, but its personal data was purged.`;
   const hint = isExcluded
     ? 'Take it out of `exclude`, or leave its recipients out with a suppression list.'
     : 'Wait until its messages are older than the period of the cap, or send without the cap: frequency: none.';

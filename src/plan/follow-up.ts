@@ -6,7 +6,6 @@ import { foldDelivery, foldStates, hasEnded } from '../report/fold-delivery.ts';
 import { listedForm } from '../util/address-form.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { utcText } from '../util/time.ts';
-import { runsOfCampaign } from './former-names.ts';
 import type { Plan } from './plan.ts';
 import { createReferences } from './reference.ts';
 import type { Closed } from './window.ts';
@@ -22,7 +21,7 @@ interface FollowUpRule {
 }
 
 /** What a follow-up asks of the ledger. */
-export interface FollowUpLedger extends Pick<Ledger, 'runsOf' | 'runsRenamed'> {
+export interface FollowUpLedger extends Pick<Ledger, 'runsOf'> {
   readonly events: Pick<Ledger['events'], 'hasReferences' | 'statesOf' | 'reportsOf'>;
 }
 
@@ -30,18 +29,12 @@ export interface FollowUpLedger extends Pick<Ledger, 'runsOf' | 'runsRenamed'> {
 const OPEN: ReadonlySet<string> = new Set(['pending', 'claimed', 'deferred', 'failed']);
 
 /** The rule of `after`; null: the campaign follows on no other. The same for each look at a row, and for its claim. */
-export function createFollowUp(
-  plan: Plan,
-  ledger: FollowUpLedger,
-  reach: Reach,
-  followed: Pick<RunRecord, 'campaign'> | null,
-): FollowUpRule | null {
+export function createFollowUp(plan: Plan, ledger: FollowUpLedger, reach: Reach): FollowUpRule | null {
   const { after } = plan.campaign;
   if (after === null) return null;
   const { wait } = after;
   const before = `${after.campaign}@${plan.occurrence}`;
-  const name = followed?.campaign ?? after.campaign;
-  const exception = exceptionsOf(plan, { ...after, campaign: name }, ledger, reach);
+  const exception = exceptionsOf(plan, after, ledger, reach);
   const later = (atMs: number): Closed => ({
     decision: 'defer',
     reason: 'follow-up-later',
@@ -83,7 +76,7 @@ export function createFollowUp(
 /** Which exception of `unless` applies to the message before, in words; null: none. */
 function exceptionsOf(
   { environment, occurrence }: Pick<Plan, 'environment' | 'occurrence'>,
-  { campaign, unless }: FollowUp,
+  { id: campaign, unless }: FollowUp,
   ledger: FollowUpLedger,
   reach: Reach,
 ): (sent: FollowedMessage, key: string) => string | null {
@@ -139,35 +132,25 @@ export function otherList(
   return [warning('follow-up-list', message, { ...after.place, hint })];
 }
 
-type Before = Pick<FollowUp, 'campaign' | 'formerly'>;
-
-/** The runs of the campaign before, oldest first, under whichever of its names they were begun. */
-export function runsBefore(
-  ledger: Pick<Ledger, 'runsOf' | 'runsRenamed'>,
-  { campaign: name, formerly = [] }: Before,
-  environment: string,
-): readonly RunRecord[] {
-  return runsOfCampaign(ledger, { name, formerly }, environment);
-}
-
 /** The run that this occurrence follows; null: there is none. */
 export function runBefore(
-  ledger: Pick<Ledger, 'runsOf' | 'runsRenamed'>,
-  after: Before,
+  ledger: Pick<Ledger, 'runsOf'>,
+  { id: campaign }: Pick<FollowUp, 'id'>,
   { environment, occurrence }: { readonly environment: string; readonly occurrence: string },
 ): RunRecord | null {
   const name = canonicalName(occurrence);
-  return runsBefore(ledger, after, environment).find((run) => canonicalName(run.occurrence) === name) ?? null;
+  const runs = ledger.runsOf({ environment, campaign });
+  return runs.find((run) => canonicalName(run.occurrence) === name) ?? null;
 }
 
 /** Occurrences of the campaign before that were sent, oldest first. */
 export function sentBefore(
   { after }: Pick<Campaign, 'after'>,
   environment: string,
-  ledger: Pick<Ledger, 'runsOf' | 'runsRenamed'> | null,
+  ledger: Pick<Ledger, 'runsOf'> | null,
 ): readonly string[] {
   if (after === null || ledger === null) return [];
-  const runs = runsBefore(ledger, after, environment);
+  const runs = ledger.runsOf({ environment, campaign: after.id });
   const sent = runs.filter(({ occurrence, startedAtMs }) => startedAtMs !== null && !isTest(occurrence));
   return sent.map(({ occurrence }) => canonicalName(occurrence));
 }

@@ -5,7 +5,6 @@ import { ALLOWABLE, type Allowable, type Campaign } from '../model.ts';
 import { countOf, number } from '../report/words.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { iso } from '../util/time.ts';
-import { runsOfCampaign } from './former-names.ts';
 
 /** What is known of a list once all of it was read. */
 export interface ListFacts {
@@ -34,11 +33,11 @@ interface GuardOptions {
   readonly isDue?: boolean;
 }
 
-type LedgerOfRuns = Pick<Ledger, 'findRun' | 'runsOf' | 'runsRenamed' | 'counts'>;
+type LedgerOfRuns = Pick<Ledger, 'findRun' | 'runsOf' | 'counts'>;
 
 /** The guards of a campaign, for one run of it; with null instead of a ledger, no earlier run is known. */
 export function openListGuard(
-  campaign: Pick<Campaign, 'name' | 'formerly' | 'guards' | 'file' | 'recipients'>,
+  campaign: Pick<Campaign, 'guards' | 'file' | 'recipients'>,
   ledger: LedgerOfRuns | null,
   identity: RunIdentity,
   { nowMs, allow = [], isDue = false }: GuardOptions,
@@ -51,7 +50,7 @@ export function openListGuard(
     judge(list) {
       // The run was begun with these bytes: what was let through once is not asked about again, however old it is by now.
       if (isBegunWith(ledger?.findRun(identity) ?? null, list)) return [];
-      const last = change === null || ledger === null ? null : lastSent(ledger, campaign, identity);
+      const last = change === null || ledger === null ? null : lastSent(ledger, identity);
       const found = [
         ...(maxAge === null || list.changedAtMs === null ? [] : tooOld(list, maxAge, list.changedAtMs, nowMs)),
         ...(minRecipients === null ? emptyList(list, isDue, file) : tooFew(list, minRecipients)),
@@ -82,12 +81,8 @@ interface SentList {
 const SENT: ReadonlySet<string> = new Set(['accepted', 'rejected', 'in-doubt']);
 
 /** The newest run of the same campaign and environment that sent something, for another occurrence. */
-function lastSent(
-  ledger: LedgerOfRuns,
-  campaign: Pick<Campaign, 'name' | 'formerly'>,
-  { environment, occurrence: own }: RunIdentity,
-): SentList | null {
-  const others = runsOfCampaign(ledger, campaign, environment).filter(({ occurrence }) => occurrence !== own);
+function lastSent(ledger: LedgerOfRuns, identity: RunIdentity): SentList | null {
+  const others = ledger.runsOf(identity).filter(({ occurrence }) => occurrence !== identity.occurrence);
   for (const run of others.filter(({ occurrence }) => !isTest(occurrence)).toReversed()) {
     const counts = ledger.counts(run);
     if (!counts.some(({ outcome }) => SENT.has(outcome))) continue;

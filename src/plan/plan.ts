@@ -1,5 +1,4 @@
 import { type Code, type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign, Environment, InputFile, ListSpec, Step } from '../model.ts';
 import { resolveColumns } from '../recipients/columns.ts';
 import { type RowCheck, withAllFaults } from '../recipients/faults.ts';
@@ -19,8 +18,6 @@ import { type CheckContent, checkFor } from './workshop.ts';
 /** What would happen: a campaign, an environment and an occurrence, with everything compiled that a row needs. */
 export interface Plan {
   readonly campaign: Campaign;
-  /** The campaign's name in the ledger: a former one, where the run was begun under that. */
-  readonly name: string;
   readonly environment: Environment;
   readonly occurrence: string;
   readonly columns: readonly string[];
@@ -45,8 +42,6 @@ export interface Plan {
 
 interface PlanOptions extends DayFacts {
   readonly environment: string;
-  /** The run of the occurrence, which may be of a former name of the campaign; absent or null: it has not begun. */
-  readonly run?: Pick<RunRecord, 'inputs' | 'createdAtMs' | 'campaign'> | null;
 }
 
 /**
@@ -73,14 +68,12 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   const places = [...checkPlaces(campaign, environment), ...redirectFaults(campaign, environment, fence)];
   const errors = [...diagnostics, ...places].filter((d) => d.severity === 'error');
   if (stages === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
-  const name = options.run?.campaign ?? campaign.name;
-  const identity = { environment: environment.name, campaign: name, occurrence: options.occurrence };
-  const referenceOf = createReferences(identity);
+  const { occurrence } = options;
+  const referenceOf = createReferences({ environment: environment.name, campaign: campaign.id, occurrence });
   return {
     campaign,
-    name,
     environment,
-    occurrence: options.occurrence,
+    occurrence,
     columns: list.columns,
     day,
     inputs: [

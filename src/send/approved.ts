@@ -121,16 +121,16 @@ const OF_PLANS: readonly Allowable[] = ['input-changed', ...SEALED_CODES];
 
 /** What is allowed beside a plan was not looked at when it was made. Other inputs are another plan. */
 function notSealed(plan: Plan, beyond: readonly Allowable[]): Diagnostic {
-  const { environment, occurrence, name } = plan;
+  const { environment, occurrence, campaign } = plan;
   const message = `The plan does not allow ${beyond.join(', ')}.`;
   const where = { environment: environment.name, occurrence };
   if (!beyond.includes('input-changed')) {
-    const again = `${sendCommand(where, name, null).replace(' send ', ' plan ')} --allow ${beyond.join(',')} -o FILE`;
+    const again = `${sendCommand(where, campaign.name, null).replace(' send ', ' plan ')} --allow ${beyond.join(',')} -o FILE`;
     return problem('usage', message, { hint: `Make a plan that does: ${again}` });
   }
   const hint =
     environment.approval === null
-      ? `Send the campaign instead of the plan: ${sendCommand(where, name, null)} --allow ${beyond.join(',')}`
+      ? `Send the campaign instead of the plan: ${sendCommand(where, campaign.name, null)} --allow ${beyond.join(',')}`
       : `Undo what changed. Or leave this occurrence as it is: ${leaveHint(plan)}`;
   return problem('usage', message, { hint });
 }

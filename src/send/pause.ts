@@ -2,7 +2,6 @@ import { type Diagnostic, EXIT, HandbillError, problem, warning } from '../error
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Pause } from '../model.ts';
-import { pauseOfCampaign } from '../plan/former-names.ts';
 import type { Plan } from '../plan/plan.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
 import type { Stop } from './stop.ts';
@@ -56,7 +55,7 @@ export function refuseWhilePaused(
   ledger: Pick<Ledger, 'pauseOf'>,
   { campaign, environment }: Pick<Plan, 'campaign' | 'environment'>,
 ): void {
-  const pause = pauseOfCampaign(ledger, campaign, environment.name);
+  const pause = ledger.pauseOf({ environment: environment.name, campaign: campaign.id });
   if (pause === null) return;
   throw new HandbillError(EXIT.halted, [problem('paused', pauseText(pause), { hint: resumeHint(pause) })]);
 }

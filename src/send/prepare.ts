@@ -13,13 +13,13 @@ import {
   type WinnerState,
 } from '../model.ts';
 import { type BudgetState, budgetNotice, budgetState, checkOpen } from '../plan/budget.ts';
+import { formerNameProblem, knownCampaign } from '../plan/campaign-id.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
 import { duplicatesIn, skipsInvalid } from '../plan/decide.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';
 import { runBefore } from '../plan/follow-up.ts';
 import { createForecaster } from '../plan/forecast.ts';
-import { findRunOf, laterNameProblem, openAbandoned } from '../plan/former-names.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changedInputs } from '../plan/plan-file.ts';
@@ -102,11 +102,10 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   const { ledger, plan } = options;
   checkHashKey(options.suppressions, ledger);
   joinBefore(options);
+  const former = formerNameProblem(ledger.campaigns(), plan.campaign);
+  if (former !== null) throw refuse(former);
   const existing = ledger.findRun(identityOf(plan));
-  if (existing === null) {
-    refuseFormer(options);
-    return load(options, null);
-  }
+  if (existing === null) return load(options, null);
   refuseOtherRecipients(existing, plan);
   const late = await lateRefusal(options, existing);
   if (late !== null) throw refuse(late);
@@ -138,17 +137,15 @@ function refuseErased(
 }
 
 /**
- * Between the choice of the name and the locks, a process with an older campaign file may have begun the occurrence under a
- * former name: it would be sent a second time here. Under the locks of all names no process can begin it any more.
+ * Records by which name the campaign is sent. Another process may have sent it under another id while the list was read
+ * or the question waited, so the same transaction asks again.
  *
  * @throws HandbillError exit 2
  */
-function refuseFormer({ ledger, plan }: Pick<PrepareOptions, 'ledger' | 'plan'>): void {
-  const run = findRunOf(ledger, plan.campaign, { environment: plan.environment.name, occurrence: plan.occurrence });
-  if (run === null) return;
-  refuseLaterName(run, plan);
-  const message = `The occurrence was begun meanwhile under the former name ${run.campaign}.`;
-  throw refuse(problem('input-changed', message, { at: { file: plan.campaign.file }, hint: 'Run the command again.' }));
+function rememberName({ ledger, plan }: Pick<PrepareOptions, 'ledger' | 'plan'>): void {
+  const { campaign } = plan;
+  const refused = ledger.rememberCampaign(knownCampaign(campaign), (known) => formerNameProblem(known, campaign));
+  if (refused !== null) throw refuse(refused);
 }
 
 /**
@@ -158,7 +155,6 @@ function refuseFormer({ ledger, plan }: Pick<PrepareOptions, 'ledger' | 'plan'>)
  */
 function refuseOtherRecipients(existing: RunRecord, plan: Plan): void {
   refusePurged(existing);
-  refuseLaterName(existing, plan);
   if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
 }
 
@@ -235,7 +231,7 @@ function joinBefore({ ledger, plan, nowMs }: PrepareOptions): void {
 }
 
 export function identityOf(plan: Plan): RunIdentity {
-  return { environment: plan.environment.name, campaign: plan.name, occurrence: plan.occurrence };
+  return { environment: plan.environment.name, campaign: plan.campaign.id, occurrence: plan.occurrence };
 }
 
 async function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): Promise<Prepared> {
@@ -267,6 +263,7 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
     resends,
     winner: found,
     finishLoad: () => {
+      rememberName(options);
       askAgain(options, run);
       return withWinner(options, run, found);
     },
@@ -278,8 +275,8 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
 async function load(options: PrepareOptions, existing: RunRecord | null): Promise<Prepared> {
   const { ledger, plan, nowMs } = options;
   const reached = await openReachToSend(plan, ledger, nowMs);
-  const { channel, isCounted, topic, formerly } = plan.campaign;
-  const draft = ledger.beginLoad(identityOf(plan), { channel, nowMs, isCounted, topic, formerly });
+  const { channel, isCounted, topic } = plan.campaign;
+  const draft = ledger.beginLoad(identityOf(plan), { channel, nowMs, isCounted, topic });
   const found = findWinnerOf(options, existing);
   // Of an amended run the ledger holds more than the list says.
   const loaded = existing === null ? createRowSet() : null;
@@ -301,8 +298,13 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     resends,
     winner: found,
     finishLoad: () => {
+      try {
+        rememberName(options);
+      } catch (error) {
+        ledger.discardLoad(draft);
+        throw error;
+      }
       if (existing === null) {
-        refuseFormerAgain(options, draft);
         const run = ledger.finishLoad(draft, { inputs, identityHash: identityHash(plan.campaign), nowMs });
         return withWinner(options, run, found);
       }
@@ -312,21 +314,6 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     },
     discard: () => ledger.discardLoad(draft),
   };
-}
-
-/**
- * A lock can be lost while the list is read or the question waits, for example with its file (failures.md, J4). The claims
- * do not see a run under another name.
- *
- * @throws HandbillError exit 2
- */
-function refuseFormerAgain({ ledger, plan }: PrepareOptions, draft: RunRecord): void {
-  try {
-    refuseFormer({ ledger, plan });
-  } catch (error) {
-    ledger.discardLoad(draft);
-    throw error;
-  }
 }
 
 /** Recipients that are to be sent to once more, because the user asks for it. */
@@ -389,7 +376,6 @@ async function checkAndLoad(
   };
   const { allow, isDue } = options;
   const guard = openListGuard(plan.campaign, ledger, identityOf(plan), { nowMs, allow, isDue });
-  const abandoned = existing === null ? openAbandoned(plan, ledger, plan.environment.name) : null;
   const state = budgetState(plan, prices, nowMs, ledger);
   // Of an amended run the list names those too who are not sent to again.
   const budget: BudgetState | null =
@@ -400,7 +386,6 @@ async function checkAndLoad(
     if (options.interrupt.aborted) throw interruptedEarly();
     for (const decision of batch) {
       const row = loadRow(decision, estimator, state !== null);
-      abandoned?.add(decision);
       rows.push(row);
       if (row.state !== 'skipped') loaded?.add(row.row);
     }
@@ -408,8 +393,7 @@ async function checkAndLoad(
   });
   flush();
   duplicates.close();
-  const notices = [...(abandoned?.warnings() ?? []), ...budgetNotice(budget)];
-  return { ...checked, accepted: [...checked.notes, ...checked.accepted, ...notices] };
+  return { ...checked, accepted: [...checked.notes, ...checked.accepted, ...budgetNotice(budget)] };
 }
 
 const OPEN: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);
@@ -463,12 +447,6 @@ export function refusePurged(run: RunRecord): void {
   );
 }
 
-/** With the older file, the run would get the content of before (`formerly`). */
-function refuseLaterName(run: RunRecord, { campaign }: Plan): void {
-  const later = laterNameProblem(run, campaign);
-  if (later !== null) throw refuse(later);
-}
-
 function identityChanged(plan: Plan) {
   return problem('identity-changed', '`key`, `to` or `defaultCountry` changed since this run began.', {
     at: { file: plan.campaign.file },
@@ -477,7 +455,7 @@ function identityChanged(plan: Plan) {
 }
 
 interface LateOptions {
-  readonly ledger: Pick<Ledger, 'counts' | 'hasErased' | 'lastClaimMs' | 'runsOf' | 'runsRenamed'>;
+  readonly ledger: Pick<Ledger, 'counts' | 'hasErased' | 'lastClaimMs' | 'runsOf'>;
   readonly plan: Plan;
   readonly allow: readonly Allowable[];
   readonly nowMs: number;
@@ -524,7 +502,7 @@ async function lateRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
 }
 
 /** What says until when recipients waited. */
-type WaitLedger = Pick<Ledger, 'lastClaimMs' | 'runsOf' | 'runsRenamed'>;
+type WaitLedger = Pick<Ledger, 'lastClaimMs' | 'runsOf'>;
 
 /**
  * When a wait is over that starts leave to those after them: at a gate of a canary, for a winner, after the message that

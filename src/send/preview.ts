@@ -11,7 +11,6 @@ import { decisions } from '../plan/decide.ts';
 import { createEstimator } from '../plan/estimate.ts';
 import type { Expander } from '../plan/expand.ts';
 import { createForecaster } from '../plan/forecast.ts';
-import { openAbandoned, pauseOfCampaign } from '../plan/former-names.ts';
 import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -97,13 +96,12 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   let invalid = 0;
   let changed = 0;
   let judged: readonly Diagnostic[] = [];
-  const abandoned = run !== null ? null : openAbandoned(plan, ledger, plan.environment.name);
   const guard = openListGuard(campaign, ledger, identityOf(plan), { nowMs: options.now(), allow });
 
   const budget = budgetState(plan, prices, options.now(), sampled === undefined ? ledger : undefined);
   const comparisons = createComparisonCheck(plan);
   const cells = createCellCheck(plan);
-  const paused = pausedWarning(ledger && pauseOfCampaign(ledger, campaign, plan.environment.name));
+  const paused = pausedWarning(ledger?.pauseOf(identityOf(plan)));
   const sample = sampled === undefined ? [] : [sampled];
   const said = [...sample, ...plan.warnings, ...suppressions.warnings, ...paused, ...(reached?.warnings ?? [])];
   const previewer = createPreviewer(plan.recipientsPerRequest, expand);
@@ -117,7 +115,6 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
           estimator.add(decision);
           comparisons.add(decision);
           cells.add(decision);
-          abandoned?.add(decision);
           if (decision.decision === 'invalid') {
             invalid += 1;
             if (problems.length < NAMED_PROBLEMS) problems.push(decision.problem);
@@ -133,7 +130,6 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
     said.push(...stream.notes(), ...cells.warnings(), ...comparisons.unmet());
     // Of a run that has begun, the rules are not asked about all rows.
     if (startedAtMs === null) said.push(...(reached?.unfollowed() ?? []));
-    said.push(...(abandoned?.warnings() ?? []));
     judged = guard.judge(stream.facts());
     said.push(...judged.filter(({ severity }) => severity === 'warning'));
   }

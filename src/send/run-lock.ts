@@ -15,13 +15,10 @@ interface LockOptions {
   readonly witness?: (ledger: Ledger) => void;
   /** Also while workers go on with a run whose `send` has died: the caller calls them back. */
   readonly despiteWorkers?: boolean;
-  /** All names of the campaign: a process with an older file would begin the occurrence under another one. */
-  readonly names?: readonly string[];
 }
 
 /**
- * Holds the run's lock and its ledger, and lets go of both. Of a campaign that was renamed, it is the lock of the
- * occurrence under every name. They are taken in the order of the names, so that of two processes one gets them all.
+ * Holds the run's lock and its ledger, and lets go of both.
  *
  * @throws HandbillError exit 6 when another process holds this run, 7 when the ledger cannot be used
  */
@@ -29,36 +26,33 @@ export function lockRun(
   { root, ledger: path }: Pick<Project, 'root' | 'ledger'>,
   identity: RunIdentity,
   nowMs: number,
-  { despiteWorkers = false, names = [], ...opening }: LockOptions = {},
+  { despiteWorkers = false, ...opening }: LockOptions = {},
 ): { ledger: Ledger } & Disposable {
   const ledger = openLedger(path, { mode: 'write', nowMs, mustExist: mustExist({ root, ledger: path }), ...opening });
-  const all = [...new Set([identity.campaign, ...names])].sort().map((campaign) => ({ ...identity, campaign }));
-  const locks: RunLock[] = [];
+  let lock: RunLock | null = null;
   try {
-    for (const one of all) {
-      const lock = ledger.lock(one, despiteWorkers);
-      if (lock === null) throw locked(ledger, one);
-      locks.push(lock);
-    }
+    const held = ledger.lock(identity, despiteWorkers);
+    if (held === null) throw locked(ledger, identity);
+    lock = held;
     if (isPostgres(path)) rememberSendingWith(root, path);
     else if (opening.allow?.includes('second-ledger') === true) forgetShared(root);
-    for (const one of all) ledger.setLockOwner(one, { pid: process.pid, host: hostname(), sinceMs: nowMs });
+    ledger.setLockOwner(identity, { pid: process.pid, host: hostname(), sinceMs: nowMs });
     return {
       ledger,
       [Symbol.dispose]() {
         try {
-          for (const one of all) ledger.setLockOwner(one, null);
+          ledger.setLockOwner(identity, null);
         } catch {
           // A ledger that cannot be written was reported already; the kernel's lock is what counts.
         }
         // A shared ledger keeps its locks with its connection.
-        for (const lock of locks) lock.release();
+        held.release();
         ledger.close();
       },
     };
   } catch (error) {
     ledger.close();
-    for (const lock of locks) lock.release();
+    lock?.release();
     throw error;
   }
 }

@@ -24,7 +24,7 @@ export function summarise(
   const pause = state === 'finished' || run.purgedAtMs !== null ? null : ledger.pauseOf(run);
   const facts = {
     run: run.id,
-    campaign: run.campaign,
+    campaign: run.name,
     environment: run.environment,
     occurrence: run.occurrence,
     state,

@@ -65,7 +65,7 @@ export function gatherMetrics(
       of(campaign ?? nameIn(file), environment).exit = exit;
     },
     run(ledger: Ledger, run: RunRecord) {
-      Object.assign(of(run.campaign, run.environment), factsOf(reportOf(ledger, run)));
+      Object.assign(of(run.name, run.environment), factsOf(reportOf(ledger, run)));
     },
     missed(campaign, environment, atMs) {
       const one = of(campaign, environment);
@@ -148,7 +148,9 @@ function newestReport(
   try {
     ledger = openExistingLedger(path, { nowMs });
     if (ledger === null) return null;
-    const [run] = newestFirst(withoutTests(ledger.runsOf(named)));
+    const { environment, campaign } = named;
+    const runs = ledger.runById(campaign).filter((run) => run.environment === environment);
+    const [run] = newestFirst(withoutTests(runs));
     return run === undefined ? null : reportOf(ledger, run);
   } catch {
     // Figures are not worth an error: the command that needs the ledger says what is wrong with it.

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { findCampaigns, sameNames } from '../../src/campaign/find.ts';
+import { findCampaigns, sameName } from '../../src/campaign/find.ts';
 import { readCampaign } from '../../src/campaign/load.ts';
 import { findProject } from '../../src/campaign/place.ts';
 import { readProject } from '../../src/campaign/project.ts';
@@ -256,7 +256,7 @@ describe('two campaigns of one name', () => {
       {
         code: 'duplicate-campaign-name',
         at: { file: 'campaigns/hello/campaign.yaml', line: 1, column: 7 },
-        message: 'The name "hello" belongs to campaigns/second/campaign.yaml as well.',
+        message: 'The name "hello" is the name of campaigns/second/campaign.yaml as well.',
       },
     ]);
   });
@@ -279,7 +279,9 @@ describe('two campaigns of one name', () => {
   });
 
   it('are reported for each of a list', () => {
-    const named = ['a', 'b', 'a'].map((name, i) => ({ name, file: `${i}.yaml` }));
-    expect(sameNames(named).map((d) => d.at?.file)).toEqual(['0.yaml', '2.yaml']);
+    const [one, two, three] = ['a', 'b', 'a'].map((name, i) => ({ name, id: name, file: `${i}.yaml` }));
+    if (one === undefined || two === undefined || three === undefined) throw new Error('three were made');
+    expect(sameName(one, [two, three])?.message).toBe('The name "a" is the name of 2.yaml as well.');
+    expect(sameName(two, [one, three])).toBeNull();
   });
 });

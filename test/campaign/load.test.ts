@@ -28,8 +28,7 @@ async function load(name: string): Promise<Campaign> {
 
 /** What the name says of other names, which these campaigns do not have. */
 const NAMES = {
-  formerly: [],
-  claimed: expect.any(Array),
+  isIdWritten: false,
   namePlace: expect.objectContaining({ at: expect.anything() }),
 };
 
@@ -41,6 +40,7 @@ describe('the smallest campaign', () => {
     expect(rest).toEqual({
       ...NAMES,
       name: 'hello',
+      id: 'hello',
       channel: 'sms',
       from: 'Riverside',
       accountReference: null,
@@ -149,6 +149,7 @@ describe('a campaign that says everything', () => {
     expect(rest).toEqual({
       ...NAMES,
       name: 'spring',
+      id: 'spring',
       channel: 'sms',
       from: '+447700900100',
       accountReference: '0042',

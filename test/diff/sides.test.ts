@@ -251,13 +251,13 @@ describe('campaigns', () => {
       change: 'changed',
       recipients: { common: 3 },
     });
-    expect(renamed.notes).toEqual([expect.stringContaining('identity in the ledger')]);
-    expect(renamed.notes[0]).toContain('`formerly: hello` takes the history over');
+    expect(renamed.notes).toEqual([expect.stringContaining('to the ledger it is a new campaign')]);
+    expect(renamed.notes[0]).toContain('`id: hello` it keeps its history');
   });
 
   it.each([
-    ['with another name', '', 'identity in the ledger'],
-    ['with a former name', 'formerly: hello\n', 'The runs of hello stay those of this campaign'],
+    ['with another name', '', 'to the ledger it is a new campaign'],
+    ['with its id', 'id: hello\n', 'The runs of hello stay those of this campaign'],
   ])('one that was renamed and moved is the same one: %s', async (_, keys, note) => {
     const moved = only(
       await changed({

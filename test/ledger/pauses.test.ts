@@ -50,7 +50,7 @@ describe('while it is paused', () => {
 it('the first pause stays, and each is ended by itself', () => {
   const ledger = open(scratchPath());
   ledger.pause({ environment, campaign }, BY);
-  const first = { ...BY, environment, campaign, pausedAtMs: NOON };
+  const first = { ...BY, environment, id: campaign, campaign, pausedAtMs: NOON };
   const { nowMs: _, ...shown } = first;
   expect(ledger.pause({ environment, campaign }, { ...BY, reason: 'other', who: 'bo' })).toEqual(shown);
   expect(ledger.pause(ALL, { ...BY, reason: 'all' })).toBeNull();

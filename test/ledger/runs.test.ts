@@ -37,7 +37,7 @@ describe('a new list', () => {
       isCounted: true,
       purgedAtMs: null,
       topic: null,
-      formerly: [],
+      name: HELLO.campaign,
       figures: null,
     });
     expect(other.findRun(HELLO)).toEqual(run);

@@ -290,94 +290,50 @@ export const INPUTS: readonly Mutant[] = [
     proof: { in: 'cli/piped-list.test.ts', only: 'refuses it' },
   },
   {
-    name: 'former-names-forgotten',
-    planted: 'a campaign that was renamed does not find the run of its former name, and sends to all again',
+    name: 'former-name-not-asked',
+    planted: 'a campaign whose file or name the ledger knows under another id is sent, to the same people again',
     edits: [
       {
-        file: 'src/operations/project.ts',
-        was: 'const runs = runsOfCampaign(ledger, campaign, environment);',
-        is: 'const runs = ledger.runsOf({ environment, campaign: campaign.name });',
-      },
-      { file: 'src/send/prepare.ts', was: '    refuseFormer(options);\n', is: '' },
-      { file: 'src/send/prepare.ts', was: '        refuseFormerAgain(options, draft);\n', is: '' },
-    ],
-    proof: { in: 'send/formerly.test.ts', only: 'continues' },
-  },
-  {
-    name: 'former-run-begun-meanwhile',
-    planted: 'an occurrence that was begun under a former name just before is sent under the new one too',
-    edits: [
-      { file: 'src/send/prepare.ts', was: '    refuseFormer(options);\n', is: '' },
-      { file: 'src/send/prepare.ts', was: '        refuseFormerAgain(options, draft);\n', is: '' },
-    ],
-    proof: { in: 'send/formerly.test.ts', only: 'meanwhile' },
-  },
-  {
-    name: 'former-run-begun-at-the-question',
-    planted:
-      'an occurrence that was begun under a former name while the question waited, without a lock, is sent again',
-    edits: [{ file: 'src/send/prepare.ts', was: '        refuseFormerAgain(options, draft);\n', is: '' }],
-    proof: { in: 'send/formerly.test.ts', only: 'locks were lost' },
-  },
-  {
-    name: 'lock-under-one-name',
-    planted: 'a campaign that was renamed locks the occurrence under one of its names',
-    edits: [
-      {
-        file: 'src/operations/send-once.ts',
-        was: 'despiteWorkers: true, names, witness',
-        is: 'despiteWorkers: true, witness',
+        file: 'src/plan/campaign-id.ts',
+        was: 'if (campaign.isIdWritten) return null;',
+        is: 'if (campaign.isIdWritten || known.length > 0) return null;',
       },
     ],
-    proof: { in: 'send/formerly.test.ts', only: 'before its run can be seen' },
+    proof: { in: 'send/campaign-id.test.ts', only: 'taken out again' },
   },
   {
-    name: 'pause-of-a-former-name',
-    planted: 'a pause of a former name does not stop what is sent under the new one',
+    name: 'former-name-asked-once',
+    planted: 'a campaign that another process sent under its old name while the question waited is sent again',
     edits: [
-      {
-        file: 'src/operations/pause.ts',
-        was: 'calledSo(all, scope.campaign)',
-        is: 'all.find(({ name }) => name === scope.campaign)',
-      },
+      { file: 'src/ledger/campaigns.ts', was: 'const why = refusal(campaigns());', is: 'const why = refusal([]);' },
     ],
-    proof: { in: 'send/formerly.test.ts', only: 'by a former name' },
+    proof: { in: 'send/campaign-id.test.ts', only: 'while the question waits' },
   },
   {
-    name: 'exclude-by-a-former-name',
-    planted: 'a former name in exclude leaves out the recipients of its own runs only',
+    name: 'file-not-recorded',
+    planted: 'the ledger does not keep from which file a campaign was sent',
+    edits: [
+      { file: 'src/ledger/campaigns.ts', was: 'put(own.id, own.name, own.file)', is: "put(own.id, own.name, '')" },
+    ],
+    proof: { in: 'send/campaign-id.test.ts', only: 'by its file is refused' },
+  },
+  {
+    name: 'exclude-by-the-name-of-the-file',
+    planted: '`exclude` looks for the name of a campaign, not for its id',
     edits: [
       {
         file: 'src/campaign/rules.ts',
-        was: 'const named = calledSo(all, campaign);',
-        is: 'const named = all.find(({ name }) => name === campaign);',
+        was: 'return { campaign, id: named.id,',
+        is: 'return { campaign, id: named.name,',
       },
     ],
-    proof: { in: 'send/formerly.test.ts', only: 'exclude' },
+    proof: { in: 'send/campaign-id.test.ts', only: 'is excluded' },
   },
   {
-    name: 'exclude-without-former-names',
-    planted: 'who was reached by a campaign under its former name is not left out',
-    edits: [
-      {
-        file: 'src/plan/contact-history.ts',
-        was: '(one.formerly ?? []).map',
-        is: '(one.formerly ?? []).slice(0, 0).map',
-      },
-    ],
-    proof: { in: 'send/formerly.test.ts', only: 'exclude' },
-  },
-  {
-    name: 'follow-up-without-former-names',
-    planted: 'a follow-up does not find the run of the campaign before under its former name',
-    edits: [
-      {
-        file: 'src/plan/follow-up.ts',
-        was: '{ name, formerly }, environment)',
-        is: '{ name, formerly: formerly.slice(1) }, environment)',
-      },
-    ],
-    proof: { in: 'send/follow-up.test.ts', only: 'was renamed' },
+    name: 'pause-by-the-name',
+    planted: 'a pause of a campaign that was renamed stops what is sent under its name as id',
+    edits: [{ file: 'src/operations/pause.ts', was: '?.id ?? null;', is: '?.name ?? null;' }],
+    proof: { in: 'send/campaign-id.test.ts', only: 'is excluded' },
   },
   {
     name: 'renamed-campaign-divides-anew',
@@ -385,10 +341,10 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/campaign/channel-steps.ts',
-        was: '[file.formerly ?? []].flat()[0] ?? file.name',
+        was: 'file.id ?? file.name',
         is: 'file.name',
       },
     ],
-    proof: { in: 'send/formerly.test.ts', only: 'held out' },
+    proof: { in: 'send/campaign-id.test.ts', only: 'holds out' },
   },
 ];

@@ -201,8 +201,8 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/send/run-lock.ts',
-        was: 'ledger.lock(one, despiteWorkers)',
-        is: 'ledger.lock({ ...one, occurrence: String(process.pid) }, despiteWorkers)',
+        was: 'ledger.lock(identity, despiteWorkers)',
+        is: 'ledger.lock({ ...identity, occurrence: String(process.pid) }, despiteWorkers)',
       },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: 'is held by one process' },

@@ -193,26 +193,6 @@ export const RULES: readonly Mutant[] = [
     proof: SEVERAL,
   },
   {
-    name: 'older-file-sends-again',
-    planted: 'a process with an older campaign file sends again what the renamed campaign has sent',
-    edits: [
-      {
-        file: 'src/plan/former-names.ts',
-        was: 'return later.find((run) => run.occurrence === occurrence) ?? null;',
-        is: 'return later.find((run) => run.occurrence === environment) ?? null;',
-      },
-    ],
-    proof: { in: 'send/formerly.test.ts', only: 'does not send the occurrence again: once' },
-  },
-  {
-    name: 'former-names-lost-by-an-amendment',
-    planted: 'an amended run keeps the former names that it began with',
-    edits: [
-      { file: 'src/ledger/lists.ts', was: 'formerly = ?5,', is: 'formerly = coalesce(formerly, nullif(?5, ?5)),' },
-    ],
-    proof: { in: 'send/formerly.test.ts', only: 'the name that an amendment brought' },
-  },
-  {
     name: 'erased-in-doubt',
     planted: 'a person is erased while it is in doubt whether they have the message, which could then be sent again',
     edits: [

@@ -468,30 +468,30 @@ it('in any history no recipient gets a follow-up early, twice, or after a reply'
   );
 });
 
-it.each(['one', 'uno'])('the campaign before was renamed: `after` names %s', async (named) => {
+it('the campaign before was renamed', async () => {
   await using api = await startApi();
   using here = project(api, { length: 2 });
   await begun(here);
-  // The reference of its message has the former name.
   record(here, [failed('one', ADA, NOON + HOUR)], NOON + HOUR);
   const [one, two] = ['campaigns/one/campaign.yaml', 'campaigns/two/campaign.yaml'] as const;
-  here.write(one, textOf(here, one).replace('name: one', 'name: uno\nformerly: one'));
-  here.write(two, textOf(here, two).replace('campaign: one', `campaign: ${named}`));
+  here.write(one, textOf(here, one).replace('name: one', 'name: uno\nid: one'));
+  here.write(two, textOf(here, two).replace('campaign: one', 'campaign: uno'));
   expect(await dueAt(here, NOON + 2 * DAY)).toEqual([]);
   expect(await dueAt(here, NOON + 3 * DAY)).toEqual(['two send once']);
   expect(arrived(api).slice(3)).toEqual([`two ${RAVI}`, `two ${ZOE}`]);
-  // The next occurrence is of the new name.
   await sendAt(here, 'uno', NOON + 4 * DAY, { occurrence: 'next' });
   await sendAt(here, 'two', NOON + 7 * DAY, { occurrence: 'next' });
   expect(arrived(api)).toHaveLength(11);
 });
 
-it('campaigns that follow each other by former names are a circle', async () => {
+it('campaigns that follow each other are a circle by their names', async () => {
   await using api = await startApi();
   using here = project(api, { length: 2 });
   const one = 'campaigns/one/campaign.yaml';
   const after = 'after: { campaign: two, wait: 1d }\n';
-  here.write(one, `${textOf(here, one).replace('name: one', 'name: uno\nformerly: one')}${after}`);
+  here.write(one, `${textOf(here, one).replace('name: one', 'name: uno\nid: one')}${after}`);
+  const two = 'campaigns/two/campaign.yaml';
+  here.write(two, textOf(here, two).replace('campaign: one', 'campaign: uno'));
   const found = await validate(['campaigns/two'], at(here, NOON));
   expect(JSON.stringify(found)).toContain('two after uno after two');
 });

@@ -21,7 +21,7 @@ export interface StartPlan {
   readonly allow: readonly Allowable[];
   readonly retry: Retry | null;
   /** The campaign has another name than the one under which the run was begun, and says what it was called before. */
-  readonly renamed: boolean;
+  readonly renamed: 'with-id' | 'without-id' | null;
   readonly unconfirmed: boolean;
   /** The list as it is while this start goes on. */
   readonly edited: boolean;
@@ -163,7 +163,7 @@ function drawAllow(random: Random): readonly Allowable[] {
   ];
 }
 
-const UNGUARDED = { tooShort: false, renamed: false };
+const UNGUARDED = { tooShort: false, renamed: null };
 
 /**
  * The same history with guards of its list, which some starts fail and some accept, and with new names of its campaign.
@@ -171,7 +171,8 @@ const UNGUARDED = { tooShort: false, renamed: false };
  */
 export function withGuardsAndNames(history: HistoryPlan, random: Random): HistoryPlan {
   const guarded = <T extends StartPlan>(start: T): T => {
-    const renamed = random.chance(0.15);
+    const drawn = random.next();
+    const renamed = drawn < 0.11 ? 'with-id' : drawn < 0.15 ? 'without-id' : null;
     if (!random.chance(0.12)) return { ...start, renamed };
     return {
       ...start,

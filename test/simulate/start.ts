@@ -149,9 +149,9 @@ export function beginStart(options: StartOptions): Start {
 
   const pipeline = async (): Promise<Ending> => {
     const nowMs = world.wallMs;
-    const isRenamed = plan.renamed && view.rows.length > 0;
-    if (isRenamed) world.cover('renamed');
-    const campaign = isRenamed ? renamed(drawn, path, nowMs) : drawn;
+    const name = view.rows.length > 0 ? plan.renamed : null;
+    if (name !== null) world.cover(`renamed:${name}`);
+    const campaign = name === null ? drawn : renamed(drawn, name);
     using held = openedFor(watch, () => lock(path, plan, identityOf(campaign), nowMs));
     const own = watched(held.ledger);
     ledger = own;

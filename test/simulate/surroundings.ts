@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
+import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity } from '../../src/ledger/records.ts';
-import { findRunOf } from '../../src/plan/former-names.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { lockRun } from '../../src/send/run-lock.ts';
 import type { Timers } from '../../src/send/timers.ts';
@@ -53,17 +52,10 @@ export function campaignOf(plan: Plan, start: StartPlan, begins: (key: string) =
 /** What a campaign is called after it was renamed. */
 export const RENAMED = 'proof-2';
 
-/** The plan after its campaign was renamed, which finds its run by the former name as `send` does. */
-export function renamed(plan: Plan, path: string, nowMs: number): Plan {
-  const { environment, occurrence } = plan;
-  const campaign = { ...plan.campaign, name: RENAMED, formerly: [plan.campaign.name] };
-  const ledger = openExistingLedger(path, { nowMs });
-  try {
-    const run = ledger && findRunOf(ledger, campaign, { environment: environment.name, occurrence });
-    return { ...plan, campaign, name: run?.campaign ?? RENAMED };
-  } finally {
-    ledger?.close();
-  }
+/** The plan after its campaign was renamed. Without the old id, it looks like another campaign in the same file. */
+export function renamed(plan: Plan, how: 'with-id' | 'without-id'): Plan {
+  const id = how === 'with-id' ? plan.campaign.id : RENAMED;
+  return { ...plan, campaign: { ...plan.campaign, name: RENAMED, id, isIdWritten: how === 'with-id' } };
 }
 
 /** The same ledger; `enter` is told which call goes on. */

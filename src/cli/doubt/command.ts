@@ -203,7 +203,7 @@ function said(
 ): string {
   if (resolved.length === 0) return `No recipients are in doubt in run ${safeLine(run.id)}.\n`;
   const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
-  const campaign = written === undefined ? run.campaign : displayPath(join(root, written), context.cwd);
+  const campaign = written === undefined ? run.name : displayPath(join(root, written), context.cwd);
   const { inDoubt } = report.totals;
   const done = verdict === 'resend' ? 'will be sent to once more' : `recorded as ${verdict}`;
   const left = inDoubt === 0 ? 'No recipients are' : `${countOf(inDoubt, 'recipient')} still`;

@@ -22,8 +22,7 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
   for (const { path, file } of await campaignFiles(site)) {
     const { cwd, now } = site.context;
     const { campaign, diagnostics } = await readCampaign(path, { cwd, now: now() });
-    const last =
-      campaign === null ? undefined : runs.find((run) => [campaign.name, ...campaign.formerly].includes(run.campaign));
+    const last = campaign === null ? undefined : runs.find((run) => run.campaign === campaign.id);
     lines.push({
       file,
       campaign:
@@ -60,14 +59,14 @@ async function listRefusal(
   campaign: Campaign,
   environment: string,
 ): Promise<string | null> {
-  const { name, guards, schedule, recipients } = campaign;
+  const { id, guards, schedule, recipients } = campaign;
   const isDue = schedule !== null;
   if (!isDue && Object.values(guards).every((guard) => guard === null)) return null;
   // The occurrence to come: no run has it yet.
   const guard = openListGuard(
     campaign,
     open?.ledger ?? null,
-    { environment, campaign: name, occurrence: '' },
+    { environment, campaign: id, occurrence: '' },
     { nowMs: site.context.now(), isDue },
   );
   try {

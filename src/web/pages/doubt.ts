@@ -68,7 +68,7 @@ function doubtsOf(site: Site, open: OpenLedger, run: RunRecord, after: Place | n
   const last = shown.at(-1);
   const total = Number(open.query(count).get(run.list)?.[0] ?? 0);
   const next = last === undefined || found.length <= limit ? null : `${Number(last[0])}.${Number(last[1])}`;
-  const { id, campaign, environment, occurrence } = run;
+  const { id, name: campaign, environment, occurrence } = run;
   return {
     run: id,
     campaign,

@@ -72,7 +72,7 @@ function scopesOf(site: Site, open: OpenLedger | null, [first, id, more]: readon
   }
   const run = first === 'runs' && id !== undefined && more === undefined ? open?.ledger.runById(id)[0] : undefined;
   if (run === undefined) return [];
-  const { environment, campaign } = run;
+  const { environment, name: campaign } = run;
   return [
     { environment, campaign },
     { environment, campaign: null },

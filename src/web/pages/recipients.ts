@@ -93,7 +93,7 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   const detail = await site.looks.detail(run, 0);
   const content = recipientsPage(asked.view, {
     run: run.id,
-    campaign: run.campaign,
+    campaign: run.name,
     query,
     outcomes: outcomesOf(run, filter, counts.value),
     reasons: reasonsOf(counts.value),
@@ -206,7 +206,7 @@ export async function makeRecipient(
   const addresses = [outcome.key, ...steps.map(({ step }) => step.to)].filter((one) => one !== null);
   const content = recipientPage(asked.view, {
     run: run.id,
-    campaign: run.campaign,
+    campaign: run.name,
     currency: (await readPriceList(site.reading.project)).prices?.currency ?? null,
     outcome: earlierJoiner(ledger, run)([outcome])[0] ?? outcome,
     steps,

@@ -47,7 +47,7 @@ async function readReplies(
           meaning: means as ReplyMeaning,
           optsOutOf: means === 'opt-out' ? stoppedBy(own?.topic ?? null, stopEnds) : null,
           atMs: Number(at),
-          answers: own === undefined ? null : { run: own.id, campaign: own.campaign, row: Number(row) },
+          answers: own === undefined ? null : { run: own.id, campaign: own.name, row: Number(row) },
           reviewedBy: by as string | null,
         };
       }),

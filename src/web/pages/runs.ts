@@ -76,7 +76,17 @@ export const makeRuns: MakePage = async (site, { ledger }, { view, query, patien
 };
 
 function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'deliveries' | 'times'> {
-  const { id, campaign, environment, occurrence, rows, createdAtMs, startedAtMs, lastStartAtMs, finishedAtMs } = run;
+  const {
+    id,
+    name: campaign,
+    environment,
+    occurrence,
+    rows,
+    createdAtMs,
+    startedAtMs,
+    lastStartAtMs,
+    finishedAtMs,
+  } = run;
   const held = { isHeld: () => site.looks.isHeld(run) };
   const state = stateOf(held, run);
   // Continued since it ended: it has not ended.
@@ -131,7 +141,7 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
     report,
     perSecond,
     detail: detail.value,
-    campaignFile: file ?? run.campaign,
+    campaignFile: file ?? run.name,
     planPath: takesPlans(run, project) ? PLAN_FILE : null,
     currency: (await readPriceList(project)).prices?.currency ?? null,
   });

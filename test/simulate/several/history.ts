@@ -367,12 +367,19 @@ function withRules(
 ): Edition {
   const { plan } = edition;
   const { window, canary, notAfterMs, maxRecipients, frequency, isCounted } = rules;
-  const exclude = rules.exclude.map((campaign) => ({ campaign, occurrence: null, place: {}, unknown: null }));
+  const exclude = rules.exclude.map((campaign) => ({
+    campaign,
+    id: campaign,
+    occurrence: null,
+    place: {},
+    unknown: null,
+  }));
   const send = { ...plan.campaign.send, window, canary, notAfterMs };
   const limits = { ...plan.campaign.limits, maxRecipients };
   const { followsMs } = rules;
   const wait = { written: `${followsMs}ms`, ms: followsMs ?? 0 };
-  const after = followsMs === null ? null : { campaign: 'alpha', wait, unless: ['replied'] as const, place: {} };
+  const after =
+    followsMs === null ? null : { campaign: 'alpha', id: 'alpha', wait, unless: ['replied'] as const, place: {} };
   const campaign = { ...plan.campaign, send, limits, exclude, after, frequency, isCounted };
   const environment = { ...plan.environment, budget };
   return { ...edition, plan: { ...plan, environment, campaign, fence: rules.isFenced ? cast.fence.fence : null } };
