@@ -92,6 +92,15 @@ export interface Report {
   readonly winner?: WinnerDecision;
   /** When the winner of a test is found, by what has come back until then: ISO 8601 in UTC. */
   readonly winnerAt?: string;
+  /** Why messages were refused, never left or are in doubt, in the API's words, most frequent first; absent for none. */
+  readonly causes?: readonly ReportedCause[];
+}
+
+export interface ReportedCause {
+  readonly outcome: 'rejected' | 'failed' | 'in-doubt';
+  /** Status and words of the API, without addresses and ids; null: of several causes that are too many to name. */
+  readonly cause: string | null;
+  readonly count: number;
 }
 
 /** A pause as reports show it; `since` is ISO 8601 in UTC. */

@@ -22,7 +22,7 @@ import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/formats.ts';
 import type { ReferenceOf, ReportOptions } from '../report/record.ts';
 import { cameBack, countDeliveries, messageOf, openDeliveries } from '../send/deliveries.ts';
-import { summarise } from '../send/summary.ts';
+import { summarise, withCauses } from '../send/summary.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { displayPath } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
@@ -91,7 +91,11 @@ export async function report(run: string, options: ProjectOptions = {}): Promise
   try {
     const { campaign } = await sentCampaign(found, project, resolved);
     const deliveries = countDeliveries(ledger, found);
-    return summarise(ledger, found, null, campaign, cameBack(ledger, found, deliveries, campaign));
+    return withCauses(
+      ledger,
+      found,
+      summarise(ledger, found, null, campaign, cameBack(ledger, found, deliveries, campaign)),
+    );
   } finally {
     ledger.close();
   }
@@ -182,11 +186,15 @@ export async function openSummary(
   const { file, campaign } = await sentCampaign(run, project, context);
   return {
     campaign,
-    plain: () => summarise(ledger, run, null, campaign),
+    plain: () => withCauses(ledger, run, summarise(ledger, run, null, campaign)),
     reportOf(deliveries) {
       // It may be another one than it was when the command began.
       const now = ledger.findRun(run) ?? run;
-      return summarise(ledger, now, null, campaign, cameBack(ledger, now, deliveries, campaign));
+      return withCauses(
+        ledger,
+        now,
+        summarise(ledger, now, null, campaign, cameBack(ledger, now, deliveries, campaign)),
+      );
     },
     options: {
       colour: context.colour.out,

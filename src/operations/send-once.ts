@@ -30,7 +30,7 @@ import { type RunEnd, sendRun } from '../send/run.ts';
 import { lockRun } from '../send/run-lock.ts';
 import { callWorkersBack, createSharing, queueFor, type Sharing } from '../send/sharing.ts';
 import { planInForce } from '../send/standing.ts';
-import { summarise } from '../send/summary.ts';
+import { summarise, withCauses } from '../send/summary.ts';
 import { TIMERS } from '../send/timers.ts';
 import { checkWinner, chooseWinner, noteUndecided } from '../send/winner.ts';
 import { fileStamp } from '../util/files.ts';
@@ -470,7 +470,7 @@ function nothingToDo(
   const waits = ledger.counts(found).some(({ outcome }) => outcome === 'deferred');
   const noted = waits ? noteUndecided(ledger, found, winner, nowMs) : found;
   const run = found.state === 'finished' || waits ? noted : ledger.finish(found, ended);
-  const report = summarise(ledger, run, null, plan.campaign, whatCameBack(ledger, run, plan));
+  const report = withCauses(ledger, run, summarise(ledger, run, null, plan.campaign, whatCameBack(ledger, run, plan)));
   const shown = shownBy(plan, prices);
   return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null, ...shown };
 }
@@ -478,7 +478,8 @@ function nothingToDo(
 /** What a start came to. */
 export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, end: RunEnd): StartResult {
   const came = whatCameBack(ledger, end.run, plan);
-  const report = summarise(ledger, end.run, { state: end.state, halt: end.halt }, plan.campaign, came);
+  const ended = { state: end.state, halt: end.halt };
+  const report = withCauses(ledger, end.run, summarise(ledger, end.run, ended, plan.campaign, came));
   const { posted, recovered, ledgerError } = end;
   const exit = ledgerError === null ? exitOf(report) : EXIT.ledger;
   return { report, exit, started: true, posted, recovered, ledgerError, ...shownBy(plan, prices) };

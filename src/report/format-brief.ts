@@ -4,7 +4,7 @@ import { type Formats, PLAIN } from './formats.ts';
 import { nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
 import { totalsKey } from './tally.ts';
-import { postedWords, returnedWords } from './words.ts';
+import { causeLines, postedWords, returnedWords } from './words.ts';
 
 /** Characters of both lines: what a chat or a text message shows whole. */
 export const BRIEF_LENGTH = 200;
@@ -34,7 +34,7 @@ export function briefText(
   const advice = adviceOf(report, campaignFile ?? report.campaign, planPath ?? null);
   // Two ends of lines, and the text between the halves of the second.
   const room = BRIEF_LENGTH - advice.length - 4;
-  const came = returnedWords(report, formats);
+  const came = [...returnedWords(report, formats), ...causeLines(report, 1, formats).slice(0, 1)];
   const now = postedNow === undefined ? '' : `${postedWords(postedNow, formats)}; `;
   const first = firstLine(report, now, formats, room - Math.min(CAME_LEAST, came.join(', ').length));
   const second = [joined('', came, ', ', room - first.length), advice].filter((part) => part !== '').join('; ');

@@ -11,6 +11,7 @@ import { totalsKey } from './tally.ts';
 import { significanceWords, variantsTable, winnerWords } from './variants-text.ts';
 import {
   acceptedWords,
+  causeLines,
   commitFacts,
   deliveryLines,
   OUTCOME_WORDS,
@@ -31,13 +32,16 @@ type Paint = (style: Style, text: string) => string;
 export async function* formatText(report: Report, _outcomes: Outcomes, options: ReportOptions): AsyncGenerator<string> {
   const paint: Paint = (style, text) => (options.colour ? styleText(style, text, { validateStream: false }) : text);
   if (options.short === true) {
-    yield [header, shortTotals, shortFacts, shortNext].map((section) => section(report, options, paint)).join('');
+    yield [header, shortTotals, shortCauses, shortFacts, shortNext]
+      .map((section) => section(report, options, paint))
+      .join('');
     return;
   }
   const sections = [
     header(report, options, paint),
     totals(report, options, paint),
     reasons(report, options, paint),
+    causes(report, options, paint),
     steps(report, options, paint),
     variants(report, options, paint),
     deliveries(report, options, paint),
@@ -116,6 +120,20 @@ function reasons(report: Report, options: ReportOptions, paint: Paint): string {
   const words = { shrink: true, style: (cell: string) => paint('dim', cell) };
   const columns = [{}, { shrink: true }, { align: 'right' as const }, words];
   return `${paint('bold', 'Reasons')}\n${table(rows, columns, { width: options.width, indent: 2 })}`;
+}
+
+/** What the API said to those whose message went wrong. */
+function causes(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
+  const lines = causeLines(report, MOST_CAUSES, formats);
+  if (lines.length === 0) return '';
+  return `${paint('bold', 'Causes')}\n${lines.map((line) => paragraph(line, width)).join('')}`;
+}
+
+const MOST_CAUSES = 5;
+
+function shortCauses(report: Report, { width, formats = PLAIN }: ReportOptions): string {
+  const lines = causeLines(report, 2, formats);
+  return lines.length === 0 ? '' : paragraph(`Causes: ${lines.join('; ')}`, width);
 }
 
 function steps(report: Report, { width, currency = null, formats = PLAIN }: ReportOptions, paint: Paint): string {

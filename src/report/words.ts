@@ -141,6 +141,18 @@ export function returnedWords(
   return [`delivered ${say.number(delivered)}`, ...some];
 }
 
+/** The most frequent causes, `821 HTTP 422: Sender name not registered`, and how many more there are. */
+export function causeLines(
+  { causes = [] }: Pick<Report, 'causes'>,
+  most: number,
+  say: Formats = PLAIN,
+): readonly string[] {
+  const named = causes.filter(({ cause }) => cause !== null);
+  const lines = named.slice(0, most).map(({ cause, count }) => `${say.number(count)} ${cause}`);
+  const left = causes.length - lines.length;
+  return left === 0 ? lines : [...lines, `... ${say.number(left)} more`];
+}
+
 /** Latest reports as shares of the accepted messages, and how many have none. */
 export function deliveryLines(
   { deliveries, totals }: Pick<Report, 'deliveries' | 'totals'>,

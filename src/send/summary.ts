@@ -1,6 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Halt, JsonObject, Report, RequestFigures, RunState, WinnerDecision } from '../model.ts';
+import type { Halt, JsonObject, Report, ReportedCause, RequestFigures, RunState, WinnerDecision } from '../model.ts';
+import { countCauses } from '../report/causes.ts';
 import { createLatency, readLatency } from '../report/latency.ts';
 import { reportedPause } from '../report/pause-words.ts';
 import { buildReport, type CameBack, type CampaignShape } from '../report/tally.ts';
@@ -42,6 +43,22 @@ export function summarise(
     ...changedIn(ledger, run),
   };
   return buildReport(facts, ledger.steps(run), figuresOf(run, state), { campaign, cameBack });
+}
+
+const WENT_WRONG = ['rejected', 'failed', 'in-doubt'] as const;
+
+/** A summary with why messages went wrong: a scan of those alone. */
+export function withCauses(ledger: Pick<Ledger, 'outcomes'>, run: RunRecord, report: Report): Report {
+  const { rejected, failed, inDoubt } = report.totals;
+  if (rejected + failed + inDoubt === 0 || run.purgedAtMs !== null) return report;
+  const counts = countCauses();
+  for (const batch of ledger.outcomes(run, { outcomes: WENT_WRONG })) for (const one of batch) counts.add(one);
+  const causes = counts
+    .all()
+    .flatMap(({ end, cause, count }) =>
+      'outcome' in end ? [{ outcome: end.outcome as ReportedCause['outcome'], cause, count }] : [],
+    );
+  return { ...report, causes };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { isRunHeld } from '../ledger/lock.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Channel, Outcome, OutcomeState, StepCount } from '../model.ts';
+import { countCauses } from '../report/causes.ts';
 import { countDelivery } from '../report/deliveries.ts';
 import type { VariantCount } from '../report/variants.ts';
 import { openDeliveries } from '../send/deliveries.ts';
 import { createTurns } from '../util/long-work.ts';
-import { countCauses } from './causes.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
 import type { RunDetail } from './pages/run-detail.ts';
 import { createTimeCounts } from './time-counts.ts';

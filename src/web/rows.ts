@@ -1,10 +1,10 @@
 import { type Fate, fateOf, hasFallen, type StepRow, statesFor, toOutcome, toStep } from '../ledger/reading.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Delivery, Outcome, OutcomeState } from '../model.ts';
+import { causeOf } from '../report/causes.ts';
 import { WORST_FIRST } from '../report/words.ts';
 import { openDeliveries } from '../send/deliveries.ts';
 import { createTurns } from '../util/long-work.ts';
-import { causeOf } from './causes.ts';
 import type { OpenLedger } from './ledger.ts';
 import { matchesSearch, type Search } from './search.ts';
 

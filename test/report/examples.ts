@@ -126,10 +126,17 @@ export const CAME_BACK: CameBack = {
   fallbacksDue: 7,
 };
 
-export const RETURNED: Report = buildReport({ ...RUN, state: 'partial' }, SPLIT_COUNTS, REQUESTS, {
-  campaign: SPLIT_CAMPAIGN,
-  cameBack: CAME_BACK,
-});
+export const RETURNED: Report = {
+  ...buildReport({ ...RUN, state: 'partial' }, SPLIT_COUNTS, REQUESTS, {
+    campaign: SPLIT_CAMPAIGN,
+    cameBack: CAME_BACK,
+  }),
+  causes: [
+    { outcome: 'rejected', cause: 'HTTP 422: Sender name not registered', count: 92 },
+    { outcome: 'rejected', cause: 'HTTP 400: Absent subscriber', count: 4 },
+    { outcome: 'in-doubt', cause: 'timeout', count: 2 },
+  ],
+};
 
 export const outcome = (facts: Partial<Outcome>): Outcome => ({
   row: 0,

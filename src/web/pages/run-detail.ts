@@ -1,8 +1,8 @@
 import type { Report } from '../../model.ts';
+import type { CauseCount } from '../../report/causes.ts';
 import type { DeliveryCount } from '../../report/deliveries.ts';
 import type { VariantCount } from '../../report/variants.ts';
 import { type Html, html } from '../../util/escape.ts';
-import type { CauseCount } from '../causes.ts';
 import { round, type Tone } from '../charts/chart.ts';
 import { lineChart } from '../charts/lines.ts';
 import { comparisonOf } from '../charts/variants.ts';

@@ -66,7 +66,6 @@ function figuresOf(report: Report, options: ReportPageOptions): Html {
   if (cost !== null) pairs.push(['Cost', money(cost, options.currency)]);
   if (report.replies !== undefined) pairs.push(['Replies', repliesText(report.replies, formats)]);
   for (const [name, value] of [...commitFacts(report), ...inputFacts(report)]) pairs.push([name, value]);
-  pairs.push(['Ledger', report.ledger]);
   const shown = pairs.map(
     ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>
 `,

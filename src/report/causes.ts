@@ -1,5 +1,5 @@
 import type { Delivery, Outcome, OutcomeState } from '../model.ts';
-import { LOST } from '../report/fold-delivery.ts';
+import { LOST } from './fold-delivery.ts';
 
 /** Recipients whose message failed, or may have failed, for one cause. */
 export interface CauseCount {
