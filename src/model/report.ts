@@ -235,3 +235,13 @@ export interface StepCount extends Pick<Outcome, 'reason' | 'encoding' | 'varian
   /** They could not receive this step, and are counted again with the next one. */
   readonly fellBack: boolean;
 }
+
+/** When a run will be finished at its rate, in its windows, and how many recipients it does not reach in time. */
+export interface Forecast {
+  /** ISO 8601 in UTC; null where it takes more than a year, a window never opens, or recipients expire. */
+  readonly finishesAt: string | null;
+  /** Recipients it is about: those who are sent to now or in their window. */
+  readonly recipients: number;
+  /** Recipients whose time ends before their turn: `send.notAfter`, or the end of the message's validity. */
+  readonly expire: number;
+}

@@ -1,11 +1,26 @@
 import type { PriceList } from '../content/price.ts';
-import type { Campaign, Canary, Decision, DeferDecision, SendDecision, StepMessage } from '../model.ts';
+import type {
+  Campaign,
+  Canary,
+  Decision,
+  DeferDecision,
+  Forecast,
+  Recipient,
+  SendDecision,
+  StepMessage,
+} from '../model.ts';
 import { type Formats, PLAIN } from '../report/formats.ts';
 import { safeLine } from '../util/escape.ts';
 import { iso } from '../util/time.ts';
 import { listWithAnd } from '../util/words.ts';
-import type { Forecast, Forecaster } from './forecast.ts';
 import { createPricer } from './prices.ts';
+
+/** Counts the recipients of a run by the hours in which they may be sent to. */
+export interface Forecaster {
+  add(recipient: Recipient): void;
+  /** Null: the run takes less than a minute. */
+  result(): Forecast | null;
+}
 
 /** What a list comes to: counts, parts and cost. Built while the decisions flow by. */
 export interface Estimate {

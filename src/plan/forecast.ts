@@ -1,19 +1,10 @@
-import type { Recipient } from '../model.ts';
+import type { Forecast } from '../model.ts';
 import { type Formats, PLAIN } from '../report/formats.ts';
 import { instantMs, iso } from '../util/time.ts';
 import type { Calendar } from './calendar.ts';
+import type { Forecaster } from './estimate.ts';
 import type { Plan } from './plan.ts';
 import { createWindowGate, lastMoment } from './window.ts';
-
-/** When a run will be finished at its rate, in its windows, and how many recipients it does not reach in time. */
-export interface Forecast {
-  /** ISO 8601 in UTC; null where it takes more than a year, a window never opens, or recipients expire. */
-  readonly finishesAt: string | null;
-  /** Recipients it is about: those who are sent to now or in their window. */
-  readonly recipients: number;
-  /** Recipients whose time ends before their turn: `send.notAfter`, or the end of the message's validity. */
-  readonly expire: number;
-}
 
 /** Recipients who may be sent to in the same hours. */
 interface Waiting {
@@ -71,13 +62,6 @@ interface ForecastOptions {
   readonly nowMs: number;
   /** Requests a second of this start, where it has a rate of its own. */
   readonly ratePerSecond?: number | null;
-}
-
-/** Counts the recipients of a run by the hours in which they may be sent to. */
-export interface Forecaster {
-  add(recipient: Recipient): void;
-  /** Null: the run takes less than a minute. */
-  result(): Forecast | null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
@@ -101,7 +101,7 @@ async function refusePermissions(
  */
 export function notPrivate(
   file: string,
-  stat: Pick<Stats, 'uid' | 'mode'>,
+  stat: { readonly uid: number; readonly mode: number },
   holds: string,
   { forbidden = 0o077, leaked = 'If others may have read it, ask for new ones.' },
 ): readonly Diagnostic[] {
