@@ -39,7 +39,7 @@ export const RUNS = {
   'former-name': {
     cause:
       '`name` was changed, or `id` was taken out. Under another id, all recipients would look new and get every occurrence again.',
-    fix: 'Write the `id` under which the ledger knows the campaign. If it is another campaign, write an `id` of its own. See [renaming.md](../renaming.md).',
+    fix: 'Write the `id` under which the ledger knows the campaign. If it is another campaign, write an `id` of its own. See [renaming.md](renaming.md).',
     example: {
       files: {},
       first: ['send hello'],
