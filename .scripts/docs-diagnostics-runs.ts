@@ -36,6 +36,12 @@ export const RUNS = {
       run: 'send hello',
     },
   },
+  'sent-elsewhere': {
+    cause:
+      'Another environment has sent this occurrence to recipients of the list, or sends it now. Each environment is a sender of its own, so they would get it again. The sandbox, addresses of this machine and fenced environments do not count.',
+    fix: 'Send the rest from the environment that began: `handbill send CAMPAIGN --env NAME`. On a terminal, the question before the send says who would get it again, and yes sends it. Without one: `send --allow sent-elsewhere`.',
+    example: null,
+  },
   'former-name': {
     cause:
       '`name` was changed, or `id` was taken out. Under another id, all recipients would look new and get every occurrence again.',

@@ -54,6 +54,7 @@ export const CODES = {
   'campaign-not-found': 'No campaign file was found where one was named.',
   'campaign-ambiguous': 'The name of a campaign may mean two files.',
   'duplicate-campaign-name': 'The name or the id of a campaign is the name or the id of another one.',
+  'sent-elsewhere': 'Recipients have this occurrence of the campaign already, from another environment.',
   'former-name':
     'The ledger knows the file or the name of this campaign under another id, and the campaign file has no id.',
   'validity-past': 'The message would expire before it is sent.',

@@ -12,6 +12,8 @@ export const ALLOWABLE = {
   'list-too-short': '--allow list-too-short sends to this list once, however short it is.',
   'list-size-changed': '--allow list-size-changed sends to this list once, whatever its size.',
   'invalid-rows': '--allow invalid-rows skips these rows and sends to the others.',
+  'sent-elsewhere':
+    'send --allow sent-elsewhere sends this occurrence from this environment as well: recipients who have it get it again.',
   'ledger-missing': 'send --allow ledger-missing begins an empty ledger, which knows no recipient of earlier runs.',
   'second-ledger': 'send --allow second-ledger sends with this ledger, which knows no recipient of the other one.',
   'ledger-taken-over':
@@ -30,7 +32,7 @@ export const LIST_CODES: readonly Allowable[] = ['list-too-old', 'list-too-short
 export const LEDGER_CODES: readonly Allowable[] = ['ledger-missing', 'second-ledger', 'ledger-taken-over'];
 
 /** Refusals for what is sent: a plan seals which of them it allows, and a start with the plan can add none. */
-export const SEALED_CODES: readonly Allowable[] = [...LIST_CODES, 'invalid-rows'];
+export const SEALED_CODES: readonly Allowable[] = [...LIST_CODES, 'invalid-rows', 'sent-elsewhere'];
 
 /** Codes that people ask to allow and that cannot be, each with the reason. */
 export const NEVER_ALLOWED = {

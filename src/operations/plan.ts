@@ -12,6 +12,7 @@ import { type Allowable, type Environment, LEDGER_CODES, type Project, SEALED_CO
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
+import { openElsewhere } from '../plan/elsewhere.ts';
 import { createForecaster } from '../plan/forecast.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
@@ -188,13 +189,18 @@ async function compilePlan(
   const guard = openListGuard(campaign, before.ledger, identity, accepting);
   const budget = budgetState(made, prices, now(), before.ledger);
   const forecaster = await createForecaster(made, { nowMs: now() });
+  const elsewhere = openElsewhere(made, before.ledger);
   const { list, estimate, inputs, accepted, notes } = await checkList(
     made,
     { ...known.view, ...present({ meter: options.meter }) },
     { prices, guard, budget, join: known.join, forecaster },
-    () => undefined,
+    (batch) => {
+      for (const decision of batch) elsewhere?.add(decision);
+    },
   );
   refuseUnsendable(begun, made, list);
+  const again = elsewhere?.found() ?? null;
+  if (again !== null && !allow.includes('sent-elsewhere')) throw refuse(again);
   const provenance = await asked;
   const planFile = createPlanFile({
     campaign: { name: campaign.name, file: campaign.file },
@@ -222,6 +228,7 @@ async function compilePlan(
       ...accepted,
       ...adviseEstimate(campaign, estimate),
       ...budgetNotice(budget),
+      ...(again === null ? [] : [{ ...again, severity: 'warning' as const }]),
     ],
   };
 }

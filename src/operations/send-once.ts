@@ -186,7 +186,8 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
   const isConfirmed = interrupt.aborted || isUnasked(plan, prepared) || (await confirmed(options, plan, prepared));
   if (interrupt.aborted || !isConfirmed) {
     prepared.discard();
-    throw interrupt.aborted ? interruptedEarly() : notConfirmed();
+    if (interrupt.aborted) throw interruptedEarly();
+    throw prepared.elsewhere === null ? notConfirmed() : refuse(prepared.elsewhere);
   }
   await using sharing = options.workers === true ? await beginSharing({ options, plan, ledger, prepared }) : null;
   const start = {
@@ -259,7 +260,7 @@ function isUnasked(plan: Plan, { resends }: Pick<Prepared, 'resends'>): boolean 
 async function confirmed(
   options: StartOptions,
   plan: Plan,
-  prepared: Pick<Prepared, 'toDo' | 'estimate' | 'resends'>,
+  prepared: Pick<Prepared, 'toDo' | 'estimate' | 'resends' | 'elsewhere'>,
 ): Promise<boolean> {
   const { environment, campaign, occurrence } = plan;
   // With `--wait`, recipients who wait for a window are sent to in this start.
@@ -274,6 +275,7 @@ async function confirmed(
     recipients,
     canary: campaign.send.canary,
     resends: prepared.resends,
+    sentElsewhere: prepared.elsewhere?.message ?? null,
   };
   return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
 }

@@ -90,6 +90,11 @@ export interface SendQuestion {
   readonly recipients: number;
   /** Who gets a second message, at an address that was corrected since the first; empty unless `retry` is `corrected`. */
   readonly resends: readonly ChangedRecipient[];
+  /**
+   * A sentence, where recipients have this occurrence from another environment and `sent-elsewhere` is not allowed: to say
+   * yes is to send to them again. `confirm: true` does not say yes to that. Else null.
+   */
+  readonly sentElsewhere: string | null;
   /** The steps in which it is sent; null: all at once. */
   readonly canary: Campaign['send']['canary'];
   /** Null where an unfinished run continues. */

@@ -101,7 +101,7 @@ async function prepareAndSend(
     ...resolveOptions(options),
     allow: [...(planFile?.version === 1 ? planFile.allow : []), ...(options.allow ?? [])],
     ...(listen === undefined ? {} : { listen: present(listen) }),
-    confirm: asker(confirm),
+    confirm: confirm === true ? async ({ sentElsewhere }) => sentElsewhere === null : asker(confirm),
     signal,
     onStart(figures, campaign) {
       begin(figures);

@@ -17,6 +17,7 @@ import { formerNameProblem, knownCampaign } from '../plan/campaign-id.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
 import { duplicatesIn, skipsInvalid } from '../plan/decide.ts';
+import { type Elsewhere, openElsewhere } from '../plan/elsewhere.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';
 import { runBefore } from '../plan/follow-up.ts';
 import { createForecaster } from '../plan/forecast.ts';
@@ -81,6 +82,8 @@ export interface Prepared {
   readonly accepted: readonly Diagnostic[];
   /** Who gets a second message, at a corrected address: those that are asked for in this start. */
   readonly resends: readonly ChangedRecipient[];
+  /** Recipients have this occurrence from another environment, which has to be allowed or answered; null: they have not. */
+  readonly elsewhere: Diagnostic | null;
   /** How far the search for the winner of a test is. */
   readonly winner: WinnerState;
   /** Makes the rows count. Until then everything can be forgotten without a trace. */
@@ -251,6 +254,14 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
   const budget = toDo + unreached === 0 ? null : budgetState(plan, options.prices, nowMs, ledger);
   const tooMuch = checkOpen(plan.campaign, costIn(ledger, run, OPEN), budget);
   if (tooMuch.length > 0) throw refuse(...tooMuch);
+  const elsewhere = openElsewhere(plan, ledger);
+  const outcomes = options.retry === 'rejected' ? [...OPEN_OUTCOMES, 'rejected' as const] : OPEN_OUTCOMES;
+  if (elsewhere !== null) {
+    for (const batch of ledger.outcomes(run, { outcomes })) {
+      for (const { to, key } of batch) elsewhere.add({ decision: 'send', to, key });
+    }
+  }
+  const judged = judgeElsewhere(options, elsewhere);
   return {
     list,
     estimate: null,
@@ -258,12 +269,14 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
     unreached,
     continues: true,
     loaded: null,
-    accepted: budgetNotice(budget),
+    accepted: [...budgetNotice(budget), ...judged.allowed],
     reached: toDo + unreached === 0 ? null : await openReachToSend(plan, ledger, nowMs),
     resends,
+    elsewhere: judged.refusal,
     winner: found,
     finishLoad: () => {
       rememberName(options);
+      judged.refuseMeanwhile();
       askAgain(options, run);
       return withWinner(options, run, found);
     },
@@ -280,12 +293,15 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
   const found = findWinnerOf(options, existing);
   // Of an amended run the ledger holds more than the list says.
   const loaded = existing === null ? createRowSet() : null;
-  const checked = await checkAndLoad(options, { draft, existing, loaded }, reached, found).catch((error: unknown) => {
+  const elsewhere = openElsewhere(plan, ledger);
+  const loading = { draft, existing, loaded, elsewhere };
+  const checked = await checkAndLoad(options, loading, reached, found).catch((error: unknown) => {
     ledger.discardLoad(draft);
     throw error;
   });
   const { inputs, list, estimate, accepted } = checked;
   const resends = options.retry === 'corrected' && existing !== null ? resendsOf(ledger, existing, draft) : [];
+  const judged = judgeElsewhere(options, elsewhere);
   return {
     list,
     estimate,
@@ -294,8 +310,9 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     continues: existing !== null,
     loaded,
     reached,
-    accepted,
+    accepted: [...accepted, ...judged.allowed],
     resends,
+    elsewhere: judged.refusal,
     winner: found,
     finishLoad: () => {
       try {
@@ -306,13 +323,36 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
       }
       if (existing === null) {
         const run = ledger.finishLoad(draft, { inputs, identityHash: identityHash(plan.campaign), nowMs });
+        judged.refuseMeanwhile();
         return withWinner(options, run, found);
       }
       const run = ledger.amend(existing, draft, { inputs, nowMs });
+      judged.refuseMeanwhile();
       askAgain(options, run);
       return withWinner(options, run, found);
     },
     discard: () => ledger.discardLoad(draft),
+  };
+}
+
+const OPEN_OUTCOMES = ['pending', 'failed', 'deferred'] as const;
+
+/**
+ * Whether recipients who have this occurrence from another environment are sent to again. What is not allowed is for the
+ * user to answer. Two environments may begin at once: both runs can be seen before either claims, so the second look of
+ * one of them finds the other.
+ */
+function judgeElsewhere({ allow }: Pick<PrepareOptions, 'allow'>, elsewhere: Elsewhere | null) {
+  const found = elsewhere?.found() ?? null;
+  const isAllowed = allow.includes('sent-elsewhere');
+  return {
+    refusal: isAllowed ? null : found,
+    allowed: isAllowed && found !== null ? [{ ...found, severity: 'warning' as const }] : [],
+    /** @throws HandbillError exit 2 */
+    refuseMeanwhile(): void {
+      const begun = isAllowed || found !== null ? null : (elsewhere?.begunMeanwhile() ?? null);
+      if (begun !== null) throw refuse(begun);
+    },
   };
 }
 
@@ -350,11 +390,12 @@ interface Loading {
   readonly draft: RunRecord;
   readonly existing: RunRecord | null;
   readonly loaded: RowSet | null;
+  readonly elsewhere: Elsewhere | null;
 }
 
 async function checkAndLoad(
   options: PrepareOptions,
-  { draft, existing, loaded }: Loading,
+  { draft, existing, loaded, elsewhere }: Loading,
   reached: Reached | null,
   found: WinnerState,
 ): Promise<Checked> {
@@ -386,6 +427,7 @@ async function checkAndLoad(
     if (options.interrupt.aborted) throw interruptedEarly();
     for (const decision of batch) {
       const row = loadRow(decision, estimator, state !== null);
+      elsewhere?.add(decision);
       rows.push(row);
       if (row.state !== 'skipped') loaded?.add(row.row);
     }

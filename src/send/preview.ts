@@ -8,6 +8,7 @@ import { createCellCheck } from '../plan/cell-check.ts';
 import { badRows } from '../plan/check.ts';
 import { openReach } from '../plan/contact-history.ts';
 import { decisions } from '../plan/decide.ts';
+import { openElsewhere } from '../plan/elsewhere.ts';
 import { createEstimator } from '../plan/estimate.ts';
 import type { Expander } from '../plan/expand.ts';
 import { createForecaster } from '../plan/forecast.ts';
@@ -101,6 +102,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   const budget = budgetState(plan, prices, options.now(), sampled === undefined ? ledger : undefined);
   const comparisons = createComparisonCheck(plan);
   const cells = createCellCheck(plan);
+  const elsewhere = openElsewhere(plan, ledger);
   const paused = pausedWarning(ledger?.pauseOf(identityOf(plan)));
   const sample = sampled === undefined ? [] : [sampled];
   const said = [...sample, ...plan.warnings, ...suppressions.warnings, ...paused, ...(reached?.warnings ?? [])];
@@ -115,6 +117,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
           estimator.add(decision);
           comparisons.add(decision);
           cells.add(decision);
+          elsewhere?.add(decision);
           if (decision.decision === 'invalid') {
             invalid += 1;
             if (problems.length < NAMED_PROBLEMS) problems.push(decision.problem);
@@ -130,6 +133,8 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
     said.push(...stream.notes(), ...cells.warnings(), ...comparisons.unmet());
     // Of a run that has begun, the rules are not asked about all rows.
     if (startedAtMs === null) said.push(...(reached?.unfollowed() ?? []));
+    const again = elsewhere?.found() ?? null;
+    if (again !== null) said.push({ ...again, severity: 'warning' });
     judged = guard.judge(stream.facts());
     said.push(...judged.filter(({ severity }) => severity === 'warning'));
   }

@@ -16,7 +16,7 @@ const WITHOUT: readonly Code[] = [
     'unasked-answer',
     'mismatch',
   ] as const),
-  ...(['connection-limit', 'follow-up-list', 'approval-ends', 'ledger-taken-over'] as const),
+  ...(['connection-limit', 'follow-up-list', 'approval-ends', 'ledger-taken-over', 'sent-elsewhere'] as const),
 ];
 
 const EXAMPLES = (Object.keys(CODES) as readonly Code[]).flatMap((code) => {

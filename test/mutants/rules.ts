@@ -193,6 +193,42 @@ export const RULES: readonly Mutant[] = [
     proof: SEVERAL,
   },
   {
+    name: 'sent-elsewhere-by-yes',
+    planted: '--yes sends an occurrence to recipients who have it from another environment',
+    edits: [
+      {
+        file: 'src/cli/send/command.ts',
+        was: 'if (flags.yes === true) return question.sentElsewhere === null;',
+        is: 'if (flags.yes === true) return true;',
+      },
+    ],
+    proof: { in: 'send/elsewhere.test.ts', only: 'a warning of preview' },
+  },
+  {
+    name: 'sent-elsewhere-not-asked-of-the-rest',
+    planted: 'a run that continues does not ask which of the rest have the occurrence from another environment',
+    edits: [
+      {
+        file: 'src/send/prepare.ts',
+        was: "elsewhere.add({ decision: 'send', to, key });",
+        is: 'void [to, key, elsewhere];',
+      },
+    ],
+    proof: { in: 'send/elsewhere.test.ts', only: 'where that is allowed' },
+  },
+  {
+    name: 'sent-elsewhere-looked-once',
+    planted: 'another environment that begins the occurrence while the question waits is not noticed',
+    edits: [
+      {
+        file: 'src/send/prepare.ts',
+        was: 'if (begun !== null) throw refuse(begun);',
+        is: 'void begun;',
+      },
+    ],
+    proof: { in: 'send/elsewhere.test.ts', only: 'while the question waits' },
+  },
+  {
     name: 'erased-in-doubt',
     planted: 'a person is erased while it is in doubt whether they have the message, which could then be sent again',
     edits: [

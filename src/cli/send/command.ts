@@ -165,7 +165,7 @@ async function run(
         workers: flags.workers === true,
         ...optional('winner', flags.winner),
         confirm: async (question) => {
-          if (flags.yes === true) return true;
+          if (flags.yes === true) return question.sentElsewhere === null;
           line.stop();
           return await confirm(question, context, signals.first);
         },

@@ -1,0 +1,117 @@
+import { type Diagnostic, problem } from '../errors.ts';
+import type { Ledger, Reach } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import { ALLOWABLE, type Decision, type Environment, type Recipient } from '../model.ts';
+import { countOf } from '../report/words.ts';
+import { isLoopback } from '../util/base-url.ts';
+import { canonicalName, isTest } from '../util/occurrence-name.ts';
+import { listWithAnd } from '../util/words.ts';
+import type { Plan } from './plan.ts';
+
+/** Recipients who have the same occurrence of the campaign from another environment, which is another sender. */
+export interface Elsewhere {
+  /** Counts a recipient who would be sent to, if they have it, or may have it. */
+  add(decision: Pick<Decision, 'decision' | 'to' | 'key'>): void;
+  /** After all recipients were added: why the run is not sent without a question; null: none has it. */
+  found(): Diagnostic | null;
+  /** The same once this run can be seen in the ledger: another environment may have begun meanwhile. */
+  begunMeanwhile(): Diagnostic | null;
+}
+
+type ElsewhereLedger = Pick<Ledger, 'counts' | 'findRun' | 'isHeld' | 'reach' | 'runs'>;
+
+/** A run in another environment. */
+interface Source {
+  readonly run: RunRecord;
+  readonly reach: Reach;
+  /** A process sends it at this moment. */
+  readonly isHeld: boolean;
+  count: number;
+}
+
+/**
+ * The runs of the same occurrence in other environments. Null where they do not matter: from the sandbox, an address of
+ * this machine or a fenced environment no list is sent to.
+ *
+ * @param ledger - null: nothing was sent
+ */
+export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null): Elsewhere | null {
+  const { campaign, environment, occurrence } = plan;
+  if (ledger === null || !isForPeople(environment) || isTest(occurrence)) return null;
+  const { environments } = campaign.project;
+  const runsElsewhere = (): readonly RunRecord[] =>
+    ledger.runs().filter((run) => {
+      const isOther = run.environment !== environment.name && run.campaign === campaign.id;
+      if (!isOther || canonicalName(run.occurrence) !== canonicalName(occurrence)) return false;
+      return wentToPeople(run, environments.get(run.environment));
+    });
+  const reachOf = ({ campaign: id, environment: name, occurrence: of }: RunRecord): Reach => {
+    const asking = { environment: name, campaign: '', occurrence: '' };
+    return ledger.reach(asking, { exclude: [{ campaign: id, occurrence: of }], sinceMs: null });
+  };
+  const sources = runsElsewhere().map(
+    (run): Source => ({ run, reach: reachOf(run), isHeld: ledger.isHeld(run), count: 0 }),
+  );
+  // This run does not send again to its own recipients.
+  const own =
+    sources.length === 0 ? null : ledger.findRun({ ...plan, environment: environment.name, campaign: campaign.id });
+  const ownReach = own === null ? null : reachOf(own);
+  return {
+    add({ decision, to, key }) {
+      if (sources.length === 0 || (decision !== 'send' && decision !== 'defer') || to === null || key === null) return;
+      const source = sources.find(({ reach }) => isReached(reach, { to, key }));
+      if (source !== undefined && (ownReach === null || !isReached(ownReach, { to, key }))) source.count += 1;
+    },
+    found() {
+      const sent = sources.flatMap((source) => sentBy(source, ledger));
+      if (sent.length > 0) return elsewhere(plan, `was sent already to ${listWithAnd(sent)}`);
+      const held = sources.find(({ isHeld }) => isHeld);
+      return held === undefined ? null : beingSent(plan, held.run);
+    },
+    begunMeanwhile() {
+      const known = new Map(sources.map(({ run }) => [run.number, run.starts]));
+      const begun = runsElsewhere().find((run) => ledger.isHeld(run) || (known.get(run.number) ?? 0) < run.starts);
+      return begun === undefined ? null : beingSent(plan, begun);
+    },
+  };
+}
+
+function isReached(reach: Reach, { to, key }: Pick<Recipient, 'to' | 'key'>): boolean {
+  return reach.excludedBy(to, key) !== null;
+}
+
+function sentBy({ run, reach, count }: Source, ledger: Pick<Ledger, 'counts'>): readonly string[] {
+  // Of a purged run it is not known who they are.
+  const isPurged = reach.purged.length > 0;
+  const people = isPurged ? sentIn(run, ledger) : count;
+  if (people === 0) return [];
+  return [`${countOf(people, 'recipient')}${isPurged ? ' (purged)' : ''} from ${run.environment} (run ${run.id})`];
+}
+
+function sentIn(run: RunRecord, ledger: Pick<Ledger, 'counts'>): number {
+  return ledger
+    .counts(run)
+    .reduce((sum, { outcome, count }) => (outcome === 'accepted' || outcome === 'in-doubt' ? sum + count : sum), 0);
+}
+
+function beingSent(plan: Plan, { environment, id }: RunRecord): Diagnostic {
+  return elsewhere(plan, `is being sent from ${environment} at this moment (run ${id})`);
+}
+
+function elsewhere({ campaign, environment, occurrence }: Plan, what: string): Diagnostic {
+  const message = `This occurrence (${occurrence}) ${what}. Recipients would get it from ${environment.name} as well.`;
+  const hint = ALLOWABLE['sent-elsewhere'];
+  return problem('sent-elsewhere', message, { at: { file: campaign.file }, hint });
+}
+
+/** Whether an environment sends to the people of a list. */
+function isForPeople({ apiKey, only, redirect, url }: Environment): boolean {
+  return apiKey !== null && only === null && redirect === null && !isLoopback(new URL(url).hostname);
+}
+
+/** The run knows whether it was fenced, whatever handbill.yaml says by now. */
+function wentToPeople({ environment, inputs }: RunRecord, known: Environment | undefined): boolean {
+  if (inputs.some(({ role }) => role === 'fence' || role === 'redirect')) return false;
+  if (known === undefined) return environment !== 'sandbox';
+  return known.apiKey !== null && !isLoopback(new URL(known.url).hostname);
+}
