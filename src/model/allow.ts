@@ -11,6 +11,7 @@ export const ALLOWABLE = {
   'list-too-old': '--allow list-too-old sends to this list once, however old it is.',
   'list-too-short': '--allow list-too-short sends to this list once, however short it is.',
   'list-size-changed': '--allow list-size-changed sends to this list once, whatever its size.',
+  'would-expire': '--allow would-expire sends to as many as there is time for: the others expire.',
   'invalid-rows': '--allow invalid-rows skips these rows and sends to the others.',
   'sent-elsewhere':
     'send --allow sent-elsewhere sends this occurrence from this environment as well: recipients who have it get it again.',
@@ -32,7 +33,10 @@ export const LIST_CODES: readonly Allowable[] = ['list-too-old', 'list-too-short
 export const LEDGER_CODES: readonly Allowable[] = ['ledger-missing', 'second-ledger', 'ledger-taken-over'];
 
 /** Refusals for what is sent: a plan seals which of them it allows, and a start with the plan can add none. */
-export const SEALED_CODES: readonly Allowable[] = [...LIST_CODES, 'invalid-rows', 'sent-elsewhere'];
+export const SEALED_CODES: readonly Allowable[] = [...LIST_CODES, 'would-expire', 'invalid-rows', 'sent-elsewhere'];
+
+/** Refusals that a scheduled start may override: those of a list, and of its time. */
+export const DUE_CODES: readonly Allowable[] = [...LIST_CODES, 'would-expire'];
 
 /** Codes that people ask to allow and that cannot be, each with the reason. */
 export const NEVER_ALLOWED = {

@@ -15,7 +15,7 @@ import {
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord, SeenSchedule } from '../ledger/records.ts';
-import { type Allowable, type Campaign, type Environment, LIST_CODES, type Pause, type RunState } from '../model.ts';
+import { type Allowable, type Campaign, DUE_CODES, type Environment, type Pause, type RunState } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { openListGuard } from '../plan/list-guard.ts';
@@ -157,7 +157,7 @@ export function dueWatched(paths: readonly string[], options: WatchedDue): Task<
   return startTask<DueItem, DueResult>(
     async ({ show, signal }) => {
       checkNumbers(options, { at: INSTANT });
-      checkAllow(options, LIST_CODES);
+      checkAllow(options, DUE_CODES);
       return await sendDue(paths, { ...withDefaults(options), signal }, show);
     },
     { signal: options.signal },

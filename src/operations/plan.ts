@@ -193,7 +193,7 @@ async function compilePlan(
   const { list, estimate, inputs, accepted, notes } = await checkList(
     made,
     { ...known.view, ...present({ meter: options.meter }) },
-    { prices, guard, budget, join: known.join, forecaster },
+    { prices, guard, budget, join: known.join, forecaster, allow },
     (batch) => {
       for (const decision of batch) elsewhere?.add(decision);
     },

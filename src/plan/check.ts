@@ -1,6 +1,6 @@
 import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, EXIT, HandbillError, problem } from '../errors.ts';
-import { ALLOWABLE, type Decision, type InputFile } from '../model.ts';
+import { ALLOWABLE, type Allowable, type Decision, type InputFile } from '../model.ts';
 import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { countOf, number } from '../report/words.ts';
@@ -17,7 +17,7 @@ export interface Checked {
   readonly estimate: Estimate;
   /** Everything that went into the messages, the list included. */
   readonly inputs: readonly InputFile[];
-  /** The guards that the list fails, as warnings: it is accepted all the same. */
+  /** The guards that the list fails and the limits that it is above, as warnings: they were allowed. */
   readonly accepted: readonly Diagnostic[];
   /** What was left out of the list, and what is unusual about it. */
   readonly notes: readonly Diagnostic[];
@@ -33,6 +33,8 @@ interface CheckSources {
   readonly join?: (decision: Decision) => Decision;
   /** Default: the end of the run is not worked out. */
   readonly forecaster?: Forecaster | null;
+  /** Limits that are warnings. */
+  readonly allow?: readonly Allowable[];
 }
 
 /**
@@ -43,7 +45,7 @@ interface CheckSources {
 export async function checkList(
   plan: Plan,
   view: View,
-  { prices, guard, budget = null, join, forecaster = null }: CheckSources,
+  { prices, guard, budget = null, join, forecaster = null, allow = [] }: CheckSources,
   take: (batch: readonly Decision[], estimator: Estimator) => void,
 ): Promise<Checked> {
   const estimator = createEstimator(plan.campaign, prices, forecaster);
@@ -65,12 +67,12 @@ export async function checkList(
     throw joinFaults(problems, invalid, error);
   }
   const estimate = estimator.result();
-  const judged = guard.judge(stream.facts());
-  const limits = [
-    ...checkLimits(plan.campaign, estimate, estimator.worst()),
+  const judged = [
+    ...checkLimits(plan.campaign, estimate, estimator.worst(), allow),
     ...checkBudget(plan.campaign, estimate, estimator.worst(), budget),
-    ...judged.filter(({ severity }) => severity === 'error'),
+    ...guard.judge(stream.facts()),
   ];
+  const limits = judged.filter(({ severity }) => severity === 'error');
   if (invalid + limits.length > 0) {
     const all = [...problems, ...limits, ...badRows(plan, invalid, estimate.rows)];
     throw new HandbillError(EXIT.refused, all, invalid + limits.length);

@@ -1,5 +1,5 @@
 import { type Diagnostic, problem, warning } from '../errors.ts';
-import type { Campaign } from '../model.ts';
+import { ALLOWABLE, type Allowable, type Campaign } from '../model.ts';
 import { isRelative } from '../recipients/query.ts';
 import { number } from '../report/words.ts';
 import { formatMoney, microsOf, unitsOf } from '../util/units.ts';
@@ -63,8 +63,17 @@ function adviseLength(campaign: Campaign, { longest }: Pick<Estimate, 'longest'>
   return [warning('too-many-parts', message, { at: rowOf(campaign, longest.line), hint })];
 }
 
-/** The limits of the campaign that this estimate is above, each as an error that names the figure and the worst row. */
-export function checkLimits(campaign: Campaign, estimate: Estimate, worst: WorstRows): readonly Diagnostic[] {
+/**
+ * The limits of the campaign that this estimate is above, each as an error that names the figure and the worst row.
+ *
+ * @param allow - `would-expire` in it makes a warning of that error
+ */
+export function checkLimits(
+  campaign: Campaign,
+  estimate: Estimate,
+  worst: WorstRows,
+  allow: readonly Allowable[] = [],
+): readonly Diagnostic[] {
   const { maxRecipients, maxParts } = campaign.limits;
   const found: Diagnostic[] = [];
   // Recipients that wait are sent to later, without another look at the limit.
@@ -82,16 +91,22 @@ export function checkLimits(campaign: Campaign, estimate: Estimate, worst: Worst
     const hint = 'This row has the longest message: shorten the template or the value, or raise limits.maxParts.';
     found.push(problem('too-many-parts', message, { at: rowOf(campaign, estimate.longest.line), hint }));
   }
-  return [...found, ...checkExpiry(campaign, estimate), ...checkCost(campaign, estimate, worst)];
+  return [...found, ...checkExpiry(campaign, estimate, allow), ...checkCost(campaign, estimate, worst)];
 }
 
 /** A run that cannot be finished in time is not begun: those at the end of the list would never get the message. */
-function checkExpiry({ file, send }: Campaign, { forecast }: Estimate): readonly Diagnostic[] {
+function checkExpiry(
+  { file, send }: Campaign,
+  { forecast }: Estimate,
+  allow: readonly Allowable[],
+): readonly Diagnostic[] {
   if (forecast === undefined || forecast.expire * MOST_EXPIRE <= forecast.recipients) return [];
   const { recipients, expire } = forecast;
   const end = send.notAfterMs === null ? 'when the message is no longer valid' : `at send.notAfter`;
   const message = `${number(expire)} of ${number(recipients)} recipients would expire before their turn, ${end}.`;
-  const hint = 'Raise send.rate (and that of the environment), widen send.window, start earlier, or move the end.';
+  if (allow.includes('would-expire')) return [warning('would-expire', message, { at: { file } })];
+  const cure = 'Raise send.rate (and that of the environment), widen send.window, start earlier, or move the end.';
+  const hint = `${cure} Or: ${ALLOWABLE['would-expire']}`;
   return [problem('would-expire', message, { at: { file }, hint })];
 }
 

@@ -423,7 +423,7 @@ async function checkAndLoad(
     state === null || existing === null ? state : { ...state, ownMicros: costIn(ledger, existing, SENT) };
   const { ratePerSecond = null } = options;
   const forecaster = await createForecaster(plan, { nowMs, ratePerSecond });
-  const checked = await checkList(plan, view, { prices, guard, budget, forecaster }, (batch, estimator) => {
+  const checked = await checkList(plan, view, { prices, guard, budget, forecaster, allow }, (batch, estimator) => {
     if (options.interrupt.aborted) throw interruptedEarly();
     for (const decision of batch) {
       const row = loadRow(decision, estimator, state !== null);

@@ -151,8 +151,9 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
       const estimate = estimator.result();
       const failed = judged.filter(({ severity }) => severity === 'error');
       const worst = estimator.worst();
+      const limited = checkLimits(campaign, estimate, worst, allow);
       const limits = [
-        ...checkLimits(campaign, estimate, worst),
+        ...limited.filter(({ severity }) => severity === 'error'),
         ...checkBudget(campaign, estimate, worst, budget),
         ...failed,
       ];
@@ -162,7 +163,11 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
         problemCount: refusals.length + invalid + limits.length,
         changed,
         mostExpensive: worst.mostExpensive?.line ?? null,
-        warnings: [...adviseEstimate(campaign, estimate), ...budgetNotice(budget)],
+        warnings: [
+          ...limited.filter(({ severity }) => severity === 'warning'),
+          ...adviseEstimate(campaign, estimate),
+          ...budgetNotice(budget),
+        ],
       };
     },
     close: () => ledger?.close(),

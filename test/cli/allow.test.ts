@@ -63,6 +63,18 @@ describe('a refusal prints the option that overrides it, and that option does', 
         here.write('hello/people.csv', 'msisdn,name\n+447700900101,Ann\n');
       },
     ],
+    ...['preview hello', 'plan hello -o hello.plan.json', 'send hello --dry-run'].map(
+      (command): [string, string, number, (here: TestProject) => Promise<void>] => [
+        'would-expire',
+        command,
+        0,
+        async (here) => {
+          const rows = Array.from({ length: 40 }, (_, at) => `+4477009001${String(at).padStart(2, '0')},Name ${at}`);
+          here.write('hello/people.csv', `msisdn,name\n${rows.join('\n')}\n`);
+          here.write('hello/campaign.yaml', `${HELLO}send: { rate: 4/h, notAfter: "2026-11-23T11:00:00Z" }\n`);
+        },
+      ],
+    ),
     [
       'invalid-rows',
       'send hello',

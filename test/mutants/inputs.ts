@@ -169,8 +169,8 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/plan/check.ts',
-        was: "...judged.filter(({ severity }) => severity === 'error'),",
-        is: "...judged.filter(({ severity }) => severity !== 'error' && severity !== 'warning'),",
+        was: '...guard.judge(stream.facts()),',
+        is: "...guard.judge(stream.facts()).filter(({ severity }) => severity === 'warning'),",
       },
     ],
     proof: { in: 'send/list-guard.test.ts', only: 'all refuse' },

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
-import { type Allowable, LIST_CODES } from '../../model.ts';
+import { type Allowable, DUE_CODES } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type DueItem, type DueResult, dueWatched, type WatchedDue } from '../../operations/due.ts';
 import type { Telemetry } from '../../operations/observer.ts';
@@ -62,7 +62,7 @@ export function configure(command: Command, context: CommandContext): void {
     )
     .option('--workers', 'share the runs with every `handbill worker` of a shared ledger')
     .option('--quiet', 'print nothing when all is well');
-  addAllow(command, LIST_CODES);
+  addAllow(command, DUE_CODES);
   addFormat(addLedger(command), ['text', 'json']);
   addMetricsFile(addLog(command));
   addExamples(command, [
