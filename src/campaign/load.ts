@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { type Diagnostic, EXIT, HandbillError, problem, warning } from '../errors.ts';
 import type { Campaign, FollowUp, InputFile } from '../model.ts';
 import { valueAt } from '../util/json.ts';
-import { displayPath, readSmallFile } from '../util/paths.ts';
+import { displayPath, listFolders, readSmallFile } from '../util/paths.ts';
 import { isSlipOf } from '../util/suggest.ts';
 import { campaignNames, type FoundCampaign, findCampaign, type NamedCampaign, sameName } from './find.ts';
 import { mergeDefaults } from './merge.ts';
@@ -23,6 +23,8 @@ export interface ReadOptions extends ReadProjectOptions {
   readonly cwd: string;
   /** Ms since 1970: an instant that has passed cannot be a validity. */
   readonly now: number;
+  /** Variables of the process: HANDBILL_LISTS names folders outside of the project in which lists may be. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** A list to use instead of the campaign's; relative to `cwd`, and free to lie anywhere. */
   readonly recipients?: string;
   /** The file with what standard input said, for the list `-`. Default: such a list is refused. */
@@ -112,6 +114,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const checked = checkCampaign(yaml);
   const merged = mergeDefaults(checked.value, project.written, { campaign: checked.yaml, project: project.yaml });
   const shared = project.written.partials;
+  const folders = listFolders(options.env ?? {});
   const sources = await readSources(merged, {
     root,
     path: found.path,
@@ -120,6 +123,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     cwd: options.cwd,
     recipients: options.recipients ?? null,
     pipedList: options.pipedList ?? null,
+    listFolders: Array.isArray(folders) ? folders : [],
     withSample: options.withSample === true,
     sharedPartials:
       shared === undefined || project.yaml === null
@@ -156,6 +160,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const slip =
     merged.file.topic === undefined || !isSlipOf(merged.file.topic, 'essential') ? [] : [almostEssential(merged)];
   const all = [
+    ...(Array.isArray(folders) ? [] : [relativeFolder(folders)]),
     ...slip,
     ...circle,
     ...checked.diagnostics,
@@ -170,6 +175,11 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const isForPlan = options.withoutList === true && campaign !== null && all.every((d) => d.severity !== 'error');
   if (missing !== undefined && !isForPlan) all.push(missing);
   return { campaign, ledgerFault: project.ledgerFault, diagnostics: all };
+}
+
+function relativeFolder({ relative }: { readonly relative: string }): Diagnostic {
+  const message = `HANDBILL_LISTS names "${relative}", which is not an absolute path.`;
+  return problem('usage', message, { hint: 'Write whole paths: HANDBILL_LISTS=/var/exports' });
 }
 
 /** Only the word itself lets a message through to those who have opted out. */

@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Channel, Content, InputFile, JsonObject, ListSpec, SourceText, Template } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
-import { displayPath, findFileAnywhere, findFileInside, findFolderInside } from '../util/paths.ts';
+import { displayPath, findFileAnywhere, findFileInside, findFolderInside, findListFile } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
 import { fromRoot } from './project.ts';
 import { faultAt, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readTemplateFile, trimText } from './read-text.ts';
@@ -38,6 +38,8 @@ interface SourcesOptions {
   readonly recipients: string | null;
   /** The file that holds standard input, where that is the list. */
   readonly pipedList: string | null;
+  /** Folders outside of the project in which the list may be. */
+  readonly listFolders: readonly string[];
   /** A list that is not there is read from its sample. */
   readonly withSample: boolean;
   readonly sharedPartials: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
@@ -128,7 +130,7 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
   const isOwn = options.recipients === null;
   const where = isOwn ? (merged.where('/recipients/csv') ?? {}) : {};
   const found = isOwn
-    ? await findFileInside(options.root, options.folder, written)
+    ? await findListFile(options.root, options.folder, written, options.listFolders)
     : await findFileAnywhere(options.cwd, written);
   const sample = isOwn ? await findSample(merged, options, diagnostics) : null;
   const own = sample === null ? {} : { sample };
@@ -137,13 +139,14 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
     return { path: found.path, file: displayPath(found.path, options.cwd), ...own };
   }
   const fault = faultAt(found.fault, where);
-  if (fault.code === 'file-not-found' && written.trim() !== '') {
+  const isOutside = fault.code === 'path-outside-project' && isOwn && !written.includes('\0');
+  if ((fault.code === 'file-not-found' || isOutside) && written.trim() !== '') {
     // The campaign can still be read: what is wrong with its templates is said together with this.
     const path = resolve(isOwn ? options.folder : options.cwd, written);
     const file = displayPath(path, options.cwd);
     if (sample === null) return { path, file, missing: fault };
-    if (!options.withSample) return { path, file, missing: { ...fault, hint: NOT_SENT }, ...own };
-    const message = `The list ${file} is not there: its sample ${sample.file} is read in its place.`;
+    if (!options.withSample) return { path, file, missing: isOutside ? fault : { ...fault, hint: NOT_SENT }, ...own };
+    const message = `The list ${file} is ${isOutside ? 'outside of the project' : 'not there'}: its sample ${sample.file} is read in its place.`;
     const hint = 'Recipients, parts and cost are those of the sample. `send` reads the list, and never the sample.';
     return { ...sample, sampled: warning('list-sampled', message, { ...where, hint }) };
   }

@@ -131,9 +131,9 @@ function projectChecks({ project, diagnostics }: ProjectReading): readonly Docto
 
 async function checkCampaign(
   path: string,
-  { cwd, now, ledger }: Given,
+  { cwd, env, now, ledger }: Given,
 ): Promise<{ readonly campaign: Campaign | null; readonly checks: readonly DoctorCheck[] }> {
-  const given = { cwd, now: now(), ...(ledger === undefined ? {} : { ledger }) };
+  const given = { cwd, env, now: now(), ...(ledger === undefined ? {} : { ledger }) };
   const { campaign, diagnostics, file } = await readCampaign(path, given);
   const own = diagnostics.filter(({ severity }) => severity === 'error');
   if (own.length > 0) return { campaign, checks: own.map((one) => asCheck('campaign', one)) };
@@ -142,11 +142,11 @@ async function checkCampaign(
 }
 
 /** The campaigns of the project that can be read, with the one that was named. */
-async function campaignsOf(root: string, named: Campaign | null, { cwd, now }: Given): Promise<readonly Campaign[]> {
+async function campaignsOf(root: string, named: Campaign | null, { cwd, env, now }: Given): Promise<readonly Campaign[]> {
   const { files } = await findCampaigns([], root);
   const campaigns = named === null ? [] : [named];
   for (const file of files) {
-    const { campaign } = await readCampaign(file, { cwd, now: now() });
+    const { campaign } = await readCampaign(file, { cwd, env, now: now() });
     if (campaign !== null) campaigns.push(campaign);
   }
   return campaigns;

@@ -171,6 +171,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   const { ledger } = options;
   const found = await readScheduled(paths, {
     cwd: options.cwd,
+    env: options.env,
     now: lookedMs,
     ...(ledger === undefined ? {} : { ledger }),
   });

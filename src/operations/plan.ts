@@ -158,11 +158,12 @@ async function compilePlan(
   readonly warnings: readonly Diagnostic[];
 }> {
   const options = withDefaults(given);
-  const { cwd, now, recipients, pipedList, ledger } = options;
+  const { cwd, env, now, recipients, pipedList, ledger } = options;
   checkAllow(options, PLANNABLE);
   const { allow = [] } = options;
   const { campaign } = await loadCampaign(target, {
     cwd,
+    env,
     now: now(),
     ...present({ recipients, pipedList, ledger }),
     allow,

@@ -186,10 +186,23 @@ export async function previewRows(target: string, given: PreviewOptions & Previe
   checkNumbers(given, { at: INSTANT });
   checkAllow(given);
   const options = withDefaults(given);
-  const { cwd, now, at, environment = 'sandbox', occurrence, recipients, pipedList, ledger, allow, start } = options;
+  const {
+    cwd,
+    env,
+    now,
+    at,
+    environment = 'sandbox',
+    occurrence,
+    recipients,
+    pipedList,
+    ledger,
+    allow,
+    start,
+  } = options;
   const nowMs = at ?? now();
   const { campaign, warnings } = await loadCampaign(target, {
     cwd,
+    env,
     now: nowMs,
     // A dry run of a start shows what that would do.
     withSample: start === undefined,

@@ -338,9 +338,9 @@ async function campaignOf(
   const written = run?.inputs.find(({ role }) => role === 'campaign')?.file;
   if (run === null || written === undefined) return { campaign: null, diagnostics: [] };
   const { readCampaign } = await import('../campaign/load.ts');
-  const { cwd, recipients } = options;
+  const { cwd, env, recipients } = options;
   const list = recipients === undefined ? {} : { recipients };
-  const { campaign, diagnostics } = await readCampaign(join(root, written), { cwd, now: run.createdAtMs, ...list });
+  const { campaign, diagnostics } = await readCampaign(join(root, written), { cwd, env, now: run.createdAtMs, ...list });
   return campaign === null ? { campaign, diagnostics } : { campaign };
 }
 

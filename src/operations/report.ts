@@ -412,7 +412,7 @@ interface SentCampaign {
 export async function sentCampaign(
   run: RunRecord,
   { root }: Pick<Project, 'root'>,
-  { cwd }: { readonly cwd: string },
+  { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string | undefined>> },
 ): Promise<SentCampaign> {
   const input = run.inputs.find(({ role }) => role === 'campaign');
   if (input === undefined) return { file: null, campaign: null };
@@ -420,7 +420,7 @@ export async function sentCampaign(
   // Most who use this module need no campaign.
   const { readCampaign } = await import('../campaign/load.ts');
   // Of the time at which it was sent: since then a validity may have passed, which would be an error now.
-  const { campaign } = await readCampaign(path, { cwd, now: run.createdAtMs });
+  const { campaign } = await readCampaign(path, { cwd, env, now: run.createdAtMs });
   const isSame = campaign?.inputs.some(({ role, sha256 }) => role === 'campaign' && sha256 === input.sha256) === true;
   // A test has neither the variants nor the fallbacks of its campaign.
   return { file: displayPath(path, cwd), campaign: isSame && !isTest(run.occurrence) ? campaign : null };

@@ -23,7 +23,7 @@ import type { CronClock } from '../util/cron.ts';
 import { shellWord } from '../util/escape.ts';
 import { repositoryOf } from '../util/git.ts';
 import { isPostgres } from '../util/ledger-address.ts';
-import { displayPath, readSmallFile } from '../util/paths.ts';
+import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
 import { type MissedOccurrence, missedOccurrences } from './due-memory.ts';
 import { checkNumbers, INSTANT, type ProjectOptions, withDefaults } from './options.ts';
 
@@ -77,7 +77,7 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
   checkNumbers(given, { at: INSTANT, next: [1, 1_000, 'whole'] });
   const options = withDefaults(given);
   const fromMs = options.at ?? options.now();
-  const { campaigns, followUps, refused } = await readScheduled(paths, { cwd: options.cwd, now: fromMs });
+  const { campaigns, followUps, refused } = await readScheduled(paths, { cwd: options.cwd, env: options.env, now: fromMs });
   const times = campaigns.map(({ campaign, schedule: { cron, at, timeZone, missed }, clock }) => {
     const { notAfterMs } = campaign.send;
     const next = upcoming(clock, timeZone, { fromMs, count: options.next ?? 5, notAfterMs });
@@ -126,6 +126,7 @@ interface ScheduledCampaigns {
 
 interface ScheduledOptions {
   readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Ms since 1970. */
   readonly now: number;
   readonly ledger?: string;
@@ -212,6 +213,7 @@ export async function scheduleCallers(
   const { cwd, ledger } = options;
   const { campaigns, followUps, refused } = await readScheduled(paths, {
     cwd,
+    env: options.env,
     now: nowMs,
     ...(ledger === undefined ? {} : { ledger }),
   });
@@ -225,6 +227,7 @@ export async function scheduleCallers(
   if (stranger !== undefined) throw severalProjects(first, stranger.campaign);
 
   const onServer = isPostgres(first.project.ledger);
+  const isOutside = all.some(({ campaign }) => !isInside(root, campaign.recipients.path));
   const environment = environmentOf(first, options.environment ?? onlyOf(first));
   const named = paths.length === 0 ? [] : all.map(({ path }) => `./${relative(root, path).replaceAll(sep, '/')}`);
   if (environment.approval !== null && environment.approval.standing === null) throw takesPlansAlone(environment.name);
@@ -244,6 +247,7 @@ export async function scheduleCallers(
     ),
     timeoutMs: Math.max(...all.map(({ campaign }) => campaign.send.timeoutMs)),
     secrets: environment.apiKey !== null && 'env' in environment.apiKey ? [environment.apiKey.env] : [],
+    lists: isOutside ? (options.env['HANDBILL_LISTS'] ?? null) : null,
     envFile: options.envFile === undefined ? null : resolve(cwd, options.envFile),
   };
   switch (kind) {
@@ -293,8 +297,8 @@ function refuseForgetful({ runner, ledger }: CallerOptions, onServer: boolean): 
     const message =
       'A GitHub-hosted runner loses its disk, and with it the ledger: the next one would send it all again.';
     const hint =
-      'Use a runner of your own, which keeps its disk: --runner LABEL --ledger /path. A ledger on a server ' +
-      '(--ledger postgres://...) would do too, once handbill can use one.';
+      'Use a ledger on a server: --ledger postgres://... (docs/shared-ledger.md). Or a runner of your own, which keeps ' +
+      'its disk: --runner LABEL --ledger /path';
     throw refuse(problem('usage', message, { hint }));
   }
   if (ledger !== undefined) return;

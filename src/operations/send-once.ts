@@ -66,9 +66,10 @@ export interface StartResult extends Omit<SendResult, 'diagnostics'> {
  * ledger.
  */
 export async function sendOnce(target: string, options: StartOptions, memory: Memory): Promise<StartResult> {
-  const { cwd, now, allow = [] } = options;
+  const { cwd, env, now, allow = [] } = options;
   const { campaign, warnings } = await loadCampaign(target, {
     cwd,
+    env,
     now: now(),
     ...given(options, 'recipients', 'ledger'),
     sends: true,

@@ -72,9 +72,10 @@ interface SendTestResult {
  */
 export async function sendTest(target: string, options: SendTestOptions): Promise<SendTestResult> {
   checkAllow(options, LEDGER_CODES);
-  const { cwd, now, environment = 'sandbox' } = options;
+  const { cwd, env, now, environment = 'sandbox' } = options;
   const { campaign, warnings } = await loadCampaign(target, {
     cwd,
+    env,
     now: now(),
     ...given(options, 'recipients', 'ledger'),
     sends: true,

@@ -43,7 +43,7 @@ export interface Compiled {
 export async function compileStanding(target: string, options: StandingOptions & ResolvedOptions): Promise<Compiled> {
   const { cwd, env, now, until } = options;
   const nowMs = now();
-  const loading = { cwd, now: nowMs, withSample: true, ...present({ ledger: options.ledger }) };
+  const loading = { cwd, env, now: nowMs, withSample: true, ...present({ ledger: options.ledger }) };
   const { campaign, warnings } = await loadCampaign(target, loading);
   const environment = environmentOf(campaign, options.environment);
   if (dayMs(until) === null) {

@@ -169,6 +169,7 @@ async function checkFile(
   const known = await shared.projects(file);
   const reading = await readCampaign(file, {
     cwd,
+    env: options.env,
     now: at,
     withoutList: true,
     withSample: true,
@@ -422,9 +423,9 @@ export interface LoadOptions extends ProjectOptions {
  * @throws HandbillError exit 2 with everything that is wrong, each with file, line and column
  */
 export async function loadCampaign(target: string, options: LoadOptions = {}): Promise<Campaign> {
-  const { cwd, now, ledger } = resolveOptions(options);
+  const { cwd, env, now, ledger } = resolveOptions(options);
   const { recipients } = options;
-  const { campaign } = await load(target, { cwd, now: now(), ...present({ recipients, ledger }) });
+  const { campaign } = await load(target, { cwd, env, now: now(), ...present({ recipients, ledger }) });
   if (campaign.recipients.missing !== undefined) throw refuse(campaign.recipients.missing);
   return campaign;
 }

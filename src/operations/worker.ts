@@ -390,6 +390,7 @@ async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, need
   const file = run.inputs.find(({ role }) => role === 'campaign')?.file ?? run.name;
   const { campaign } = await loadCampaign(join(needs.root, file), {
     cwd,
+    env,
     now: now(),
     ledger: needs.ledger,
     ...(recipients === null ? {} : { recipients }),

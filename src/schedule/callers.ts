@@ -16,6 +16,8 @@ export interface Caller {
   readonly timeoutMs: number;
   /** Variables that hold secrets, by name. */
   readonly secrets: readonly string[];
+  /** HANDBILL_LISTS, from whose folders lists are read; null: all lists are in the project. */
+  readonly lists: string | null;
   /** A file of lines `NAME=value`, absolute; null: none was named. */
   readonly envFile: string | null;
 }
@@ -81,10 +83,11 @@ function jobName(environment: string): string {
  * @param quote - makes one word for a POSIX shell
  */
 export function crontab(caller: Caller, quote: (word: string) => string): readonly CallerFile[] {
-  const { program, args, root, envFile, secrets, everyMinutes } = caller;
+  const { program, args, root, envFile, secrets, everyMinutes, lists } = caller;
   const [node = '', ...script] = program;
   const words = [node, ...(envFile === null ? [] : [`--env-file=${envFile}`]), ...script, ...args];
   refuseUnquotable([root, ...words], 'A crontab', CONTROL);
+  refuseUnquotable([lists ?? ''], 'A crontab', BARE_UNSAFE);
   const command = `cd ${quote(root)} && exec ${words.map(quote).join(' ')}`;
   const missing = envFile === null ? secrets : [];
   const lines = [
@@ -96,6 +99,7 @@ export function crontab(caller: Caller, quote: (word: string) => string): readon
     ),
     'SHELL=/bin/sh',
     'PATH=/usr/local/bin:/usr/bin:/bin',
+    ...(lists === null ? [] : [`HANDBILL_LISTS=${lists}`]),
     `${everyMinutes === 1 ? '*' : `*/${everyMinutes}`} * * * * ${command.replaceAll('%', '\\%')}`,
   ];
   return [{ name: 'handbill.crontab', text: `${lines.join('\n')}\n` }];
@@ -108,11 +112,11 @@ export function crontab(caller: Caller, quote: (word: string) => string): readon
  * @param user - the user that runs it: the ledger belongs to one user
  */
 export function systemd(caller: Caller, user: string): readonly CallerFile[] {
-  const { program, args, root, environment, everyMinutes, timeoutMs, envFile, secrets } = caller;
+  const { program, args, root, environment, everyMinutes, timeoutMs, envFile, secrets, lists } = caller;
   const words = [...program, ...args];
   refuseUnquotable([...words, user], 'A systemd unit', CONTROL);
   // These values are read to the end of the line, and nothing quotes them.
-  refuseUnquotable([root, envFile ?? ''], 'A systemd unit', BARE_UNSAFE);
+  refuseUnquotable([root, envFile ?? '', lists ?? ''], 'A systemd unit', BARE_UNSAFE);
   const name = jobName(environment);
   const missing = envFile === null ? secrets : [];
   const service = [
@@ -126,6 +130,7 @@ export function systemd(caller: Caller, user: string): readonly CallerFile[] {
     `User=${specifiers(user)}`,
     `WorkingDirectory=${specifiers(root)}`,
     ...(envFile === null ? [] : [`EnvironmentFile=${specifiers(envFile)}`]),
+    ...(lists === null ? [] : [`Environment="HANDBILL_LISTS=${specifiers(lists).replace(/["\\]/g, '\\$&')}"`]),
     ...missing.map((secret) => `# ${secret} is not known here: name a file that sets it with --environment-file.`),
     `ExecStart=${words.map(quoted).join(' ')}`,
     '# A stop by systemd (143) is none of its failures. Every other status is one and shows as such: 2 refused, 3 some',
@@ -190,8 +195,8 @@ const LEDGER = `${VOLUME_FOLDER}/ledger/ledger.db`;
 
 /** A CronJob, and the volume of its ledger. */
 export function kubernetes(caller: Caller, options: KubernetesOptions): readonly CallerFile[] {
-  const { environment, secrets, args } = caller;
-  refuseUnquotable([options.image, options.folder, ...args], 'A manifest', CONTROL);
+  const { environment, secrets, args, lists } = caller;
+  refuseUnquotable([options.image, options.folder, lists ?? '', ...args], 'A manifest', CONTROL);
   const name = jobName(environment);
   const documents = [...(options.onServer ? [] : [claim(name)]), cronJob(name, caller, options)];
   const keys = [...secrets, ...(options.onServer ? ['HANDBILL_LEDGER'] : [])];
@@ -202,6 +207,7 @@ export function kubernetes(caller: Caller, options: KubernetesOptions): readonly
       ? []
       : ['# The volume must be a disk, not a network file system: locks cannot be trusted there.']),
     ...(keys.length === 0 ? [] : [`# Needs the secret "${SECRET}" with ${keys.join(', ')}.`]),
+    ...(lists === null ? [] : [`# Lists are read from ${lists}: mount a volume there, into which the export writes them.`]),
   ];
   const text = documents.map((document) => stringify(document, { lineWidth: 0 })).join('---\n');
   return [{ name: `${name}.yaml`, text: `${comment.join('\n')}\n${text}` }];
@@ -260,8 +266,12 @@ function cronJob(name: string, caller: Caller, options: KubernetesOptions): obje
   };
 }
 
-function container({ args, secrets }: Caller, { image, folder, onServer }: KubernetesOptions): object {
+function container({ args, secrets, lists }: Caller, { image, folder, onServer }: KubernetesOptions): object {
   const keys = [...secrets, ...(onServer ? ['HANDBILL_LEDGER'] : [])];
+  const env = [
+    ...keys.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name: SECRET, key } } })),
+    ...(lists === null ? [] : [{ name: 'HANDBILL_LISTS', value: lists.replaceAll('$(', '$$(') }]),
+  ];
   return {
     name: 'handbill',
     image,
@@ -269,9 +279,7 @@ function container({ args, secrets }: Caller, { image, folder, onServer }: Kuber
     command: ['node_modules/.bin/handbill'],
     // $(NAME) would be the value of a variable.
     args: [...args, ...(onServer ? [] : ['--ledger', LEDGER])].map((arg) => arg.replaceAll('$(', '$$(')),
-    ...(keys.length === 0
-      ? {}
-      : { env: keys.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name: SECRET, key } } })) }),
+    ...(env.length === 0 ? {} : { env }),
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
@@ -304,12 +312,16 @@ export function gitHubActions(
   options: GitHubOptions,
   quote: (word: string) => string,
 ): readonly CallerFile[] {
-  const { environment, args, secrets, timeoutMs } = caller;
+  const { environment, args, secrets, timeoutMs, lists } = caller;
   const { runner, folder, onServer } = options;
   // ${{ }} is evaluated in any place.
-  refuseUnquotable([...args, folder ?? '', runner ?? ''], 'A workflow', new RegExp(`${CONTROL.source}|\\$\\{\\{`, 'u'));
+  refuseUnquotable([...args, folder ?? '', runner ?? '', lists ?? ''], 'A workflow', new RegExp(`${CONTROL.source}|\\$\\{\\{`, 'u'));
   const name = jobName(environment);
   const keys = [...secrets, ...(onServer ? ['HANDBILL_LEDGER'] : [])];
+  const env = {
+    ...Object.fromEntries(keys.map((key) => [key, `\${{ secrets.${key} }}`])),
+    ...(lists === null ? {} : { HANDBILL_LISTS: lists }),
+  };
   const workflow = {
     name: `handbill due (${environment})`,
     on: { schedule: [{ cron: `*/${SHORTEST_MINUTES} * * * *` }], workflow_dispatch: {} },
@@ -325,9 +337,7 @@ export function gitHubActions(
           { run: 'npm ci' },
           {
             run: `npx handbill ${args.map(quote).join(' ')}`,
-            ...(keys.length === 0
-              ? {}
-              : { env: Object.fromEntries(keys.map((key) => [key, `\${{ secrets.${key} }}`])) }),
+            ...(Object.keys(env).length === 0 ? {} : { env }),
           },
         ],
       },
@@ -337,8 +347,22 @@ export function gitHubActions(
     '# handbill sends what is due, each occurrence once. The zone of each campaign is its own: this schedule is in UTC, and',
     '# GitHub may be late or leave one out, so that `missed: catch-up` is what a campaign wants here. Each call takes a',
     `# minute of a runner; make them rarer where late is good enough. A stop takes up to ${stopSeconds(timeoutMs)} seconds.`,
+    ...listComment(lists, runner),
     ...(onServer ? [] : ['# The runner is one that keeps its disk: the ledger on it knows who has been sent to.']),
   ];
   const text = stringify(workflow, { lineWidth: 0 });
   return [{ name: `${name}.yml`, text: `${comment.join('\n')}\n${text}` }];
+}
+
+/** Where the lists come from on a runner, whose checkout holds what is committed, and nothing else. */
+function listComment(lists: string | null, runner: string | null): readonly string[] {
+  if (lists === null) {
+    return [
+      '# Lists are read from the checkout: as they are committed, because actions/checkout removes all other files. Lists',
+      '# of an export are kept elsewhere on a runner of your own: HANDBILL_LISTS names their folder.',
+    ];
+  }
+  return runner === null
+    ? [`# Lists are read from ${lists}: a step before the last has to fetch them there.`]
+    : [`# Lists are read from ${lists} on the runner, where an export has to write them.`];
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, relative, resolve, sep, win32 } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, relative, resolve, sep, win32 } from 'node:path';
 import type { Code } from '../errors.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -28,6 +28,50 @@ export async function findFileInside(root: string, folder: string, written: stri
   if ('fault' in found) return found;
   const fault = await regularFileFault(found.path, written);
   return fault === null ? found : { fault };
+}
+
+/**
+ * Finds a list that a campaign names: inside the project, or inside one of the folders that the process allows beside it
+ * (HANDBILL_LISTS). Nothing elsewhere is touched, and no link leads out of these folders.
+ */
+export async function findListFile(
+  root: string,
+  folder: string,
+  written: string,
+  allowed: readonly string[],
+): Promise<FoundPath> {
+  const own = await findFileInside(root, folder, written);
+  if ('path' in own || own.fault.code !== 'path-outside-project' || written.includes('\0')) return own;
+  const path = resolve(folder, written);
+  const roots = await Promise.all(allowed.map((one) => realpath(one).catch(() => resolve(one))));
+  if (![root, ...roots, ...allowed].some((one) => isInside(one, path))) return notAllowed(own, allowed);
+  let real: string;
+  try {
+    real = await realpath(path);
+  } catch (error) {
+    return { fault: await missingFault(error, path, written) };
+  }
+  if (!roots.some((one) => isInside(one, real))) return notAllowed(own, allowed);
+  const fault = await regularFileFault(real, written);
+  return fault === null ? { path: real } : { fault };
+}
+
+function notAllowed({ fault }: { readonly fault: PathFault }, allowed: readonly string[]): FoundPath {
+  const known = allowed.length === 0 ? 'It is not set.' : `It names ${allowed.join(', ')}.`;
+  const hint = `A list elsewhere: pass it with --recipients FILE, or allow its folder with the variable HANDBILL_LISTS. ${known}`;
+  return { fault: { ...fault, hint } };
+}
+
+/**
+ * The folders that HANDBILL_LISTS of the process names, one after another as in PATH.
+ * @returns the folders, or one that is not absolute
+ */
+export function listFolders(
+  env: Readonly<Record<string, string | undefined>>,
+): string[] | { readonly relative: string } {
+  const folders = (env['HANDBILL_LISTS'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const wrong = folders.find((folder) => !isAbsolute(folder));
+  return wrong === undefined ? folders : { relative: wrong };
 }
 
 /** As `findFileInside`, for a folder. */

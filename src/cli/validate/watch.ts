@@ -145,9 +145,10 @@ async function foldersOf(paths: readonly string[], cwd: string): Promise<readonl
 
 async function inputsOf(file: string, options: WatchOptions): Promise<ReadonlySet<string> | null> {
   try {
-    const { cwd, ledger, recipients } = options;
+    const { cwd, env = {}, ledger, recipients } = options;
     const { campaign } = await readCampaign(file, {
       cwd,
+      env,
       now: options.now(),
       withSample: true,
       ...(ledger === undefined ? {} : { ledger }),

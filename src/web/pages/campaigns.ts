@@ -20,8 +20,8 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
   const runs = open === null ? [] : newestFirst(withoutTests(open.ledger.runs()));
   const lines: CampaignLine[] = [];
   for (const { path, file } of await campaignFiles(site)) {
-    const { cwd, now } = site.context;
-    const { campaign, diagnostics } = await readCampaign(path, { cwd, now: now() });
+    const { cwd, env, now } = site.context;
+    const { campaign, diagnostics } = await readCampaign(path, { cwd, env, now: now() });
     const last = campaign === null ? undefined : runs.find((run) => run.campaign === campaign.id);
     lines.push({
       file,
