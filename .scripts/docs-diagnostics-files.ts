@@ -28,7 +28,7 @@ export const FILES = {
   },
   'path-outside-project': {
     cause: 'Files of a campaign lie in its project, so that readers of the repository see all that is sent.',
-    fix: 'Move the file into the project. A list that must not lie in git is passed with `--recipients FILE`.',
+    fix: 'Move the file into the project. A list that must not lie in git is passed with `--recipients FILE`, or lies in a folder that the variable `HANDBILL_LISTS` of the process names.',
     example: { files: campaign('template: ../../hello.hbs') },
   },
   'invalid-encoding': {

@@ -128,7 +128,12 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
     const message = `--recipients replaces the list of one campaign, and ${found.files.length} are checked here.`;
     throw refuse(problem('usage', message, { hint: 'Name the campaign that the list belongs to.' }));
   }
-  const shared: Shared = { projects: await projectsFrom(cwd), lists: new Map(), notes: new Set() };
+  const shared: Shared = {
+    projects: await projectsFrom(cwd),
+    lists: new Map(),
+    notes: new Set(),
+    sampled: found.files.length > 1 ? [] : null,
+  };
   const files: ValidatedFile[] = [];
   for (const file of found.files) {
     checked = displayPath(file, cwd);
@@ -142,12 +147,20 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
       sample,
     });
   }
+  checked = null;
+  const [sampled, ...others] = shared.sampled ?? [];
+  if (sampled !== undefined) {
+    const message = `${number(others.length + 1)} lists are not there: their samples are read in their place.`;
+    await collector.add(others.length === 0 ? sampled : { ...sampled, message });
+  }
   const { diagnostics, errors, warnings, counts } = collector;
   return { diagnostics, files, errors, warnings, total: errors + warnings, counts, notes: [...shared.notes] };
 }
 
 /** What the campaigns of a project have in common, and is read once. */
 interface Shared {
+  /** What is to be said once of the lists that were read from their samples; null: there is one campaign. */
+  readonly sampled: Diagnostic[] | null;
   readonly projects: Projects;
   readonly lists: SharedLists;
   /** Each once, however many campaigns it is about. */
@@ -185,7 +198,9 @@ async function checkFile(
   await collector.addAll(former);
   const { recipients: list } = reading.campaign;
   const sample = list.sampled === undefined ? null : list.file;
-  await collector.addAll(list.sampled === undefined ? await sampleFaults(list) : [list.sampled]);
+  if (list.sampled === undefined) await collector.addAll(await sampleFaults(list));
+  else if (shared.sampled === null) await collector.add(list.sampled);
+  else shared.sampled.push(list.sampled);
   try {
     return { estimate: await checkList(reading.campaign, options, collector, shared.lists), sample };
   } catch (error) {

@@ -26,6 +26,12 @@ export function createWarner({
 }: Pick<Plan, 'campaign' | 'check' | 'columns' | 'stages'>): Warner {
   const steps = channelStepsOf(campaign);
   const links = stages.links.map((part) => ({ ...part, index: columns.indexOf(part.column) }));
+  // The numbers of invented people are those that no one has.
+  const isSample = campaign.recipients.sampled !== undefined;
+  const ofNumber = (...asked: Parameters<typeof numberWarning>): Diagnostic | null => {
+    const found = numberWarning(...asked);
+    return isSample && found?.code === 'unassigned-number' ? null : found;
+  };
   const warnsOfAddress = campaign.recipients.duplicates !== 'keep';
   const senders = new Map<Step, ReturnType<typeof createSenderCheck>>();
   const ruleOf = (step: Step, country: string | null) => {
@@ -178,7 +184,7 @@ function ofEmail(to: string, at: Position): Diagnostic | null {
 }
 
 /** What speaks against the address of a message. */
-function ofNumber({ to, country, channel }: StepMessage, assigned: boolean, at: Position): Diagnostic | null {
+function numberWarning({ to, country, channel }: StepMessage, assigned: boolean, at: Position): Diagnostic | null {
   // Contacts and email addresses are no numbers; a landline takes calls, and may have an account of a messaging app.
   if (channel === 'email') return ofEmail(to, at);
   if (!to.startsWith('+') || (assigned && channel !== 'sms' && channel !== 'voice')) return null;

@@ -207,7 +207,9 @@ export function kubernetes(caller: Caller, options: KubernetesOptions): readonly
       ? []
       : ['# The volume must be a disk, not a network file system: locks cannot be trusted there.']),
     ...(keys.length === 0 ? [] : [`# Needs the secret "${SECRET}" with ${keys.join(', ')}.`]),
-    ...(lists === null ? [] : [`# Lists are read from ${lists}: mount a volume there, into which the export writes them.`]),
+    ...(lists === null
+      ? []
+      : [`# Lists are read from ${lists}: mount a volume there, into which the export writes them.`]),
   ];
   const text = documents.map((document) => stringify(document, { lineWidth: 0 })).join('---\n');
   return [{ name: `${name}.yaml`, text: `${comment.join('\n')}\n${text}` }];
@@ -315,7 +317,11 @@ export function gitHubActions(
   const { environment, args, secrets, timeoutMs, lists } = caller;
   const { runner, folder, onServer } = options;
   // ${{ }} is evaluated in any place.
-  refuseUnquotable([...args, folder ?? '', runner ?? '', lists ?? ''], 'A workflow', new RegExp(`${CONTROL.source}|\\$\\{\\{`, 'u'));
+  refuseUnquotable(
+    [...args, folder ?? '', runner ?? '', lists ?? ''],
+    'A workflow',
+    new RegExp(`${CONTROL.source}|\\$\\{\\{`, 'u'),
+  );
   const name = jobName(environment);
   const keys = [...secrets, ...(onServer ? ['HANDBILL_LEDGER'] : [])];
   const env = {

@@ -74,11 +74,11 @@ function counts(given: readonly Diagnostic[], shown: readonly Diagnostic[], tota
   if (errors + hidden > 0) parts.push(plural(errors + hidden, 'error'));
   if (warnings > 0) parts.push(plural(warnings, 'warning'));
   const rest = all.length + hidden - shown.filter(isOne).length;
-  return `${parts.join(', ')}${rest > 0 ? ` (${rest} not shown)` : ''}`;
+  return `${parts.join(', ')}${rest > 0 ? ` (${rest.toLocaleString('en-GB')} not shown)` : ''}`;
 }
 
 function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+  return `${count.toLocaleString('en-GB')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 // ------------------------------------------------------------------------------------------------- line with a caret

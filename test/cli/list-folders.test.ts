@@ -80,7 +80,9 @@ describe('a list outside of the project', () => {
     const missing = await project(join(outside, 'exports/lists.csv'));
     const { err } = await validate(missing, join(outside, 'exports'));
     expect(err).toContain('error[file-not-found]');
-    expect((await validate(missing, 'exports')).err).toContain('HANDBILL_LISTS names "exports", which is not an absolute path.');
+    expect((await validate(missing, 'exports')).err).toContain(
+      'HANDBILL_LISTS names "exports", which is not an absolute path.',
+    );
   });
 
   it('opens no other file of the campaign', async () => {
@@ -106,8 +108,17 @@ describe('a list outside of the project', () => {
       ['github-actions', `HANDBILL_LISTS: ${outside}/exports\n`],
     ] as const;
     for (const [format, text] of formats) {
-      const extra = format === 'kubernetes' ? ['--image', 'i'] : format === 'github-actions' ? ['--runner', 'r', '--ledger', '/l/l.db'] : [];
-      const { status, out, err } = await handbillHere(root, ['schedule', '--env', 'sandbox', '--format', format, ...extra], { env });
+      const extra =
+        format === 'kubernetes'
+          ? ['--image', 'i']
+          : format === 'github-actions'
+            ? ['--runner', 'r', '--ledger', '/l/l.db']
+            : [];
+      const { status, out, err } = await handbillHere(
+        root,
+        ['schedule', '--env', 'sandbox', '--format', format, ...extra],
+        { env },
+      );
       expect([status, err]).toEqual([0, '']);
       expect(out).toContain(text);
     }
@@ -116,9 +127,16 @@ describe('a list outside of the project', () => {
   it('the workflow of GitHub says where lists come from, and which ledgers do', async () => {
     const root = await project(join(outside, 'exports/list.csv'));
     const env = { HANDBILL_LISTS: join(outside, 'exports') };
-    const { out } = await handbillHere(root, ['schedule', '--env', 'sandbox', '--format', 'github-actions', '--runner', 'r', '--ledger', '/l/l.db'], { env });
+    const { out } = await handbillHere(
+      root,
+      ['schedule', '--env', 'sandbox', '--format', 'github-actions', '--runner', 'r', '--ledger', '/l/l.db'],
+      { env },
+    );
     expect(out).toContain(`# Lists are read from ${outside}/exports on the runner, where an export has to write them.`);
-    const hosted = await handbillHere(root, ['schedule', '--env', 'sandbox', '--format', 'github-actions'], { env, width: 400 });
+    const hosted = await handbillHere(root, ['schedule', '--env', 'sandbox', '--format', 'github-actions'], {
+      env,
+      width: 400,
+    });
     expect(hosted.err).toContain('Use a ledger on a server: --ledger postgres://');
     expect(hosted.err).not.toContain('once handbill can use one');
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { preview } from '../../src/operations/preview.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
+import { projectWith } from './run-handbill.ts';
 
 const NOW = Date.parse('2026-11-23T09:00:00Z');
 
@@ -152,4 +153,27 @@ describe('the contract of columns', () => {
     here.write('campaigns/visit/campaign.yaml', CAMPAIGN.replace('{ values:', '{ type: number, values:'));
     expect((await handbill(here, 'validate')).err).toContain('"recipients.columns.plan.values" is for text only');
   });
+});
+
+it('twelve campaigns with samples: one notice, no doubt about invented numbers, and what they share once', async () => {
+  const files: Record<string, string> = { 'sample.csv': 'msisdn,name\n+447700900123,Žofie\n', 'handbill.yaml': '{}\n' };
+  for (let i = 0; i < 12; i += 1) {
+    files[`campaigns/c${i}/campaign.yaml`] =
+      `name: c${i}\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: { csv: people.csv, sample: ../../sample.csv }\n`;
+  }
+  const made = await projectWith(files);
+  try {
+    const github = await handbillHere(made.root, ['validate', '--format', 'github']);
+    const lines = github.out.trim().split('\n');
+    expect(lines.filter((line) => line.includes('list-sampled'))).toEqual([
+      expect.stringMatching(/^::notice .*12 lists are not there: their samples are read in their place\./),
+    ]);
+    expect(github.out).not.toContain('unassigned-number');
+    expect(lines.filter((line) => line.includes('unicode-message'))).toHaveLength(1);
+    const text = await handbillHere(made.root, ['validate']);
+    expect(text.err.match(/list-sampled/g)).toHaveLength(1);
+    expect(text.err).not.toContain('unassigned-number');
+  } finally {
+    await made.remove();
+  }
 });

@@ -97,15 +97,26 @@ export interface Finding {
  * the first of each kind before the second of any.
  */
 export function findingsOf(kinds: readonly Kind[], limit: number): readonly Finding[] {
-  const all = kinds.flatMap((kind) =>
+  const found = kinds.flatMap((kind) =>
     kind.kept.map((diagnostic, rank) => {
       const count = isSummedUp(kind) ? kind.count : 1;
       return { campaign: kind.campaign, diagnostic, message: sumUp(diagnostic.message, count), count, rank };
     }),
   );
+  // What several campaigns share is wrong once: a list, a partial.
+  const equal = Map.groupBy(found, ({ diagnostic, message }) => keyOf({ ...diagnostic, message })).values();
+  const all = [...equal].flatMap((same): readonly Finding[] => {
+    const [first] = same;
+    return first === undefined ? [] : [{ ...first, count: same.reduce((sum, { count }) => sum + count, 0) }];
+  });
   const bySeverity = all.toSorted((a, b) => weight(a) - weight(b));
   const chosen = new Set(bySeverity.toSorted((a, b) => weight(a) - weight(b) || a.rank - b.rank).slice(0, limit));
   return bySeverity.filter((finding) => chosen.has(finding));
+}
+
+/** The same for what is equal to a reader. */
+export function keyOf({ code, severity, message, at }: Diagnostic): string {
+  return JSON.stringify([severity, code, message, at?.file, at?.line, at?.column]);
 }
 
 function weight({ diagnostic }: Finding): number {

@@ -1,3 +1,4 @@
+import type { Code } from '../../errors.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safe, withoutCommands } from '../../util/escape.ts';
 import { type Finding, findingsOf, MOST_FINDINGS, type Place, placeOf, type ValidationDocument } from './findings.ts';
@@ -24,6 +25,9 @@ function firstOf(findings: readonly Finding[], severity: 'error' | 'warning'): r
     .slice(0, MOST_ANNOTATIONS);
 }
 
+/** Facts about the machine, which has no list: nothing is wrong with a file. */
+const NOTICES: ReadonlySet<Code> = new Set<Code>(['list-sampled']);
+
 function annotation({ diagnostic, message }: Finding, { path, line, column, length, shown }: Place): string {
   const properties = Object.entries({
     file: path,
@@ -35,7 +39,8 @@ function annotation({ diagnostic, message }: Finding, { path, line, column, leng
   }).flatMap(([key, value]) => (value === null ? [] : [`${key}=${property(String(value))}`]));
   // The log shows only the message: the place must be in it.
   const text = [shown === '' ? message : `${shown}: ${message}`, diagnostic.hint ?? ''].filter((one) => one !== '');
-  return `::${diagnostic.severity} ${properties.join(',')}::${data(withoutCommands(text.join('\n')))}`;
+  const command = NOTICES.has(diagnostic.code) ? 'notice' : diagnostic.severity;
+  return `::${command} ${properties.join(',')}::${data(withoutCommands(text.join('\n')))}`;
 }
 
 /** Only numbers and our own words: nothing in it can be read as a command. */

@@ -15,7 +15,7 @@ import { jsonText, safeLine } from '../../util/escape.ts';
 import { table } from '../../util/table.ts';
 import { version } from '../../util/version.ts';
 import { withOutput } from '../shared/output-sink.ts';
-import { createGatherer, PER_ROW, repositoryPaths, sumUp, type ValidationDocument } from './findings.ts';
+import { createGatherer, keyOf, PER_ROW, repositoryPaths, sumUp, type ValidationDocument } from './findings.ts';
 
 export const VALIDATION_FORMATS = ['text', 'json', 'sarif', 'github', 'junit'] as const;
 export type ValidationFormat = (typeof VALIDATION_FORMATS)[number];
@@ -74,7 +74,7 @@ const printText: Print = async (run, { context, out, quiet, toFile }) => {
 /** The first errors of each cause, and each kind of warning, on stderr. */
 function complain(validation: Validation, context: CommandContext): void {
   const { shown, below } = byCause(validation);
-  const warnings = summedUp(validation);
+  const warnings = uniqueOf(summedUp(validation));
   context.err(
     formatDiagnostics([...shown, ...warnings], {
       colour: context.colour.err,
@@ -95,12 +95,12 @@ function byCause({ diagnostics, errors, counts }: Validation): {
   readonly shown: readonly Diagnostic[];
   readonly below: ReadonlyMap<Diagnostic, string>;
 } {
-  const all = diagnostics.filter((one) => one.severity === 'error');
-  if (errors <= SHOWN) return { shown: all, below: new Map() };
+  const all = uniqueOf(diagnostics.filter((one) => one.severity === 'error'));
   const groups = [...Map.groupBy(all, ({ code }) => code).values()].map((group) => ({
     group,
     count: counts.get(countKey(group[0] as Diagnostic)) ?? group.length,
   }));
+  if (errors <= SHOWN && groups.every(({ group }) => group.length < MANY)) return { shown: all, below: new Map() };
   const isOfRows = ({ count }: { readonly count: number }): number => (count > EXAMPLES ? 1 : 0);
   const sorted = groups.toSorted((a, b) => isOfRows(a) - isOfRows(b) || b.count - a.count);
   const below = new Map<Diagnostic, string>();
@@ -122,6 +122,14 @@ function moreOf(group: readonly Diagnostic[], shown: number, count: number): str
   const others = lines.length > 0 && count - shown > lines.length ? ' and others' : '';
   return `${number(count - shown)} more like it${where}${others}`;
 }
+
+/** What several campaigns share is shown once. */
+function uniqueOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return [...new Map(diagnostics.map((one) => [keyOf(one), one])).values()];
+}
+
+/** From so many errors of one code on, a few are shown, however few errors there are. */
+const MANY = 10;
 
 /** Errors of one code that are shown where there are many. */
 const EXAMPLES = 3;
