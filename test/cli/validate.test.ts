@@ -70,7 +70,7 @@ test('text shows examples of a cause and the count, json all of them', async () 
   const text = await handbill(root, ['validate']);
   expect(text.err.match(/^error\[/gm)).toHaveLength(2);
   expect(text.err).toContain('  1,232 more like it: lines 4, 5, 6, 7, 8, 9, 10, 11 and others\n');
-  expect(text.err).toContain('1234 errors (1232 not shown)');
+  expect(text.err).toContain('1,234 errors (1,232 not shown)');
   const json = await handbill(root, ['validate', '--format', 'json']);
   expect({ status: json.status, err: json.err }).toEqual({ status: 2, err: '' });
   const { diagnostics } = JSON.parse(json.out) as { diagnostics: Record<string, unknown>[] };
