@@ -41,7 +41,9 @@ export async function findListFile(
   allowed: readonly string[],
 ): Promise<FoundPath> {
   const own = await findFileInside(root, folder, written);
-  if ('path' in own || own.fault.code !== 'path-outside-project' || written.includes('\0')) return own;
+  if ('path' in own || own.fault.code !== 'path-outside-project') return own;
+  // Spellings that mean different places on different systems stay refused.
+  if (/[\0\\]|^[A-Za-z]:/.test(written)) return own;
   const path = resolve(folder, written);
   const roots = await Promise.all(allowed.map((one) => realpath(one).catch(() => resolve(one))));
   if (![root, ...roots, ...allowed].some((one) => isInside(one, path))) return notAllowed(own, allowed);

@@ -93,5 +93,5 @@ test('as many faults are named as of rows, and all are counted', async () => {
   const json = await handbill(root, ['validate', '--format', 'json']);
   const { diagnostics } = JSON.parse(json.out) as { diagnostics: { code: string }[] };
   expect(diagnostics.filter(({ code }) => code === 'invalid-encoding')).toHaveLength(1000);
-  expect((await handbill(root, ['validate'])).err).toContain('2345 errors');
+  expect((await handbill(root, ['validate'])).err).toContain('2,345 errors');
 });
