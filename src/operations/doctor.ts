@@ -142,7 +142,11 @@ async function checkCampaign(
 }
 
 /** The campaigns of the project that can be read, with the one that was named. */
-async function campaignsOf(root: string, named: Campaign | null, { cwd, env, now }: Given): Promise<readonly Campaign[]> {
+async function campaignsOf(
+  root: string,
+  named: Campaign | null,
+  { cwd, env, now }: Given,
+): Promise<readonly Campaign[]> {
   const { files } = await findCampaigns([], root);
   const campaigns = named === null ? [] : [named];
   for (const file of files) {

@@ -340,7 +340,12 @@ async function campaignOf(
   const { readCampaign } = await import('../campaign/load.ts');
   const { cwd, env, recipients } = options;
   const list = recipients === undefined ? {} : { recipients };
-  const { campaign, diagnostics } = await readCampaign(join(root, written), { cwd, env, now: run.createdAtMs, ...list });
+  const { campaign, diagnostics } = await readCampaign(join(root, written), {
+    cwd,
+    env,
+    now: run.createdAtMs,
+    ...list,
+  });
   return campaign === null ? { campaign, diagnostics } : { campaign };
 }
 

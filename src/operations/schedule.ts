@@ -77,7 +77,11 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
   checkNumbers(given, { at: INSTANT, next: [1, 1_000, 'whole'] });
   const options = withDefaults(given);
   const fromMs = options.at ?? options.now();
-  const { campaigns, followUps, refused } = await readScheduled(paths, { cwd: options.cwd, env: options.env, now: fromMs });
+  const { campaigns, followUps, refused } = await readScheduled(paths, {
+    cwd: options.cwd,
+    env: options.env,
+    now: fromMs,
+  });
   const times = campaigns.map(({ campaign, schedule: { cron, at, timeZone, missed }, clock }) => {
     const { notAfterMs } = campaign.send;
     const next = upcoming(clock, timeZone, { fromMs, count: options.next ?? 5, notAfterMs });
