@@ -67,8 +67,7 @@ export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): 
         unread: eraseUnread(trace),
       };
       for (const texts of TEXTS) {
-        const where = texts.key.map((name) => `${name} = ?`).join(' AND ');
-        const set = statement(`UPDATE ${texts.table} SET ${texts.text} = ? WHERE ${where}`);
+        const set = statement(texts.set);
         for (const one of holding(connection, texts, trace)) set(trace.without(one.text), ...one.at);
       }
       for (const one of suppressed) {
@@ -102,38 +101,54 @@ function sumOf(a: EventCounts, b: EventCounts): EventCounts {
   return { reports: a.reports + b.reports, replies: a.replies + b.replies, unread: a.unread + b.unread };
 }
 
-/** Texts that people and the API wrote, with the keys of their rows. */
-const TEXTS = [
-  { table: 'delivery_reports', key: ['number'], text: 'error' },
-  { table: 'replies', key: ['number'], text: 'text' },
-  { table: 'attempts', key: ['number'], text: 'error' },
-  { table: 'recipients', key: ['list', 'row', 'step'], text: 'error' },
-] as const;
-const UNREAD = { table: 'unread_events', key: ['number'], text: 'body' } as const;
+/** Texts that people and the API wrote: the columns of a page are the keys of the row, then the text. */
+interface Texts {
+  /** Columns of the key. */
+  readonly keys: number;
+  /** A page of rows behind a key. */
+  readonly page: string;
+}
 
-const PAGE = 1000;
+const TEXTS: readonly (Texts & { readonly set: string })[] = [
+  {
+    keys: 1,
+    page: 'SELECT number, error FROM delivery_reports WHERE number > ? AND error IS NOT NULL ORDER BY number LIMIT 1000',
+    set: 'UPDATE delivery_reports SET error = ? WHERE number = ?',
+  },
+  {
+    keys: 1,
+    page: 'SELECT number, text FROM replies WHERE number > ? AND text IS NOT NULL ORDER BY number LIMIT 1000',
+    set: 'UPDATE replies SET text = ? WHERE number = ?',
+  },
+  {
+    keys: 1,
+    page: 'SELECT number, error FROM attempts WHERE number > ? AND error IS NOT NULL ORDER BY number LIMIT 1000',
+    set: 'UPDATE attempts SET error = ? WHERE number = ?',
+  },
+  {
+    keys: 3,
+    page: `SELECT list, row, step, error FROM recipients WHERE (list, row, step) > (?, ?, ?) AND error IS NOT NULL
+  ORDER BY list, row, step LIMIT 1000`,
+    set: 'UPDATE recipients SET error = ? WHERE list = ? AND row = ? AND step = ?',
+  },
+];
+const UNREAD: Texts = {
+  keys: 1,
+  page: 'SELECT number, body FROM unread_events WHERE number > ? AND body IS NOT NULL ORDER BY number LIMIT 1000',
+};
 
-/** The rows of a table whose text holds the address, in pages: each is read before any of it is changed. */
-function* holding(
-  connection: Connection,
-  { table, key, text }: (typeof TEXTS)[number] | typeof UNREAD,
-  trace: AddressTrace,
-) {
-  const keys = key.join(', ');
-  const places = key.map(() => '?').join(', ');
-  // sql: names from the lists above
-  const page = connection.query(
-    `SELECT ${keys}, ${text} FROM ${table} WHERE (${keys}) > (${places}) AND ${text} IS NOT NULL ORDER BY ${keys} LIMIT ${PAGE}`,
-  );
-  for (let after: readonly Value[] = key.map(() => -1); ; ) {
-    const rows = page.all(...after);
+/** The rows whose text holds the address, in pages: each is read before any of it is changed. */
+function* holding(connection: Connection, { keys, page }: Texts, trace: AddressTrace) {
+  const query = connection.query(page);
+  for (let after: readonly Value[] = Array.from({ length: keys }, () => -1); ; ) {
+    const rows = query.all(...after);
     for (const row of rows) {
-      const found = String(row[key.length]);
-      if (trace.isIn(found)) yield { at: row.slice(0, key.length), text: found };
+      const found = String(row[keys]);
+      if (trace.isIn(found)) yield { at: row.slice(0, keys), text: found };
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) return;
-    after = last.slice(0, key.length);
+    if (last === undefined) return;
+    after = last.slice(0, keys);
   }
 }
 

@@ -223,7 +223,7 @@ test.each([
 ])('completion for %s knows commands, options and values', async (shell) => {
   const { status, out } = await handbill(root, ['completion', shell]);
   expect(status).toBe(0);
-  for (const word of ['validate', 'suppress', 'skip-invalid', 'jsonl']) expect(out).toContain(word);
+  for (const word of ['validate', 'suppress', 'allow', 'jsonl']) expect(out).toContain(word);
 });
 
 test('bash completes with the script', async () => {

@@ -233,7 +233,10 @@ describe('what is not finished', () => {
     expect(before).toMatchObject({ totals: { inDoubt: 1 } });
     expect(await purgeJson(project, '--older-than', '90d', '--with-open')).toMatchObject({ status: 0 });
     const { purgedAt, ...after } = await reportOf(project, run.id);
-    expect(after).toEqual(before);
+    // What the API said is forgotten with the rest.
+    const { causes, ...counts } = before;
+    expect(causes).toHaveLength(1);
+    expect(after).toEqual(counts);
     const doubts = await cli(project, ['doubt', 'list', '--format', 'json']);
     expect(JSON.parse(doubts.stdout)).toMatchObject({ doubts: [] });
   });

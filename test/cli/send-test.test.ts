@@ -227,7 +227,8 @@ describe('send --test-to', () => {
     [['--test-to', ME, '--line', '9'], 'no row that begins at line 9'],
     [['--test-to', ME, '--key', 'x'], 'no row with the key "x"'],
     [['--test-to', ME, '--variant', 'c'], 'no variant "c"'],
-    [['--test-to', ME, '--limit', '1', '--allow', 'input-changed'], '--limit, --allow input-changed is not for a test'],
+    [['--test-to', ME, '--limit', '1'], '--limit is not for a test'],
+    [['--test-to', ME, '--allow', 'input-changed'], '"input-changed"'],
     [['--line', '2'], 'add --test-to'],
   ])('refuses %j', async (args, says) => {
     using here = projectOf();

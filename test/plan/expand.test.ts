@@ -220,7 +220,7 @@ describe('the fingerprint', () => {
     environment: 'production',
     occurrence: 'once',
     recipients: null,
-    skipsInvalid: false,
+    allow: [],
     plannedAt: '2026-11-21T09:00:00.000Z',
     inputs: [{ role: 'template', file: 'hello.hbs', sha256: 'a' }],
     estimate: { rows: 2, send: 2, parts: 2, unpriced: 0, deferred: {}, done: {}, costMicros: null, currency: null },

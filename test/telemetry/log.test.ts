@@ -78,8 +78,9 @@ describe('send', () => {
     using project = createProject(filesWith());
     const sent = await runHere(['send', 'bad'], { cwd: project.root, env: ENV });
     const log = readFileSync(project.path('run.log'), 'utf8');
-    const [, found, last] = recordsIn(log);
+    const [, found, sum, last] = recordsIn(log);
     expect(sent.status).toBe(2);
+    expect(sum).toMatchObject({ event: 'diagnostic', code: 'invalid-rows' });
     expect(found).toMatchObject({ event: 'diagnostic', level: 'error', code: 'invalid-address', line: 2 });
     expect(last).toMatchObject({ event: 'command-ended', exitStatus: 2 });
     expect(log).not.toMatch(NUMBERS);

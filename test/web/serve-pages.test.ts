@@ -395,7 +395,7 @@ describe('a recipient', () => {
   it('shows every attempt, also those of an earlier start, and what each of them was told', async () => {
     const answers = [
       answer(429, '{"error":{"message":"slow down"}}', { 'retry-after': '0' }),
-      answer(429, '{"error":{"message":"out for lunch"}}', { 'retry-after': '0' }),
+      answer(422, '{"error":{"message":"out for lunch"}}'),
       answer(202, '{"id":"m-1"}'),
     ];
     const server = await startRawServer({ behaviour: (request) => answers.shift()?.(request) });
@@ -423,7 +423,7 @@ describe('a recipient', () => {
     const moments = (await page.locator('.timeline li').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
     expect(moments).toEqual([
       expect.stringMatching(/^Attempt 1: to be tried again HTTP 429 · .*slow down · took [\d,]+ ms/),
-      expect.stringMatching(/^Attempt 2: rejected HTTP 429 · .*out for lunch · took [\d,]+ ms/),
+      expect.stringMatching(/^Attempt 2: rejected HTTP 422 · .*out for lunch · took [\d,]+ ms/),
       expect.stringMatching(/^accepted after 3 attempts · HTTP 202/),
     ]);
     expect(await axeViolations(page)).toEqual([]);
