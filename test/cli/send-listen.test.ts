@@ -17,5 +17,5 @@ test('send --listen joins replies to their messages before it reports, and ends 
   expect(stderr).toMatch(/^Receiving on .*\n$/);
   expect(status).toBe(0);
   expect(stdout).toMatch(/replied +1\b/);
-  expect(stdout).toMatch(/opted-out +1\b/);
+  expect(stdout).toMatch(/opted out +1\b/);
 });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { sendWatched as send } from '../../src/operations/send.ts';
 import { createProject } from '../helpers/project.ts';
+import { answer, startRawServer } from '../helpers/raw-server.ts';
 
 const HEAD = 'name: hello\nchannel: sms\nfrom: Riverside\nrecipients: people.csv\n';
-/** The sandbox refuses a number that ends in 429, but takes it at the second attempt. */
-const PEOPLE = 'msisdn,name\n+447700900429,Ann\n';
+const PEOPLE = 'msisdn,name\n+447700900123,Ann\n';
 
 /** Two variants of which the first is as good as never drawn. */
 function campaign(rare: string, usual: string, text: string, attempts: number): string {
@@ -23,8 +23,23 @@ it('a refused recipient gets the message at an address that was corrected since'
 });
 
 it('a refused recipient who is retried counts with what is sent now', async () => {
-  using here = createProject({ 'hello/campaign.yaml': campaign('A', 'B', 'Hi', 1), 'hello/people.csv': PEOPLE });
-  const options = { cwd: here.root, env: {}, now: () => Date.UTC(2026, 10, 21, 9), random: () => 0 };
+  const statuses = [422];
+  const server = await startRawServer({
+    behaviour: (request) => answer(statuses.pop() ?? 202, '{"id":"m-1"}')(request),
+  });
+  using here = createProject({
+    'handbill.yaml': `environments: { live: { baseUrl: "${new URL(server.url).origin}", apiKey: { env: KEY } } }`,
+    'hello/campaign.yaml': campaign('A', 'B', 'Hi', 1),
+    'hello/people.csv': PEOPLE,
+  });
+  const options = {
+    cwd: here.root,
+    env: { KEY: 'key-of-a-test-only' },
+    environment: 'live',
+    confirm: async () => true,
+    now: () => Date.UTC(2026, 10, 21, 9),
+    random: () => 0,
+  };
   const before = await send('hello', options);
   expect(before.report).toMatchObject({
     totals: { rejected: 1 },
@@ -40,4 +55,5 @@ it('a refused recipient who is retried counts with what is sent now', async () =
       { name: 'A', accepted: 1 },
     ],
   });
+  await server.close();
 });
