@@ -25,7 +25,9 @@ afterAll(async () => {
 /** Takes the first message, refuses all others with what the test says, and gives that as an id, too. */
 function refusing(request: RawRequest): void {
   const first = request.body.includes(numberOf(0));
-  answer(first ? 202 : 400, JSON.stringify({ id: says, error: { message: says } }))(request);
+  // An error in a 2xx would be a refusal.
+  const said = first ? { id: says } : { id: says, error: { message: says } };
+  answer(first ? 202 : 400, JSON.stringify(said))(request);
 }
 
 const SEND = ['send', 'campaign.yaml', '--env', 'test', '--yes'];
