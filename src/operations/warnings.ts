@@ -5,7 +5,7 @@ import { isChatId } from '../recipients/phone.ts';
 import { show } from '../recipients/show.ts';
 import { changedText, countOf, duration } from '../report/words.ts';
 import type { Recalled } from '../send/memory.ts';
-import { safe } from '../util/escape.ts';
+import { safe, safeLine } from '../util/escape.ts';
 import { mask } from '../util/redact.ts';
 import type { CommandContext } from './context.ts';
 import type { LedgerEvent } from './observer.ts';
@@ -17,7 +17,7 @@ import type { LedgerEvent } from './observer.ts';
 export function unassignedOptOuts(senders: readonly string[]): string | null {
   if (senders.length === 0) return null;
   const who = senders.length === 1 ? 'an opt-out came from a sender' : `${senders.length} opt-outs came from senders`;
-  return `${who} that cannot be read as an address, such as ${mask(senders[0] ?? '')}: unless the message that was answered is found, no recipient is suppressed. handbill replies shows ${senders.length === 1 ? 'it' : 'them'}; set defaultCountry in handbill.yaml for numbers without a country code, and use handbill suppress add`;
+  return `${who} that cannot be read as an address, such as ${safeLine(mask(senders[0] ?? ''))}: unless the message that was answered is found, no recipient is suppressed. handbill replies shows ${senders.length === 1 ? 'it' : 'them'}; set defaultCountry in handbill.yaml for numbers without a country code, and use handbill suppress add`;
 }
 
 /** After a review: opt-outs for which nothing could be suppressed. */
