@@ -5,12 +5,16 @@ import type { PauseScope } from './records.ts';
 
 /** Who paused what. The claim asks `pauseOf` in its transaction; a pause that has ended stays, with who ended it. */
 export function pauseStore(connection: Connection): Pick<Ledger, 'pause' | 'resume' | 'pauses' | 'pauseOf'> {
-  const select = `SELECT environment, campaign, reason, who, paused_at,
-      coalesce((SELECT name FROM campaigns WHERE id = pauses.campaign), campaign) FROM pauses`;
-  const active = connection.query(`${select} WHERE resumed_at IS NULL ORDER BY number`);
+  const active = connection.query(
+    `SELECT environment, campaign, reason, who, paused_at,
+      coalesce((SELECT name FROM campaigns WHERE id = pauses.campaign), campaign) FROM pauses
+      WHERE resumed_at IS NULL ORDER BY number`,
+  );
   // A pause of the whole environment is named first: resuming the campaign alone would not help.
   const applying = connection.query(
-    `${select} WHERE resumed_at IS NULL AND environment = ? AND (campaign IS NULL OR campaign = ?)
+    `SELECT environment, campaign, reason, who, paused_at,
+      coalesce((SELECT name FROM campaigns WHERE id = pauses.campaign), campaign) FROM pauses
+      WHERE resumed_at IS NULL AND environment = ? AND (campaign IS NULL OR campaign = ?)
       ORDER BY CASE WHEN campaign IS NULL THEN 0 ELSE 1 END, number LIMIT 1`,
   );
   const insert = connection.statement(

@@ -26,11 +26,16 @@ export interface RunStore
 }
 
 export function runStore(connection: Connection): RunStore {
-  const select = `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
+  const byNumber =
+    connection.query(`SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
       started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic,
-      (SELECT name FROM campaigns WHERE id = runs.campaign) FROM runs`;
-  const byNumber = connection.query(`${select} WHERE number = ?`);
-  const all = connection.query(`${select} WHERE state <> 'loading' ORDER BY number`);
+      (SELECT name FROM campaigns WHERE id = runs.campaign) FROM runs
+      WHERE number = ?`);
+  const all =
+    connection.query(`SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic,
+      (SELECT name FROM campaigns WHERE id = runs.campaign) FROM runs
+      WHERE state <> 'loading' ORDER BY number`);
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
   );

@@ -146,7 +146,10 @@ function trigger({ name, table, on, when, quick, unless, refuses, but, statement
     ...(statement === undefined ? [] : [`${qualified(statement)};`]),
     'RETURN NULL;',
   ];
-  const conditions = [...(when === undefined ? [] : [when]), ...(quick === undefined ? [] : [`NOT (${quick})`])];
+  const conditions = [
+    ...(when === undefined ? [] : [when]),
+    ...(quick === undefined ? [] : [`(${quick}) IS NOT TRUE`]),
+  ];
   const only = conditions.length === 0 ? '' : `WHEN (${conditions.join(' AND ')})`;
   const call = `handbill.${name}()`;
   return [
