@@ -83,6 +83,8 @@ export async function openNetwork(apiPort: number): Promise<Network | null> {
       const taken = host;
       const address = new URL(database);
       address.hostname = gateway;
+      // A network of this machine alone, without TLS.
+      address.searchParams.set('sslmode', 'disable');
       const mend = (): void => ip('link', 'set', cable, 'up');
       return {
         address: address.href,
