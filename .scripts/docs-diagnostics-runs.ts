@@ -126,7 +126,7 @@ export const RUNS = {
   },
   'too-late': {
     cause: 'The run began more than 24 hours ago: what is left may be stale, and stale is worse than never.',
-    fix: '`--allow too-late` sends it all the same. Without it, `handbill report` shows all recipients.',
+    fix: '`--allow too-late` sends it however late it is. Without it, `handbill report` shows all recipients.',
     example: { files: {}, first: ['send hello --limit 1'], run: 'send hello', laterHours: 30 },
   },
   paused: {

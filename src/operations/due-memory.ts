@@ -83,7 +83,7 @@ export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, n
         await mkdir(dirname(path), { recursive: true });
         await writeOutput(path, [`${JSON.stringify({ missed, refused })}\n`]);
       } catch {
-        // It is said again, which is no harm.
+        // `due` prints it once more, which does no harm.
       }
     },
   };

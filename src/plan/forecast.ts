@@ -24,7 +24,7 @@ interface Bounds {
 
 const MINUTE_MS = 60_000;
 
-/** How far ahead is looked. */
+/** How far ahead the forecast goes. */
 const HORIZON_MS = 366 * 86_400_000;
 
 /**

@@ -136,7 +136,7 @@ function isWrong({ type, format, required, values }: TypedColumn, cell: string):
     const value = readCell(type, cell, format);
     return value === null || (value === undefined && required === true);
   }
-  // A word such as None is a value where the column is said to hold it.
+  // A word such as None is a value where `values` of the column lists it.
   if (values?.has(compared(cell)) === true) return false;
   return holdsNothing(cell) ? required === true || (values !== undefined && !isBlank(cell)) : values !== undefined;
 }

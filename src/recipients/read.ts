@@ -283,7 +283,7 @@ function recordEnd(text: string): number {
   return text.length;
 }
 
-/** Lines under a title, of those that were read together with it, in which a header is looked for. */
+/** Lines under a title that are searched for a header: only those that were read together with it. */
 const MOST_LINES_ABOVE = 20;
 
 /** The line of the first row below that has a name which the campaign asks for; null: none has. */

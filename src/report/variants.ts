@@ -40,7 +40,7 @@ export function sampleOf(by: WinnerMetric, figures: Figures): Sample {
   return part === undefined ? { part: 0, whole: 0 } : { part, whole: acceptedBase(figures) };
 }
 
-/** The accepted messages. One that was refused, as far as the API said, may have arrived all the same. */
+/** The accepted messages. A message that the API refused can still have arrived. */
 export function acceptedBase({ accepted, delivered = 0 }: Pick<Figures, 'accepted' | 'delivered'>): number {
   return Math.max(accepted, delivered);
 }

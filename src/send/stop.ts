@@ -283,7 +283,7 @@ function haltMessage(rule: HaltRule, verdict: Verdict, api: ApiAddress): string 
     'wrong-address': `The API is not at this address${why}.`,
     'not-the-api':
       verdict.reason === 'mismatch'
-        ? 'The API answers every request alike: a mock server with fixed answers does this (`handbill help mismatch`).'
+        ? 'The API gives every request the same answer: a mock server with fixed answers does this (`handbill help mismatch`).'
         : `An answer came that is not the API's${why}.`,
     tls: `${unreachable(verdict, api)}.`,
     'invalid-request': `The request could not be made${why}.`,

@@ -16,7 +16,7 @@ export function linkPartsIn(body: readonly OutStatement[]): readonly LinkPart[] 
 
 const LINK = /(?:https?:\/\/|\bhref\s*=\s*["']?)[^\s"'<>]*$/i;
 
-/** What of the text before a tag is looked at: longer links hardly exist. */
+/** Characters before a tag that are searched for the beginning of a link: longer links hardly exist. */
 const LOOKED_BACK = 2_000;
 
 /** Returns the text that is before whatever follows, with a letter for each tag. */

@@ -38,7 +38,7 @@ export async function withEnvFile(
   }
 }
 
-/** Null: there is nothing, or nothing that can be read; what is missing is said where it is needed. */
+/** Null: there is no file, or none that can be read. The command that needs a secret from it names the one that is missing. */
 async function openFile(path: string): Promise<FileHandle | null> {
   // Non-blocking: a pipe without a writer would block without end.
   return await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
@@ -111,7 +111,7 @@ const GIT_TIMEOUT_MS = 10_000;
 async function trackedFault(path: string, file: string, { env, place }: Where): Promise<readonly Diagnostic[]> {
   if ((await repositoryOf(place.root)) === null) return [];
   const git = { folder: place.root, env, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) };
-  // Behind a link, and with the letters that the disk has: a tracked file by another name is tracked all the same.
+  // Behind a link, and with the letters that the disk has: a tracked file stays tracked under another name.
   const paths = [...new Set([path, await realpath(path)])].map((one) => `:(literal)${one}`);
   const { status, stdout } = await runGit(git, ['ls-files', '--', ...paths]).catch((error: unknown) => {
     if (error instanceof HandbillError) return { status: -1, stdout: '' };
