@@ -73,6 +73,8 @@ export const DAMAGE_WORDS: Readonly<Record<Damage, string>> = {
 
 /** What is wrong with the value of a cell in itself; null: nothing that can be known. */
 export function damageOf(cell: string): Damage | null {
+  // Most cells: a name or a number. Only a listed word can be wrong.
+  if (ALPHANUMERIC.test(cell)) return NO_VALUES.has(cell) ? 'no-value' : null;
   // Longer than every word below, as two of them.
   if (cell.length > LONGEST_WORDS || !MAY_BE_DAMAGED.test(cell)) return null;
   const text = compared(cell);
@@ -89,6 +91,7 @@ export function holdsNothing(cell: string): boolean {
   return damage === 'error-value' || damage === 'no-value';
 }
 
+const ALPHANUMERIC = /^[A-Za-z0-9]+$/;
 const LONGEST_WORDS = 48;
 
 /** The first characters of the words below, and digits. */
