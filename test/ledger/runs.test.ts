@@ -207,3 +207,36 @@ describe('the schedule of a campaign', () => {
     ledger.close();
   });
 });
+
+describe('the campaigns that were sent', () => {
+  const of = (id: string, name: string, file = `${id}.yaml`) => ({ id, name, file });
+  const never = () => null;
+
+  it('are known by the name and the file of their last start, the last one first', () => {
+    const path = scratchPath();
+    const ledger = open(path);
+    const run = givenRun(ledger, rows(1));
+    expect(run.name).toBe(HELLO.campaign);
+    for (const one of [of(HELLO.campaign, 'welcome'), of('b', 'b'), of('b', 'bee', 'moved.yaml')])
+      expect(ledger.rememberCampaign(one, never)).toBeNull();
+    expect(open(path).campaigns()).toEqual([of('b', 'bee', 'moved.yaml'), of(HELLO.campaign, 'welcome')]);
+    ledger.rememberCampaign(of(HELLO.campaign, 'welcome'), never);
+    expect(ledger.campaigns().map(({ id }) => id)).toEqual([HELLO.campaign, 'b']);
+    expect(ledger.findRun(HELLO)?.name).toBe('welcome');
+    expect(ledger.runById('welcome')).toHaveLength(1);
+    expect(ledger.runById(HELLO.campaign)).toHaveLength(0);
+  });
+
+  it('stay as they are where the answer is no', () => {
+    const ledger = open(scratchPath());
+    ledger.rememberCampaign(of('a', 'a'), never);
+    const seen: string[] = [];
+    const refusal = (known: readonly { readonly id: string }[]): string => {
+      seen.push(...known.map(({ id }) => id));
+      return 'no';
+    };
+    expect(ledger.rememberCampaign(of('b', 'a'), refusal)).toBe('no');
+    expect(seen).toEqual(['a']);
+    expect(ledger.campaigns()).toEqual([of('a', 'a')]);
+  });
+});
