@@ -18,7 +18,7 @@ import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../helpers/cli.ts';
-import { npm } from '../helpers/npm.ts';
+import { npm, registryVariables } from '../helpers/npm.ts';
 import { buildImage, type Image } from './dockerfile.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -112,7 +112,12 @@ describe.skipIf(process.getuid?.() !== 0)('the image', () => {
     mkdirSync(join(root, 'campaigns'), { recursive: true });
     cpSync(join(context, archive), join(root, 'campaigns', archive));
     image = buildImage(context, root, (command, cwd) => {
-      const env = { ...environment(), npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
+      const env = {
+        ...registryVariables(),
+        ...environment(),
+        npm_config_prefer_offline: 'true',
+        npm_config_audit: 'false',
+      };
       execFileSync('/bin/sh', ['-ec', command], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     });
   }, MOST_MS);
