@@ -55,7 +55,10 @@ export const NEVER_ALLOWED = {
   'no-price': 'What has no price cannot be compared with a limit: add the price to the price list.',
 } as const satisfies Partial<Record<Code, string>>;
 
-/** The recipients that a start sends to again: `corrected` sends a second message, to an address that was corrected since the first. */
-export const RETRIES = ['rejected', 'corrected'] as const;
+/**
+ * The recipients that a start sends to again: `skipped` decides again about those who were skipped for what can be repaired,
+ * and `corrected` sends a second message, to an address that was corrected since the first.
+ */
+export const RETRIES = ['rejected', 'skipped', 'corrected'] as const;
 
 export type Retry = (typeof RETRIES)[number];

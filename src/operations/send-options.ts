@@ -49,7 +49,8 @@ export interface SendOptions extends ProjectOptions {
   readonly workers?: boolean;
   /**
    * Recipients that the start sends to again. `rejected`: those that the API refused; those beyond `limit` stay rejected.
-   * `corrected`: those whose address was corrected in the list after the message had gone out: a second message, at the
+   * `skipped`: those who were skipped for what can be repaired, such as a suppression that was taken back; the whole list is
+   * decided again, and other outcomes stay. `corrected`: those whose address was corrected in the list after the message had gone out: a second message, at the
    * new address, once for each; `confirm` is asked in every environment, the sandbox too. Default: no recipient.
    */
   readonly retry?: Retry;

@@ -53,7 +53,7 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   const resent = new Map<number, number>();
   const asksAgain = again(retry, run && ledger ? () => ledger.earlier(run) : () => new Map());
   const stateOf = run && ledger ? ledger.stateOf(run) : null;
-  const decidesAgain = run !== null && ledger !== null && (await decidesSkippedAgain(ledger, run, plan));
+  const decidesAgain = run !== null && ledger !== null && (await decidesSkippedAgain(ledger, run, { plan, retry }));
   // As `send` would do it: what is stale is left as it is.
   const isStale =
     run && ledger ? !allow.includes('too-late') && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
@@ -81,7 +81,8 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
       }
       if (state === null) return null;
       const resend = asksAgain(state, key, to);
-      const isRepairable = state.outcome === 'skipped' && REPAIRABLE.has(state.reason ?? '');
+      // A fallback that was skipped is no longer due: the ledger decides about the first message only.
+      const isRepairable = state.step === 0 && state.outcome === 'skipped' && REPAIRABLE.has(state.reason ?? '');
       if (resend === null && !UNDECIDED.has(state.outcome) && !(isRepairable && decidesAgain)) return state;
       if (state.used !== undefined) begun.set(row, state.used);
       const number = resend ?? state.resend ?? 0;

@@ -64,7 +64,7 @@ interface PrepareOptions {
 export interface Prepared {
   /** Of the bytes that were looked at: the send pass reads no others. */
   readonly list: ListDigest;
-  /** What a first look at the list came to; null where an unfinished run continues with unchanged inputs. */
+  /** What a look at the whole list came to; null where a run continues with what the ledger holds. */
   readonly estimate: Estimate | null;
   /** Recipients to send to in this start. */
   readonly toDo: number;
@@ -114,7 +114,10 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   if (late !== null) throw refuse(late);
   const list = await hashList(plan.campaign.recipients);
   const changes = changesSince(existing, plan, list);
-  if (changes.length === 0) return continued(options, existing, list);
+  if (changes.length === 0) {
+    const decidesAgain = options.retry === 'skipped' && hasRepairable(ledger, existing);
+    return decidesAgain ? load(options, existing) : continued(options, existing, list);
+  }
   if (needsLeave(options, existing)) throw refuse(...changes);
   refuseErased(options, existing);
   return load(options, existing);
@@ -184,14 +187,19 @@ function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readon
 const ANOTHER_OCCURRENCE =
   'This occurrence is finished: send the changed campaign as another one, with --occurrence NAME. Otherwise:';
 
-/** Whether the next start decides about rows again that were skipped for what can be repaired: its inputs are others. */
+/** Whether rows were skipped for what can be repaired. */
+function hasRepairable(ledger: Pick<Ledger, 'counts'>, run: RunRecord): boolean {
+  return ledger.counts(run).some(({ outcome, reason }) => outcome === 'skipped' && REPAIRABLE.has(reason ?? ''));
+}
+
+/** Whether the next start decides about such rows again: a person asks for it, or its inputs are others. */
 export async function decidesSkippedAgain(
   ledger: Pick<Ledger, 'counts'>,
   run: RunRecord,
-  plan: Plan,
+  { plan, retry }: Pick<PrepareOptions, 'plan' | 'retry'>,
 ): Promise<boolean> {
-  const isAny = ledger.counts(run).some(({ outcome, reason }) => outcome === 'skipped' && REPAIRABLE.has(reason ?? ''));
-  return isAny && changesSince(run, plan, await hashList(plan.campaign.recipients)).length > 0;
+  if (!hasRepairable(ledger, run)) return false;
+  return retry === 'skipped' || changesSince(run, plan, await hashList(plan.campaign.recipients)).length > 0;
 }
 
 /**

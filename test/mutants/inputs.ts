@@ -134,9 +134,7 @@ export const INPUTS: readonly Mutant[] = [
   {
     name: 'changed-input-sent',
     planted: 'a run is continued with whatever the files hold now',
-    edits: [
-      { file: 'src/send/prepare.ts', was: 'if (changes.length === 0) return', is: 'if (changes.length >= 0) return' },
-    ],
+    edits: [{ file: 'src/send/prepare.ts', was: 'if (changes.length === 0) {', is: 'if (changes.length >= 0) {' }],
     proof: { in: 'processes/inputs.test.ts', only: 'between two starts' },
   },
   {

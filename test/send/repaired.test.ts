@@ -72,6 +72,40 @@ describe('a row that was skipped and is repaired', () => {
     expect(await fates(here)).toEqual({ 2: 'accepted', 3: 'accepted', 4: 'accepted' });
   });
 
+  it('is sent to with --retry skipped, where no input changed: to that one alone, once, as the preview says', async () => {
+    const here = project(`${LIST}4,,Dan\n`);
+    await handbill(here, 'suppress', 'add', BEN);
+    await handbill(here, 'send', 'c.yaml', '--limit', '1', '--yes');
+    const retry = ['send', 'c.yaml', '--retry', 'skipped', '--yes'];
+    const send = async (...more: readonly string[]) => await handbill(here, ...retry, ...more);
+    const left = await send();
+    expect(left.out).toContain('1 posted in this start');
+    const skipped = { 3: 'skipped(suppressed)', 5: 'skipped(invalid-address)' };
+    expect(await fates(here)).toEqual({ 2: 'accepted', 4: 'accepted', ...skipped });
+    await handbill(here, 'suppress', 'remove', BEN);
+    await handbill(here, 'send', 'c.yaml', '--yes');
+    expect(await fates(here)).toMatchObject(skipped);
+    expect(JSON.parse((await handbill(here, 'preview', 'c.yaml', '--format', 'json')).out)).toMatchObject({
+      estimate: { send: 0 },
+    });
+    expect(JSON.parse((await send('--dry-run', '--format', 'json')).out)).toMatchObject({ estimate: { send: 1 } });
+    expect((await send()).out).toContain('1 posted in this start');
+    expect((await send()).out).toContain('0 posted in this start');
+    expect(await fates(here)).toEqual({ 2: 'accepted', 3: 'accepted', 4: 'accepted', 5: skipped[5] });
+  });
+
+  it.each([
+    ['holdout: 60%\n', 'skipped(holdout)'],
+    ['send: { notAfter: "2020-01-01T00:00:00Z" }\n', 'skipped(expired)'],
+  ])('is not sent to with --retry skipped, where %s left it out', async (rule, reason) => {
+    const here = project(LIST.replace('Cleo', ''), rule);
+    await handbill(here, 'send', 'c.yaml', '--yes');
+    const before = await fates(here);
+    expect(Object.values(before)).toContain(reason);
+    await handbill(here, 'send', 'c.yaml', '--retry', 'skipped', '--yes');
+    expect(await fates(here)).toEqual(before);
+  });
+
   it('is not sent to where a rule left it out', async () => {
     const here = project(LIST, 'holdout: 60%\n');
     await handbill(here, 'send', 'c.yaml', '--yes');

@@ -99,7 +99,7 @@ export function configure(command: Command, context: CommandContext): void {
     .addOption(
       new Option(
         '--retry <which>',
-        'send again: to recipients that the API refused (with --limit, the others stay rejected), or a second message to addresses that were corrected since, which shows who, and asks',
+        'send again: to recipients that the API refused (with --limit, the others stay rejected); to those who were skipped for what was repaired since; or a second message to addresses that were corrected since, which shows who, and asks',
       ).choices(RETRIES),
     )
     .option('--winner <variant>', 'the variant for all recipients outside the test')
