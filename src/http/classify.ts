@@ -83,9 +83,9 @@ export function classify(attempt: Attempt, context: ClassifyContext): Verdict {
   return refusal(attempt, attempt.status, context);
 }
 
-/** Does this verdict show that the API itself answered, so that a later 404 is about one recipient? */
+/** Does this verdict show that the API itself answered, so that a later 404 is about one recipient? A 429 does. */
 export function isRecognised(verdict: Verdict): boolean {
-  return verdict.outcome === 'accepted' || verdict.outcome === 'rejected';
+  return verdict.outcome === 'accepted' || verdict.outcome === 'rejected' || verdict.reason === 'rate-limited';
 }
 
 /** P1: proven that nothing was sent, so it may be tried again, whatever the error. */

@@ -28,7 +28,7 @@ const CANNOT = '{"code":"channel-not-supported"}';
 const SAYS: Readonly<Record<Conduct, { readonly status: number | null; readonly givesId: boolean }>> = {
   accept: { status: 202, givesId: true },
   busy: { status: 429, givesId: false },
-  'always-busy': { status: 429, givesId: false },
+  'busy-for-long': { status: 429, givesId: false },
   refuse: { status: 400, givesId: false },
   fail: { status: 500, givesId: false },
   reset: { status: null, givesId: false },
@@ -117,7 +117,9 @@ function answer({ conduct, id, number, entries }: Reply, outgoing: ServerRespons
     outgoing.end(CANNOT);
   } else {
     // `Retry-After` holds back all recipients, else only this recipient waits: both are wanted, the first seldom.
-    const wait = conduct === 'busy' && number % 16 === 0 ? { 'retry-after': '0' } : {};
+    // After three tries a recipient waits for as long as the server asks, else for 15 minutes, which is too long for a test.
+    const seconds = conduct === 'busy-for-long' ? '1' : conduct === 'busy' && number % 16 === 0 ? '0' : null;
+    const wait = seconds === null ? {} : { 'retry-after': seconds };
     outgoing.writeHead(status ?? 500, { ...wait, 'content-length': 0 });
     outgoing.end();
   }

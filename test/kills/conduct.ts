@@ -5,8 +5,8 @@ export type Conduct =
   | 'accept'
   /** 429 the first time, then 202; the client may not call it a doubt when it is killed while it waits. */
   | 'busy'
-  /** 429 every time. */
-  | 'always-busy'
+  /** 429 for longer than one start tries, so that a later start has to take the recipient up again. */
+  | 'busy-for-long'
   | 'refuse'
   | 'fail'
   | 'reset'
@@ -53,7 +53,7 @@ export function readProfile(text: string): Profile {
 const FAULTS: readonly [Conduct, ...Conduct[]] = [
   'busy',
   'busy',
-  'always-busy',
+  'busy-for-long',
   'refuse',
   'refuse',
   'fail',
@@ -63,6 +63,9 @@ const FAULTS: readonly [Conduct, ...Conduct[]] = [
   'silence',
 ];
 
+/** How many requests for a recipient are answered 429; a start makes three. */
+const BUSY: Readonly<Partial<Record<Conduct, number>>> = { busy: 1, 'busy-for-long': 7 };
+
 /** What a request meets: the same for the same first recipient in the same scene, whatever other recipients there are. */
 export function conductOf(profile: Profile, scene: string, request: Request): Conduct {
   if (request.number === profile.busyNumber) return 'busy';
@@ -70,7 +73,7 @@ export function conductOf(profile: Profile, scene: string, request: Request): Co
   const mixed = hash(`${scene} ${reference}`);
   if (mixed % 1000 < profile.faults) {
     const conduct = FAULTS[Math.floor(mixed / 1000) % FAULTS.length] ?? 'accept';
-    return conduct === 'busy' && request.earlier > 0 ? 'accept' : conduct;
+    return request.earlier >= (BUSY[conduct] ?? Number.POSITIVE_INFINITY) ? 'accept' : conduct;
   }
   const several = request.references.length > 1;
   if (several && request.references.length > 2 && mixed % 5 === 0) return 'too-large';
