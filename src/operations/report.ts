@@ -163,6 +163,8 @@ function isDue({ outcome, cost }: StepOutcome): boolean {
 export interface Summary {
   /** The campaign as it was sent; null where that is not known any more. */
   readonly campaign: Campaign | null;
+  /** The campaign as its file is now; null where it cannot be read. */
+  readonly now: Campaign | null;
   /** The report as it is now, with these deliveries. */
   readonly reportOf: (deliveries: readonly DeliveryCount[]) => Report;
   /** Without delivery reports and replies. */
@@ -183,18 +185,16 @@ export async function openSummary(
   context: Pick<ResolvedOptions, 'cwd'> & Shown,
   project: Project,
 ): Promise<Summary> {
-  const { file, campaign } = await sentCampaign(run, project, context);
+  const { file, campaign, now } = await sentCampaign(run, project, context);
   return {
     campaign,
+    now,
     plain: () => withCauses(ledger, run, summarise(ledger, run, null, campaign)),
     reportOf(deliveries) {
       // It may be another one than it was when the command began.
-      const now = ledger.findRun(run) ?? run;
-      return withCauses(
-        ledger,
-        now,
-        summarise(ledger, now, null, campaign, cameBack(ledger, now, deliveries, campaign)),
-      );
+      const found = ledger.findRun(run) ?? run;
+      const returned = cameBack(ledger, found, deliveries, campaign);
+      return withCauses(ledger, found, summarise(ledger, found, null, campaign, returned));
     },
     options: {
       colour: context.colour.out,
@@ -406,6 +406,8 @@ interface SentCampaign {
   readonly file: string | null;
   /** Null where the file says something else by now, or cannot be read any more. */
   readonly campaign: Campaign | null;
+  /** What the file says now; null where it cannot be read. */
+  readonly now: Campaign | null;
 }
 
 /** @param cwd the current folder, which messages are relative to */
@@ -415,15 +417,15 @@ export async function sentCampaign(
   { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string | undefined>> },
 ): Promise<SentCampaign> {
   const input = run.inputs.find(({ role }) => role === 'campaign');
-  if (input === undefined) return { file: null, campaign: null };
+  if (input === undefined) return { file: null, campaign: null, now: null };
   const path = join(root, input.file);
   // Most who use this module need no campaign.
   const { readCampaign } = await import('../campaign/load.ts');
   // Of the time at which it was sent: since then a validity may have passed, which would be an error now.
-  const { campaign } = await readCampaign(path, { cwd, env, now: run.createdAtMs });
-  const isSame = campaign?.inputs.some(({ role, sha256 }) => role === 'campaign' && sha256 === input.sha256) === true;
+  const { campaign: now } = await readCampaign(path, { cwd, env, now: run.createdAtMs });
+  const isSame = now?.inputs.some(({ role, sha256 }) => role === 'campaign' && sha256 === input.sha256) === true;
   // A test has neither the variants nor the fallbacks of its campaign.
-  return { file: displayPath(path, cwd), campaign: isSame && !isTest(run.occurrence) ? campaign : null };
+  return { file: displayPath(path, cwd), campaign: isSame && !isTest(run.occurrence) ? now : null, now };
 }
 
 /** For a run that is sent by a plan, only the user knows the name of the plan file. */

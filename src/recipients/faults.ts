@@ -2,7 +2,7 @@ import { type Code, type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { ListEncoding, ListSpec, Row } from '../model.ts';
 import { cellOf, isOwnExport } from '../util/csv.ts';
 import { createReader, sniffEncoding } from './decode.ts';
-import { findDelimiter, readHeader, SEPARATOR } from './header.ts';
+import { delimiterOf, readHeader, SEPARATOR } from './header.ts';
 import { createBlockReader, openListFile } from './list-file.ts';
 import { isEmpty, toRow } from './read.ts';
 import {
@@ -106,7 +106,7 @@ interface SurveyOptions {
 function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: (fault: Diagnostic) => void): Survey {
   const { file } = spec;
   let number = 0;
-  let delimiter = spec.delimiter;
+  let delimiter: string | null = null;
   let separator: string | null = null;
   let isHeaderRead = false;
   let checks: {
@@ -203,7 +203,7 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
       return;
     }
     isHeaderRead = true;
-    const found = delimiter ?? separator ?? findDelimiter(text);
+    const found = delimiterOf(spec.delimiter, separator, text);
     delimiter = found;
     const headerText = { file, text, line: start, delimiter: found };
     const fault = syntaxFault(headerText, false);

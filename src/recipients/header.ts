@@ -1,5 +1,6 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import { compared } from '../util/cell.ts';
+import { isOwnExport } from '../util/csv.ts';
 import { maskInPlace, maskText } from '../util/redact.ts';
 import { positionAt, type RecordText, scanFields } from './refusals.ts';
 
@@ -9,6 +10,15 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 export const SEPARATOR = /^"?sep=([^"])"?$/i;
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+/**
+ * The delimiter of a list: what the campaign declares, else a `sep=` line, else what the header has. A file that handbill
+ * wrote for a spreadsheet has that program's, whatever the campaign declares for its list.
+ */
+export function delimiterOf(declared: string | null, separator: string | null, header: string): string {
+  const found = separator ?? findDelimiter(header);
+  return declared === null || isOwnExport(scanFields(header, found).fields.map(compared)) ? found : declared;
+}
 
 /** The most frequent delimiter outside quotes in the header; a comma if there is none. */
 export function findDelimiter(header: string): string {

@@ -18,7 +18,7 @@ import {
   type TextDecoding,
   type Utf8Suspicion,
 } from './decode.ts';
-import { checkNames, findDelimiter, readHeader, SEPARATOR } from './header.ts';
+import { checkNames, delimiterOf, findDelimiter, readHeader, SEPARATOR } from './header.ts';
 import { BLOCK_BYTES, type BlockReader, createBlockReader, type ListDigest, openListFile } from './list-file.ts';
 import {
   countLines,
@@ -252,7 +252,7 @@ async function readTop(spec: ListSpec, pieces: TextPieces): Promise<Top> {
       const restLine = line + countLines(text.slice(0, text.length - rest.length));
       const written = SEPARATOR.exec(record)?.[1];
       if (written === undefined || separator !== null) {
-        const delimiter = spec.delimiter ?? separator ?? findDelimiter(record);
+        const delimiter = delimiterOf(spec.delimiter, separator, record);
         return { header: { file, text: record, line, delimiter }, rest, restLine };
       }
       separator = written;
@@ -262,7 +262,7 @@ async function readTop(spec: ListSpec, pieces: TextPieces): Promise<Top> {
     }
     if (isEnd) throw refuse(noHeader(file, spec.headerRow));
     if (text.length > MAX_RECORD_CHARACTERS) {
-      const delimiter = spec.delimiter ?? separator ?? findDelimiter(text);
+      const delimiter = delimiterOf(spec.delimiter, separator, text);
       throw refuse(syntaxFault({ file, text, line, delimiter }, true) ?? rowTooLarge(file, line));
     }
     const { value: piece } = await pieces.next();

@@ -141,6 +141,8 @@ export interface ReportOptions {
   readonly formats?: Formats;
   /** The report once all outcomes have been read, where delivery reports are counted as they go by. */
   readonly completed?: () => Report;
+  /** For Excel in this locale; `csv` only. */
+  readonly excelLocale?: string;
   /** The columns of the list, to print beside the outcome of each row; `jsonl` and `csv` only. */
   readonly columns?: ListColumns;
 }

@@ -8,6 +8,21 @@ export function csvCell(value: string | number | null): string {
   return `"${guardCell(String(value)).replaceAll('"', '""')}"`;
 }
 
+/**
+ * One cell of a CSV for Excel: `="0740"` where Excel would make another value of the text, such as a number or a date, and
+ * else as `csvCell` writes it. `cellOf` takes the formula away again. Counts stay numbers.
+ */
+export function excelCell(value: string | number | null): string {
+  const isFormula = typeof value === 'string' && value.length <= MOST_IN_FORMULA && CHANGED_BY_EXCEL.test(value);
+  return isFormula ? `"=""${value}"""` : csvCell(value);
+}
+
+/** Excel takes no longer text in a formula. */
+const MOST_IN_FORMULA = 255;
+
+/** Figures with at most one word: `+447700900001`, `0740`, `1E5`, `1/2`, `3 May`. */
+const CHANGED_BY_EXCEL = /^(?=.*\d)[+-]?[\d \u00a0\u202f.,:/()%-]*(?:\p{L}{1,9}\.?[+-]?[\d .,:/-]*)?$/u;
+
 /** The value with a leading `'` if it needs one; exact: `unguardCell(guardCell(x))` is `x` for every text. */
 export function guardCell(value: string): string {
   return NEEDS_GUARD.test(value) ? `'${value}` : value;

@@ -1,5 +1,6 @@
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, DeliveryState } from '../../src/model.ts';
@@ -165,16 +166,44 @@ describe('--with-columns', () => {
     expect(Object.keys(variables)).toEqual(['first', '=sum']);
   });
 
-  it('says that the list has changed, and finds it where it is named', async () => {
+  it('joins a list that was replaced by the key of the recipient, and says so', async () => {
     const path = join(root, 'hello/people.csv');
     const before = await readFile(path);
     const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'read', nowMs: Date.now() });
     const id = ledger.findRun({ environment: 'sandbox', campaign: 'hello', occurrence: 'once' })?.id ?? '';
     ledger.close();
-    await writeFile(path, Buffer.concat([before, Buffer.from('\n+447700900009;New;9')]));
+    // In another order, with a new row above, and without the row of line 3.
+    const nightly = ['msisdn;first;=sum', '+447700900009;New;9', '+447700900003;Zoe;8', '0447700 900001;Anna;7'];
+    await writeFile(path, nightly.join('\n').replace('0447700', '07700'));
     await writeFile(join(root, 'as-it-was.csv'), before);
     const args = ['report', id, '--format', 'csv', '--with-columns'];
+    const joined = await handbillHere(root, args);
+    expect(joined.status).toBe(0);
+    const records: Record<string, string>[] = parse(joined.out, { columns: true, delimiter: ';', bom: true });
+    expect(records.map(({ handbill_key, first }) => [handbill_key, first])).toEqual([
+      ["'+447700900001", 'Anna'],
+      ["'+447700900002", ''],
+      ["'+447700900003", 'Zoe'],
+      ["'+447700900001", 'Anna'],
+    ]);
+    expect(joined.err).toContain('warning[input-changed]');
+    expect(joined.err).toContain('the columns are those of the list as it is now');
+    expect(joined.err).toContain('1 row of the run has no match in it, and empty columns.');
+    const chosen = await handbillHere(root, [
+      'report',
+      id,
+      '--format',
+      'jsonl',
+      '--with-columns',
+      '--outcome',
+      'skipped',
+    ]);
+    expect(JSON.parse(chosen.out).columns).toEqual({ msisdn: '07700 900001', first: 'Anna', '=sum': '7' });
+    expect(chosen.err).not.toContain('no match');
+    // Nothing says the key of a row any more.
+    await rename(join(root, 'hello/campaign.yaml'), join(root, 'hello/away.yaml'));
     const refused = await handbillHere(root, args);
+    await rename(join(root, 'hello/away.yaml'), join(root, 'hello/campaign.yaml'));
     expect({ ...refused, out: refused.out.length }).toMatchObject({ status: 2, out: 0 });
     expect(refused.err).toContain('is not the one that');
     const named = await handbillHere(root, [...args, '--recipients', 'as-it-was.csv']);

@@ -1,10 +1,13 @@
 import { resolve } from 'node:path';
-import { problem, refuse } from '../../errors.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { type Diagnostic, problem, refuse, warning } from '../../errors.ts';
 import type { RunRecord } from '../../ledger/records.ts';
 import type { Campaign, InputFile, ListSpec, Outcome, Project, Row } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { hashList, type ListDigest, ONLY_CELLS, openList } from '../../recipients/read.ts';
+import { createRecipientReader, isInvalidRow } from '../../recipients/recipient.ts';
 import type { ListColumns } from '../../report/record.ts';
+import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { displayPath } from '../../util/paths.ts';
 
@@ -19,30 +22,34 @@ interface ListPlace {
 
 /** The list of a run, open; `close` when nothing more is asked of it. */
 interface OpenColumns extends ListColumns {
+  /** Once all outcomes were joined: a warning where the list is another one by now. */
+  warning(): Diagnostic | null;
   close(): Promise<void>;
 }
 
 /**
- * Opens the list of a run for its columns. Its rows are known by their place, so that its bytes must be those that were
- * sent to.
+ * Opens the list of a run for its columns. Its rows are known by their place. Those of a list that was replaced since are
+ * known by the key of their recipient, as the campaign says it now.
  *
- * @throws HandbillError (exit status 2): the list is not there, or is another one now
+ * @throws HandbillError (exit status 2): the list is not there, or is another one and there is no campaign to read it by
  */
 export async function openColumns(run: RunRecord, place: ListPlace): Promise<OpenColumns> {
   const input = run.inputs.find(({ role }) => role === 'recipients');
   if (input === undefined) throw refuse(problem('file-not-found', `No list is known of the run ${run.id}.`));
-  let changed: string | null = null;
+  let changed: ListSpec | null = null;
   let missing: unknown = null;
   for (const spec of candidates(input, place)) {
     try {
       const digest = await hashList(spec);
       if (digest.sha256 === input.sha256) return await columnsOf(spec, digest);
-      changed ??= spec.file;
+      if (spec.sampled === undefined) changed ??= spec;
     } catch (error) {
       missing ??= error;
     }
   }
-  throw changed === null ? missing : listChanged(run, changed);
+  if (changed === null) throw missing;
+  if (place.campaign === null) throw listChanged(run, changed.file);
+  return await columnsByKey(run, asRead(place.campaign.recipients, changed));
 }
 
 /**
@@ -80,21 +87,75 @@ async function columnsOf(spec: ListSpec, expected: ListDigest): Promise<OpenColu
     }
   };
   return {
-    names: list.columns,
-    delimiter: spec.delimiter ?? ',',
-    needsMark: spec.encoding !== null && spec.encoding !== 'utf-8',
+    ...formOf(spec, list.columns),
     async valuesOf(outcomes: readonly Outcome[]) {
       const found: (readonly string[] | null)[] = [];
       for (const { row } of outcomes) found.push((await rowAt(row))?.values ?? null);
       return found;
     },
+    warning: () => null,
     close: () => list.close(),
   };
+}
+
+function formOf({ delimiter, encoding }: ListSpec, names: readonly string[]) {
+  return { names, delimiter: delimiter ?? ',', needsMark: encoding !== null && encoding !== 'utf-8' };
+}
+
+/** A list as the campaign reads it now. Only the key of a row is asked for: other faults of it do not matter. */
+function asRead(own: ListSpec, { path, file, inline }: ListSpec): ListSpec {
+  return { ...own, path, file, inline, alsoInvalid: [], timeZone: null, columns: {}, where: null };
+}
+
+/** Rows wait in a temporary database, which SQLite removes: a list may have more than fit into memory. */
+async function columnsByKey(run: RunRecord, spec: ListSpec): Promise<OpenColumns> {
+  const list = await openList(spec);
+  const rows = new DatabaseSync('');
+  const close = async (): Promise<void> => {
+    rows.close();
+    await list.close();
+  };
+  try {
+    rows.exec('CREATE TABLE rows (key TEXT PRIMARY KEY, cells TEXT) WITHOUT ROWID; BEGIN');
+    const add = rows.prepare('INSERT INTO rows VALUES (?, ?) ON CONFLICT DO NOTHING');
+    const recipientOf = createRecipientReader(spec, list.columns);
+    for await (const batch of list.rows()) {
+      for (const row of batch) {
+        const recipient = recipientOf(row);
+        if (!isInvalidRow(recipient)) add.run(recipient.key, JSON.stringify(row.values));
+      }
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const find = rows.prepare('SELECT cells FROM rows WHERE key = ?');
+  let unmatched = 0;
+  return {
+    ...formOf(spec, list.columns),
+    async valuesOf(outcomes) {
+      const found = outcomes.map(({ key }) => (key === null ? undefined : find.get(key)?.['cells']));
+      unmatched += found.filter((cells) => cells === undefined).length;
+      return found.map((cells) => (cells === undefined ? null : (JSON.parse(String(cells)) as string[])));
+    },
+    warning: () => joinedByKey(run, spec.file, unmatched),
+    close,
+  };
+}
+
+function joinedByKey({ id }: RunRecord, file: string, unmatched: number): Diagnostic {
+  const message = `The list ${safeLine(file)} was replaced after ${id} was sent: the columns are those of the list as it is now, joined by the key of the recipient.`;
+  const none =
+    unmatched === 0
+      ? ''
+      : ` ${countOf(unmatched, 'row')} of the run ${unmatched === 1 ? 'has' : 'have'} no match in it, and empty columns.`;
+  const hint = 'For the columns as they were, name a copy of that list with --recipients.';
+  return warning('input-changed', `${message}${none}`, { at: { file }, hint });
 }
 
 function listChanged({ id }: RunRecord, file: string): Error {
   const message = `The list ${safeLine(file)} is not the one that ${id} was sent to: it has changed since.`;
   const hint =
-    'Rows are known by their place in it. Bring back the list as it was, for example out of git, and name it with --recipients.';
+    'The campaign, which says the key of a row, cannot be read. Name a copy of the list as it was with --recipients.';
   return refuse(problem('input-changed', message, { at: { file }, hint }));
 }

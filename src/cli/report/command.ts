@@ -17,6 +17,7 @@ export function configure(command: Command, context: CommandContext): void {
     )
     .option('--delivery <words...>', 'only recipients with this delivery state (none: no report)', deliveryChoices)
     .option('--with-columns', 'put the columns of the list beside each row, in csv and jsonl: to send to them again')
+    .addOption(new Option('--for <program>', 'for this spreadsheet program, in csv').choices(['excel']))
     .option('--recipients <file>', 'with --with-columns: where the list of the run is now')
     .option('--full', 'whole addresses in html, which else has them masked')
     .option('--follow', 'show what changes until nothing more is to come, in text and jsonl');
@@ -27,6 +28,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill report hello --format brief', 'two lines for a chat'],
     ['handbill report hello --format html -o report.html', 'a shareable page'],
     ['handbill report hello --format csv -o results.csv', 'one row per recipient'],
+    ['handbill report hello --format csv --for excel -o results.csv', 'to open with a double click'],
     ['handbill report hello --format jsonl --outcome in-doubt', 'one line per recipient in doubt'],
     ['handbill report hello --delivery undeliverable,failed --with-columns --format csv -o again.csv', 'a new list'],
     ['handbill report --follow', 'watch the newest run, and its delivery reports'],

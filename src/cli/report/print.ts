@@ -7,6 +7,7 @@ import { openSummary, type RowFilter, rowsOf, type Summary } from '../../operati
 import { formatReport, type ReportFormat } from '../../report/format.ts';
 import { JUNIT_OUTCOMES } from '../../report/format-junit.ts';
 import { countDeliveries } from '../../send/deliveries.ts';
+import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { createTurns, metered } from '../../util/long-work.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { type Work, withProgress } from '../shared/progress.ts';
@@ -21,6 +22,7 @@ export interface PrintOptions extends RowFilter {
   readonly quiet?: true;
   readonly withColumns?: true;
   readonly recipients?: string;
+  readonly for?: 'excel';
   readonly follow?: true;
 }
 
@@ -40,6 +42,9 @@ export function checkOptions(options: PrintOptions): void {
   }
   if (withColumns && format !== 'csv' && format !== 'jsonl') {
     refuseUse(`--with-columns has no place in --format ${format}.`, 'Add --format csv or --format jsonl.');
+  }
+  if (options.for !== undefined && format !== 'csv') {
+    refuseUse(`--for excel has no place in --format ${format}.`, 'Add --format csv.');
   }
   if (full && format !== 'html') {
     const hint = 'text and junit show no address that is not masked, and the others show all of them whole.';
@@ -77,7 +82,7 @@ export async function printReport(
   }
   const columns = options.withColumns
     ? await openColumns(run, {
-        campaign: summary.campaign,
+        campaign: summary.now,
         project,
         cwd: context.cwd,
         given: options.recipients ?? null,
@@ -90,12 +95,15 @@ export async function printReport(
       colour: context.colour.out && output === undefined,
       ...(output === undefined ? {} : { width: Number.POSITIVE_INFINITY }),
       ...(columns === null ? {} : { columns }),
+      ...(options.for === undefined ? {} : { excelLocale: project.locale ?? summary.now?.locale ?? 'en' }),
     };
     await withProgress(context, workOf(options), (meter) => {
       const isAll = options.outcomes === undefined && options.deliveries === undefined && format !== 'junit';
       if (isAll) meter.total = report.totals.recipients;
       return writeResult(formatReport(format, report, metered(rows, meter), shown), options, context);
     });
+    const found = columns?.warning() ?? null;
+    if (found !== null) context.err(formatDiagnostics([found], { colour: context.colour.err }));
   } finally {
     await columns?.close();
   }
