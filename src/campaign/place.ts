@@ -208,10 +208,7 @@ export interface LedgerUse {
   readonly allow: readonly Allowable[];
 }
 
-/**
- * Why the ledger of a project must not be used: it would be a second one in the same tree, which does not know the recipients of the
- * first has sent to.
- */
+/** Why the ledger of a project must not be used: it would be a second one, which does not know the recipients of the first. */
 export async function secondLedger(root: string, ledger: string, use: LedgerUse): Promise<Diagnostic | null> {
   if (isPostgres(ledger)) return null;
   const { cwd, names, sends, allow } = use;
@@ -225,15 +222,16 @@ export async function secondLedger(root: string, ledger: string, use: LedgerUse)
     return problem('second-ledger', message, { hint });
   }
   if (isThere) return null;
-  const other = isNamed ? await asSeenFrom(cwd, root, names.option) : await otherLedger(root, ledger);
+  const seen = isNamed ? await asSeenFrom(cwd, root, names.option) : null;
+  const other = seen ?? (isNamed ? await ownLedger(root, names.written) : await otherLedger(root, ledger));
   if (other === null) return null;
   const [mine, theirs] = [placeOfLedger(ledger, cwd), placeOfLedger(other, cwd)];
   const fromRoot = (path: string): string => relative(root, path).split(sep).join('/');
   if (isNamed) {
-    const message = `There is no ledger at ${mine}, but there is one at ${theirs}. A relative path is taken from the project (${displayPath(root, cwd)}).`;
-    return problem('second-ledger', message, {
-      hint: `Write --ledger ${fromRoot(other)}. Only if a second one is meant: ${allowed}`,
-    });
+    const taken = seen === null ? '' : ` A relative path is taken from the project (${displayPath(root, cwd)}).`;
+    const message = `There is no ledger at ${mine}, but ${seen === null ? 'this project has' : 'there is'} one at ${theirs}.${taken}`;
+    const hint = `Write --ledger ${fromRoot(other)}. Only if a second one is meant: ${allowed}`;
+    return problem('second-ledger', message, { hint });
   }
   const message = `This would begin a second ledger, ${mine}, although there is one at ${theirs}. Neither would know the recipients of the other.`;
   const hint = `Move the folder ${displayPath(dirname(other), cwd)} to ${displayPath(dirname(ledger), cwd)}, or name its ledger with --ledger ${fromRoot(other)}. If it belongs to something else: --ledger ${ledger}, or ${allowed}`;
@@ -246,6 +244,13 @@ async function asSeenFrom(cwd: string, root: string, option: string | null): Pro
   if (name?.kind !== 'file' || isAbsolute(name.path) || cwd === root) return null;
   const path = await realPlace(resolve(cwd, name.path));
   return (await isLedger(path)) ? path : null;
+}
+
+/** The ledger that a project uses where no name is given, if it is there. Any word may be a name: `true`, `host/database`. */
+async function ownLedger(root: string, written: string | undefined): Promise<string | null> {
+  const { ledger } = await findLedger(root, { option: null, written });
+  for (const one of [ledger, join(root, DEFAULTS.ledger)]) if (!isPostgres(one) && (await isLedger(one))) return one;
+  return null;
 }
 
 /** Another ledger in the tree of a project: its own default, or one of a folder above or below. */

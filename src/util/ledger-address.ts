@@ -20,6 +20,10 @@ export function readLedgerName(written: string): LedgerName {
     return refused(message, 'Leave the quotation marks out: an --env-file takes them for a part of the value.');
   }
   if (/^postgres(?:ql)?:\/\//i.test(name)) return readAddress(name);
+  if (/^~(?:$|[^/\\]*[/\\])/.test(name)) {
+    const hint = 'Write the whole path, as /home/ada/ledger.db. A folder that is called so begins with ./';
+    return refused('The name of the ledger begins with ~, which handbill does not replace by a home folder.', hint);
+  }
   if (/\p{C}/u.test(name)) {
     return refused('The name of the ledger holds an invisible character (not shown).', 'Write the name anew.');
   }

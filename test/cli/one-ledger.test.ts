@@ -203,6 +203,28 @@ describe('a second ledger in a tree', () => {
     expect((await send(project.root, 'hello', '--ledger', LEDGER)).posted).toBe(2);
   });
 
+  it.each(['true', 'localhost/db', 'postgres.example.com/db', '.\\postgres:', 'x.db', '/ledger.db'])(
+    'is not made in a project with a ledger by a word that was to be something else: %s',
+    async (word) => {
+      using project = createProject({ ...BELOW, 'campaigns/handbill.yaml': 'ledger: state/own.db\n' });
+      const name = word.startsWith('/') ? project.path(word.slice(1)) : word;
+      expect((await send(project.root, 'hello')).posted).toBe(2);
+      const before = [...project.contents().keys()];
+      for (const args of [
+        ['send', 'hello', '--yes', '--ledger', name],
+        ['suppress', 'add', '+447700900001', '--ledger', name],
+      ]) {
+        const err = await refused(project.root, args, 'second-ledger');
+        expect(err).toContain('this project has one at campaigns/state/own.db');
+        expect(err).toContain('--allow second-ledger');
+      }
+      await refused(project.root, ['send', 'hello', '--yes'], 'second-ledger', { HANDBILL_LEDGER: name });
+      expect([...project.contents().keys()]).toEqual(before);
+      expect((await send(project.root, 'hello', '--ledger', name, '--allow', 'second-ledger')).posted).toBe(2);
+      expect((await send(project.root, 'hello', '--ledger', name)).ledger).not.toContain('own.db');
+    },
+  );
+
   it('may be made in another project of the same repository', async () => {
     using project = createProject({ ...BELOW, ...helloIn('other/hello'), 'other/handbill.yaml': '' });
     await send(project.path('campaigns'), 'hello');

@@ -101,7 +101,7 @@ describe.concurrent('an example', () => {
     }
 
     // A preview of the run itself says "done"; without its ledger it says what the run said at its start.
-    const fresh = ['--ledger', project.path('none/ledger.db')];
+    const fresh = ['--ledger', project.path('none/ledger.db'), '--allow', 'second-ledger'];
     const previewed = await then('preview', '--format', 'jsonl', '--at', startedAt, ...fresh, ...won, ...campaign);
     expect(previewed.status, previewed.stderr).toBe(0);
     expect(existsSync(project.path('none'))).toBe(false);
