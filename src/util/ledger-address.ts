@@ -21,7 +21,7 @@ export function readLedgerName(written: string): LedgerName {
   }
   if (/^postgres(?:ql)?:\/\//i.test(name)) return readAddress(name);
   if (/^~(?:$|[^/\\]*[/\\])/.test(name)) {
-    const hint = 'Write the whole path, as /home/ada/ledger.db. A folder that is called so begins with ./';
+    const hint = 'Write the whole path, as /srv/handbill/ledger.db. A folder that is called so begins with ./';
     return refused('The name of the ledger begins with ~, which handbill does not replace by a home folder.', hint);
   }
   if (/\p{C}/u.test(name)) {
