@@ -155,7 +155,7 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
 }
 
 const NOT_PIPED =
-  '`preview`, `validate` and `plan` take it. Write it into a file: a run needs the same bytes again when it continues.';
+  'Give the same list again with `--recipients -`, or name a file with the same bytes with `--recipients FILE`.';
 const NOT_SENT = 'Put the list there. Its sample is for `validate`, `preview` and `diff`, and never sent to.';
 
 /** The file with invented people that is committed in the place of the list; null: there is none, or it is not there. */

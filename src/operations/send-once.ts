@@ -71,7 +71,7 @@ export async function sendOnce(target: string, options: StartOptions, memory: Me
     cwd,
     env,
     now: now(),
-    ...given(options, 'recipients', 'ledger'),
+    ...given(options, 'recipients', 'pipedList', 'ledger'),
     sends: true,
     allow,
   });

@@ -35,7 +35,8 @@ interface SendTestOptions
   extends WhichRow,
     Pick<
       StartOptions,
-      'cwd' | 'env' | 'now' | 'environment' | 'ledger' | 'recipients' | 'allow' | 'onWarnings' | (typeof PASSED)[number]
+      | ('cwd' | 'env' | 'now' | 'environment' | 'ledger' | 'recipients' | 'pipedList' | 'allow' | 'onWarnings')
+      | (typeof PASSED)[number]
     > {
   /** The addresses to send to; empty: the testers in handbill.yaml whose channel fits. */
   readonly testers: readonly string[];
@@ -77,7 +78,7 @@ export async function sendTest(target: string, options: SendTestOptions): Promis
     cwd,
     env,
     now: now(),
-    ...given(options, 'recipients', 'ledger'),
+    ...given(options, 'recipients', 'pipedList', 'ledger'),
     sends: true,
     ...given(options, 'allow'),
   });

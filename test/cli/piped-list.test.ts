@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { runCli } from '../helpers/cli.ts';
+import { runCli, startCli, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
+import { accepting, type RawRequest, startRawServer } from '../helpers/raw-server.ts';
 
 let project: TestProject;
 let temporary: string;
@@ -15,6 +16,7 @@ beforeEach(() => {
       'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: own.csv\n',
     'hello/own.csv': 'msisdn,name\n+447400123499,Own\n',
     'good.csv': 'msisdn,name\n+447400123456,Ada\n+447400123457,Bo\n',
+    'longer.csv': 'msisdn,name\n+447400123456,Ada\n+447400123457,Bo\n+447400123458,Cy\n',
     'bad.csv': 'msisdn,name\n12,Ada\n',
   });
 });
@@ -53,15 +55,74 @@ it('a plan can be sent with the same bytes in a file, and with no others', async
   expect(alone.status).toBe(2);
   expect(alone.stderr).toContain('A list from standard input cannot be used here.');
   expect((await send('--recipients', 'bad.csv')).stderr).toContain('input-changed');
+  expect(alone.stderr).toContain('--recipients -');
   expect((await send('--recipients', 'good.csv')).status).toBe(0);
 });
 
-it.each([
-  ['send', 'send', 'hello'],
-  ['a dry run of send', 'send', 'hello', '--dry-run'],
-])('%s refuses it, and says what to do', async (_, ...args) => {
-  const { status, stderr } = await piped('good.csv', ...args);
-  expect(status).toBe(2);
-  expect(stderr).toContain('error[usage]');
-  expect(stderr).toContain('Write it into a file');
+it('a plan says how it is sent from the same pipe', async () => {
+  const made = await piped('good.csv', 'plan', 'hello', '-o', 'hello.plan');
+  expect(made.stderr).toContain('Send it with: handbill send --plan hello.plan --recipients -');
+  expect((await piped('bad.csv', 'send', '--plan', 'hello.plan')).stderr).toContain('input-changed');
+  expect((await piped('good.csv', 'send', '--plan', 'hello.plan')).status).toBe(0);
 });
+
+it('send sends to the list from the pipe, and continues with the same list only', async () => {
+  const part = await piped('good.csv', 'send', 'hello', '--limit', '1', '--format', 'json');
+  expect(JSON.parse(part.stdout).totals).toMatchObject({ recipients: 2, accepted: 1, pending: 1 });
+  for (const list of ['hello/own.csv', 'longer.csv']) {
+    const other = await piped(list, 'send', 'hello');
+    expect(other.status).toBe(2);
+    expect(other.stderr).toContain('error[input-changed]');
+    expect(other.stderr).toContain('standard input');
+  }
+  const own = await runCli(['send', 'hello'], { cwd: project.root });
+  expect(own.stderr).toContain('error[input-changed]');
+  const rest = await piped('good.csv', 'send', 'hello', '--format', 'json');
+  expect(rest.status).toBe(0);
+  expect(JSON.parse(rest.stdout).totals).toMatchObject({ recipients: 2, accepted: 2, pending: 0 });
+});
+
+it('a dry run and a test take it too', async () => {
+  const dry = await piped('good.csv', 'send', 'hello', '--dry-run');
+  expect(dry.status).toBe(0);
+  expect(dry.stdout).toContain('| Hi Ada');
+  const test = await piped('good.csv', 'send', 'hello', '--test-to', '+447400123499', '--key', '+447400123457');
+  expect(test.status).toBe(0);
+  expect(test.stderr).toContain('standard input:3');
+});
+
+it('workers are not given a list that they cannot read', async () => {
+  const { status, stderr } = await piped('good.csv', 'send', 'hello', '--workers');
+  expect(status).toBe(2);
+  expect(stderr).toContain('Save the list to a file that every worker can read');
+});
+
+it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'a send that %s ends keeps it private and to its end',
+  async (signal) => {
+    const held: RawRequest[] = [];
+    const server = await startRawServer({ behaviour: (request) => void held.push(request) });
+    project.write(
+      'handbill.yaml',
+      `environments:\n  test:\n    baseUrl: http://127.0.0.1:${server.port}\n    apiKey: { env: HANDBILL_API_KEY }\n`,
+    );
+    const running = startCli(['send', 'hello', '--env', 'test', '--yes', '--recipients', '-'], {
+      cwd: project.root,
+      env: { TMPDIR: temporary, HANDBILL_API_KEY: 'secret-key-of-a-test' },
+      // No pipe of its own: signals reach the command.
+      via: ['bash', '-c', 'exec "$@" < <(cat good.csv)', 'pipe'],
+    });
+    await until('a request', () => held.length > 0);
+    const [folder = ''] = readdirSync(temporary);
+    expect(statSync(join(temporary, folder)).mode & 0o777).toBe(0o700);
+    expect(statSync(join(temporary, folder, 'list')).mode & 0o777).toBe(0o600);
+    running.kill(signal);
+    await until('the word of the signal', () => running.stderr().includes('Finishing what is in flight'));
+    expect(readdirSync(temporary)).toEqual([folder]);
+    server.behaviour = accepting();
+    for (const request of held) accepting()(request);
+    const { status } = await running.done;
+    await server.close();
+    expect(status).toBe({ SIGTERM: 143, SIGINT: 130, SIGHUP: 129 }[signal]);
+  },
+);

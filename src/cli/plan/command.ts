@@ -146,8 +146,7 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
   const recipients = `${countOf(estimate.send, 'recipient')}${later}`;
   const facts = [recipients, listPartsText(estimate), costText(estimate)].filter((fact) => fact !== null);
   const said = facts.join(later === '' ? ', ' : '; ');
-  // What a pipe held is not there any more when the plan is sent.
-  const next = planFile.recipients === '-' ? FROM_A_PIPE : nextStep(planFile, environment, file);
+  const next = nextStep(planFile, environment, file);
   const done = doneText(estimate);
   const end = forecastText(estimate);
   const finished = end === null ? '' : ` Finished: ${end}.`;
@@ -157,10 +156,11 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
   return safeLine(`Planned${at}: ${said}${done === null ? '' : `; done before: ${done}`}.${finished} ${next}`);
 }
 
-const FROM_A_PIPE = 'It is to look at: to send it, save the list to a file, and make the plan with --recipients FILE.';
-
-function nextStep({ signatures }: AnyPlanFile, { approval }: Environment, file: string): string {
-  if (approval === null) return `Send it with: handbill send --plan ${shellWord(file)}`;
+function nextStep(planFile: AnyPlanFile, { approval }: Environment, file: string): string {
+  const { signatures } = planFile;
+  // What a pipe held is not there any more when the plan is sent.
+  const again = !isStanding(planFile) && planFile.recipients === '-' ? ' --recipients -' : '';
+  if (approval === null) return `Send it with: handbill send --plan ${shellWord(file)}${again}`;
   const command = `handbill approve ${shellWord(file)} --sign KEY`;
   return signatures === undefined
     ? `It counts when you and an approver have signed it: ${command}`

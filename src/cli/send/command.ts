@@ -25,6 +25,7 @@ import {
   time,
   wholeNumber,
 } from '../shared/options.ts';
+import { withPipedList } from '../shared/piped-list.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { askYes } from '../shared/prompt.ts';
@@ -52,6 +53,7 @@ interface SendFlags {
   readonly retry?: Retry;
   readonly winner?: string;
   readonly recipients?: string;
+  readonly pipedList?: string;
   readonly ledger?: string;
   readonly format: 'text' | 'brief' | 'json' | 'jsonl';
   readonly quiet?: boolean;
@@ -103,7 +105,7 @@ export function configure(command: Command, context: CommandContext): void {
       ).choices(RETRIES),
     )
     .option('--winner <variant>', 'the variant for all recipients outside the test')
-    .option('--recipients <file>', 'take the list from here, inside or outside the project')
+    .option('--recipients <file>', 'take the list from here, inside or outside the project; - is standard input')
     .option('--quiet', 'print nothing when all is well');
   addFormat(addLedger(addAllow(command)), ['text', 'brief', 'json', 'jsonl']);
   addMetricsFile(addLog(command));
@@ -114,7 +116,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill send hello --env production --allow input-changed --dry-run', 'what the corrected list would change'],
     ['handbill send --plan hello.plan.json --yes', 'exactly what was planned'],
   ]).action(async (target: string | undefined, flags: SendFlags) => {
-    await run(target, flags, command, context);
+    await withPipedList(flags.recipients, (piped) => run(target, { ...flags, ...piped }, command, context));
   });
 }
 
@@ -136,6 +138,10 @@ async function run(
   if (flags.listenFor !== undefined && flags.listen === undefined) {
     throw refuse(problem('usage', '--listen-for says how long --listen stays.', { hint: 'Add --listen.' }));
   }
+  if (flags.pipedList !== undefined && flags.workers === true) {
+    const hint = 'Save the list to a file that every worker can read, and name it with --recipients FILE.';
+    throw refuse(problem('usage', 'Workers cannot read what --recipients - reads from standard input.', { hint }));
+  }
   if (flags.dryRun === true)
     return await dryRun(target ?? planFile?.campaign.file ?? '', { flags, planFile, command }, context);
   const format = formatOfRun(flags);
@@ -156,6 +162,7 @@ async function run(
         ...optional('occurrence', flags.occurrence),
         ...ledgerOption(flags.ledger, context),
         ...optional('recipients', flags.recipients),
+        ...optional('pipedList', flags.pipedList),
         ...optional('limit', flags.limit),
         ...optional('concurrency', flags.concurrency),
         ...optional('ratePerSecond', flags.rate),
@@ -247,6 +254,7 @@ async function dryRun(target: string, { flags, planFile, command }: DryRun, cont
     allow: [...(ofOne?.allow ?? []), ...(flags.allow ?? [])],
     ...optional('occurrence', flags.occurrence ?? ofOne?.occurrence),
     ...optional('recipients', flags.recipients ?? ofOne?.recipients ?? undefined),
+    ...optional('pipedList', flags.pipedList),
     ...optional('winner', winner),
     ...optional('ledger', ledger),
     ...optional('quiet', quiet),
@@ -317,6 +325,7 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
       environment: flags.env,
       ...ledgerOption(flags.ledger, context),
       ...optional('recipients', flags.recipients),
+      ...optional('pipedList', flags.pipedList),
       ...optional('concurrency', flags.concurrency),
       ...optional('ratePerSecond', flags.rate),
       ...optional('allow', flags.allow),

@@ -6,7 +6,8 @@ import { makeTemporaryFolder, temporaryFault } from '../../util/files.ts';
 
 /**
  * Does something with the list that `--recipients -` reads from standard input: into a file that no other user can
- * read, because a list is read more than once, and that is removed afterwards, also where a signal ends the process.
+ * read, because a list is read more than once, and that is removed afterwards, also where a signal ends the process. A
+ * command that ends in order after a signal keeps it until then.
  *
  * @throws HandbillError exit 2: the folder for temporary files cannot be written to
  */
@@ -16,10 +17,13 @@ export async function withPipedList<T>(
 ): Promise<T> {
   if (recipients !== '-') return await use({});
   const folder = await makeTemporaryFolder('handbill-list-');
+  const clear = (): void => rmSync(folder.root, { recursive: true, force: true });
   const leave = (signal: NodeJS.Signals): void => {
-    rmSync(folder.root, { recursive: true, force: true });
+    if (process.listenerCount(signal) > 0) return;
+    clear();
     process.kill(process.pid, signal);
   };
+  process.once('exit', clear);
   for (const signal of SIGNALS) process.once(signal, leave);
   try {
     const pipedList = join(folder.root, 'list');
@@ -29,8 +33,9 @@ export async function withPipedList<T>(
     return await use({ pipedList });
   } finally {
     for (const signal of SIGNALS) process.off(signal, leave);
+    process.off('exit', clear);
     await folder.remove();
   }
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
