@@ -122,7 +122,7 @@ export const LISTS = {
   'list-size-changed': {
     cause:
       'The list has far fewer rows than that of the last occurrence, as a list that was cut off; or far more, as one without its filter.',
-    fix: 'Look at the list. If it is right, send it once with `--allow list-size-changed`: the next one is compared with it.',
+    fix: 'Look at the list. If it is right, send it once with `--allow list-size-changed`: the next one is compared with the list before it. If lists stay this long, leave `limits.change` out for one occurrence.',
     example: {
       files: campaign('limits: { change: 30% }'),
       first: ['send hello --occurrence monday'],

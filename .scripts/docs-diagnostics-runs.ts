@@ -337,7 +337,7 @@ export const RUNS = {
   'ledger-replaced': {
     cause:
       'The file of the ledger was removed, or another one was put in its place, while a command was sending: by a restore, a file sync or `git clean`. ' +
-      'The command stopped, and saved what it knew beside the ledger, in a file that ends in `.rescued`. The other file lacks the recipients of that command.',
+      'The command stopped, and saved what it knew beside the ledger, in a file that ends in `.rescued`. The other file lacks the recipients of that command: what sends refuses it, and what reads it warns.',
     fix: 'Put the saved copy in the place of the ledger. Keep the folder of the ledger out of file syncs, and stop what sends before you restore a backup.',
     example: {
       files: {},

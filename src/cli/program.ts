@@ -16,7 +16,14 @@ export async function runProgram(asked: readonly string[], given: CommandContext
   let format = 'text';
   // The one place that knows the format of a result, and whether a terminal reads it.
   const isTerminal = given.outIsTerminal === true;
-  const context: CommandContext = { ...given, out: (text) => given.out(forReader(text, format, isTerminal)) };
+  let toStamp: CommandContext['stamp'] | null = null;
+  const stamp = (piece: string): string => {
+    const first = toStamp;
+    toStamp = null;
+    return first?.(piece) ?? piece;
+  };
+  const out = (text: string) => given.out(forReader(stamp(text), format, isTerminal));
+  const context: CommandContext = { ...given, out, stamp };
   const program = createProgram(context, (text) => written.push(context.out(text)));
   program.hook('preAction', (_program, command) => {
     format = command.opts<{ format?: string }>().format ?? EXACT.get(command.name()) ?? format;
@@ -26,6 +33,11 @@ export async function runProgram(asked: readonly string[], given: CommandContext
     const { refuseUnknownEnvironment } = await import('./shared/named-environment.ts');
     await refuseUnknownEnvironment(command, context);
   });
+  program.hook('preAction', async (_program, command) => {
+    if (!command.options.some(({ long }) => long === '--ledger')) return;
+    const { stampBesideRescued } = await import('./shared/beside-rescued.ts');
+    toStamp = await stampBesideRescued(command, context);
+  });
   const telemetry = frameTelemetry(program, context);
   const chosen = chosenName(args);
   const entry = COMMANDS.find((command) => command.name === chosen);
@@ -34,6 +46,8 @@ export async function runProgram(asked: readonly string[], given: CommandContext
   }
   try {
     await program.parseAsync(args, { from: 'user' });
+    // Also where no result was printed.
+    stamp('');
     await telemetry.end(null);
   } catch (error) {
     await telemetry.end(error);

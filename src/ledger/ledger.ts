@@ -202,8 +202,11 @@ export interface Ledger {
     reach?: Reach | null,
     held?: HeldShards | null,
   ): readonly ClaimAnswer[];
-  /** Looks whether the ledger's name still leads to the file that is open: what is wrong, or null. */
-  displacement(): LedgerError | null;
+  /**
+   * Looks whether the ledger's name still leads to the file that is open, and as the `last` look also whether that file
+   * is whole: what is wrong, or null.
+   */
+  displacement(when?: 'last'): LedgerError | null;
   /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */
   skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
   /** Pending rows become deferred until the next start, for instance `winner-undecided`; others stay as they are. */

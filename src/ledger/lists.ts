@@ -44,12 +44,13 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
 
   return {
     beginLoad({ environment, campaign, occurrence }, { channel, nowMs, isCounted = true, topic = null }) {
-      const number = connection.write(nowMs, 1, (now) => {
+      // As long as the start may be refused, the ledger's newest time stays.
+      const number = connection.write(0, 1, (newestMs) => {
         for (const [number = 0, list = 0] of leftovers.all(environment, campaign, occurrence)) {
           forgetRows(list);
           forgetRun(number);
         }
-        const facts = [channel, now, isCounted ? 1 : 0, topic];
+        const facts = [channel, Math.max(nowMs, newestMs), isCounted ? 1 : 0, topic];
         return Number(queries(insertRun).get(environment, campaign, occurrence, ...facts)?.[0]);
       });
       return runs.record(number);

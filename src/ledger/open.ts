@@ -5,7 +5,15 @@ import { isPostgres } from '../util/ledger-address.ts';
 import { grants } from '../util/platform.ts';
 import type { Connection } from './connection.ts';
 import type { Ledger, LedgerFacts, LedgerOptions, PlaceFacts } from './ledger.ts';
-import { checkClock, isDiskFailure, ledgerError, needsRollback, otherSchema, unusable } from './ledger-error.ts';
+import {
+  checkClock,
+  isDiskFailure,
+  isGone,
+  ledgerError,
+  needsRollback,
+  otherSchema,
+  unusable,
+} from './ledger-error.ts';
 import { checkLog } from './log-check.ts';
 import { hasMarker, ledgerMissing, refuseBesideRescued } from './place.ts';
 import { examineShared, openExistingShared, openShared, openSharedRows } from './postgres/open.ts';
@@ -17,10 +25,13 @@ import {
   ensurePrivateFolder,
   networkFileSystem,
   refuseNetworkFileSystem,
+  refuseUnwritable,
   syncFoldersAbove,
+  WRITABLE_HINT,
+  writeFault,
 } from './private-files.ts';
 import { APPLICATION_ID, hasSchema, makeSchema, userVersion, VERSION } from './schema.ts';
-import { BUSY_TIMEOUT_MS, connect, SqliteConnection } from './sqlite-connection.ts';
+import { BUSY_TIMEOUT_MS, connect, quickCheck, SqliteConnection } from './sqlite-connection.ts';
 import { ledgerOver } from './stores.ts';
 
 /**
@@ -65,6 +76,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
   checkRuntime(path);
   return guarded(path, () => {
     const folder = dirname(path);
+    refuseUnwritable(path);
     ensurePrivateFolder(folder);
     if (options.allowNetworkFileSystem !== true) refuseNetworkFileSystem(folder);
     refuseBesideRescued(path);
@@ -161,14 +173,8 @@ function identify(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours
   return 'ours';
 }
 
-function quickCheck(db: DatabaseSync, path: string): void {
-  const first = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
-  if (first === 'ok') return;
-  const message = `The ledger is damaged: ${String(first)}.`;
-  throw unusable('ledger-unusable', path, message, 'Move it away for safe keeping and restore a backup.');
-}
-
 function noLedger(path: string, options: Omit<LedgerOptions, 'mode'>): null {
+  refuseBesideRescued(path);
   if (hasMarker(path) && options.allow?.includes('ledger-missing') !== true) throw ledgerMissing(path);
   return null;
 }
@@ -197,9 +203,10 @@ function guarded<T>(path: string, work: () => T): T {
     return work();
   } catch (error) {
     const translated = ledgerError(error, path, 'open');
+    const fault = isGone(translated) ? writeFault(dirname(path)) : null;
+    if (fault !== null) throw unusable('ledger-unusable', path, fault, WRITABLE_HINT);
     if (translated !== error || !(error instanceof Error) || !('syscall' in error)) throw translated;
-    const hint = 'Look at its folder: this user must be able to write there. Or name another file with --ledger.';
-    throw unusable('ledger-unusable', path, `The ledger cannot be opened: ${error.message}.`, hint);
+    throw unusable('ledger-unusable', path, `The ledger cannot be opened: ${error.message}.`, WRITABLE_HINT);
   }
 }
 
@@ -235,12 +242,16 @@ export function openRows(path: string, busyTimeoutMs: number): Connection {
 }
 
 /**
- * Examines a whole ledger, all of its pages (1 ms a megabyte), and changes nothing and makes no file. Null if there
- * never was one.
+ * Examines a whole ledger, all of its pages (1 ms a megabyte), and whether a start could use it; changes nothing and
+ * makes no file. Null if there never was one.
  *
  * @throws HandbillError exit 7, as `openLedger`
  */
 export function examineLedger(path: string, nowMs: number): LedgerFacts | null {
+  if (!isPostgres(path)) {
+    refuseUnwritable(path);
+    refuseBesideRescued(path);
+  }
   const ledger = openExistingLedger(path, { nowMs, leaveNothing: true });
   if (ledger === null) return null;
   try {
@@ -269,11 +280,7 @@ function readPages(path: string, nowMs: number): Pick<LedgerFacts, 'newestMs' | 
   try {
     const db = connect(path, { nowMs, leaveNothing: true }, true);
     try {
-      const first = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
-      if (first !== 'ok') {
-        const hint = 'Move it away for safe keeping and restore a backup.';
-        throw unusable('ledger-unusable', path, `The ledger is damaged: ${String(first)}.`, hint);
-      }
+      quickCheck(db, path);
       const newest = db.prepare('SELECT newest_at FROM ledger').get()?.['newest_at'];
       return { newestMs: Number(newest), bytes: statSync(path).size };
     } finally {

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { problem } from '../errors.ts';
+import { type Diagnostic, problem, warning } from '../errors.ts';
 import { ALLOWABLE } from '../model.ts';
-import { markerOf, SHARED_MARKER } from '../util/ledger-address.ts';
+import { isPostgres, markerOf, SHARED_MARKER } from '../util/ledger-address.ts';
 import { LedgerError, unusable } from './ledger-error.ts';
 import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 
@@ -70,15 +70,23 @@ export function holdOff(path: string): void {
   leaveMarker(path);
 }
 
-/** @throws HandbillError exit 7: a command was using the ledger when it was removed or replaced, and saved what it knew */
-export function refuseBesideRescued(path: string): void {
+/** Why a ledger may lack recipients who were sent to: a command saved a later copy of it beside it. Null: none did. */
+export function besideRescued(path: string): Diagnostic | null {
   const rescued = rescuedOf(path);
-  if (!existsSync(rescued)) return;
-  const message = 'The ledger was removed or replaced while a command was sending: a later copy of it is beside it.';
+  if (isPostgres(path) || !existsSync(rescued)) return null;
+  const message =
+    'The ledger was removed or replaced while a command was sending: a later copy of it is beside it, and only the copy ' +
+    'knows all who were sent to.';
   const hint =
     `Move ${path} and the files ${path}-wal and ${path}-shm away, if they are there, then give ${rescued} its name. ` +
     `Only if you are sure that ${path} is the right one, move the copy away instead.`;
-  throw unusable('ledger-replaced', path, message, hint);
+  return warning('ledger-replaced', message, { at: { file: path }, hint });
+}
+
+/** @throws HandbillError exit 7: as `besideRescued` */
+export function refuseBesideRescued(path: string): void {
+  const found = besideRescued(path);
+  if (found !== null) throw unusable('ledger-replaced', path, found.message, found.hint);
 }
 
 /*

@@ -1,7 +1,9 @@
 import {
+  accessSync,
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -43,6 +45,35 @@ export function checkPrivateFolder(folder: string): void {
   checkOwner(folder, facts);
   refuseWritable(folder, facts);
 }
+
+/**
+ * Refuses a place where a start could not write; changes nothing.
+ *
+ * @throws HandbillError exit 7
+ */
+export function refuseUnwritable(ledger: string): void {
+  let place = ledger;
+  while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
+  for (const one of place === ledger ? [dirname(ledger), ledger] : [place]) {
+    const fault = writeFault(one);
+    if (fault !== null) throw unusable('ledger-unusable', ledger, fault, WRITABLE_HINT);
+  }
+}
+
+/** Why this process cannot write to a file or folder that exists, as a sentence; null: it can. */
+export function writeFault(place: string): string | null {
+  try {
+    accessSync(place, constants.W_OK);
+    return null;
+  } catch (error) {
+    return codeOf(error) === 'EROFS'
+      ? 'The ledger is on a read-only file system.'
+      : `The ledger cannot be used: this user cannot write to ${place}.`;
+  }
+}
+
+export const WRITABLE_HINT =
+  'Look at its folder: this user must be able to write there. Or name another file with --ledger.';
 
 /** Makes a file of mode 0600, empty or with content, that is on the disk when this returns. False when there was one already. */
 export function createPrivateFile(file: string, content: Uint8Array = EMPTY): boolean {

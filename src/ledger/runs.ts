@@ -89,7 +89,7 @@ export function runStore(connection: Connection): RunStore {
       return row === undefined ? null : { schedule: String(row[0]), seenMs: Number(row[1]) };
     },
     seeSchedule({ environment, campaign }, { schedule, seenMs }) {
-      connection.write(seenMs, 1, () => setSchedule(environment, campaign, schedule, seenMs));
+      connection.write(0, 1, () => setSchedule(environment, campaign, schedule, seenMs));
     },
     listOf(run) {
       const row = list.get(run.number);
@@ -101,7 +101,7 @@ export function runStore(connection: Connection): RunStore {
       return record(run.number);
     },
     setLockOwner({ environment, campaign, occurrence }, lockOwner) {
-      connection.write(lockOwner?.sinceMs ?? 0, 1, () =>
+      connection.write(0, 1, () =>
         lockOwner === null
           ? deleteOwner(environment, campaign, occurrence)
           : insertOwner(environment, campaign, occurrence, lockOwner.pid, lockOwner.host, lockOwner.sinceMs),

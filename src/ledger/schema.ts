@@ -385,7 +385,7 @@ export function makeSchema(db: DatabaseSync, nowMs: number): void {
     // Read again: another process may have done it while this one waited.
     if (userVersion(db) !== VERSION) {
       for (const statement of [...SCHEMA, ...MARKS]) db.exec(statement);
-      db.prepare('INSERT INTO ledger (only_row, created_at, newest_at) VALUES (1, ?, ?)').run(nowMs, nowMs);
+      db.prepare('INSERT INTO ledger (only_row, created_at, newest_at) VALUES (1, ?, 0)').run(nowMs);
     }
     db.exec('COMMIT');
   } catch (error) {

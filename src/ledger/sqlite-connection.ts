@@ -1,8 +1,9 @@
-import { existsSync, statfsSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { problem } from '../errors.ts';
 import type { Connection, ConnectionPurge, Param, Query, Statement, Value } from './connection.ts';
 import type { LedgerOptions } from './ledger.ts';
 import {
@@ -58,6 +59,15 @@ export function connect(path: string, options: Omit<LedgerOptions, 'mode'>, read
     if (!isDiskFailure(error)) db.close();
     throw error;
   }
+}
+
+/** @throws LedgerError if a page of the file is damaged: 1 ms a megabyte */
+export function quickCheck(db: DatabaseSync, path: string): void {
+  const first = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+  if (first === 'ok') return;
+  const hint = 'Move it away for safe keeping and restore a backup.';
+  const message = `The ledger is damaged: ${String(first)}.`;
+  throw new LedgerError('corrupt', problem('ledger-unusable', message, { at: { file: path }, hint }));
 }
 
 /**
@@ -212,12 +222,12 @@ export class SqliteConnection implements Connection {
     return result;
   }
 
-  displacement(now?: 'now'): LedgerError | null {
+  displacement(when?: 'now' | 'last'): LedgerError | null {
     const clockMs = performance.now();
-    if (this.#displaced !== null || (now === undefined && clockMs < this.#lookedMs + LOOK_MS)) return this.#displaced;
+    if (this.#displaced !== null || (when === undefined && clockMs < this.#lookedMs + LOOK_MS)) return this.#displaced;
     this.#lookedMs = clockMs;
     const how = this.#place();
-    if (how === null) return null;
+    if (how === null) return when === 'last' ? this.#damage() : null;
     this.#displaced = displaced(this.path, how);
     try {
       holdOff(this.path);
@@ -225,6 +235,33 @@ export class SqliteConnection implements Connection {
       // Then the copy cannot be made either, and `close` reports that.
     }
     return this.#displaced;
+  }
+
+  /** Reads every page as the next process will: this connection has many in memory. */
+  #damage(): LedgerError | null {
+    if (this.#failure !== null || (statSync(this.path, { throwIfNoEntry: false })?.size ?? 0) > LAST_LOOK_BYTES)
+      return null;
+    try {
+      const db = connect(this.path, { nowMs: this.#newestMs }, true);
+      try {
+        quickCheck(db, this.path);
+      } finally {
+        db.close();
+      }
+      return null;
+    } catch (error) {
+      const found = ledgerError(error, this.path, 'read');
+      if (!(found instanceof LedgerError)) throw found;
+      if (found.kind !== 'corrupt' && found.kind !== 'io') return null;
+      const message = `The ledger was overwritten while this command was using it. ${found.message}`;
+      const hint =
+        'Move the ledger and the files beside it away for safe keeping and restore a backup. The backup may lack ' +
+        'recipients of this start: compare it with what the API knows before anything is sent from it.';
+      const damage = new LedgerError('corrupt', problem('ledger-unusable', message, { at: { file: this.path }, hint }));
+      // Nothing is written any more, not even by closing: that would put the damaged log into the file.
+      this.#failure = damage;
+      return damage;
+    }
   }
 
   version(): number {
@@ -330,6 +367,9 @@ const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonl
 
 /** How often the names of the files are compared with those that are open. */
 const LOOK_MS = 1000;
+
+/** The last look at a ledger reads it for a quarter of a second at most. */
+const LAST_LOOK_BYTES = 256 * 1024 * 1024;
 
 /** As SQLite's own default. */
 const CHECKPOINT_PAGES = 1000;

@@ -51,7 +51,7 @@ export function ledgerOver(connection: Connection): Ledger {
     ...commitStore(connection, { runs, lateAnswer, workers, pauses, beginSpending: begin }),
     ...pauses,
     ...budgets,
-    displacement: () => connection.displacement('now'),
+    displacement: (when) => connection.displacement(when ?? 'now'),
     ...doubts,
     ...reader(connection, runs),
     ...suppressionStore(connection),

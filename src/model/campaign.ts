@@ -403,6 +403,8 @@ export interface InputFile {
   readonly reading?: ListReading;
   /** Of the list: the guards that it failed, in words, where it was accepted all the same. */
   readonly accepted?: readonly string[];
+  /** Of the list: its size was one of these guards, so that the next list is compared with an earlier one. */
+  readonly isOtherSize?: true;
 }
 
 /** What it takes to read the cells of a list as they were read before, whatever the campaign says by then. */

@@ -10,6 +10,8 @@ export interface CommandContext {
   readonly now: () => number;
   /** Results. Resolves when it may go on (back-pressure); never rejects when the reader has gone. */
   readonly out: (text: string) => Promise<void> | void;
+  /** Puts into the first piece of a result what must be known about all of it; `out` has done so. Default: nothing. */
+  readonly stamp?: (piece: string) => string;
   /** Diagnostics and progress. */
   readonly err: (text: string) => void;
   readonly colour: { readonly out: boolean; readonly err: boolean };

@@ -79,7 +79,9 @@ export async function checkList(
   }
   const list = stream.digest();
   const input = listInput(plan, list);
-  const accepted = judged.length === 0 ? input : { ...input, accepted: judged.map(({ message }) => message) };
+  const isOtherSize = judged.some(({ code }) => code === 'list-size-changed' || code === 'list-too-short');
+  const allowed = judged.length === 0 ? {} : { accepted: judged.map(({ message }) => message) };
+  const accepted: InputFile = { ...input, ...allowed, ...(isOtherSize ? { isOtherSize } : {}) };
   return { list, estimate, inputs: [...plan.inputs, accepted], accepted: judged, notes: stream.notes() };
 }
 

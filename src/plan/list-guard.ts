@@ -80,10 +80,14 @@ interface SentList {
 
 const SENT: ReadonlySet<string> = new Set(['accepted', 'rejected', 'in-doubt']);
 
-/** The newest run of the same campaign and environment that sent something, for another occurrence. */
+/**
+ * The newest run of the same campaign and environment that sent something, for another occurrence, with a list whose size
+ * needed no `--allow`.
+ */
 function lastSent(ledger: LedgerOfRuns, identity: RunIdentity): SentList | null {
   const others = ledger.runsOf(identity).filter(({ occurrence }) => occurrence !== identity.occurrence);
-  for (const run of others.filter(({ occurrence }) => !isTest(occurrence)).toReversed()) {
+  for (const run of others.toReversed()) {
+    if (isTest(run.occurrence) || run.inputs.some(({ isOtherSize = false }) => isOtherSize)) continue;
     const counts = ledger.counts(run);
     if (!counts.some(({ outcome }) => SENT.has(outcome))) continue;
     // Rows that an amended list no longer had are kept by the run, and were not in its list.
@@ -129,7 +133,7 @@ function otherSize({ rows }: ListFacts, { share, text, place }: Guard<'change'>,
   const percent = number(Math.ceil(Number((changed * 1000).toPrecision(12))) / 10);
   const than = `${percent}% ${rows < last.rows ? 'fewer' : 'more'} than the ${number(last.rows)} of ${last.occurrence}`;
   const message = `${countOf(rows, 'recipient')}, ${than}; limits.change allows ${text}.`;
-  const hint = `Look whether the list is complete. ${ONCE} ${ALLOWABLE['list-size-changed']}`;
+  const hint = `Look whether the list is complete. ${ONCE} ${ALLOWABLE['list-size-changed']} If lists stay this long: leave limits.change out for one occurrence.`;
   return [problem('list-size-changed', message, { ...place, hint })];
 }
 

@@ -102,23 +102,34 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const { posted } = all.figures;
   if (groupCommit.failure === null && all.figures.finished.deferred > 0)
     sayWhenDecided({ options, run, progress: all });
-  // The last look: what is recorded in a file that its name no longer leads to, the next start does not know.
-  const ledgerError = groupCommit.failure ?? (trouble instanceof LedgerError ? trouble : ledger.displacement());
+  let ledgerError = groupCommit.failure ?? (trouble instanceof LedgerError ? trouble : null);
   // Before the first request a changed input is refused; after it, it halts the run, because only the bytes that were
   // hashed may be sent (failures.md, J2).
   const hasPosted = posted + (options.postedBefore ?? 0) > 0;
   const changed = trouble instanceof HandbillError && ledgerError === null && hasPosted ? inputHalt(trouble) : null;
-  const halt = ledgerError === null ? (changed ?? stop.halt ?? part?.halt ?? null) : ledgerHalt(ledgerError);
-  const state = stateAfter(ledger, run, halt, options.interrupt.aborted);
-  const figures = addFigures(remembered?.figures ?? options.run.figures, all, timers.monotonicMs() - began);
-  if (remembered !== null) remembered.figures = ledgerError === null ? null : figures;
   work.end();
-  // Whatever happened, this start has ended, and what it did is recorded.
-  const isDisplaced = ledgerError instanceof LedgerError && ledgerError.kind === 'displaced';
-  const ended = ledgerError === null || isDisplaced ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
+  const conclude = () => {
+    const halt = ledgerError === null ? (changed ?? stop.halt ?? part?.halt ?? null) : ledgerHalt(ledgerError);
+    const state = stateAfter(ledger, run, halt, options.interrupt.aborted);
+    const figures = addFigures(remembered?.figures ?? options.run.figures, all, timers.monotonicMs() - began);
+    if (remembered !== null) remembered.figures = ledgerError === null ? null : figures;
+    // Whatever happened, this start has ended, and what it did is recorded.
+    const isDisplaced = ledgerError instanceof LedgerError && ledgerError.kind === 'displaced';
+    const ended =
+      ledgerError === null || isDisplaced ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
+    return { run: ended, state, halt };
+  };
+  let end = conclude();
+  // The look after the last commit: the next start does not know what is recorded in a file that its name no longer
+  // leads to.
+  const lost = ledgerError === null ? ledger.displacement('last') : null;
+  if (lost !== null) {
+    ledgerError = lost;
+    end = conclude();
+  }
   if (trouble !== null && ledgerError === null && changed === null) throw trouble;
   const opensAtMs = all.figures.opensAtMs ?? null;
-  return { run: ended, state, halt, recovered, posted, opensAtMs, figures: all.figures, ledgerError };
+  return { ...end, recovered, posted, opensAtMs, figures: all.figures, ledgerError };
 }
 
 /** Recipients that the API was too busy for wait until the time that it asked for. */

@@ -1,3 +1,4 @@
+import { basename, dirname, join } from 'node:path';
 import { displayPath } from './paths.ts';
 
 /** The ledger that `--ledger`, HANDBILL_LEDGER or handbill.yaml names. */
@@ -84,13 +85,13 @@ export function shownLedger(ledger: string): string {
 
 const SHOWN_PARAMETERS: ReadonlySet<string> = new Set(['host', 'port', 'sslmode', 'target_session_attrs']);
 
-/** The file beside a ledger that remembers that it was sent with. */
+/** The file beside a ledger that remembers that it was sent with; hidden, so that `rm ledger.db*` leaves it there. */
 export function markerOf(ledger: string): string {
-  return `${ledger}.marker`;
+  return join(dirname(ledger), `.${basename(ledger)}.marker`);
 }
 
 /** The name, in the folder of a project's ledger, of what remembers that it was sent with a shared one. */
-export const SHARED_MARKER = /^shared-[0-9a-f]{16}\.marker$/;
+export const SHARED_MARKER = /^\.shared-[0-9a-f]{16}\.marker$/;
 
 /** The place of a ledger in messages: a file by its path from the current folder. */
 export function placeOfLedger(ledger: string, cwd: string): string {

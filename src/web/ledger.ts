@@ -71,7 +71,6 @@ export function keepLedger(path: string, now: () => number): LedgerKeeper {
     letGo();
     if (failure !== null && performance.now() < failure.untilMs) throw failure.error;
     failure = null;
-    if (file === '') return null;
     try {
       open = openBoth(path, file, now());
     } catch (error) {

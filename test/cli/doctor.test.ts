@@ -400,6 +400,15 @@ const BROKEN: readonly Broken[] = [
     exit: 7,
   },
   {
+    label: 'a later copy that a command saved beside the ledger',
+    breaks: (project) => project.write(`${LEDGER}.rescued`, 'x'),
+    check: 'ledger',
+    status: 'problem',
+    code: 'ledger-replaced',
+    says: /a later copy of it is beside it/,
+    exit: 7,
+  },
+  {
     label: 'a purge that was not finished',
     breaks: (project) => project.write(`${LEDGER}.purge`, ''),
     check: 'purge',

@@ -118,7 +118,7 @@ async function cutEverywhere({ api, scene }: Setting, disk: Disk, { lucky, every
     const moment = `after ${number} ${deed.kind} ${deed.kind === 'post' ? deed.reference : deed.path.slice(scene.root.length)}`;
     const remains = disk.cut(NO_LUCK);
     // Once anything was posted, the marker is on the disk, whole: without it a ledger that is lost later is not noticed.
-    const marker = remains.get('.handbill/ledger.db.marker');
+    const marker = remains.get('.handbill/.ledger.db.marker');
     if (posted.size > 0 && !marker?.toString('utf8').includes('--allow ledger-missing'))
       found.push(`${moment}: no whole marker`);
     await tryFrom(remains, moment);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
+import { markerOf } from '../../src/util/ledger-address.ts';
 import type { CliResult } from '../helpers/cli.ts';
 import type { Scene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';
@@ -98,8 +99,9 @@ async function sendRefused(scene: Scene, { call, error, onlyLedger }: Refusal, k
 }
 
 function pathsOf(scene: Scene): string[] {
-  const suffixes = ['', '-wal', '-shm', '-journal', '.marker', '.reserve'];
-  return [scene.path('.handbill'), scene.path('.handbill/locks'), ...suffixes.map((suffix) => scene.ledger + suffix)];
+  const suffixes = ['', '-wal', '-shm', '-journal', '.reserve'];
+  const named = [scene.path('.handbill'), scene.path('.handbill/locks'), markerOf(scene.ledger)];
+  return [...named, ...suffixes.map((suffix) => scene.ledger + suffix)];
 }
 
 function* judge({ status, stderr, refused, after }: Refused): Generator<string> {

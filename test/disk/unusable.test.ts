@@ -188,7 +188,7 @@ it('a project does not forget that it has sent: exit 7 by the command line, unti
   await using api = await startApi();
   using scene = await given(api);
   for (const name of readdirSync(scene.path('.handbill'))) {
-    if (name !== 'ledger.db.marker') rmSync(scene.path(`.handbill/${name}`), { recursive: true });
+    if (name !== '.ledger.db.marker') rmSync(scene.path(`.handbill/${name}`), { recursive: true });
   }
   const refused = await scene.send();
   expect(refused).toMatchObject({ status: 7, stdout: '' });
@@ -297,7 +297,7 @@ it('all files of a ledger in use are private, under umask 000 (S26)', async () =
   };
   const { status, stderr } = await scene.send([], { via: ['sh', '-c', 'umask 000; exec "$@"', 'sh'] });
   expect(status, stderr).toBe(0);
-  for (const name of ['ledger.db', 'ledger.db-wal', 'ledger.db-shm', 'ledger.db.marker', 'ledger.db.reserve']) {
+  for (const name of ['ledger.db', 'ledger.db-wal', 'ledger.db-shm', '.ledger.db.marker', 'ledger.db.reserve']) {
     expect([name, modes.get(name)]).toEqual([name, '600']);
   }
   for (const [name, mode] of modes) expect([name, mode]).toEqual([name, /^(\.|locks)$/.test(name) ? '700' : '600']);

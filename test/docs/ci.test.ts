@@ -216,7 +216,7 @@ describe('the page', () => {
 
     it('says how a volume that is missing becomes an error', async () => {
       const dockerfile = readFileSync(join(ROOT, 'docs', 'deploy', 'Dockerfile'), 'utf8');
-      const [, marker = ''] = /\/(ledger\.db\.marker)$/m.exec(dockerfile) ?? [];
+      const [, marker = ''] = /\/(\.ledger\.db\.marker)$/m.exec(dockerfile) ?? [];
       const ledger = join(folder, 'volume', 'ledger.db');
       mkdirSync(join(folder, 'volume'), { mode: 0o700 });
       writeFileSync(join(folder, 'volume', marker), '');

@@ -37,7 +37,7 @@ class Api {
  * damages both has made a project that was never sent from, or a log that was never longer.
  */
 const UNKNOWABLE: readonly (readonly [string, string])[] = [
-  ['ledger.db', 'ledger.db.marker'],
+  ['ledger.db', '.ledger.db.marker'],
   ['ledger.db-wal', 'ledger.db-shm'],
 ];
 

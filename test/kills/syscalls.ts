@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { markerOf } from '../../src/util/ledger-address.ts';
 import type { Scene } from '../oracle/scene.ts';
 import type { KillsApi } from './api.ts';
 import { createKillsScene } from './campaign.ts';
@@ -81,6 +82,6 @@ function straceKill(name: string, count: number, paths: readonly string[]): stri
 }
 
 function pathsOf({ ledger, path }: Scene): string[] {
-  const beside = ['', '-wal', '-shm', '-journal', '.marker', '.reserve'].map((suffix) => ledger + suffix);
-  return [path('.handbill'), path('.handbill/locks'), ...beside].flatMap((file) => ['-P', file]);
+  const beside = ['', '-wal', '-shm', '-journal', '.reserve'].map((suffix) => ledger + suffix);
+  return [path('.handbill'), path('.handbill/locks'), markerOf(ledger), ...beside].flatMap((file) => ['-P', file]);
 }

@@ -14,7 +14,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, test } from 'vitest';
 import { isAtLeast, openExistingLedger, openLedger } from '../../src/ledger/open.ts';
@@ -47,7 +47,7 @@ describe('private', () => {
     const { text } = await whole(child('open-and-print.ts', [scratchPath(), umask]));
     const modes = JSON.parse(text) as Record<string, string>;
     const names = Object.keys(modes);
-    for (const name of ['ledger.db', 'ledger.db-wal', 'ledger.db-shm', 'ledger.db.marker', 'ledger.db.reserve']) {
+    for (const name of ['ledger.db', 'ledger.db-wal', 'ledger.db-shm', '.ledger.db.marker', 'ledger.db.reserve']) {
       expect(names).toContain(name);
     }
     expect(names.filter((name) => /^locks\/[0-9a-f]{32}\.db$/.test(name))).toHaveLength(1);
@@ -160,6 +160,12 @@ describe('untouched when it is not ours, or damaged', () => {
   });
 });
 
+/** As a shell's wild card finds them: hidden files are not among them. */
+function removeAll(path: string, prefix: string): void {
+  const names = readdirSync(dirname(path)).filter((name) => !name.startsWith('.') && name.startsWith(prefix));
+  for (const name of names) rmSync(join(dirname(path), name), { recursive: true });
+}
+
 describe('missing', () => {
   it('a new project has none: read gives null and makes nothing, write makes one', () => {
     const path = scratchPath();
@@ -182,6 +188,8 @@ describe('missing', () => {
 
   const losses: [string, (path: string) => void][] = [
     ['gone', (path) => rmSync(path)],
+    ['gone with all that a wild card takes along (rm ledger.db*)', (path) => removeAll(path, basename(path))],
+    ['gone with all that is not hidden (rm *)', (path) => removeAll(path, '')],
     ['of 0 bytes', (path) => truncateSync(path, 0)],
     ['an empty database', (path) => foreign(path, '', [])],
   ];

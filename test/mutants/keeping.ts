@@ -63,7 +63,7 @@ export const KEEPING: readonly Mutant[] = [
   {
     name: 'displaced-at-the-end',
     planted: 'a start ends well although its ledger was replaced after the last claim',
-    edits: [{ file: 'src/send/run.ts', was: ': ledger.displacement())', is: ': null)' }],
+    edits: [{ file: 'src/send/run.ts', was: "ledger.displacement('last')", is: 'null' }],
     proof: { in: 'processes/displaced.test.ts', only: 'after the last claim' },
   },
   {

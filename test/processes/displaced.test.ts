@@ -1,4 +1,15 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { until } from '../helpers/cli.ts';
@@ -102,4 +113,36 @@ it('is noticed after the last claim, too, and nothing is saved where nothing hap
   expect(api.received()).toBe(8);
   expect(scene.violations()).toEqual([]);
   expect(existsSync(`${scene.ledger}.rescued`)).toBe(false);
+});
+
+const overwritten: readonly (readonly [label: string, act: (scene: Scene) => void])[] = [
+  ['its log is cut to nothing', ({ ledger }) => truncateSync(`${ledger}-wal`)],
+  ['its log is cut in the middle', ({ ledger }) => truncateSync(`${ledger}-wal`, 9_000)],
+  [
+    'its log is overwritten',
+    ({ ledger }) => writeFileSync(`${ledger}-wal`, readFileSync(`${ledger}-wal`).fill(0xa5, 4_000)),
+  ],
+];
+
+it.each(overwritten)('in place, under a running send: %s', async (_label, act) => {
+  const gate = createGate();
+  await using api = await startApi((number) => (number > 36 ? { after: gate.opened } : {}));
+  using scene = createScene({
+    rows: ROWS,
+    baseUrl: api.url,
+    receipts: api.receipts,
+    campaign: 'send: { concurrency: 4 }',
+  });
+  await scene.look(['suppress', 'add', '+447400999999']);
+  copyFileSync(scene.ledger, scene.path('backup.db'));
+  const first = scene.start();
+  await until('the last four in flight', () => api.received() === ROWS);
+  act(scene);
+  gate.open();
+  const { status, stdout, stderr } = await first.done;
+  expect({ status, stdout, stderr }).toMatchObject({ status: 7 });
+  expect(stdout + stderr).toMatch(/The ledger was overwritten while this command was using it|ledger/);
+  const next = await scene.send();
+  expect(next, next.stderr).toMatchObject({ status: 7 });
+  expect(api.received()).toBe(ROWS);
 });

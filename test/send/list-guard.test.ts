@@ -1,4 +1,4 @@
-import { existsSync, utimesSync } from 'node:fs';
+import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -119,6 +119,52 @@ describe('the guards of a list', () => {
     expect(JSON.parse(sent.out)).toMatchObject({ acceptedList: said, totals: { accepted: 4 } });
     expect((await handbill(here, 'report hello')).out).toContain(`The list was accepted all the same: ${said[0]}`);
     expect(await handbill(here, 'send hello --yes --occurrence again')).toMatchObject({ status: 2 });
+  });
+
+  it('a size that was accepted is not what the next list is compared with; one that was only old is', async () => {
+    using here = project({ ...GUARDED, people: 10 });
+    age(here, 1);
+    await handbill(here, 'send hello --yes --occurrence monday');
+    for (const [occurrence, count, allow] of [
+      ['tuesday', 5, 'list-size-changed'],
+      ['wednesday', 2, 'list-too-short,list-size-changed'],
+    ] as const) {
+      here.write('campaigns/hello/people.csv', rows(count));
+      age(here, 1);
+      const line = `send hello --yes --occurrence ${occurrence}`;
+      expect((await handbill(here, line)).err).toContain('than the 10 of monday');
+      expect(await handbill(here, `${line} --allow ${allow}`)).toMatchObject({ status: 0 });
+    }
+    here.write('campaigns/hello/people.csv', rows(12));
+    age(here, 99);
+    const full = await handbill(here, 'send hello --yes --occurrence thursday --allow list-too-old');
+    expect(full, full.err).toMatchObject({ status: 0 });
+    here.write('campaigns/hello/people.csv', rows(16));
+    age(here, 1);
+    const grown = await handbill(here, 'send hello --yes --occurrence friday');
+    expect(grown.err).toContain('16 recipients, 33.4% more than the 12 of thursday');
+    // The way to a new size that stays: one occurrence without the guard.
+    const text = readFileSync(here.path('campaigns/hello/campaign.yaml'), 'utf8');
+    here.write('campaigns/hello/campaign.yaml', text.replace(', change: 30%', ''));
+    expect(await handbill(here, 'send hello --yes --occurrence friday')).toMatchObject({ status: 0 });
+    here.write('campaigns/hello/campaign.yaml', text);
+    expect(await handbill(here, 'send hello --yes --occurrence saturday')).toMatchObject({ status: 0 });
+  });
+
+  it('a start that they refuse under a clock that is ahead keeps no start under the right one away', async () => {
+    using here = project({ ...GUARDED, people: 4 });
+    age(here, 25);
+    const refused = await handbill(here, 'send hello --yes', NINE + 2 * HOUR_MS);
+    expect(refused.err).toContain('error[list-too-old]');
+    expect(await handbill(here, 'send hello --yes --limit 1')).toMatchObject({ status: 0 });
+    here.write('campaigns/hello/people.csv', rows(2));
+    for (const line of ['send hello --yes --occurrence next', 'send hello --yes --allow input-changed']) {
+      expect(await handbill(here, line, NINE + 2 * HOUR_MS)).toMatchObject({ status: 2 });
+    }
+    here.write('campaigns/hello/people.csv', rows(4));
+    age(here, 25);
+    const { status, err } = await handbill(here, 'send hello --yes');
+    expect({ status, err }).toMatchObject({ status: 0 });
   });
 
   it('ask nothing of a run that was begun with the list, however old it is by then', async () => {

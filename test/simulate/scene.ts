@@ -95,7 +95,7 @@ export async function createStage(): Promise<Stage> {
   const root = realpathSync(mkdtempSync(join(parent, 'handbill-simulate-')));
   const template = join(root, 'template');
   openLedger(join(template, 'ledger.db'), { mode: 'write', nowMs: BEGINNING }).close();
-  writeFileSync(join(template, 'ledger.db.marker'), 'simulated');
+  writeFileSync(join(template, '.ledger.db.marker'), 'simulated');
   // Its size is of no interest here, and writing it anew would cost more than the whole history.
   writeFileSync(join(template, 'ledger.db.reserve'), 'simulated');
   const made = new Map<SceneKind, readonly [Scene, ...Scene[]]>();
@@ -119,7 +119,7 @@ export async function createStage(): Promise<Stage> {
       for (const name of ['ledger.db', 'ledger.db-wal']) {
         if (existsSync(join(from, name))) copyFileSync(join(from, name), join(folder, name));
       }
-      for (const name of ['ledger.db.marker', 'ledger.db.reserve']) {
+      for (const name of ['.ledger.db.marker', 'ledger.db.reserve']) {
         if (existsSync(join(from, name))) linkSync(join(from, name), join(folder, name));
       }
       return folder;

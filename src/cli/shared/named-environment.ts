@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { HandbillError, problem, refuse } from '../../errors.ts';
+import type { Project } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 
 /** Commands that need no project. */
@@ -19,7 +20,7 @@ export async function refuseUnknownEnvironment(
   if (named === '' || WITHOUT.has(topOf(command).name())) return;
   if (command.getOptionValueSource('env') === 'cli' || command.getOptionValue('plan') !== undefined) return;
   const project = await projectOf(cwd);
-  if (project === null || project.environments.has(named)) return;
+  if (project === null || project.environments.size < 2 || project.environments.has(named)) return;
   const { didYouMean } = await import('../../util/suggest.ts');
   const known = [...project.environments.keys()];
   const hint = didYouMean(named, known).hint ?? `Known here: ${known.join(', ')}.`;
@@ -27,14 +28,13 @@ export async function refuseUnknownEnvironment(
   throw refuse(problem('unknown-environment', message, { at: { file: project.file ?? 'handbill.yaml' }, hint }));
 }
 
-/** A project with environments of its own; null: there is none here, or the command says what is wrong with it. */
-async function projectOf(cwd: string) {
+/** The project of a folder; null: there is none here, or the command says what is wrong with it. */
+export async function projectOf(cwd: string, ledger: { readonly ledger?: string } = {}): Promise<Project | null> {
   const { findProject } = await import('../../campaign/place.ts');
   const { readProject } = await import('../../campaign/project.ts');
   try {
-    const { project, diagnostics } = await readProject(await findProject(cwd), { cwd });
-    const isSound = diagnostics.every(({ severity }) => severity !== 'error');
-    return isSound && project.environments.size > 1 ? project : null;
+    const { project, diagnostics } = await readProject(await findProject(cwd), { cwd, ...ledger });
+    return diagnostics.every(({ severity }) => severity !== 'error') ? project : null;
   } catch (error) {
     if (error instanceof HandbillError) return null;
     throw error;

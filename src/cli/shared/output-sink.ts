@@ -24,16 +24,20 @@ interface Destination {
 export async function writeResult(
   text: AsyncIterable<string> | Iterable<string>,
   { output, quiet = false }: Destination,
-  context: Pick<CommandContext, 'cwd' | 'out' | 'err'>,
+  context: Pick<CommandContext, 'cwd' | 'out' | 'err' | 'stamp'>,
   records?: string,
 ): Promise<void> {
   if (output === undefined) {
     for await (const piece of text) await context.out(piece);
     return;
   }
-  const size = countOf(await writeOutput(resolve(context.cwd, output), text), 'byte');
+  const size = countOf(await writeOutput(resolve(context.cwd, output), stamped(text, context.stamp)), 'byte');
   const holds = records === undefined ? size : `${records}, ${size}`;
   if (!quiet) context.err(`Written: ${safeLine(output)} (${holds})\n`);
+}
+
+async function* stamped(text: AsyncIterable<string> | Iterable<string>, stamp: CommandContext['stamp']) {
+  for await (const piece of text) yield stamp?.(piece) ?? piece;
 }
 
 /**
@@ -44,7 +48,7 @@ export async function writeResult(
  */
 export async function withOutput<T>(
   destination: Destination,
-  context: Pick<CommandContext, 'cwd' | 'out' | 'err'>,
+  context: Pick<CommandContext, 'cwd' | 'out' | 'err' | 'stamp'>,
   write: (out: CommandContext['out']) => Promise<T>,
 ): Promise<T> {
   if (destination.output === undefined) return await write(context.out);

@@ -234,4 +234,4 @@ const IS_MISSING = `SELECT NOT EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace 
   WHERE relname = 'ledger' AND nspname = 'handbill')`;
 
 const FIRST = `INSERT INTO handbill.ledger (only_row, version, schema_hash, created_at, newest_at, timeline)
-  VALUES (1, $1, $2, $3, $3, $4)`;
+  VALUES (1, $1, $2, $3, 0, $4)`;

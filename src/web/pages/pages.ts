@@ -1,6 +1,7 @@
-import { EXIT, HandbillError } from '../../errors.ts';
+import { type Diagnostic, EXIT, HandbillError } from '../../errors.ts';
+import { besideRescued } from '../../ledger/place.ts';
 import { budgetsNow } from '../../plan/budget.ts';
-import { type Html, safe } from '../../util/escape.ts';
+import { type Html, html, safe } from '../../util/escape.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, notFound, type Site, whole } from '../site.ts';
 import { budgetLines } from './budgets.ts';
@@ -39,14 +40,15 @@ async function madeAt(site: Site, open: OpenLedger | null, steps: readonly strin
 }
 
 /**
- * Every page says above all else what is paused; the pages of runs have the buttons that pause. A page has the same parts
+ * Every page says above all else that the ledger is not the latest, and what is paused; the pages of runs have the buttons that pause. A page has the same parts
  * with a ledger and without, so that it need not be loaded anew when the first run begins.
  */
 function withPauses(site: Site, open: OpenLedger | null, steps: readonly string[], view: View, made: Made): Made {
   const { content } = made;
   const isLive = content.parts.some((part) => part.isLive);
   const pauses = open?.ledger.pauses() ?? [];
-  const banner = { id: 'pauses', content: pausesBanner(view, pauses), isLive };
+  const rescued = besideRescued(site.reading.project.ledger);
+  const banner = { id: 'pauses', content: html`${rescuedBanner(rescued)}${pausesBanner(view, pauses)}`, isLive };
   const offered = scopesOf(site, open, steps);
   const scopes = offered.filter(
     (scope) => !pauses.some((one) => one.environment === scope.environment && one.campaign === scope.campaign),
@@ -56,6 +58,14 @@ function withPauses(site: Site, open: OpenLedger | null, steps: readonly string[
   const [head, ...rest] = content.parts;
   const first = head === undefined ? [] : [head];
   return { ...made, content: { ...content, parts: [banner, ...first, ...buttons, ...spent, ...rest] } };
+}
+
+/** Above every page while a later copy of the ledger lies beside it. */
+function rescuedBanner(found: Diagnostic | null): Html | null {
+  if (found === null) return null;
+  return html`<div class="notice bad" role="alert"><p><b>${found.message}</b></p>
+<p>${found.hint ?? ''}</p></div>
+`;
 }
 
 /** On the first page, beside the runs that spend it; none without a budget. */
