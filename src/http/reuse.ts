@@ -12,39 +12,38 @@ export interface Reuse {
 /** A connection that ends later was idle for too long. */
 const SOON_MS = 1000;
 const TOO_OFTEN = 2;
-/** After so many answers on connections that were used again, an end counts as an exception. */
+/** So many answers on connections that were used again make up for one end: scattered resets are exceptions. */
 const PROVEN = 10;
 
 /**
  * A request that is on its way when the API closes the connection is in doubt, because it may have been read
  * (failures.md, C4). An API that closes each connection after its answer, without `Connection: close`, would put every
- * second recipient in doubt. So if connections end soon after an answer, twice without ten answers on reused connections
- * in between, each connection is used for one request for the rest of the start.
+ * second recipient in doubt. So if connections end soon after an answer, twice in a row or more than once in ten answers
+ * on reused connections, each connection is used for one request for the rest of the start: to try again would cost
+ * recipients in doubt, and a connection for each costs time alone.
  */
 export function createReuse(onNotice: (notice: Diagnostic) => void): Reuse {
   let isAllowed = true;
   let ends = 0;
-  let answers = 0;
   return {
     get isAllowed() {
       return isAllowed;
     },
     answeredAgain() {
-      answers += 1;
-      if (answers < PROVEN) return;
-      ends = 0;
+      ends = Math.max(0, ends - 1 / PROVEN);
     },
     closed(sinceMs) {
       if (!isAllowed || sinceMs > SOON_MS) return;
       ends += 1;
-      answers = 0;
       if (ends < TOO_OFTEN) return;
       isAllowed = false;
       onNotice(
         warning(
           'connection-limit',
-          'The API closes connections soon after its answers, and does not say that it will: each is used for one request.',
-          { hint: 'Let the API, or the proxy before it, keep its connections open, or say `Connection: close`.' },
+          'Connections ended within a second of an answer, by a close or a reset that was not announced: from now on each is used for one request.',
+          {
+            hint: 'Let the API, or the proxy before it, keep its connections open, or say `Connection: close` in the answer.',
+          },
         ),
       );
     },

@@ -138,13 +138,17 @@ export function createComparisonCheck({
             ...[...unused].map(ofUnusedVariant),
             ...entities.values(),
             ...open.map(({ one: { column, text, place }, like }) =>
-              warning('unmet-comparison', `No recipient has ${JSON.stringify(text)} in the column "${column}".`, {
-                ...place,
-                hint:
-                  like === null
-                    ? 'Check the text and the column. Upper and lower case count.'
-                    : `The list has ${JSON.stringify(like)}: upper and lower case count.`,
-              }),
+              warning(
+                'unmet-comparison',
+                `No recipient who is sent to has ${JSON.stringify(text)} in the column "${column}".`,
+                {
+                  ...place,
+                  hint:
+                    like === null
+                      ? 'Check the text and the column. Upper and lower case count.'
+                      : `The list has ${JSON.stringify(like)}: upper and lower case count.`,
+                },
+              ),
             ),
           ],
   };

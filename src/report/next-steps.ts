@@ -4,6 +4,7 @@ import { isTest } from '../util/occurrence-name.ts';
 import { mask } from '../util/redact.ts';
 import { utcText } from '../util/time.ts';
 import { type Formats, PLAIN } from './formats.ts';
+import { pausedScope, resumeCommand } from './pause-words.ts';
 import { changedText } from './words.ts';
 
 /** Something that is left to do, and the command that does it. */
@@ -33,10 +34,15 @@ export function nextSteps(
   const again = sendCommand(report, campaign, planPath);
   const amended = planPath === null ? `${again} --allow input-changed` : null;
   const advice: NextStep[] = [];
-  const halted = halt === null ? null : haltStep(halt, report, again, amended);
+  if (report.paused !== undefined) {
+    const text = `Nothing is sent while ${pausedScope(report.paused)} is paused. This ends the pause:`;
+    advice.push({ text, command: resumeCommand(report.paused) });
+  }
+  // A pause is a step of its own for as long as it lasts.
+  const halted = halt === null || halt.rule === 'paused' ? null : haltStep(halt, report, again, amended);
   if (halted !== null) advice.push(halted);
   if (totals.inDoubt > 0) advice.push(doubtStep(report, formats));
-  advice.push(...rejectedSteps(report, again, amended, formats));
+  if (state !== 'running') advice.push(...rejectedSteps(report, again, amended, formats));
   if (report.changed !== undefined && state !== 'running') advice.push(changedStep(report.changed, again, formats));
   const left = leftOf(report, formats);
   if (left !== '' && state === 'running')

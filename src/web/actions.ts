@@ -154,14 +154,12 @@ export async function* reportOf(site: Site, { ledger }: OpenLedger, run: RunReco
  * The page of a dry run of a campaign, as `handbill preview --format html` writes it: the campaign and its list are read
  * at this moment, and nothing is sent. Null where no such campaign is shown.
  */
-export async function previewOf(site: Site, file: string): Promise<AsyncGenerator<string> | null> {
+export async function previewOf(site: Site, file: string, environment: string): Promise<AsyncGenerator<string> | null> {
   const found = (await campaignFiles(site)).find((one) => one.file === file);
   if (found === undefined) return null;
-  const { cwd, env, now } = site.context;
   const dry = await previewRows(found.path, {
-    cwd,
-    env,
-    now,
+    ...site.context,
+    ...(site.reading.project.environments.has(environment) ? { environment } : {}),
     ...(site.ledger === undefined ? {} : { ledger: site.ledger }),
   });
   return closing(previewHtml(dry), dry.close);

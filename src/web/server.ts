@@ -269,7 +269,7 @@ async function report(needs: AppNeeds, c: Req): Promise<Response> {
 
 async function previewed(needs: AppNeeds, c: Req): Promise<Response> {
   try {
-    const pieces = await previewOf(needs.site, c.req.query('file') ?? '');
+    const pieces = await previewOf(needs.site, c.req.query('file') ?? '', c.req.query('env') ?? '');
     if (pieces !== null) return await streamed(needs, c, pieces);
     return show(needs, c, messagePage(404, 'Not found', ['No such campaign is shown here.']));
   } catch (error) {

@@ -221,13 +221,13 @@ test('a comparison that no recipient meets is named, with what the list has inst
   const { status, err } = await handbill(root, ['validate']);
   expect(status).toBe(0);
   expect(err.match(/warning\[unmet-comparison\].*/g)).toEqual([
-    'warning[unmet-comparison]: No recipient has "Gold" in the column "plan".',
-    'warning[unmet-comparison]: No recipient has "bronze" in the column "plan".',
+    'warning[unmet-comparison]: No recipient who is sent to has "Gold" in the column "plan".',
+    'warning[unmet-comparison]: No recipient who is sent to has "bronze" in the column "plan".',
   ]);
   expect(err).toContain('The list has "gold"');
   expect(err).toContain('campaigns/hello/hello.hbs:1:19');
   expect((await handbill(root, ['preview', 'hello'])).err + (await handbill(root, ['preview', 'hello'])).out).toContain(
-    'No recipient has "Gold"',
+    'No recipient who is sent to has "Gold"',
   );
   const other = await project({
     'campaigns/hello/people.csv': list.replaceAll('gold', 'Gold').replace('silver', 'bronze'),

@@ -28,6 +28,36 @@ describe('nextSteps of a run that accepts approved plans only', () => {
   });
 });
 
+describe('nextSteps offers what can be done now', () => {
+  const paused = { environment: 'production', campaign: 'hello', reason: 'wrong', who: 'ann', since: PLAIN.startedAt };
+
+  it('while it is paused, to resume comes first', () => {
+    for (const rule of ['paused', 'canary'] as const) {
+      const halt = { rule, message: 'hello has been paused since then.', next: 'End the pause, then send again.' };
+      const report = withTotals({ pending: 2, rejected: 1 }, { state: 'halted', halt, paused });
+      const [first, ...rest] = nextSteps(report, 'hello');
+      expect(first).toEqual({
+        text: 'Nothing is sent while hello in production is paused. This ends the pause:',
+        command: 'handbill resume --env production --campaign hello',
+      });
+      expect(rest.filter(({ command }) => command?.startsWith('handbill send')).length).toBeGreaterThan(0);
+      expect(rest.some(({ text }) => /has been paused/.test(text))).toBe(rule !== 'paused');
+    }
+  });
+  it('a pause that is over is no step', () => {
+    const halt = { rule: 'paused', message: 'hello has been paused since then.', next: 'End the pause.' } as const;
+    expect(nextSteps(withTotals({ pending: 2 }, { state: 'halted', halt }), 'hello')).toEqual([
+      { text: '2 recipients still to be sent to. Running again continues with them:', command: 'handbill send hello' },
+    ]);
+  });
+  it('nothing is sent again beside a process that is sending', () => {
+    const refused = { rejected: 3, pending: 1, failed: 1, deferred: 1 };
+    const reasons = { rejected: { 'unsupported-channel': 1, status: 2 } };
+    const steps = nextSteps(withTotals(refused, { state: 'running', reasons, fallbacksDue: 1 }), 'hello');
+    expect(steps.filter(({ command }) => command?.startsWith('handbill send'))).toEqual([]);
+  });
+});
+
 describe('nextSteps of a run that was halted, with recipients left', () => {
   const halt = { rule: 'canary', message: 'The canary failed.', next: 'Mend it.' } as const;
   const halted = (totals: Partial<Report['totals']>): Report => withTotals(totals, { state: 'halted', halt });

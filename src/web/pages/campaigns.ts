@@ -40,7 +40,10 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
             },
       errors: diagnostics.filter(({ severity }) => severity === 'error').length,
       warnings: diagnostics.filter(({ severity }) => severity === 'warning').length,
-      lastRun: last === undefined ? null : { id: last.id, atMs: last.lastStartAtMs ?? last.createdAtMs },
+      lastRun:
+        last === undefined
+          ? null
+          : { id: last.id, env: last.environment, atMs: last.lastStartAtMs ?? last.createdAtMs },
     });
   }
   const missed = await missedOccurrences(site.reading.project, site.context.now());
@@ -110,7 +113,7 @@ interface CampaignLine {
   readonly errors: number;
   readonly warnings: number;
   /** Of the newest run. */
-  readonly lastRun: { readonly id: string; readonly atMs: number } | null;
+  readonly lastRun: { readonly id: string; readonly env: string; readonly atMs: number } | null;
 }
 
 /** The campaigns of the project. */
@@ -121,7 +124,7 @@ function campaignsPage(view: View, campaigns: readonly CampaignLine[], missed: r
       fixed(
         'campaigns',
         html`<h1>Campaigns</h1>
-<p>A preview reads the campaign and its list at that moment, and sends nothing.</p>
+<p>A preview reads the campaign and its list at that moment, for the environment of the last run, and sends nothing.</p>
 ${missedNotice(view, missed)}${list(view, campaigns)}`,
       ),
     ],
@@ -174,6 +177,6 @@ function cells(
     lastRun === null ? '' : html`<a href="${address(['runs', lastRun.id])}">${formats.time(lastRun.atMs)}</a>`,
     campaign === null
       ? html`<span>${faults}: <code>handbill validate</code> says which</span>`
-      : html`<span><a href="${address(['campaigns', 'preview'], { file })}">Preview<span class="hidden"> ${campaign.name}</span></a>${faults === '' ? null : html`<br><span class="soft">${faults}</span>`}</span>`,
+      : html`<span><a href="${address(['campaigns', 'preview'], { file, env: lastRun?.env ?? '' })}">Preview<span class="hidden"> ${campaign.name}</span></a>${faults === '' ? null : html`<br><span class="soft">${faults}</span>`}</span>`,
   ];
 }
