@@ -236,6 +236,19 @@ export const CONTENT = {
     fix: 'Export it again. What could be read was taken over, and giving it again changes nothing twice.',
     example: { files: { 'reports.json': '{ "messageId": "m-1",\n' }, run: 'reconcile reports.json' },
   },
+  'value-in-html': {
+    cause:
+      'In the HTML of an email, `{{{name}}}` and `{{&name}}` put a value in with its tags, and `href="{{name}}"` lets it be any address. So a cell of the list decides what is shown and where a link leads.',
+    fix: 'Write `{{name}}`, and begin addresses in the template: `https://example.com/{{url name}}`. Where only people whom you trust write the column, the warning needs nothing.',
+    example: {
+      files: {
+        'hello/campaign.yaml':
+          'name: hello\nchannel: email\nfrom: office@riverside.example\ncontent: { subject: Hello, html: hello.html }\nrecipients: people.csv\n',
+        'hello/hello.html': '<p>Hello {{name}}</p><p><a href="{{page}}">Your page</a></p>\n',
+        'hello/people.csv': 'email,name,page\nada@example.com,Ada,https://riverside.example/ada\n',
+      },
+    },
+  },
   'value-in-link': {
     cause:
       'A template puts a column into a web address, and the value has a blank, or in the query one of & = # and ?. The link ends at the blank; the signs add or change a parameter.',

@@ -118,6 +118,7 @@ export const CODES = {
   'template-needs': 'The variables of a provider template are not those that `template.needs` names.',
   'unmet-comparison': 'A template, a variant or `recipients.where` asks for what no recipient has.',
   'test-too-small': 'The test gives a variant fewer messages than `winner.minimum`, so that no variant can win.',
+  'value-in-html': 'A value of the list becomes HTML, or a whole address, as it is.',
   'value-in-link': 'A value in a link is not encoded, so that the link breaks or changes.',
   'unused-column': 'No template uses this column.',
   // Content

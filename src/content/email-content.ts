@@ -98,6 +98,8 @@ export function unsubscribeHeaders(content: JsonObject): Readonly<Record<string,
 export function unsubscribeUrl(text: string): string | null {
   // The parser would drop line breaks and tabs, so another address than the written one would be sent.
   if (/[\s\p{Cc}]/u.test(text)) return null;
+  // It would leave out the part of the path before it: a value of a column may be just that.
+  if (/[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i.test(text)) return null;
   const url = URL.parse(text);
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') return null;
   return url.href.length > MAX_UNSUBSCRIBE_URL ? null : url.href.replaceAll('<', '%3C').replaceAll('>', '%3E');

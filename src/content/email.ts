@@ -46,6 +46,10 @@ function checkSubject(found: Findings, subject: Json | undefined): void {
     const hint = 'A subject is one line. The value of a column may hold the line break.';
     invalid(found, at, 'The subject has a line break or a control character.', hint);
   }
+  if (ENCODED_WORD.test(subject)) {
+    const hint = 'Write the text itself. The value of a column may hold it.';
+    invalid(found, at, 'The subject holds an encoded word (=?...?=), which mail programs show as another text.', hint);
+  }
   const octets = octetsIn(subject, EMAIL_LIMITS.subjectOctets);
   if (octets > EMAIL_LIMITS.subjectOctets) {
     const message = `The subject has ${octets} bytes; an email takes at most ${EMAIL_LIMITS.subjectOctets}.`;
@@ -111,6 +115,9 @@ function adviseLength(found: Findings, pointer: string, text: string, most: numb
 function octetsIn(text: string, limit: number): number {
   return text.length * 3 <= limit ? text.length : Buffer.byteLength(text);
 }
+
+/** RFC 2047; mail programs are not strict about what is encoded, and some take blanks in it. */
+const ENCODED_WORD = /=\?[^?]+\?[bq]\?[^?]*\?=/i;
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 

@@ -176,7 +176,7 @@ function find(ledger: Ledger, address: string, hasher: Hasher | null, seen: Read
   });
   const outcomes = runs.flatMap((one) => one.outcomes);
   const suppressed = [...new Set([address, ...outcomes.flatMap(addressesOf)])];
-  const trace = traceOf(address, nationalDigits(address));
+  const trace = traceOf(address, nationalDigits);
   return { address, runs, drafts, suppressed, hasher, trace, seen: [...all, ...loading].map(({ list }) => list) };
 }
 

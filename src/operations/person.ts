@@ -121,7 +121,7 @@ function heldOf(
   if (ledger === null) return { messages: [], unread: [], reports: 0, mentions: 0 };
   try {
     const [address] = names;
-    const { unread, reports, mentions } = ledger.purge.traces(address, traceOf(address, nationalDigits(address)));
+    const { unread, reports, mentions } = ledger.purge.traces(address, traceOf(address, nationalDigits));
     return {
       messages: newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, names)),
       unread: unread.map(({ receivedAtMs, body }) => ({ receivedAt: new Date(receivedAtMs).toISOString(), body })),

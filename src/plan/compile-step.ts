@@ -1,7 +1,13 @@
 import { normaliseText } from '../content/unicode.ts';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { Content, Json, JsonObject, SourceText, Step, Variables } from '../model.ts';
-import { type CompiledTemplate, columnTag, RenderError, type TemplateValues } from '../templates/compile.ts';
+import {
+  type CompiledTemplate,
+  columnTag,
+  type Escape,
+  RenderError,
+  type TemplateValues,
+} from '../templates/compile.ts';
 import { createValues } from '../templates/values.ts';
 import { REPORT_COLUMN_PREFIX } from '../util/csv.ts';
 import { pointerTo } from '../util/json.ts';
@@ -116,7 +122,8 @@ async function compileContent(written: Content, shop: Workshop, required: Set<st
       const text = source.texts.get(pointer);
       if (pointer === '/html' && text !== undefined) checkHtmlSize(text, shop);
       if (text === undefined || !text.text.includes('{{')) return constant(text?.text ?? value);
-      const template = pointer === '/html' ? compileHtml(text, shop, relocate) : compileText(text, shop);
+      const template =
+        pointer === '/html' ? compileHtml(text, shop, relocate) : compileText(text, shop, ESCAPES[pointer]);
       for (const column of template?.required ?? []) required.add(column);
       isPersonal ||= (template?.columns.length ?? 0) > 0;
       return template === null ? constant('') : (values) => template.render(values);
@@ -138,6 +145,8 @@ async function compileContent(written: Content, shop: Workshop, required: Set<st
     compiled: { source, render: isPersonal ? (values) => render(values) as JsonObject : once(render) },
   };
 }
+
+const ESCAPES: Readonly<Record<string, Escape>> = { '/unsubscribe/url': 'url', '/unsubscribe/mailto': 'mailto' };
 
 /** A part that comes out empty is not sent: a footer that only some rows have. What is needed is missed by the check. */
 function withoutEmpty(entries: readonly (readonly [string, Json])[]): JsonObject {
@@ -170,7 +179,7 @@ type Relocate = (diagnostics: readonly Diagnostic[]) => readonly Diagnostic[];
 /** What is wrong with HTML that was made is shown where it was written. */
 function compileHtml(html: SourceText, shop: Workshop, relocate: Relocate): CompiledTemplate | null {
   const diagnostics: Diagnostic[] = [];
-  const template = compileText(html, { ...shop, diagnostics }, true);
+  const template = compileText(html, { ...shop, diagnostics }, 'html');
   shop.diagnostics.push(...relocate(diagnostics));
   return template;
 }

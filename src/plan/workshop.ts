@@ -7,6 +7,7 @@ import {
   type CompiledTemplate,
   columnTag,
   compileTemplate,
+  type Escape,
   type Shown,
 } from '../templates/compile.ts';
 import type { LinkPart } from '../templates/links.ts';
@@ -47,15 +48,15 @@ export type Personalised = readonly (
 export function compileText(
   source: SourceText,
   { campaign, columns, diagnostics, used, shown, comparisons, links }: Workshop,
-  html = false,
+  escaping: Escape = 'none',
 ): CompiledTemplate | null {
   const { template, diagnostics: found } = compileTemplate(source, {
     columns,
     partials: campaign.partials,
-    escape: html ? 'html' : 'none',
+    escape: escaping,
     locale: campaign.locale,
     timeZone: campaign.timeZone,
-    ...(html ? { maxSource: MOST_HTML_BYTES, maxOutput: MOST_HTML_BYTES } : {}),
+    ...(escaping === 'html' ? { maxSource: MOST_HTML_BYTES, maxOutput: MOST_HTML_BYTES } : {}),
   });
   diagnostics.push(...found);
   for (const column of template?.columns ?? []) used.add(column);

@@ -1,3 +1,5 @@
+import type { Diagnostic } from '../errors.ts';
+
 /**
  * Two trees. The tree that Handlebars parsed is checked (`Statement`, `Expression`). From it, another tree is made for
  * Handlebars to compile (`OutStatement`, `OutExpression`): every name resolved to a column, every helper's arguments in
@@ -109,12 +111,14 @@ interface OutContent {
   readonly original: string;
 }
 
-interface OutMustache {
+export interface OutMustache {
   readonly type: 'MustacheStatement';
   readonly path: OutPath;
   readonly params: readonly OutExpression[];
   readonly escaped: boolean;
   readonly strip: object;
+  /** Where it was written. */
+  readonly where: Pick<Diagnostic, 'at' | 'source'>;
 }
 
 export interface OutBlock {
@@ -188,8 +192,9 @@ export function content(value: string): OutContent {
   return { type: 'ContentStatement', value, original: value };
 }
 
-export function mustache(path: OutPath, params: readonly OutExpression[], escaped: boolean): OutMustache {
-  return { type: 'MustacheStatement', path, params, escaped, strip: {} };
+export function mustache(expression: OutPath | OutCall, escaped: boolean, where: OutMustache['where']): OutMustache {
+  const { path, params } = expression.type === 'PathExpression' ? { path: expression, params: [] } : expression;
+  return { type: 'MustacheStatement', path, params, escaped, strip: {}, where };
 }
 
 export function block(

@@ -21,7 +21,7 @@ import { checkExpression, checkGiven, checkHelper, IN_CONDITIONS } from './expre
 import { OWN_HELPERS, SIGNATURES } from './helpers/helpers.ts';
 import { columnsIn, isSpacedColumn, needs, noteShown, resolveName, resolvePath } from './names.ts';
 import { Handlebars, type Parsed, parseTemplate } from './parse.ts';
-import { type Located, offsetOf, slice } from './position.ts';
+import { at, type Located, offsetOf, slice } from './position.ts';
 import {
   type Checked,
   deeper,
@@ -88,7 +88,7 @@ function checkMustache(statement: MustacheStatement, place: Place, state: State)
   }
   if (place.mandatory) for (const column of needs(checked.out)) state.required.add(column);
   noteShown(checked.out, place, state);
-  return [output(checked.out, statement.escaped, state)];
+  return [output(checked.out, statement, place, state)];
 }
 
 function isCall({ params, hash }: Call): boolean {
@@ -116,12 +116,16 @@ function resolved(found: ReturnType<typeof resolvePath>, place: Place, state: St
   return 'column' in found ? { kind: 'text', out: found.column } : checkGiven(found.given, place, state);
 }
 
-function output(expression: OutExpression, escaped: boolean, state: State): OutStatement {
+function output(
+  expression: OutExpression,
+  { escaped, loc }: MustacheStatement,
+  { located }: Place,
+  state: State,
+): OutStatement {
   switch (expression.type) {
     case 'PathExpression':
-      return mustache(expression, [], escaped);
     case 'SubExpression':
-      return mustache(expression.path, expression.params, escaped);
+      return mustache(expression, escaped, at(located, loc));
     case 'StringLiteral': {
       // A text that a partial was given: as a column's value would be.
       const { value } = expression;

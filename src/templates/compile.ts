@@ -3,7 +3,7 @@ import type { SourceText } from '../model.ts';
 import { type OutStatement, program } from './ast.ts';
 import { checkProgram, withoutFinalLineEnd } from './check.ts';
 import { createHelpers, type HelperFunction } from './helpers/helpers.ts';
-import { type LinkPart, linkPartsIn } from './links.ts';
+import { type LinkPart, linkPartsIn, trustedIn, withPartsEncoded } from './links.ts';
 import { Handlebars, parseTemplate } from './parse.ts';
 import { TEMPLATE_LIMITS } from './position.ts';
 import type { Comparison, Shown, State } from './state.ts';
@@ -14,12 +14,17 @@ export { columnTag } from './names.ts';
 export type { Comparison, Shown } from './state.ts';
 export { createValues, RenderError, type TemplateValues } from './values.ts';
 
+export type Escape = 'none' | 'html' | 'url' | 'mailto';
+
 export interface TemplateOptions {
   /** The columns of the list, in order: the only names in a template. */
   readonly columns: readonly string[];
   readonly partials: ReadonlyMap<string, SourceText>;
-  /** `html` escapes values for HTML, but for those in `{{{...}}}`; `none` leaves them as they are. */
-  readonly escape: 'none' | 'html';
+  /**
+   * `html` escapes values for HTML, but for those in `{{{...}}}`; `none` leaves them as they are; `url` and `mailto` encode
+   * the parts of an address.
+   */
+  readonly escape: Escape;
   /** BCP 47 tag: the language of `date`, `number`, `currency`, `plural`, `upper`, `lower`, `title`. */
   readonly locale: string;
   /** IANA name: the zone in which `date` shows instants. */
@@ -64,8 +69,12 @@ export function compileTemplate(
     depth: 0,
     within: [],
   };
-  const body = checkProgram(parsed.program, place, state);
-  const diagnostics = [...state.diagnostics.values()];
+  const checked = checkProgram(parsed.program, place, state);
+  const { escape: escaping } = options;
+  const isAddress = escaping === 'url' || escaping === 'mailto';
+  // `ann@example.com` may come from one column, but not a part of it with its `@`.
+  const body = isAddress ? withPartsEncoded(checked, escaping === 'mailto' && checked.length > 1) : checked;
+  const diagnostics = [...state.diagnostics.values(), ...(escaping === 'html' ? trustedIn(body) : [])];
   if (diagnostics.some((d) => d.severity === 'error')) return { template: null, diagnostics };
   const inOrder = (names: ReadonlySet<string>) => options.columns.filter((column) => names.has(column));
   const columns = inOrder(state.used);
@@ -89,7 +98,7 @@ function newState(options: TemplateOptions, bytes: number): State {
     columns: new Set(options.columns),
     partials: options.partials,
     settings: options,
-    escape: options.escape,
+    escape: options.escape === 'html' ? 'html' : 'none',
     mostBytes: options.maxSource ?? TEMPLATE_LIMITS.bytes,
     diagnostics: new Map(),
     parsed: new Map(),
@@ -116,9 +125,9 @@ function createRender(
   const maxBytes = options.maxOutput ?? TEMPLATE_LIMITS.outputBytes;
   // Values that are only compared count too, so that the limit is not that of the text.
   const meter = { units: 0, most: Math.max(16 * maxBytes, 1024 * 1024) };
-  const helpers = createHelpers(options.escape === 'none', meter);
+  const helpers = createHelpers(options.escape !== 'html', meter);
   const template = handlebars.compile<TemplateValues>(program(body), {
-    noEscape: options.escape === 'none',
+    noEscape: options.escape !== 'html',
     strict: true,
     knownHelpers: known(helpers),
     knownHelpersOnly: true,

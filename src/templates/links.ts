@@ -1,4 +1,6 @@
-import type { OutExpression, OutStatement } from './ast.ts';
+import { type Diagnostic, warning } from '../errors.ts';
+import { callOf, mustache, type OutExpression, type OutMustache, type OutStatement, program } from './ast.ts';
+import { columnTag } from './names.ts';
 
 /** A column whose value becomes a part of a web address as it is. */
 export interface LinkPart {
@@ -10,24 +12,49 @@ export interface LinkPart {
 /** The columns that a checked template puts into web addresses, or into `href`, without `url`. */
 export function linkPartsIn(body: readonly OutStatement[]): readonly LinkPart[] {
   const found = new Map<string, LinkPart>();
-  walk(body, '', (part) => found.set(`${part.inQuery} ${part.column}`, part));
+  walk(body, '', (column, link) => {
+    if (link === undefined) return;
+    const inQuery = link.includes('?');
+    found.set(`${inQuery} ${column}`, { column, inQuery });
+  });
   return [...found.values()];
 }
 
+/** Warns of what the author of a list decides in HTML: its tags, by `{{{column}}}`, and where a link leads. */
+export function trustedIn(body: readonly OutStatement[]): readonly Diagnostic[] {
+  const found: Diagnostic[] = [];
+  walk(body, '', (column, link, { escaped, where }) => {
+    const name = columnTag(column);
+    if (!escaped) {
+      const message = `Tags in the column "${column}" become part of the email: {{{ }}} and {{& }} put a value in as it is.`;
+      const hint = `Write ${name}, unless only people whom you trust write this column.`;
+      found.push(warning('value-in-html', message, { ...where, hint }));
+    } else if (link !== undefined && WHOLE_HREF.test(link)) {
+      const message = `The column "${column}" is the whole address of a link: the list decides where it leads.`;
+      const hint = `Begin the address in the template, such as https://example.com/{{url ${name.slice(2, -2)}}}.`;
+      found.push(warning('value-in-html', message, { ...where, hint }));
+    }
+  });
+  return found;
+}
+
 const LINK = /(?:https?:\/\/|\bhref\s*=\s*["']?)[^\s"'<>]*$/i;
+const WHOLE_HREF = /^href\s*=\s*["']?$/i;
 
 /** Characters before a tag that are searched for the beginning of a link: longer links hardly exist. */
 const LOOKED_BACK = 2_000;
 
+/** `link` is the beginning of the web address that the column continues. */
+type Note = (column: string, link: string | undefined, tag: OutMustache) => void;
+
 /** Returns the text that is before whatever follows, with a letter for each tag. */
-function walk(body: readonly OutStatement[], before: string, note: (part: LinkPart) => void): string {
+function walk(body: readonly OutStatement[], before: string, note: Note): string {
   let text = before;
   for (const one of body) {
     if (one.type === 'ContentStatement') text = (text + one.value).slice(-LOOKED_BACK);
     else if (one.type === 'MustacheStatement') {
       const link = LINK.exec(text)?.[0];
-      const columns = link === undefined ? [] : columnsIn({ ...one, type: 'SubExpression' });
-      for (const column of columns) note({ column, inQuery: link?.includes('?') === true });
+      for (const column of columnsIn({ ...one, type: 'SubExpression' })) note(column, link, one);
       text += 'x';
     } else {
       const [shown, other] = [one.program, one.inverse].map((part) => walk(part?.body ?? [], text, note));
@@ -35,6 +62,26 @@ function walk(body: readonly OutStatement[], before: string, note: (part: LinkPa
     }
   }
   return text;
+}
+
+/**
+ * The template of a whole address, in which each value is encoded as by `url`, so that it stays a part: it adds no path,
+ * query or other recipient. A value at the very beginning is left as it is, because it may be the address.
+ */
+export function withPartsEncoded(body: readonly OutStatement[], isBegun: boolean): readonly OutStatement[] {
+  let begun = isBegun;
+  return body.map((one) => {
+    const wasBegun = begun;
+    begun ||= one.type !== 'ContentStatement' || one.value.trim() !== '';
+    if (one.type === 'ContentStatement') return one;
+    if (one.type === 'BlockStatement') {
+      const [shown, other] = [one.program, one.inverse].map((part) => withPartsEncoded(part?.body ?? [], wasBegun));
+      return { ...one, program: program(shown ?? []), inverse: one.inverse && program(other ?? []) };
+    }
+    if (!wasBegun || one.path.original === 'url') return one;
+    const value = one.path.original === 'this' ? one.path : callOf(one.path.original, one.params);
+    return mustache(callOf('url', [value]), one.escaped, one.where);
+  });
 }
 
 /** Helpers that leave blanks and signs of a value as they are. */

@@ -1,3 +1,5 @@
+import { spellingsOf } from './address-form.ts';
+
 /** Finds an address in text, however it is spelt there. */
 export interface AddressTrace {
   isIn(text: string): boolean;
@@ -9,14 +11,18 @@ export interface AddressTrace {
 const FEWEST_DIGITS = 7;
 
 /**
- * The trace of an address: of a phone number its digits, with a country code or a prefix of the country in front or
- * without, and with any signs between them.
+ * The trace of an address: of a phone number the digits of each of its spellings, with a country code or a prefix of the
+ * country in front or without, and with any signs between them.
  *
- * @param address - in the form in which addresses are listed
- * @param national - the digits behind the country code; null: it is no phone number
+ * @param nationalOf - the digits behind the country code; null: it is no phone number
  */
-export function traceOf(address: string, national: string | null): AddressTrace {
-  const pattern = national === null ? literal(address) : numberPattern(address, national);
+export function traceOf(address: string, nationalOf: (address: string) => string | null): AddressTrace {
+  const found = spellingsOf(address).map((one) => {
+    const national = nationalOf(one);
+    return national === null ? literal(one) : numberPattern(one, national);
+  });
+  const flags = nationalOf(address) === null ? 'giu' : 'gu';
+  const pattern = new RegExp(found.join('|'), flags);
   return {
     isIn: (text) => text.normalize('NFKC').search(pattern) !== -1,
     without(text) {
@@ -27,17 +33,14 @@ export function traceOf(address: string, national: string | null): AddressTrace 
   };
 }
 
-function numberPattern(address: string, national: string): RegExp {
+function numberPattern(address: string, national: string): string {
   const digits = national.length < FEWEST_DIGITS ? address.slice(1) : national;
   const signs = '[^\\p{L}\\p{N}]{0,3}';
-  return new RegExp(`\\+?(?:\\d${signs}){0,6}${[...digits].join(signs)}(?!\\d)`, 'gu');
+  return `\\+?(?:\\d${signs}){0,6}${[...digits].join(signs)}(?!\\d)`;
 }
 
 /** The id of a contact may be short: in JSON it is found as a whole text. */
-function literal(address: string): RegExp {
+function literal(address: string): string {
   const text = address.includes('@') ? address : JSON.stringify(address);
-  return new RegExp(
-    text.normalize('NFKC').replace(/[^\p{L}\p{N}@]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`),
-    'giu',
-  );
+  return text.normalize('NFKC').replace(/[^\p{L}\p{N}@]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 }

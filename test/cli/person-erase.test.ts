@@ -301,7 +301,7 @@ it.each(['purge', 'erase'])('killed before the file was written anew: the next %
   const [found] = open.runs();
   if (found === undefined) throw new Error('it was sent');
   open.purge.begin();
-  const trace = traceOf(ANN, nationalDigits(ANN));
+  const trace = traceOf(ANN, nationalDigits);
   const rows = [{ run: found, rows: [0], keys: ['cust-77'], kept: [] }];
   open.purge.erase({ address: ANN, runs: rows, drafts: [], suppressed: [ANN], hasher, trace }, Date.now());
   open.close();

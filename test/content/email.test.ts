@@ -43,6 +43,8 @@ describe('an email that can be sent', () => {
     ],
     ['a text not known yet', { subject: 'x' }, null],
     ['a template of the provider', { subject: null, html: null }, null],
+    ['a question in the subject', { ...GOOD, subject: 'Is 1=?2? b? =?q?' }],
+    ['dots in an address', { ...GOOD, unsubscribe: { url: 'https://a.example/u..x/...?y=../z' } }],
     ['a subject in another script', { ...GOOD, subject: 'Ваш столик ☀️ 👩‍👩‍👧' }],
   ])('%s', (_label, content, text) => {
     expect(email.check(content, text)).toEqual([]);
@@ -52,6 +54,22 @@ describe('an email that can be sent', () => {
 test.each<[label: string, content: JsonObject, problem: string, message: RegExp]>([
   ['no subject', { html: 'x' }, 'error content-invalid /subject', /no subject/],
   ['an empty subject', { ...GOOD, subject: '' }, 'error content-invalid /subject', /empty/],
+  ...['=?utf-8?q?evil?=', 'Hi =?UTF-8?B?ZXZpbA==?= there', '=?iso-8859-1*en?Q?a b?='].map(
+    (subject): [string, JsonObject, string, RegExp] => [
+      `an encoded word in the subject: ${subject}`,
+      { ...GOOD, subject },
+      'error content-invalid /subject',
+      /encoded word/,
+    ],
+  ),
+  ...['/u/..', '/u/../admin', '/./x', '/u/%2E%2e?x', '/u/.%2e#', '\\u\\..\\x'].map(
+    (path): [string, JsonObject, string, RegExp] => [
+      `an address that leaves its path: ${path}`,
+      { ...GOOD, unsubscribe: { url: `https://a.example${path}` } },
+      'error content-invalid /unsubscribe/url',
+      /unsubscribe/,
+    ],
+  ),
   ['a blank subject', { ...GOOD, subject: ' \u00a0' }, 'error content-invalid /subject', /empty/],
   [
     'a header in the subject',

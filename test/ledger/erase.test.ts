@@ -82,7 +82,7 @@ function erasure(run: RunRecord, changes: Partial<Erasure> = {}): Erasure {
     drafts: [],
     suppressed: [ANN, EMAIL],
     hasher,
-    trace: traceOf(ANN, nationalDigits(ANN)),
+    trace: traceOf(ANN, nationalDigits),
     ...changes,
   };
 }

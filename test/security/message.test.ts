@@ -53,6 +53,10 @@ const HEADERS: readonly (readonly [label: string, campaign: string])[] = [
     'the subject of a variant',
     `${EMAIL}\nvariants: [{ name: a, content: { subject: "{{name}}", text: x } }, { name: b, content: { subject: "{{name}}", text: y } }]`,
   ],
+];
+
+/** Where it is encoded as a part of an address. */
+const ADDRESSES: typeof HEADERS = [
   [
     'the address to unsubscribe',
     `${EMAIL}\ncontent: { subject: x, text: x, unsubscribe: { url: "https://x.example/{{name}}" } }`,
@@ -73,8 +77,16 @@ describe('a line break begins no header', () => {
     }
   });
 
+  it.each(ADDRESSES)('%s holds it encoded (S9)', async (_, campaign) => {
+    for (const end of ['\n', '\r\n', '\u2028', '\u0085', '\v']) {
+      const { status, bodies } = await send(campaign, TWO_LINES.replace('\n', end));
+      expect([status, bodies.length]).toEqual([0, 1]);
+      expect(bodies[0]).toContain(`Hello${encodeURIComponent(end)}Bcc%3A%20everybody%40evil.test>`);
+    }
+  });
+
   it('one line passes (S9)', async () => {
-    for (const [, campaign] of HEADERS.filter(([label]) => !/written|expression/.test(label))) {
+    for (const [, campaign] of [...HEADERS, ...ADDRESSES].filter(([label]) => !/written|expression/.test(label))) {
       const { status, stderr, bodies } = await send(campaign, 'Ana', 'Ana');
       expect([campaign, stderr, status, bodies.length]).toEqual([campaign, expect.anything(), 0, 1]);
     }

@@ -3,7 +3,7 @@ import { nationalDigits } from '../../src/recipients/phone.ts';
 import { traceOf } from '../../src/util/address-trace.ts';
 
 const ANN = '+447400900150';
-const trace = (address: string) => traceOf(address, nationalDigits(address));
+const trace = (address: string) => traceOf(address, nationalDigits);
 
 test.each([
   '+447400900150',
@@ -48,4 +48,16 @@ test.each([
 ])('%s is found as it is', (address, text, other) => {
   expect(trace(address).isIn(text)).toBe(true);
   expect(trace(address).isIn(other)).toBe(false);
+});
+
+test.each([
+  ['+5511987654321', '+55 11 8765-4321'],
+  ['+551187654321', '(11) 98765-4321'],
+  ['+5491123456789', 'tel:+54 11 2345 6789'],
+  ['+541123456789', '{"to":5491123456789}'],
+  ['+525512345678', '+52 1 55 1234 5678'],
+  ['+5215512345678', '52 55 1234 5678'],
+])('of a phone that is written in two ways, %s, the other one is found: %j', (address, text) => {
+  expect(trace(address).isIn(text)).toBe(true);
+  expect(trace(address).without(`${text}!`)).toMatch(/\[erased\]"?\}?!$/);
 });
