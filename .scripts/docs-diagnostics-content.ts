@@ -239,7 +239,7 @@ export const CONTENT = {
   'value-in-html': {
     cause:
       'In the HTML of an email, `{{{name}}}` and `{{&name}}` put a value in with its tags, and `href="{{name}}"` lets it be any address. So a cell of the list decides what is shown and where a link leads.',
-    fix: 'Write `{{name}}`, and begin addresses in the template: `https://example.com/{{url name}}`. Where only people whom you trust write the column, the warning needs nothing.',
+    fix: 'Write `{{name}}`, and begin addresses in the template: `https://example.com/{{url name}}`. Ignore the warning if you trust all who write the column.',
     example: {
       files: {
         'hello/campaign.yaml':

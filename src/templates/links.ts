@@ -27,7 +27,7 @@ export function trustedIn(body: readonly OutStatement[]): readonly Diagnostic[] 
     const name = columnTag(column);
     if (!escaped) {
       const message = `Tags in the column "${column}" become part of the email: {{{ }}} and {{& }} put a value in as it is.`;
-      const hint = `Write ${name}, unless only people whom you trust write this column.`;
+      const hint = `Write ${name}, unless you trust all who write this column.`;
       found.push(warning('value-in-html', message, { ...where, hint }));
     } else if (link !== undefined && WHOLE_HREF.test(link)) {
       const message = `The column "${column}" is the whole address of a link: the list decides where it leads.`;
