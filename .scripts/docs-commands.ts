@@ -64,7 +64,7 @@ const STATUSES: Readonly<Record<string, readonly ExitName[]>> = {
   pause: READS,
   resume: READS,
   report: [...READS, ...SIGNALS],
-  runs: READS,
+  runs: ['done', 'refused', 'locked', 'ledger'],
   doubt: ['done', 'refused', 'locked', 'ledger'],
   listen: [...READS, ...SIGNALS],
   reconcile: READS,

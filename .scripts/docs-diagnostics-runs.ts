@@ -245,10 +245,19 @@ export const RUNS = {
       run: 'send hello',
     },
   },
+  'run-closed': {
+    cause: '`handbill runs close` ended this run: those who were not sent to are `skipped` (`closed`).',
+    fix: 'Use another `--occurrence` for a new run; `exclude` leaves out who got the message of the closed one.',
+    example: {
+      files: {},
+      first: ['send hello --limit 1', 'runs close hello --yes'],
+      run: 'send hello',
+    },
+  },
   'run-open': {
     cause:
-      '`handbill person --erase` takes out of a run who the person is. A run that is not finished needs it, or it could send to them a second time; so does a doubt.',
-    fix: 'Send the run to its end, or resolve the doubt. A run that is given up can be purged as a whole: `handbill purge --with-open`.',
+      'An older run of the campaign is not finished, and could still send (a warning). Or: `handbill person --erase` takes out of a run who the person is. A run that is not finished needs it, or it could send to them a second time; so does a doubt.',
+    fix: 'Send the run to its end, or resolve the doubt; `handbill runs close` ends a run. A run that is given up can be purged as a whole: `handbill purge --with-open`.',
     example: {
       files: {},
       first: ['send hello --limit 1'],

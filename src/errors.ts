@@ -177,7 +177,8 @@ export const CODES = {
   // Runs and their recipients
   'run-not-found': 'The ledger holds no such run.',
   'run-ambiguous': 'More than one run of the ledger has this name.',
-  'run-open': 'A run has a person who is to be erased, and could still send to them.',
+  'run-closed': 'A person closed this run, and it sends nothing more.',
+  'run-open': 'A run could still send: to a person who is to be erased, or beside a newer run of the campaign.',
   'run-purged': 'Personal data was taken out of this run, so that its recipients are not known any more.',
   'follow-up-list': 'The list of a follow-up has less than half of the recipients of the campaign before.',
   'address-changed': 'The list has another address for recipients than the one that their message went to.',

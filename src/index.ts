@@ -60,6 +60,7 @@ export type {
   WinnerDecision,
   WinnerMetric,
 } from './model.ts';
+export { type CloseRunOptions, type CloseRunResult, closeRun } from './operations/close-run.ts';
 export { type DiffOptions, diff } from './operations/diff.ts';
 export { type DoctorOptions, type DoctorResult, doctor } from './operations/doctor.ts';
 export type { DoctorCheck } from './operations/doctor-environments.ts';

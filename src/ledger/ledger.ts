@@ -221,6 +221,8 @@ export interface Ledger {
   restoreClaims(run: RunRecord, claimed: readonly RowSet[], nowMs: number): number | null;
   /** Ends this start. */
   finish(run: RunRecord, facts: FinishFacts): RunRecord;
+  /** Ends the run for good: pending and deferred recipients are skipped (`closed`), and claimed ones are in doubt. */
+  closeRun(run: RunRecord, nowMs: number): RunRecord;
 
   /**
    * Takes the lock of one run. Null if another process, or another part of this one, has it. The operating system

@@ -73,6 +73,8 @@ export interface RunRecord extends RunIdentity {
   readonly topic: string | null;
   /** When personal data was taken out of it; such a run is never continued. */
   readonly purgedAtMs: number | null;
+  /** When a person closed it; such a run is never continued. */
+  readonly closedAtMs: number | null;
   /** The name by which its campaign was last sent; `campaign` is its id. */
   readonly name: string;
   /** The commits that its starts were made from, each once. A start outside of a git repository adds none. */

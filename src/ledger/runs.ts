@@ -28,12 +28,12 @@ export interface RunStore
 export function runStore(connection: Connection): RunStore {
   const byNumber =
     connection.query(`SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic,
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic, closed_at,
       (SELECT name FROM campaigns WHERE id = runs.campaign) FROM runs
       WHERE number = ?`);
   const all =
     connection.query(`SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic,
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic, closed_at,
       (SELECT name FROM campaigns WHERE id = runs.campaign) FROM runs
       WHERE state <> 'loading' ORDER BY number`);
   const find = connection.query(
@@ -141,10 +141,11 @@ function toRecord(row: readonly Value[], path: string): RunRecord {
     winner: (row[17] ?? null) as string | null,
     isCounted: row[18] !== 0,
     purgedAtMs: numberOrNull(row[19]),
+    closedAtMs: numberOrNull(row[22]),
     commits: parsed<readonly Commit[]>(row[20], path) ?? [],
     topic: (row[21] ?? null) as string | null,
     // It is recorded with the first start.
-    name: (row[22] ?? identity.campaign) as string,
+    name: (row[23] ?? identity.campaign) as string,
     figures: parsed<JsonObject>(row[15], path),
   };
 }

@@ -37,6 +37,7 @@ export const TABLES: readonly string[] = [
   winner TEXT,
   counted INTEGER NOT NULL DEFAULT 1,
   purged_at INTEGER,
+  closed_at INTEGER,
   git TEXT,
   topic TEXT
 ) STRICT`,
@@ -334,11 +335,12 @@ export const TRIGGERS: readonly Trigger[] = [
     refuses: 'what resolved a doubt may not be forgotten',
   },
   {
-    name: 'runs_purged',
+    name: 'runs_over',
     table: 'runs',
-    on: 'UPDATE OF state, purged_at',
-    when: `OLD.purged_at IS NOT NULL AND (NEW.state = 'running' OR NEW.purged_at IS DISTINCT FROM OLD.purged_at)`,
-    refuses: 'a run that was purged may not be continued',
+    on: 'UPDATE OF state, purged_at, closed_at',
+    when: `(OLD.purged_at IS NOT NULL AND (NEW.state = 'running' OR NEW.purged_at IS DISTINCT FROM OLD.purged_at))
+    OR (OLD.closed_at IS NOT NULL AND (NEW.state = 'running' OR NEW.closed_at IS DISTINCT FROM OLD.closed_at))`,
+    refuses: 'a run that was purged or closed may not be continued',
   },
 ];
 

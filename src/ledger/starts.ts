@@ -7,7 +7,7 @@ import { channelsBefore, LAST_ROW, lastStep, readPage, resendOf, type StepPage, 
 import type { PendingRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
-type StartStore = Pick<Ledger, 'start' | 'finish' | 'reopenRejected' | 'pending'>;
+type StartStore = Pick<Ledger, 'start' | 'finish' | 'closeRun' | 'reopenRejected' | 'pending'>;
 
 /** A claimed row without an outcome is in doubt; also when doubts are resolved before the next start. */
 export const RECOVER = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
@@ -37,6 +37,8 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
   const setFinished = connection.statement(
     'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
   );
+  const closeRows = connection.statement(CLOSE_ROWS);
+  const close = connection.statement(CLOSE);
   const nextPending = connection.query(
     `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel, resend, reason FROM recipients
       WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
@@ -66,6 +68,16 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
       connection.write(nowMs, 1, (now) => {
         loadedList(run);
         setFinished(state, jsonOrNull(halt), jsonOrNull(figures), now, run.number);
+      });
+      return runs.record(run.number);
+    },
+
+    closeRun(run, nowMs) {
+      connection.write(nowMs, run.rows, (now) => {
+        const list = loadedList(run);
+        recover(now, list);
+        closeRows(now, list);
+        close(now, run.number);
       });
       return runs.record(run.number);
     },
@@ -192,6 +204,13 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
     },
   };
 }
+
+// Who failed stays so: it was tried.
+const CLOSE_ROWS = `UPDATE recipients SET state = 'skipped', reason = 'closed', updated_at = ?
+  WHERE list = ? AND (state = 'pending' OR state = 'deferred')`;
+
+const CLOSE = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?1), closed_at = ?1
+  WHERE number = ?2`;
 
 const RETRY = `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
     resolved_by = 'retry-rejected', list_address = NULL

@@ -54,6 +54,10 @@ export const SKIP_WORDS = {
   },
   'bad-row': { means: 'the row cannot be read', advice: 'Correct the row in the list.' },
   removed: { means: 'the list or the campaign has it no more', advice: 'Nothing to do.' },
+  closed: {
+    means: 'not sent to before the run was closed',
+    advice: 'Nothing to do: a person closed the run with `handbill runs close`.',
+  },
 } as const satisfies Readonly<Record<string, ReasonWords>>;
 export type SkipReason = keyof typeof SKIP_WORDS;
 export const SKIP_REASONS = Object.keys(SKIP_WORDS) as readonly SkipReason[];

@@ -59,6 +59,8 @@ export interface Report {
   readonly inputs?: readonly Pick<InputFile, 'role' | 'file' | 'sha256'>[];
   /** When personal data was taken out of the run, where it was: ISO 8601 in UTC. */
   readonly purgedAt?: string;
+  /** When a person closed the run, where one did: ISO 8601 in UTC. It sends nothing more. */
+  readonly closedAt?: string;
   /** The guards of the list that it failed, as sentences, where it was accepted all the same; absent for none. */
   readonly acceptedList?: readonly string[];
   /** When the first may be sent to of those who wait for a window, for a gate of a canary, for a winner: ISO 8601 in UTC. */

@@ -6,7 +6,7 @@ import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../led
 import type { Channel, Outcome, Report, StepOutcome } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import { createPhoneReader, type PhoneReader } from '../recipients/phone.ts';
-import { isLate, isTooLate, refusePurged } from '../send/prepare.ts';
+import { closedProblem, isLate, isTooLate, refusePurged } from '../send/prepare.ts';
 import { locked, lockRun } from '../send/run-lock.ts';
 import { summarise } from '../send/summary.ts';
 import { listedForm, spellingsOf } from '../util/address-form.ts';
@@ -96,6 +96,7 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
   const chosen = await withLedger(reading, options, async (ledger) => {
     const run = oneRun(ledger, (await nameInLedger(named, ledger, reading)) ?? named);
     refusePurged(run);
+    if (run.closedAtMs !== null && options.verdict === 'resend') throw refuse(closedProblem(run));
     // Checked before the selection, because recipients in flight are not in doubt yet.
     if (ledger.isHeld(run)) throw locked(ledger, run);
     return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone) };
@@ -158,8 +159,8 @@ function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], opt
   );
 }
 
-/** A resolution cannot be undone, so "the newest run" is not assumed: a name that several runs have is refused. */
-function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string): RunRecord {
+/** What is done to a run cannot be undone, so "the newest run" is not assumed: a name that several runs have is refused. */
+export function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string): RunRecord {
   const found = runsNamed(ledger, named);
   const run = found.find(({ id }) => id === named) ?? found[0];
   if (run !== undefined && (found.length === 1 || run.id === named)) return run;

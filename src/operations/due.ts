@@ -521,8 +521,9 @@ function knownOf(
     const runs = [...named].map(([occurrence, run]) => {
       // A run that follows another began when it was due.
       const instant = campaign.after === null ? instantOf(occurrence) : run.createdAtMs;
-      // The recipients that were left in a purged run are no longer known: it cannot be continued.
-      const state = run.purgedAtMs !== null ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs });
+      // The recipients that were left in a purged run are no longer known, and a closed one sends nothing more.
+      const isOver = run.purgedAtMs !== null || run.closedAtMs !== null;
+      const state = isOver ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs });
       return {
         occurrence,
         name: run.occurrence,

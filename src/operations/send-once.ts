@@ -23,7 +23,7 @@ import { cameBack, countDeliveries, countUnreached } from '../send/deliveries.ts
 import { needsShared } from '../send/list-workers.ts';
 import type { Memory } from '../send/memory.ts';
 import { refuseWhilePaused } from '../send/pause.ts';
-import { identityOf, interruptedEarly, type Prepared, prepareRun } from '../send/prepare.ts';
+import { identityOf, interruptedEarly, olderRuns, type Prepared, prepareRun } from '../send/prepare.ts';
 import type { ListsAgain } from '../send/producer.ts';
 import { type RoundsOptions, sendListening, sendRounds } from '../send/rounds.ts';
 import { type RunEnd, sendRun } from '../send/run.ts';
@@ -142,6 +142,7 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
   recall(ledger);
   if (memory.last !== null) options.onLedger?.({ kind: 'back' });
   refuseWhilePaused(ledger, plan);
+  if (options.isDue !== true) options.onWarnings?.(olderRuns(ledger, plan));
   await callWorkersBack(ledger, identityOf(plan));
   if (!allow.includes('too-late') && ledger.findRun(identityOf(plan)) === null) {
     const over = await overRefusal(campaign, plan.occurrence, now());

@@ -15,9 +15,9 @@ import {
   commitFacts,
   deliveryLines,
   OUTCOME_WORDS,
+  overWords,
   period,
   postedWords,
-  purgedWords,
   repliesText,
   returnedWords,
   STATE_WORDS,
@@ -56,7 +56,7 @@ function header(report: Report, { short = false, formats = PLAIN, postedNow }: R
   const now = postedNow === undefined ? '' : `${paint('bold', postedWords(postedNow, formats))}. The whole run:\n`;
   const size = short ? [formats.count(report.totals.recipients, 'recipient')] : [];
   const what = [report.campaign, report.environment, report.occurrence, ...size].map(safeLine).join(' · ');
-  const purged = [...purgedWords(report.purgedAt, formats), ...acceptedWords(report.acceptedList)]
+  const purged = [...overWords(report, formats), ...acceptedWords(report.acceptedList)]
     .map((words) => `${safeLine(words)}\n`)
     .join('');
   const state = paint(STATE_STYLES[report.state], STATE_WORDS[report.state]);

@@ -31,6 +31,7 @@ export function nextSteps(
   // Its recipients are no longer known.
   if (report.purgedAt !== undefined) return [];
   if (isTest(report.occurrence)) return testSteps(report, formats);
+  if (report.closedAt !== undefined) return totals.inDoubt > 0 ? [doubtStep(report, formats)] : [];
   const again = sendCommand(report, campaign, planPath);
   const amended = planPath === null ? `${again} --allow input-changed` : null;
   const advice: NextStep[] = [];

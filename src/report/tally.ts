@@ -32,6 +32,7 @@ export type RunFacts = Pick<
   | 'commits'
   | 'inputs'
   | 'purgedAt'
+  | 'closedAt'
   | 'acceptedList'
   | 'opensAt'
   | 'paused'
@@ -81,6 +82,7 @@ export function buildReport(
     ...(run.commits === undefined ? {} : { commits: run.commits }),
     ...(run.inputs === undefined ? {} : { inputs: run.inputs }),
     ...(run.purgedAt === undefined ? {} : { purgedAt: run.purgedAt }),
+    ...(run.closedAt === undefined ? {} : { closedAt: run.closedAt }),
     ...(run.acceptedList === undefined ? {} : { acceptedList: run.acceptedList }),
     ...(run.opensAt === undefined ? {} : { opensAt: run.opensAt }),
     ...(run.paused === undefined ? {} : { paused: run.paused }),

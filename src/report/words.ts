@@ -27,9 +27,12 @@ export function period(startedAt: string, finishedAt: string | null, say: Format
   return `Started ${say.instant(startedAt)}${ms >= 0 ? `, took ${say.duration(ms)}` : ''}.`;
 }
 
-/** That personal data was taken out of a run; nothing where it was not. */
-export function purgedWords(purgedAt: string | undefined, say: Formats = PLAIN): readonly string[] {
-  return purgedAt === undefined ? [] : [`Personal data purged on ${say.instant(purgedAt)}.`];
+/** That a person closed the run, and that personal data was taken out of it; nothing where neither is so. */
+export function overWords({ closedAt, purgedAt }: Report, say: Formats = PLAIN): readonly string[] {
+  return [
+    ...(closedAt === undefined ? [] : [`Closed on ${say.instant(closedAt)}: it sends nothing more.`]),
+    ...(purgedAt === undefined ? [] : [`Personal data purged on ${say.instant(purgedAt)}.`]),
+  ];
 }
 
 /** The guards that the list failed and was accepted in spite of; nothing where it failed none. */

@@ -119,7 +119,8 @@ export function cameBack(
   deliveries: readonly DeliveryCount[],
   campaign: Pick<Campaign, 'fallbacks'> | null,
 ): CameBack {
-  const due = campaign === null || run.purgedAtMs !== null ? 0 : countUnreached(ledger, run, campaign);
+  const due =
+    campaign === null || run.purgedAtMs !== null || run.closedAtMs !== null ? 0 : countUnreached(ledger, run, campaign);
   // A purge, or the erasure of a person, deletes the replies and leaves a word in the row of each recipient who answered.
   const said = deliveries.filter(({ delivery }) => delivery === 'replied' || delivery === 'opted-out');
   const kept = said.reduce((sum, { count }) => sum + count, 0);

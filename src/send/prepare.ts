@@ -1,5 +1,5 @@
 import type { PriceList } from '../content/price.ts';
-import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LoadRow, RunIdentity, RunRecord } from '../ledger/records.ts';
 import {
@@ -30,9 +30,12 @@ import { leaveHint } from '../plan/standing.ts';
 import { checkHashKey, type Suppressions } from '../plan/suppression.ts';
 import { createWindowGate, lastOpeningAfter } from '../plan/window.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
+import { countOf } from '../report/words.ts';
 import { longestWaitMs } from '../schedule/choose.ts';
 import type { Meter } from '../util/long-work.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { createRowSet, type RowSet } from '../util/row-set.ts';
+import { iso } from '../util/time.ts';
 import { STAYS_MS } from './canary.ts';
 import { countUnreached, joinReplies, resolveByReports } from './deliveries.ts';
 import { findWinner, joinEvidence, rememberWinner, winnerIn, winnerOfRun } from './winner.ts';
@@ -110,7 +113,7 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   const existing = ledger.findRun(identityOf(plan));
   if (existing === null) return load(options, null);
   refuseOtherRecipients(existing, plan);
-  const late = await lateRefusal(options, existing);
+  const late = await overRefusal(options, existing);
   if (late !== null) throw refuse(late);
   const list = await hashList(plan.campaign.recipients);
   const changes = changesSince(existing, plan, list);
@@ -222,7 +225,7 @@ export function refuseUnsendable(existing: RunRecord | null, plan: Plan, list: L
 export async function continueRefusals(options: LateOptions, existing: RunRecord): Promise<readonly Diagnostic[]> {
   const { plan } = options;
   refuseOtherRecipients(existing, plan);
-  const late = await lateRefusal(options, existing);
+  const late = await overRefusal(options, existing);
   if (late !== null) return [late];
   const changes = changesSince(existing, plan, await hashList(plan.campaign.recipients));
   if (needsLeave(options, existing)) return changes;
@@ -497,6 +500,30 @@ export function refusePurged(run: RunRecord): void {
   );
 }
 
+/** The refusal of whatever would send more of a run that a person closed. */
+export function closedProblem(run: RunRecord): Diagnostic {
+  const day = iso(run.closedAtMs)?.slice(0, 10);
+  return problem('run-closed', `This occurrence (${run.occurrence}) was closed on ${day}: it sends nothing more.`, {
+    hint: `Its report accounts for all recipients: handbill report ${run.id}. Use another --occurrence for a new run.`,
+  });
+}
+
+/** Older runs of the campaign that could still send, each as a warning; runs of `due` are for `due` to continue. */
+export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld' | 'runsOf'>, plan: Plan) {
+  const identity = identityOf(plan);
+  const own = ledger.findRun(identity)?.number ?? Number.POSITIVE_INFINITY;
+  const isOpen = (run: RunRecord): boolean =>
+    run.number < own && run.state !== 'finished' && run.purgedAtMs === null && !isTest(run.occurrence);
+  return ledger.runsOf(identity).flatMap((run) => {
+    if (!isOpen(run) || ledger.isHeld(run)) return [];
+    const { rows } = ledger.countOpen(run, { rejected: false });
+    if (rows === 0) return [];
+    const hint = `If nothing more is to be sent of it: handbill runs close ${run.id}`;
+    const message = `An older run of this campaign (${run.occurrence}) is open: ${countOf(rows, 'recipient')} may still be sent to.`;
+    return [warning('run-open', message, { hint })];
+  });
+}
+
 function identityChanged(plan: Plan) {
   return problem('identity-changed', '`key`, `to` or `defaultCountry` changed since this run began.', {
     at: { file: plan.campaign.file },
@@ -535,9 +562,10 @@ export async function isTooLate(
   return waited === null || nowMs - waited > LATE_MS;
 }
 
-/** Why a run is not continued of which something is left: it began too long ago. Null: it is continued. */
-async function lateRefusal(options: LateOptions, run: RunRecord): Promise<Diagnostic | null> {
+/** Why a run is not continued: a person closed it, or it began too long ago and something is left. Null: it is continued. */
+async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagnostic | null> {
   const { plan, nowMs } = options;
+  if (run.closedAtMs !== null) return closedProblem(run);
   const { campaign } = plan;
   const began = run.startedAtMs;
   if (options.allow.includes('too-late') || began === null || campaign.send.notAfterMs !== null || !isLate(run, nowMs))

@@ -30,7 +30,7 @@ import { requireApproval } from './approved.ts';
 import { createPacker } from './batch.ts';
 import { openKnown } from './known.ts';
 import { pausedWarning } from './pause.ts';
-import { continueRefusals, identityOf } from './prepare.ts';
+import { continueRefusals, identityOf, olderRuns } from './prepare.ts';
 import { planInForce } from './standing.ts';
 import { checkWinner } from './winner.ts';
 
@@ -105,7 +105,15 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   const elsewhere = openElsewhere(plan, ledger);
   const paused = pausedWarning(ledger?.pauseOf(identityOf(plan)));
   const sample = sampled === undefined ? [] : [sampled];
-  const said = [...sample, ...plan.warnings, ...suppressions.warnings, ...paused, ...(reached?.warnings ?? [])];
+  const older = ledger === null ? [] : olderRuns(ledger, plan);
+  const said = [
+    ...sample,
+    ...plan.warnings,
+    ...older,
+    ...suppressions.warnings,
+    ...paused,
+    ...(reached?.warnings ?? []),
+  ];
   const previewer = createPreviewer(plan.recipientsPerRequest, expand);
   async function* batches(): AsyncGenerator<readonly Previewed[]> {
     const stream = decisions(plan, view);

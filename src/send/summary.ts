@@ -36,6 +36,7 @@ export function summarise(
     ...(run.commits.length === 0 ? {} : { commits: run.commits }),
     inputs: run.inputs.map(({ role, file, sha256 }) => ({ role, file, sha256 })),
     ...(run.purgedAtMs === null ? {} : { purgedAt: iso(run.purgedAtMs) }),
+    ...(run.closedAtMs === null ? {} : { closedAt: iso(run.closedAtMs) }),
     ...acceptedIn(run),
     ...openingOf(run.figures),
     ...(pause === null ? {} : { paused: reportedPause(pause) }),

@@ -1,24 +1,29 @@
 import type { Command } from 'commander';
 import type { Commit, Report } from '../../model.ts';
+import { closeRun } from '../../operations/close-run.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { projectHere, withLedger } from '../../operations/project.ts';
+import { projectHere, sayLedger, withLedger } from '../../operations/project.ts';
 import { summaries } from '../../operations/report.ts';
 import { budgetRecord, budgetsNow, budgetText } from '../../plan/budget.ts';
 import { pauseText, reportedPause } from '../../report/pause-words.ts';
-import { instant, number } from '../../report/words.ts';
-import { jsonText, safeLine } from '../../util/escape.ts';
+import { countOf, instant, number } from '../../report/words.ts';
+import { jsonText, safeLine, shellWord } from '../../util/escape.ts';
 import { type Column, table } from '../../util/table.ts';
 import { addExamples, addFormat, addLedger } from '../shared/options.ts';
+import { askYes } from '../shared/prompt.ts';
 
 export function configure(command: Command, context: CommandContext): void {
-  command.option('--commit [hash]', 'show the commits; with a hash or its beginning only the runs from that commit');
-  addLedger(addFormat(command, ['text', 'json']));
+  const list = command.command('list', { isDefault: true }).description('Shows the runs, last active first.');
+  list.option('--commit [hash]', 'show the commits; with a hash or its beginning only the runs from that commit');
+  addLedger(addFormat(list, ['text', 'json']));
+  configureClose(command, context);
   addExamples(command, [
     ['handbill runs', 'a table, last active first'],
     ['handbill runs --commit 1a2b3c4', 'what was sent from this commit'],
     ['handbill runs --format json', 'the summary of every run, for scripts'],
+    ['handbill runs close spring-sale-1a2b3c4d', 'sends nothing more of this run'],
   ]);
-  command.action(async (given: RunsFlags) => {
+  list.action(async (given: RunsFlags) => {
     const reading = await projectHere(context, given.ledger);
     await withLedger(reading, context, async (ledger) => {
       const runs = summaries(ledger, typeof given.commit === 'string' ? given.commit : undefined);
@@ -33,6 +38,55 @@ export function configure(command: Command, context: CommandContext): void {
       );
     });
   });
+}
+
+function configureClose(command: Command, context: CommandContext): void {
+  const close = command
+    .command('close')
+    .argument('<run>', 'id of the run, or name of a campaign that has one run only')
+    .description(
+      'Ends a run for good: those who were not sent to are skipped (closed), and no start continues it. Those in doubt stay so.',
+    )
+    .option('--yes', 'close it without asking')
+    .option('-q, --quiet', 'print nothing when all is well');
+  addLedger(close).action(async (run: string, given: CloseFlags) => {
+    const { skipped, report } = await closeRun(run, {
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
+      confirm: async (asked) => {
+        if (given.yes === true) return true;
+        const { pending, deferred } = asked.totals;
+        context.err(
+          `${closeText(asked, `is ${asked.state}`)} ${countOf(pending + deferred, 'recipient')} will be skipped.\n`,
+        );
+        return await askYes('Type "yes" to close it', context);
+      },
+    });
+    const { totals } = report;
+    const isClosed = report.closedAt !== undefined;
+    if (given.quiet === true) return;
+    const doubts =
+      totals.inDoubt === 0
+        ? ''
+        : ` ${number(totals.inDoubt)} in doubt stay so: handbill doubt list ${shellWord(report.run)}`;
+    const what = isClosed
+      ? `is closed: ${countOf(skipped, 'recipient')} skipped just now`
+      : 'is finished: nothing is left to close';
+    await context.out(`${closeText(report, what)}${doubts}\n`);
+    await sayLedger(context, given.ledger);
+  });
+}
+
+interface CloseFlags {
+  readonly ledger?: string;
+  readonly yes?: true;
+  readonly quiet?: true;
+}
+
+function closeText({ run, environment, occurrence }: Report, what: string): string {
+  return safeLine(`The run ${run} (${environment}, ${occurrence}) ${what}.`);
 }
 
 interface RunsFlags {

@@ -8,7 +8,7 @@ import { acceptedBase } from '../../report/variants.ts';
 import {
   acceptedWords,
   OUTCOME_WORDS,
-  purgedWords,
+  overWords,
   STATE_WORDS,
   uncountedWords,
   WORST_FIRST,
@@ -31,7 +31,7 @@ export function headerOf(report: Report, options: ReportPageOptions): Html {
   return html`<header>
 <h1>${campaign}</h1>
 <p class="run">${environment} · ${ISO_DAY.test(occurrence) ? timeOf(occurrence, formats) : occurrence} <span class="state ${toneClass(STATE_TONES[state])}">${STATE_WORDS[state].replace(/^(?:is|was) /, '')}</span></p>
-<p class="soft">Run ${report.run}. Started ${timeOf(startedAt, formats)}${took}. ${[...purgedWords(report.purgedAt, formats), ...acceptedWords(report.acceptedList)].join(' ')}</p>
+<p class="soft">Run ${report.run}. Started ${timeOf(startedAt, formats)}${took}. ${[...overWords(report, formats), ...acceptedWords(report.acceptedList)].join(' ')}</p>
 </header>
 ${glance(report, options)}`;
 }

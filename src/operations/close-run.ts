@@ -1,0 +1,52 @@
+import { problem, refuse } from '../errors.ts';
+import type { Report } from '../model.ts';
+import { locked, lockRun } from '../send/run-lock.ts';
+import { summarise } from '../send/summary.ts';
+import { oneRun } from './doubt.ts';
+import { asker, type Confirm, type ProjectOptions, resolveOptions } from './options.ts';
+import { projectHere, withLedger } from './project.ts';
+import { nameInLedger } from './report.ts';
+
+/** How a run is closed. */
+export interface CloseRunOptions extends ProjectOptions {
+  /** Asked with the run as it is, before anything changes. Default: no, and nothing is closed. */
+  readonly confirm?: Confirm<Report>;
+}
+
+/** What was closed. */
+export interface CloseRunResult {
+  /** Recipients that were pending or deferred, and are skipped (`closed`) now. */
+  readonly skipped: number;
+  /** The run as it is now; recipients in doubt stay so. */
+  readonly report: Report;
+}
+
+/**
+ * `handbill runs close`: ends a run for good. Recipients that were not sent to are skipped (`closed`), and no start
+ * continues the run. A run that is finished or closed stays as it is.
+ *
+ * @param run - id of the run, or name of a campaign that has one run only
+ * @throws HandbillError exit 2 (`run-not-found`, `run-ambiguous`, `not-confirmed`), 6 (another process holds this run), 7 (ledger)
+ */
+export async function closeRun(run: string, options: CloseRunOptions = {}): Promise<CloseRunResult> {
+  const resolved = resolveOptions(options);
+  const reading = await projectHere(resolved, resolved.ledger);
+  const { found, report } = await withLedger(reading, resolved, async (ledger) => {
+    const one = oneRun(ledger, (await nameInLedger(run, ledger, reading)) ?? run);
+    if (ledger.isHeld(one)) throw locked(ledger, one);
+    return { found: one, report: summarise(ledger, one) };
+  });
+  if (found.state === 'finished' || found.purgedAtMs !== null) return { skipped: 0, report };
+  if (!(await asker(options.confirm)(report))) {
+    const hint = 'Without a terminal, add --yes.';
+    throw refuse(problem('not-confirmed', `${found.id} was not closed: it was not confirmed.`, { hint }));
+  }
+  using held = lockRun(reading.project, found, resolved.now());
+  const before = closedIn(report);
+  const after = summarise(held.ledger, held.ledger.closeRun(found, resolved.now()));
+  return { skipped: closedIn(after) - before, report: after };
+}
+
+function closedIn({ reasons }: Report): number {
+  return reasons['skipped']?.['closed'] ?? 0;
+}
