@@ -217,7 +217,7 @@ function refusalsOf(run: RunRecord, outcomes: readonly Outcome[]) {
   const { id, name: campaign, environment, occurrence, state } = run;
   if (state !== 'finished') {
     const message = `The run ${id} (${campaign}, ${environment}, ${occurrence}) is not finished and has the person: it could send to them again. Nothing was erased.`;
-    const hint = `Send it to its end (handbill send ${campaign} --env ${environment}), or send nothing more of it: handbill runs close ${id}`;
+    const hint = `Send it to its end (handbill send ${campaign} --env ${environment}), close it (handbill runs close ${id}), or give it up: handbill purge --older-than 1s --with-open --campaign ${campaign} --env ${environment} takes all personal data out of the campaign's runs.`;
     return [problem('run-open', message, { hint })];
   }
   if (!outcomes.some(({ outcome }) => outcome === 'in-doubt')) return [];

@@ -36,6 +36,7 @@ describe('a new list', () => {
       commits: [],
       isCounted: true,
       purgedAtMs: null,
+      closedAtMs: null,
       topic: null,
       name: HELLO.campaign,
       figures: null,

@@ -162,6 +162,7 @@ describe('schemas/report.schema.json', () => {
     const winner = { variant: 'A', by: 'read', why: 'tie', minimum: 1, shares: [{ name: 'A', part: 1, whole: 2 }] };
     const times = {
       purgedAt: RUN.startedAt,
+      closedAt: RUN.startedAt,
       acceptedList: ['The list has 4 recipients.'],
       opensAt: RUN.startedAt,
       paused: { environment: 'test', campaign: null, reason: 'wrong prices', who: 'ann@ops-1', since: RUN.startedAt },

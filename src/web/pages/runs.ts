@@ -14,7 +14,6 @@ import {
   deliveryBase,
   inputFacts,
   OUTCOME_WORDS,
-  overWords,
   repliesText,
   uncountedWords,
   unmatchedLines,
@@ -307,12 +306,14 @@ function saidOf({ formats }: View, report: Report): string {
 }
 
 function head({ formats }: View, { report, perSecond }: RunData): Html {
-  const { run, environment, state, startedAt, finishedAt, totals: of } = report;
+  const { run, environment, state, startedAt, finishedAt, purgedAt, closedAt, totals: of } = report;
   return html`${crumbs([['Runs', '/']], run)}
 <div class="head"><h1>${report.campaign}</h1>${stateMark(state)}<form class="actions" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p></div>
 <p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${took(formats, startedAt, finishedAt)})`}</p>
 ${state === 'running' ? progress(formats, of, perSecond) : null}
-${[...overWords(report), ...acceptedWords(report.acceptedList)].map((words) => html`<p>${words}</p>`)}`;
+${closedAt === undefined ? null : html`<p>A person closed this run on ${formats.time(closedAt)}: it sends nothing more.</p>`}
+${purgedAt === undefined ? null : html`<p>Personal data was taken out of this run on ${formats.time(purgedAt)}.</p>`}
+${acceptedWords(report.acceptedList).map((words) => html`<p>${words}</p>`)}`;
 }
 
 function took(formats: View['formats'], startedAt: string, finishedAt: string): string {
