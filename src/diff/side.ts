@@ -170,11 +170,12 @@ export async function chooseLists(
   };
   const hasSample = old.sample !== null || now.sample !== null;
   const notes: string[] = [];
+  const isSame = old.state === now.state && old.shown === now.shown;
   for (const [found, other, name, otherName] of [
     [old, now, names[0], names[1]],
     [now, old, names[1], names[0]],
   ] as const) {
-    if (found.state === 'here') continue;
+    if (found.state === 'here' || (isSame && found === now)) continue;
     const what = found.state === 'absent' ? 'is not there' : 'is only a pointer of Git LFS';
     const then =
       other.state === 'here' && other.path !== null
@@ -182,7 +183,9 @@ export async function chooseLists(
         : hasSample
           ? ': the sample is read in its place, and recipients are not compared.'
           : ': recipients, parts and cost are not compared.';
-    notes.push(`The list ${found.shown} ${what} (${name})${then}${found.state === 'absent' ? '' : ` ${LFS_HINT}`}`);
+    notes.push(
+      `The list ${found.shown} ${what} (${isSame ? `${name}, ${otherName}` : name})${then}${found.state === 'absent' ? '' : ` ${LFS_HINT}`}`,
+    );
   }
   return {
     before: chosen(old, now),

@@ -164,3 +164,43 @@ test('text that a terminal would obey is shown', () => {
     expect(text).toMatch(/^[\n\x20-\x7e\u00a0-\u2027\u202f-\uffff]*$/);
   }
 });
+
+describe('a partial that several campaigns include', () => {
+  const campaign = (name: string) => `name: ${name}
+channel: sms
+from: Riverside
+template: { text: "Hi {{name}}. {{> foot}}" }
+variants: [{ name: a, weight: 50 }, { name: b, weight: 50, template: { text: "Hello {{name}}. {{> foot}}" } }]
+recipients: people.csv
+`;
+
+  it('is shown in the first of them, and named in the others', async () => {
+    const files = ['one', 'two', 'three'].map((name) => [`campaigns/${name}/campaign.yaml`, campaign(name)] as const);
+    const lists = ['one', 'two', 'three'].map(
+      (name) =>
+        [
+          `campaigns/${name}/people.csv`,
+          `msisdn,name\n${Array.from({ length: 20 }, (_, n) => `+4474001234${10 + n},P${n}\n`).join('')}`,
+        ] as const,
+    );
+    using repository = createRepository({
+      'handbill.yaml': 'partials: partials\n',
+      'partials/foot.hbs': 'Call us on 0161 496 0001.',
+      ...Object.fromEntries([...files, ...lists]),
+    });
+    repository.write({
+      'partials/foot.hbs': 'Call us on 0161 496 0002.',
+      'campaigns/two/campaign.yaml': campaign('two').replace('Hi ', 'Dear '),
+    });
+    const diff = await repository.diff('HEAD');
+    const text = diffText(diff);
+    expect(text.match(/partials\.foot: Call us on/g)).toHaveLength(1);
+    expect(text.match(/partials\.foot: as in one, above/g)?.length).toBeGreaterThanOrEqual(2);
+    expect(text).toContain('[-Hi-]{+Dear+}');
+    const markdown = diffMarkdown(diff);
+    expect(markdown.match(/Call us on/g)).toHaveLength(1);
+    expect(markdown).toContain('as in one, above');
+    // Programs get every change where it is.
+    expect(JSON.stringify(diff).match(/Call us on/g)?.length).toBeGreaterThanOrEqual(3);
+  });
+});

@@ -16,6 +16,7 @@ import {
   recipientsWords,
   ruleWords,
   titleOf,
+  withoutRepeats,
 } from './words.ts';
 
 /** GitHub accepts comments of 65,536 characters; the rest is room for the end of the text. */
@@ -36,7 +37,8 @@ export function diffMarkdown(diff: Diff): string {
     fitted.add(row(['---', '--:', '--:', '--:', '--:', '--:', '--:']));
     for (const campaign of diff.campaigns) fitted.add(overviewRow(campaign));
   }
-  for (const campaign of diff.campaigns) details(fitted, titleOf(campaign), campaignPieces(campaign, diff));
+  for (const campaign of withoutRepeats(diff).campaigns)
+    details(fitted, titleOf(campaign), campaignPieces(campaign, diff));
   if (diff.project.length > 0) details(fitted, 'handbill.yaml', ruleTable(diff.project));
   if (diff.unchanged.length > 0) fitted.add(`\nUnchanged: ${diff.unchanged.map(code).join(', ')}\n`);
   return fitted.text(

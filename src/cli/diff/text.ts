@@ -15,6 +15,7 @@ import {
   recipientsWords,
   ruleWords,
   titleOf,
+  withoutRepeats,
 } from './words.ts';
 
 /** A label in front of its first line; the lines below hang under it. */
@@ -24,7 +25,8 @@ type Block = readonly [label: string, lines: readonly string[]];
 export function diffText(diff: Diff): string {
   const parts = [`${safeLine(headline(diff))}\n`];
   if (isEmpty(diff)) parts.push(`${NOTHING}\n`);
-  for (const campaign of diff.campaigns) parts.push(section(titleOf(campaign), campaignBlocks(campaign, diff)));
+  for (const campaign of withoutRepeats(diff).campaigns)
+    parts.push(section(titleOf(campaign), campaignBlocks(campaign, diff)));
   if (diff.project.length > 0) parts.push(section('handbill.yaml', [['rules', diff.project.map(ruleLine)]]));
   if (diff.unchanged.length > 0) parts.push(`${safeLine(`Unchanged: ${diff.unchanged.join(', ')}`)}\n`);
   parts.push(...diff.notes.map((note) => `${safeLine(note)}\n`));

@@ -9,6 +9,7 @@ import type {
   RecipientsDiff,
   RuleChange,
   SideName,
+  TemplateChange,
   TextGroup,
 } from '../../diff/result.ts';
 import { type CostRange, listCostText } from '../../plan/estimate.ts';
@@ -148,6 +149,27 @@ const NO_RECIPIENT = 'No recipient on the list gets this change';
 
 export function ruleWords({ before, after }: RuleChange): readonly [before: string, after: string] {
   return [before ?? '(not set)', after ?? '(not set)'];
+}
+
+/** The diff with each change of a text once: a partial that many campaigns include changes all of them in the same way. */
+export function withoutRepeats(diff: Diff): Diff {
+  const first = new Map<string, string>();
+  const once = (campaign: CampaignDiff, change: TemplateChange): TemplateChange => {
+    const id = JSON.stringify(change);
+    const name = first.get(id);
+    if (name === undefined) first.set(id, campaign.name);
+    return name === undefined
+      ? change
+      : { ...change, shape: name === campaign.name ? 'as above' : `as in ${name}, above` };
+  };
+  const campaigns = diff.campaigns.map((campaign) => {
+    const groups = campaign.texts.groups.map((group) => ({
+      ...group,
+      templates: group.templates.map((change) => once(campaign, change)),
+    }));
+    return { ...campaign, texts: { ...campaign.texts, groups } };
+  });
+  return { ...diff, campaigns };
 }
 
 /** What is wrong with a side, or null. */

@@ -1,18 +1,20 @@
 import type { Command } from 'commander';
 import { checkApprovers } from '../../approval/approver-faults.ts';
 import { problem, refuse } from '../../errors.ts';
-import type { Allowable, Environment } from '../../model.ts';
+import type { Allowable, Environment, Project } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { makePlan, makeStanding, PLANNABLE, signPlan, toText } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project.ts';
 import { costText, doneText, laterText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
+import { createFormats } from '../../report/formats.ts';
 import { countOf } from '../../report/words.ts';
 import { judgePlan } from '../../send/approved.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
 import { utcText } from '../../util/time.ts';
+import { estimateFacts, factLines } from '../../web/preview/facts.ts';
 import {
   addAllow,
   addExamples,
@@ -50,7 +52,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--standing', STANDING)
     .option('--until <day>', UNTIL)
     .option('--sign [key]', 'sign it with this SSH key, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
-    .option('-o, --output <file>', 'write the plan here; without it, to stdout')
+    .option('-o, --output <file>', 'write the plan here (without it, to a pipe; a terminal shows its figures)')
     .option('--quiet', 'print nothing when all is well');
   addAllow(command, PLANNABLE);
   addExamples(addLedger(command), [
@@ -87,7 +89,9 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   const signing = { interactive, onSaid: context.err, ...(typeof flags.sign === 'string' ? { key: flags.sign } : {}) };
   const unknown = flags.sign === undefined ? [] : await checkApprovers(project, environment);
   const plan = flags.sign === undefined ? planFile : (await signPlan(planFile, signing, { cwd, env, now })).plan;
-  await writeResult([toText(plan)], flags, context);
+  // A terminal gets what a person reads of a plan; only a file or a program can use the plan itself.
+  const isShown = flags.output === undefined && context.outIsTerminal === true;
+  await writeResult([isShown ? shown(plan, project) : toText(plan)], flags, context);
   if (warnings.length > 0 && flags.quiet !== true) {
     context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
   }
@@ -98,6 +102,16 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   }
   if (flags.output === undefined || flags.quiet === true) return;
   context.err(`${summary(plan, environment, flags.output)}\n`);
+}
+
+function shown(planFile: AnyPlanFile, { locale, timeZone }: Project): string {
+  const { campaign, environment } = planFile;
+  const of = isStanding(planFile) ? `every occurrence until ${planFile.standing.until} (UTC)` : planFile.occurrence;
+  const facts = isStanding(planFile)
+    ? ''
+    : factLines(estimateFacts(planFile.estimate, createFormats(locale, timeZone)));
+  const head = safeLine(`Plan of ${campaign.name} (${of}), environment ${environment}`);
+  return `${head}\n\n${facts}\nNothing was written: add -o FILE to approve it or to send it.\n`;
 }
 
 type StandingFlags = PlanFlags & { readonly standing: true; readonly until: string };
@@ -142,6 +156,7 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
     return safeLine(`Planned: every occurrence until ${until} (UTC). ${nextStep(planFile, environment, file)}`);
   }
   const { estimate } = planFile;
+  const skipped = Object.entries(estimate.skipped).map(([reason, count]) => `${count} ${reason}`);
   const later = laterText(estimate);
   const recipients = `${countOf(estimate.send, 'recipient')}${later}`;
   const facts = [recipients, listPartsText(estimate), costText(estimate)].filter((fact) => fact !== null);
@@ -153,7 +168,9 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
   // Of those who wait for a window, others would wait at another time.
   const isOfHour = estimate.deferred['outside-window'] !== undefined;
   const at = isOfHour ? ` at ${utcText(Date.parse(planFile.plannedAt), 'minute')}` : '';
-  return safeLine(`Planned${at}: ${said}${done === null ? '' : `; done before: ${done}`}.${finished} ${next}`);
+  return safeLine(
+    `Planned${at}: ${said}${done === null ? '' : `; done before: ${done}`}${skipped.length === 0 ? '' : `; skipped: ${skipped.join(', ')}`}.${finished} ${next}`,
+  );
 }
 
 function nextStep(planFile: AnyPlanFile, { approval }: Environment, file: string): string {

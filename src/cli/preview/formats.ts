@@ -6,7 +6,7 @@ import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
 import { changedText, countOf } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { iso } from '../../util/time.ts';
-import { previewFacts } from '../../web/preview/facts.ts';
+import { factLines, previewFacts } from '../../web/preview/facts.ts';
 
 export const PREVIEW_FORMATS = ['text', 'json', 'jsonl', 'html'] as const;
 export type PreviewFormat = (typeof PREVIEW_FORMATS)[number];
@@ -180,7 +180,7 @@ async function* writeText(preview: PreviewRows, choice: PreviewChoice): AsyncGen
   if (shown < estimate.rows && choice.key === null && choice.line === null) {
     yield `… and ${countOf(estimate.rows - shown, 'more row')} (--limit N, or --format jsonl for all)\n\n`;
   }
-  yield summary(preview);
+  yield factLines(previewFacts(preview));
 }
 
 /** One row: a line of facts, then the message as the recipient reads it. */
@@ -246,10 +246,4 @@ function indented(text: string): string {
     .split('\n')
     .map((line) => `           | ${line}`)
     .join('\n');
-}
-
-function summary(preview: PreviewRows): string {
-  return previewFacts(preview)
-    .map(([name, value]) => `${name.padEnd(10)}${value}\n`)
-    .join('');
 }

@@ -1,5 +1,5 @@
 import type { WinnerState } from '../../model.ts';
-import { canaryText, costText, doneText, fallbackText, listPartsText } from '../../plan/estimate.ts';
+import { canaryText, costText, doneText, type Estimate, fallbackText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import type { PreviewRows } from '../../plan/previewed.ts';
 import type { Formats } from '../../report/formats.ts';
@@ -7,41 +7,62 @@ import { winnerWords } from '../../report/variants-text.ts';
 import { safeLine } from '../../util/escape.ts';
 import { iso } from '../../util/time.ts';
 
+/** What a preview says beside its figures, by the name of the fact. */
+type MoreFacts = Partial<Record<'topic' | 'list' | 'as of' | 'requests' | 'in steps' | 'winner' | 'at', string | null>>;
+
 /** What the whole list comes to, as names and figures for people; once all rows were read. */
 export function previewFacts(preview: PreviewRows): readonly (readonly [name: string, value: string])[] {
-  const { estimate } = preview.result();
-  const { formats } = preview;
+  const { formats, plan } = preview;
+  const { topic, recipients, send } = plan.campaign;
+  return estimateFacts(preview.result().estimate, formats, {
+    topic,
+    list: recipients.sampled?.message ?? null,
+    'as of': plan.day === null ? null : `${plan.day.text} (${plan.day.timeZone})`,
+    requests: requestsText(preview),
+    'in steps': canaryText(send.canary, formats),
+    winner: winnerText(preview.winner, formats),
+    at: send.window === null ? null : formats.instant(preview.at),
+  });
+}
+
+/** What a list comes to, as names and figures for people, with what else there is to say in its place. */
+export function estimateFacts(
+  estimate: Estimate,
+  formats: Formats,
+  more: MoreFacts = {},
+): readonly (readonly [name: string, value: string])[] {
   const { number } = formats;
-  const { sampled } = preview.plan.campaign.recipients;
-  const { day } = preview.plan;
-  const skipped = Object.entries(estimate.skipped).map(([reason, count]) => `${number(count)} ${reason}`);
-  const rows: readonly (readonly [string, string | null])[] = [
-    ['topic', preview.plan.campaign.topic],
+  const rows: readonly (readonly [string, string | null | undefined])[] = [
+    ['topic', more.topic],
     ['rows', number(estimate.rows)],
-    ['list', sampled === undefined ? null : sampled.message],
-    ['as of', day === null ? null : `${day.text} (${day.timeZone})`],
+    ['list', more.list],
+    ['as of', more['as of']],
     ['to send', [number(estimate.send), listPartsText(estimate, formats)].filter((fact) => fact !== null).join(', ')],
-    ['requests', requestsText(preview)],
+    ['requests', more.requests],
     ['cost', costText(estimate, formats)],
     ['fallback', fallbackText(estimate, formats)],
-    ['in steps', canaryText(preview.plan.campaign.send.canary, formats)],
-    ['variants', Object.keys(estimate.variants).length === 0 ? null : counted(estimate.variants, formats)],
-    ['winner', winnerText(preview.winner, formats)],
-    ['deferred', Object.keys(estimate.deferred).length === 0 ? null : counted(estimate.deferred, formats)],
-    ['at', preview.plan.campaign.send.window === null ? null : formats.instant(preview.at)],
+    ['in steps', more['in steps']],
+    ['variants', counted(estimate.variants, formats)],
+    ['winner', more.winner],
+    ['deferred', counted(estimate.deferred, formats)],
+    ['at', more.at],
     ['opens', estimate.opensAt === undefined ? null : formats.instant(estimate.opensAt)],
     ['finished', forecastText(estimate, formats)],
-    ['skipped', skipped.length === 0 ? null : skipped.join(', ')],
+    ['skipped', counted(estimate.skipped, formats)],
     ['done', doneText(estimate, formats)],
     ['invalid', estimate.invalid === 0 ? null : number(estimate.invalid)],
   ];
-  return rows.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+  return rows.flatMap(([name, value]) => (value === null || value === undefined ? [] : [[name, value] as const]));
 }
 
-function counted(counts: Readonly<Record<string, number>>, { number }: Formats): string {
-  return Object.entries(counts)
-    .map(([name, count]) => `${number(count)} ${safeLine(name)}`)
-    .join(', ');
+/** A line for each fact, their values one below the other. */
+export function factLines(facts: ReturnType<typeof estimateFacts>): string {
+  return facts.map(([name, value]) => `${name.padEnd(10)}${value}\n`).join('');
+}
+
+function counted(counts: Readonly<Record<string, number>>, { number }: Formats): string | null {
+  const said = Object.entries(counts).map(([name, count]) => `${number(count)} ${safeLine(name)}`);
+  return said.length === 0 ? null : said.join(', ');
 }
 
 /** Only where the campaign asks for more than one recipient in a request. */
