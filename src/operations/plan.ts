@@ -28,7 +28,7 @@ import {
 } from '../plan/plan-file.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
-import { canonical } from '../plan/settings.ts';
+import { canonical, suppressionsInput } from '../plan/settings.ts';
 import { timeFaults } from '../plan/standing.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import {
@@ -213,7 +213,7 @@ async function compilePlan(
     ),
     plannedAt: new Date(now()).toISOString(),
     commit: commitIn(provenance),
-    inputs,
+    inputs: [...inputs, suppressionsInput(campaign)],
     estimate,
   });
   const paused = pausedWarning(before.ledger?.pauseOf(identity));

@@ -232,13 +232,21 @@ export function changedInputs(
     .map(({ input, what }) => changed(input, what, since));
 }
 
-const ONE_OF_ITS_KIND: ReadonlySet<InputFile['role']> = new Set(['settings', 'recipients', 'day', 'fence', 'guards']);
+const ONE_OF_ITS_KIND: ReadonlySet<InputFile['role']> = new Set([
+  'settings',
+  'recipients',
+  'day',
+  'fence',
+  'guards',
+  'suppressions',
+]);
 
 const NAMES: Readonly<Partial<Record<InputFile['role'], string>>> = {
   settings: 'A setting of the environment or the project',
   recipients: 'The list',
   fence: 'The addresses of `only`',
   redirect: 'The address of `redirect`',
+  suppressions: 'The lists that `suppressions` names',
   guards: 'A limit, or a rule about who is sent to and when,',
 };
 

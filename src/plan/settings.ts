@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
+import { relative, sep } from 'node:path';
 import type { Campaign, Environment, InputFile, SourceText, Variables } from '../model.ts';
 import { isText } from './workshop.ts';
 
 /**
  * What decides about a message in addition to files: the defaults that the project gave and the environment's address and
- * `wire`. Pace (rate, concurrency, attempts, timeout), prices and suppressions are left out: they may change between
+ * `wire`. Pace (rate, concurrency, attempts, timeout), prices and suppressions (see below) are left out: they may change between
  * two starts of a run without changing what anyone receives.
  */
 export function settingsInput(campaign: Campaign, environment: Environment): InputFile {
@@ -57,6 +58,15 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
     },
   };
   return { role: 'settings', file: campaign.project.file ?? campaign.file, sha256: digest(settings) };
+}
+
+/**
+ * The names of the suppression lists, which a plan seals: a list that is left out later would send to people who have
+ * opted out. What the lists hold may change.
+ */
+export function suppressionsInput({ suppressions, project, file }: Campaign): InputFile {
+  const names = suppressions.map(({ path }) => relative(project.root, path).split(sep).join('/'));
+  return { role: 'suppressions', file: project.file ?? file, sha256: digest(names.sort()) };
 }
 
 /** The given settings, from any place. */

@@ -9,7 +9,7 @@ import { unitsOf } from '../util/units.ts';
 import { openFence } from './fence.ts';
 import type { Plan } from './plan.ts';
 import type { StandingPlan } from './plan-file.ts';
-import { canonical, settingsInput } from './settings.ts';
+import { canonical, settingsInput, suppressionsInput } from './settings.ts';
 
 /**
  * What a standing plan seals: all inputs of a plan but the list and the day, and the guards of each run. The guards may
@@ -20,7 +20,8 @@ export function sealedInputs({
   environment,
   inputs,
 }: Pick<Plan, 'campaign' | 'environment' | 'inputs'>): readonly InputFile[] {
-  return [...inputs.filter(({ role }) => role !== 'day' && role !== 'recipients'), guardsInput(campaign, environment)];
+  const kept = inputs.filter(({ role }) => role !== 'day' && role !== 'recipients');
+  return [...kept, guardsInput(campaign, environment), suppressionsInput(campaign)];
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   type StandingPlan,
   signedBytes,
 } from '../plan/plan-file.ts';
+import { suppressionsInput } from '../plan/settings.ts';
 import { againHint, leaveHint, sealedInputs, timeFaults } from '../plan/standing.ts';
 import { hashList } from '../recipients/read.ts';
 import { sendCommand } from '../report/next-steps.ts';
@@ -111,7 +112,11 @@ export async function refuseOtherInputs(
   if (others.length > 0) throw refuse(...others);
   if (isStanding(planFile)) return refuseOtherSeal(planFile, sealedInputs(plan));
   const list = await hashList(plan.campaign.recipients);
-  const changes = changedInputs(planFile.inputs, [...plan.inputs, listInput(plan, list)], 'the plan was made');
+  const changes = changedInputs(
+    planFile.inputs,
+    [...plan.inputs, suppressionsInput(plan.campaign), listInput(plan, list)],
+    'the plan was made',
+  );
   if (changes.length === 0) return;
   throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
 }

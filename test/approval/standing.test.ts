@@ -257,6 +257,41 @@ describe('a standing approval', () => {
     expect(received()).toBe(1);
   });
 
+  it('seals which suppression lists are named, and not what they hold', async () => {
+    const others = known;
+    known = null;
+    project.write('opt.csv', 'msisdn\n+447700900001\n');
+    project.write('handbill.yaml', `${projectFile()}suppressions: opt.csv\n`);
+    await approved();
+    known = others;
+    project.write('more.csv', 'msisdn\n+447700900009\n');
+    for (const lists of ['', 'suppressions: more.csv\n', 'suppressions: [opt.csv, more.csv]\n']) {
+      project.write('handbill.yaml', projectFile() + lists);
+      const refused = await due();
+      expect(refused).toMatchObject({ status: 2 });
+      expect(refused.stderr).toContain('The lists that `suppressions` names changed since it was approved');
+    }
+    expect(received()).toBe(0);
+    project.write('handbill.yaml', `${projectFile()}suppressions: ./opt.csv\n`);
+    project.write('opt.csv', 'msisdn\n+447700900009\n');
+    const sent = await due();
+    expect(sent, sent.stderr).toMatchObject({ status: 0 });
+    expect(received()).toBe(2);
+  });
+
+  it('is as a plan of one occurrence is: it seals the names of suppression lists', async () => {
+    project.write('opt.csv', 'msisdn\n+447700900001\n');
+    project.write('handbill.yaml', `${projectFile()}suppressions: opt.csv\n`);
+    const made = await run('plan', 'nightly', '--env', 'sandbox', '--occurrence', 'x', '-o', 'p.json');
+    expect(made, made.stderr).toMatchObject({ status: 0 });
+    project.write('handbill.yaml', projectFile());
+    const refused = await run('send', '--plan', 'p.json', '--yes');
+    expect(refused).toMatchObject({ status: 2 });
+    expect(refused.stderr).toContain('The lists that `suppressions` names changed since the plan was made');
+    project.write('handbill.yaml', `${projectFile()}suppressions: opt.csv\n`);
+    expect(await run('send', '--plan', 'p.json', '--yes')).toMatchObject({ status: 0 });
+  });
+
   it('warns in the last week, as long as it counts', async () => {
     await approved();
     const ends = `The standing approval of nightly for production ends with ${UNTIL} (UTC).`;
