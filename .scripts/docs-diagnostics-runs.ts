@@ -202,7 +202,7 @@ export const RUNS = {
   clock: {
     cause:
       'The clock is before the newest entry of the ledger: it was set back, or the ledger comes from another machine.',
-    fix: 'Set the clock (`timedatectl`), and give the command again.',
+    fix: 'Set the clock (`timedatectl`), and give the command again. If the clock is right, it was wrong when that entry was written: no option passes over it, because windows, caps and waits are counted from these times. Reading commands work meanwhile; what sends or records works again from the time of that entry on.',
     example: { files: {}, first: ['send hello --limit 1'], run: 'send hello', laterHours: -2 },
   },
   'run-not-found': {

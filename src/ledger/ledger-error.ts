@@ -132,5 +132,7 @@ export function checkClock(
 ): void {
   if (nowMs >= newestMs - CLOCK_TOLERANCE_MS) return;
   const message = `The clock says ${iso(nowMs)}, but the ledger holds an entry of ${iso(newestMs)}.`;
-  throw refuse(problem('clock', message, { at: { file: path }, hint: 'Set the clock, then run it again.' }));
+  const hint =
+    'Set the clock, then run it again. If it is right, a wrong clock wrote that entry: handbill writes to this ledger again from that time on.';
+  throw refuse(problem('clock', message, { at: { file: path }, hint }));
 }
