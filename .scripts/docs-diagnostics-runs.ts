@@ -42,6 +42,12 @@ export const RUNS = {
     fix: 'Send the rest from the environment that began: `handbill send CAMPAIGN --env NAME`. On a terminal, the question before the send says who would get it again, and yes sends it. Without one: `send --allow sent-elsewhere`.',
     example: null,
   },
+  'other-provider': {
+    cause:
+      'An environment and one that stands in for it (`standsInFor`) share their runs. The last start of this run was made in the other one, so two providers would each have sent a part of it. No recipient gets it twice.',
+    fix: 'If the other provider cannot go on, take the run over: on a terminal, yes to the question does it; without one, `send --allow other-provider`. Later starts in this environment are not asked about. `due` never takes a run over.',
+    example: null,
+  },
   'former-name': {
     cause:
       '`name` was changed, or `id` was taken out. Under another id, all recipients would look new and get every occurrence again.',

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { eachChannel } from '../content/channels.ts';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 import type {
@@ -15,6 +16,7 @@ import type {
 import { checkBaseUrl } from '../util/base-url.ts';
 import { parsePointer, pointerTo } from '../util/json.ts';
 import { readSshKey } from '../util/ssh-key.ts';
+import { didYouMean } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
 import { durationMs, microsOf, ratePerSecond } from '../util/units.ts';
 import { checkCountry } from './check-values.ts';
@@ -40,19 +42,92 @@ export function readEnvironments(
   const environments = new Map<string, Environment>();
   const diagnostics: Diagnostic[] = [];
   const written = { [SANDBOX]: {}, ...file.environments } as Readonly<Record<string, Partial<EnvironmentFile>>>;
-  for (const [name, environment] of Object.entries(written)) {
+  // Those that stand in for another one come after it.
+  const inOrder = Object.entries(written).sort(([, a], [, b]) => Number(isStandIn(a)) - Number(isStandIn(b)));
+  for (const [name, environment] of inOrder) {
     const whereOf: WhereOf = (path) =>
       yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...path]));
     const report: Report = (path, code, message, hint) => {
       diagnostics.push(problem(code, message, { ...whereOf([path].flat()), hint }));
     };
-    const approval = name === SANDBOX ? null : readApproval(environment, folder, whereOf, report);
-    const git = readGitRule(environment, whereOf);
-    refuseFiles(environment.redirect, report);
-    const fence = readFence(environment, folder, whereOf);
-    environments.set(name, { ...readEnvironment(name, environment, folder, report), ...fence, approval, git });
+    const original = originalOf(name, written, environments, report);
+    const own = original === null ? environment : ownOf(name, environment, original, written, report);
+    const approval = name === SANDBOX ? null : readApproval(own, folder, whereOf, report);
+    const git = readGitRule(own, whereOf);
+    refuseFiles(own.redirect, report);
+    const fence = readFence(own, folder, whereOf);
+    const read = { ...readEnvironment(name, own, folder, report), ...fence, approval, git };
+    environments.set(name, original === null ? read : standIn(read, original));
   }
   return { environments, diagnostics };
+}
+
+function isStandIn({ standsInFor }: Partial<EnvironmentFile>): boolean {
+  return standsInFor !== undefined;
+}
+
+type Written = Readonly<Record<string, Partial<EnvironmentFile>>>;
+
+/** The environment that another one stands in for; null: for none, or for one that is refused. */
+function originalOf(
+  name: string,
+  written: Written,
+  environments: ReadonlyMap<string, Environment>,
+  report: Report,
+): Environment | null {
+  const asked = written[name]?.standsInFor;
+  if (asked === undefined) return null;
+  const refused = (message: string, hint: string): null => {
+    report('standsInFor', 'invalid-value', message, hint);
+    return null;
+  };
+  const original = Object.hasOwn(written, asked) ? written[asked] : undefined;
+  if (original === undefined) {
+    const known = Object.keys(written).filter((one) => one !== name && one !== SANDBOX);
+    const hint = didYouMean(asked, known).hint ?? 'Write the name of another environment of this file.';
+    report('standsInFor', 'unknown-environment', `There is no environment "${asked}" to stand in for.`, hint);
+    return null;
+  }
+  if (asked === name) return refused(`${name} cannot stand in for itself.`, 'Name the environment that it replaces.');
+  if (asked === SANDBOX) {
+    return refused('The sandbox sends to no real recipient: nothing stands in for it.', 'Leave "standsInFor" out.');
+  }
+  if (original.standsInFor === undefined) return environments.get(asked) ?? null;
+  const hint = `Name the environment that ${asked} stands in for.`;
+  return refused(`${asked} stands in for ${original.standsInFor}: ${name} cannot stand in for ${asked}.`, hint);
+}
+
+/** What a stand-in has from the environment that it stands in for: rules about who is sent to, and by whose leave. */
+const INHERITED = [
+  ...(['only', 'redirect', 'approvers', 'approvals', 'planners', 'standingApprovals', 'git', 'countries'] as const),
+  'budget' as const,
+];
+
+/** What is left to a stand-in: the inherited keys are refused where they say something else. */
+function ownOf(
+  name: string,
+  environment: Partial<EnvironmentFile>,
+  original: Environment,
+  written: Written,
+  report: Report,
+): Partial<EnvironmentFile> {
+  const own: Partial<Record<string, unknown>> = { ...environment };
+  for (const key of INHERITED) {
+    const value = environment[key];
+    if (value !== undefined && !isDeepStrictEqual(value, written[original.name]?.[key])) {
+      const message = `"${key}" of ${name} is not that of ${original.name}, which it stands in for.`;
+      report(key, 'invalid-value', message, `Leave it out: that of ${original.name} holds.`);
+    }
+    delete own[key];
+  }
+  return own;
+}
+
+function standIn(own: Environment, original: Environment): Environment {
+  const { name: identity, only, redirect, approval, git, countries, budget } = original;
+  const rates = [own.ratePerSecond, original.ratePerSecond].filter((rate) => rate !== null);
+  const ratePerSecond = rates.length === 0 ? null : Math.min(...rates);
+  return { ...own, identity, only, redirect, approval, git, countries, budget, ratePerSecond };
 }
 
 /** The addresses and files that fence an environment in. */
@@ -118,6 +193,7 @@ function readEnvironment(
   }
   return {
     name,
+    identity: name,
     url: name === SANDBOX ? SANDBOX_URL : urlOf(baseUrl, report),
     apiKey: name === SANDBOX || apiKey === undefined ? null : keySource(apiKey, folder),
     ratePerSecond: ratio,

@@ -228,6 +228,7 @@ export interface WebhookFile {
 export interface EnvironmentFile {
   readonly baseUrl: string;
   readonly apiKey: KeySource;
+  readonly standsInFor?: string;
   readonly rate?: string;
   readonly concurrency?: number;
   readonly proxy?: string;

@@ -48,7 +48,7 @@ export function commitStore(
   const checkUnder = suppressionCheck(connection);
   const claim = connection.statement(
     counting(
-      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
+      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, posted_from = ?8
       WHERE list = ?2 AND step = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
       AND attempts = coalesce(?6, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND COUNTS)`,
@@ -139,7 +139,7 @@ export function commitStore(
       reached === null &&
       (step > 0 || facts !== undefined
         ? steps.claim(run, list, request, now)
-        : claim(now, list, row, key, to, attempts ?? null, topicOf(run)) === 1);
+        : claim(now, list, row, key, to, attempts ?? null, topicOf(run), run.postedFrom) === 1);
     if (claimed) return 'claimed';
     // Another process may have moved the row before it could fall back. Then this step does not exist, and the result
     // is dropped.
@@ -221,7 +221,7 @@ export function commitStore(
     if (free.length > 0 && spending?.fitsAll(free) === false) return null;
     const cut = results.map((r) => (r.error === null ? r : { ...r, error: r.error.slice(0, ERROR_LENGTH) }));
     const inUse = held === null ? null : { worker: held.worker, shards: shardsOf(held, free) };
-    const done = many.commit(run.number, run.list, cut, free, suppressionForms(free, rules), now, inUse);
+    const done = many.commit(run, cut, free, suppressionForms(free, rules), now, inUse);
     if (done === null) return null;
     const { recorded, claimed } = done;
     if (spending !== null) {
@@ -390,7 +390,7 @@ function stepStore(connection: Connection): StepStore {
   // of step 0, even if a winner was chosen since.
   const claim = connection.statement(
     counting(
-      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2
+      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, posted_from = ?9
       WHERE list = ?3 AND step = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (step > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND COUNTS)`,
@@ -401,7 +401,7 @@ function stepStore(connection: Connection): StepStore {
   const claimWith = connection.statement(
     counting(
       `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel = ?8,
-      variant = CASE step WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
+      variant = CASE step WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12, posted_from = ?14
       WHERE list = ?3 AND step = ?4 AND row = ?5 AND state = 'pending' AND key = ?6
       AND (step > 0 OR attempts > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
@@ -425,8 +425,9 @@ function stepStore(connection: Connection): StepStore {
 
     claim(run, list, { row, step, to, key, attempts = null, facts }, now) {
       const topic = topicOf(run);
-      if (facts === undefined) return claim(now, to, list, step, row, key, attempts, topic) === 1;
-      return claimWith(now, to, list, step, row, key, attempts, ...columnsOf(facts, run), topic) === 1;
+      const last = [topic, run.postedFrom] as const;
+      if (facts === undefined) return claim(now, to, list, step, row, key, attempts, ...last) === 1;
+      return claimWith(now, to, list, step, row, key, attempts, ...columnsOf(facts, run), ...last) === 1;
     },
 
     begin(run, list, { row, step, next }) {

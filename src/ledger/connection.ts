@@ -92,8 +92,7 @@ export interface ManyRows {
    * @throws LedgerError, with everything undone
    */
   commit(
-    run: number,
-    list: number,
+    run: Pick<RunRecord, 'number' | 'list' | 'postedFrom'>,
     results: readonly ResultRecord[],
     claims: readonly ClaimRequest[],
     forms: SuppressionForms,

@@ -4,6 +4,7 @@ import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import type { Connection } from './connection.ts';
 import { lazily } from './connection.ts';
 import type { AnswerNames, FollowedMessage, Reach, ReachRules } from './ledger.ts';
+import { postedFromOf } from './reading.ts';
 import { type Cap, FELL_BACK, type RunIdentity } from './records.ts';
 
 /** A run whose rows are in the index. */
@@ -101,7 +102,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
       }
       return null;
     },
-    replyTo: (message, names) => rows.reply(own.environment, message, names),
+    replyTo: (message, names) => rows.reply(message.postedFrom ?? own.environment, message, names),
     cappedBy(to, key, caps) {
       const messages = find(to, key);
       for (const cap of caps) if (isUsedUp(messages, to, key, cap)) return cap;
@@ -481,7 +482,7 @@ function reachRows(connection: Connection): ReachRows {
       for (let step = 0; ; step++) {
         const said = query(FOLLOWED).get(list, step, row);
         if (said === undefined || (step === 0 && said[2] !== key)) return found;
-        const [state, reason, , address, channel, messageId, at, resend] = said;
+        const [state, reason, , address, channel, messageId, at, resend, postedFrom] = said;
         found = {
           row,
           state: String(state),
@@ -490,6 +491,7 @@ function reachRows(connection: Connection): ReachRows {
           messageId: typeof messageId === 'string' ? messageId : null,
           claimedAtMs: Number(at ?? 0),
           resend: Number(resend ?? 0),
+          ...postedFromOf(postedFrom),
         };
         if (reason !== FELL_BACK) return found;
       }
@@ -519,7 +521,7 @@ const STATE = `SELECT (state = 'accepted' OR state = 'in-doubt' OR state = 'clai
   FROM recipients WHERE list = ? AND step = ? AND row = ?`;
 
 const FOLLOWED = `SELECT state, reason, key, address, coalesce(channel, (SELECT runs.channel FROM runs WHERE runs.list = recipients.list)),
-    message_id, coalesce(claimed_at, updated_at), resend
+    message_id, coalesce(claimed_at, updated_at), resend, posted_from
   FROM recipients WHERE list = ? AND step = ? AND row = ?`;
 
 // Of the row, whichever address it came from; from the address, whichever message it answers; and those that name the

@@ -17,10 +17,10 @@ export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): 
     const { list, state } = runs.listOf(run);
     if (list !== run.list || state !== 'finished') throw new Error(`Run ${run.id} is not as it was read.`);
     let [reports, replies] = [0, 0];
-    for (const { row, step, delivery, reference, messageId } of kept) {
+    for (const { row, step, delivery, reference, messageId, postedFrom = run.environment } of kept) {
       if (delivery !== null) statement(KEEP)(delivery, list, step, row);
       if (reference !== null) reports += statement(DELETE_BY_REFERENCE)(reference);
-      if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, run.environment);
+      if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, postedFrom);
     }
     for (const row of rows) {
       statement(CLEAR_ROW)(list, row);

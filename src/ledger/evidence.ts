@@ -3,7 +3,7 @@ import type { Connection, Value } from './connection.ts';
 import { lazily } from './connection.ts';
 import { mismatchOf, toReport } from './events.ts';
 import type { EvidenceStore, InDoubtRow, Judged, SaidStates, UnreachedRow } from './ledger.ts';
-import { resendOf } from './reading.ts';
+import { postedFromOf, resendOf } from './reading.ts';
 import type { RunRecord, SentMessage } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { counting, topicOf } from './suppressions.ts';
@@ -27,15 +27,17 @@ export function evidenceStore(connection: Connection, runs: RunStore): EvidenceS
       }
     },
 
-    quoting({ identity, to, textHash }, sinceMs, untilMs) {
+    quoting({ identity, postedFrom, to, textHash }, sinceMs, untilMs) {
       if (to === null || textHash === null) return [];
-      return query(QUOTING).all(to, textHash, identity.environment, sinceMs, untilMs).map(toReport);
+      return query(QUOTING)
+        .all(to, textHash, postedFrom ?? identity.environment, sinceMs, untilMs)
+        .map(toReport);
     },
 
     hasMessage: (environment, messageId) => query(SAME_ID).get(environment, messageId) !== undefined,
 
-    hasOther: ({ identity, to, list, step, row }, sinceMs, untilMs) =>
-      query(OTHER_MESSAGE).get(identity.environment, to, sinceMs, untilMs, list, step, row) !== undefined,
+    hasOther: ({ identity, postedFrom, to, list, step, row }, sinceMs, untilMs) =>
+      query(OTHER_MESSAGE).get(postedFrom ?? identity.environment, to, sinceMs, untilMs, list, step, row) !== undefined,
 
     resolve({ list, step, row, key, attempts }, { messageId, note, nowMs }) {
       return connection.write(nowMs, 3, (now) => {
@@ -67,7 +69,7 @@ export function evidenceStore(connection: Connection, runs: RunStore): EvidenceS
 
 const NEXT_UNSETTLED = `SELECT runs.number, r.list, r.row, r.step, r.key, r.address, coalesce(r.channel, runs.channel),
     r.attempts, coalesce(r.claimed_at, r.updated_at), r.message_id, r.text_hash,
-    runs.environment, runs.campaign, runs.occurrence, r.resend, instr(runs.inputs, '"role":"redirect"')
+    runs.environment, runs.campaign, runs.occurrence, r.resend, instr(runs.inputs, '"role":"redirect"'), r.posted_from
   FROM recipients AS r INDEXED BY recipients_unsettled JOIN runs ON runs.list = r.list
   WHERE (r.state = 'in-doubt' OR r.resolved_by = 'resend') AND (r.list, r.step, r.row) > (?1, ?2, ?3)
     AND runs.state <> 'loading' AND runs.purged_at IS NULL
@@ -79,10 +81,10 @@ const QUOTING = `SELECT number, reference, message_id, address, channel, state, 
     AND coalesce(happened_at, received_at) BETWEEN ? AND ? ORDER BY number`;
 
 const SAME_ID = `SELECT 1 FROM runs JOIN recipients AS r ON r.list = runs.list
-  WHERE runs.environment = ? AND r.message_id = ? LIMIT 1`;
+  WHERE coalesce(r.posted_from, runs.environment) = ? AND r.message_id = ? LIMIT 1`;
 
 const OTHER_MESSAGE = `SELECT 1 FROM runs JOIN recipients AS r ON r.list = runs.list
-  WHERE runs.environment = ? AND r.address = ? AND r.message_id IS NULL
+  WHERE coalesce(r.posted_from, runs.environment) = ? AND r.address = ? AND r.message_id IS NULL
     AND (r.state = 'accepted' OR r.state = 'in-doubt' OR r.state = 'claimed' OR r.resolved_by = 'report'
       OR r.resolved_by = 'resend')
     AND coalesce(r.claimed_at, r.updated_at) BETWEEN ? AND ? AND NOT (r.list = ? AND r.step = ? AND r.row = ?) LIMIT 1`;
@@ -115,7 +117,7 @@ const HOW_UNREACHED = `SELECT max(CASE WHEN reference IS NOT NULL THEN 1 ELSE 0 
 // A recipient with a permanent opt-out gets no fallback, so it is not looked up again: the claim would refuse it each
 // time. Most reports name the id of the API, which SQLite finds by itself; without an id, every row has to be read.
 const NEXT_UNREACHED = counting(
-  `SELECT row, key, channel, message_id, resend, address, claimed_at FROM recipients
+  `SELECT row, key, channel, message_id, resend, address, claimed_at, posted_from FROM recipients
   WHERE list = ?1 AND step = ?2 AND row > ?3 AND state = 'accepted' AND key IS NOT NULL AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
     OR message_id IN (SELECT message_id FROM delivery_reports
       WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')))
@@ -143,12 +145,13 @@ function toInDoubt(row: readonly Value[]): InDoubtRow {
     messageId: row[9] as string | null,
     textHash: row[10] as string | null,
     isRedirected: Number(row[15]) > 0,
+    ...postedFromOf(row[16]),
     ...resendOf(row[14]),
   };
 }
 
 function toUnreached(
-  [row, key, , messageId, resend, to, claimedAt]: readonly Value[],
+  [row, key, , messageId, resend, to, claimedAt, postedFrom]: readonly Value[],
   step: number,
   run: RunRecord,
   channels: readonly (readonly Value[])[],
@@ -162,6 +165,7 @@ function toUnreached(
     messageId: messageId as string | null,
     to: to as string | null,
     claimedAtMs: claimedAt as number | null,
+    ...postedFromOf(postedFrom),
     ...resendOf(resend),
   };
 }

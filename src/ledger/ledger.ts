@@ -128,7 +128,12 @@ export interface Ledger {
    *
    * @param commit - that the start is made from; null, the default: git does not know
    */
-  start(run: RunRecord, nowMs: number, commit?: Commit | null): { readonly run: RunRecord; readonly recovered: number };
+  start(
+    run: RunRecord,
+    nowMs: number,
+    commit?: Commit | null,
+    postedFrom?: string | null,
+  ): { readonly run: RunRecord; readonly recovered: number };
   /**
    * Rejected recipients become pending, in their last step; only when the user asks for it. Returns how many.
    *
@@ -524,6 +529,8 @@ export interface KeptDelivery {
   readonly delivery: Delivery | null;
   readonly reference: string | null;
   readonly messageId: string | null;
+  /** As in `Outcome`. */
+  readonly postedFrom?: string;
 }
 
 /** What the ledger holds of one person. */
@@ -693,6 +700,8 @@ export interface InDoubtRow
   readonly textHash: string | null;
   /** It went to another address than `to`. */
   readonly isRedirected: boolean;
+  /** As in `Outcome`. */
+  readonly postedFrom?: string;
 }
 
 /** An accepted message that may not have reached the recipient. */
@@ -701,6 +710,8 @@ export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 't
   readonly used: readonly Channel[];
   readonly messageId: string | null;
   readonly claimedAtMs: number | null;
+  /** As in `Outcome`. */
+  readonly postedFrom?: string;
 }
 
 /**
@@ -784,4 +795,6 @@ export interface FollowedMessage {
   /** When it was claimed, just before the request, in ms since 1970. */
   readonly claimedAtMs: number;
   readonly resend: number;
+  /** As in `Outcome`. */
+  readonly postedFrom?: string;
 }

@@ -2,6 +2,7 @@ import { problem, refuse } from '../errors.ts';
 import { type ChangedRecipient, type Channel, REPAIRABLE } from '../model.ts';
 import { type Connection, lazily, type Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
+import { postedFromOf } from './reading.ts';
 import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
@@ -233,7 +234,7 @@ const KEEP_FINAL = `UPDATE main.recipients AS n
   SET address = o.address, channel = o.channel, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
     message_id = o.message_id, error = o.error, parts = o.parts, encoding = o.encoding, cost_micros = o.cost_micros,
     variant = o.variant, claimed_at = o.claimed_at, updated_at = o.updated_at, resolved_by = o.resolved_by,
-    delivery = o.delivery, text_hash = o.text_hash, resend = o.resend,
+    delivery = o.delivery, text_hash = o.text_hash, resend = o.resend, posted_from = o.posted_from,
     list_address = CASE WHEN n.address <> o.address AND o.reason IS DISTINCT FROM 'fell-back' THEN n.address END
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.step = 0 AND n.row = p.row
@@ -246,13 +247,13 @@ const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts
 
 const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, channel, state, reason, attempts,
     http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
-    text_hash, resend)
+    text_hash, resend, posted_from)
   SELECT ?2, g.row, o.line, o.key, o.address, o.channel,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'skipped' ELSE o.state END,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'removed' ELSE o.reason END,
     o.attempts, o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN CAST(?3 AS INTEGER) ELSE o.updated_at END,
-    o.resolved_by, o.delivery, o.text_hash, o.resend
+    o.resolved_by, o.delivery, o.text_hash, o.resend, o.posted_from
   FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = g.old_row`;
 
 // A requested second message that did not go out is withdrawn: the recipient returns to the outcome of the message
@@ -261,7 +262,7 @@ const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, c
 const TAKE_BACK = `UPDATE main.recipients AS n
   SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
     error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
-    resend = nullif(o.resend - 1, 0),
+    posted_from = r.posted_from, resend = nullif(o.resend - 1, 0),
     list_address = CASE WHEN coalesce(n.list_address, n.address) <> r.address THEN coalesce(n.list_address, n.address) END
   FROM main.resolutions AS r CROSS JOIN temp.new_keys AS k ON k.key = r.key
     CROSS JOIN temp.pairs AS p ON p.row = k.row
@@ -278,7 +279,7 @@ const TAKE_BACK = `UPDATE main.recipients AS n
 const TAKE_BACK_GONE = `UPDATE main.recipients AS n
   SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
     error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
-    resend = nullif(o.resend - 1, 0)
+    posted_from = r.posted_from, resend = nullif(o.resend - 1, 0)
   FROM main.resolutions AS r CROSS JOIN temp.old_keys AS k ON k.key = r.key
     CROSS JOIN temp.gone AS g ON g.old_row = k.row
     CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = k.row
@@ -300,10 +301,10 @@ const MOVED_GONE = `INSERT INTO temp.moved
 
 const KEEP_STEPS = `INSERT INTO main.recipients (list, step, row, line, key, address, channel, state, reason, attempts,
     http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
-    text_hash)
+    text_hash, posted_from)
   SELECT ?2, o.step, n.row, n.line, o.key, o.address, o.channel, o.state, o.reason, o.attempts,
     o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at, o.updated_at,
-    o.resolved_by, o.delivery, o.text_hash
+    o.resolved_by, o.delivery, o.text_hash, o.posted_from
   FROM main.recipients AS o CROSS JOIN temp.moved AS m ON m.old_row = o.row
     CROSS JOIN main.recipients AS n ON n.list = ?2 AND n.step = 0 AND n.row = m.row
   WHERE o.list = ?1 AND o.step > 0`;
@@ -383,9 +384,9 @@ const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.addr
     AND n.state <> 'skipped' AND n.address <> coalesce(r.address, o.address) ORDER BY n.row`;
 
 const NOTE_EARLIER = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status, error,
-    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
+    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at, posted_from)
   SELECT CAST(?1 AS INTEGER), step, channel, key, attempts, line, address, reason, http_status, error,
-    coalesce(claimed_at, updated_at), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER)
+    coalesce(claimed_at, updated_at), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER), posted_from
   FROM recipients WHERE list = ?3 AND step = 0 AND list_address IS NOT NULL AND recipients.state = 'accepted'
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?1 AND former.key = recipients.key
       AND former.address = recipients.list_address)`;
@@ -397,7 +398,7 @@ const SEND_ONCE_MORE = `UPDATE recipients SET state = 'pending', reason = 'resen
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?3 AND former.key = recipients.key
       AND former.address = recipients.list_address)`;
 
-const EARLIER = `SELECT key, channel, address, message_id, http_status, doubt_at FROM resolutions
+const EARLIER = `SELECT key, channel, address, message_id, http_status, doubt_at, posted_from FROM resolutions
   WHERE run = ? AND resolved_by = 'resend-changed' AND key > '' ORDER BY number`;
 
 function toChanged(row: readonly Value[]): ChangedRecipient {
@@ -419,5 +420,6 @@ function toEarlier(row: readonly Value[], run: RunRecord, resend: number): Earli
     httpStatus: row[4] as number | null,
     resend,
     sentAtMs: row[5] as number | null,
+    ...postedFromOf(row[6]),
   };
 }

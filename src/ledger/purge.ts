@@ -219,10 +219,10 @@ function eventPurge(
       return step(3 * kept.length, () => {
         const { list } = runs.listOf(run);
         let reports = 0;
-        for (const { row, step, delivery, reference, messageId } of kept) {
+        for (const { row, step, delivery, reference, messageId, postedFrom = run.environment } of kept) {
           if (delivery !== null) statement(KEEP)(delivery, list, step, row);
           if (reference !== null) reports += statement(DELETE_BY_REFERENCE)(reference);
-          if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, run.environment);
+          if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, postedFrom);
         }
         return reports;
       });

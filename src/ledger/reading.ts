@@ -40,7 +40,7 @@ export function reader(
   const nextRows = connection.query(
     `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
       encoding, cost_micros, updated_at, claimed_at, delivery,
-      CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend
+      CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend, posted_from
       FROM recipients
       WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
       AND (instr(coalesce(?6, ' ' || state || ' '), ' ' || state || ' ') > 0 OR (state = 'rejected' AND reason = 'fell-back'))
@@ -203,6 +203,7 @@ export function toOutcome(row: StepRow, run: RunRecord, claimed: Fate): Outcome 
     ...(row[16] === null ? {} : { claimedAtMs: Number(row[16]) }),
     ...(row[17] === null ? {} : { delivery: row[17] as Delivery }),
     ...changedOf(row[18], row[19]),
+    ...postedFromOf(row[20]),
   };
 }
 
@@ -214,6 +215,11 @@ function changedOf(listTo: unknown, resend: unknown): Pick<Outcome, 'listTo' | '
 /** How many messages went to earlier addresses, as a field of its own where there are any. */
 export function resendOf(value: unknown): { readonly resend?: number } {
   return value === null || value === undefined ? {} : { resend: Number(value) };
+}
+
+/** The environment that posted a message, as a field of its own if it stands in for that of the run. */
+export function postedFromOf(value: unknown): { readonly postedFrom?: string } {
+  return typeof value === 'string' ? { postedFrom: value } : {};
 }
 
 export function toStep(step: StepRow, run: RunRecord, claimed: Fate): StepOutcome {

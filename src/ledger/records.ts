@@ -71,6 +71,8 @@ export interface RunRecord extends RunIdentity {
   readonly isCounted: boolean;
   /** What its messages are about; null: nothing in particular. */
   readonly topic: string | null;
+  /** The environment of its last start, if that stands in for the environment of the run; else null. */
+  readonly postedFrom: string | null;
   /** When personal data was taken out of it; such a run is never continued. */
   readonly purgedAtMs: number | null;
   /** When a person closed it; such a run is never continued. */
@@ -131,7 +133,7 @@ export interface MessageIds {
 
 /** A message that was sent, with everything that a report about it must agree with. */
 export interface SentMessage extends MessageIds {
-  /** Of its run. */
+  /** That posted it: the environment of its run, or one that stands in for that. */
   readonly environment: string;
   /** The address that it was sent to, as in the list; null: not known any more, or it was sent to another (`redirect`). */
   readonly to: string | null;
@@ -341,6 +343,8 @@ export interface EarlierRow {
   readonly resend: number;
   /** When it was claimed, in ms since 1970. */
   readonly sentAtMs: number | null;
+  /** As in `Outcome`. */
+  readonly postedFrom?: string;
 }
 
 export interface SuppressFacts {

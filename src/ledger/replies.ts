@@ -378,7 +378,7 @@ function toWanted(row: readonly Value[]): Wanted {
 function toCandidate(row: readonly Value[], { number, environment, inputs }: RunRecord, step: number): Candidate {
   return {
     run: number,
-    environment,
+    environment: (row[8] ?? environment) as string,
     step,
     row: Number(row[0]),
     key: String(row[1]),
@@ -408,7 +408,8 @@ const UNJOINED_OPT_OUTS = `SELECT sender, reply_id FROM replies
 
 // Email addresses are compared in lower case; for numbers and ids of contacts that changes nothing that could be found.
 const ROWS = `SELECT row, key, coalesce(channel, ?5), address, message_id, claimed_at,
-    state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by IS NOT DISTINCT FROM 'resend', resend
+    state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by IS NOT DISTINCT FROM 'resend', resend,
+    posted_from
   FROM recipients WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4 AND claimed_at IS NOT NULL AND key IS NOT NULL
     AND (?6 = 1 OR lower(address) IN (SELECT value FROM json_each(?7))
       OR message_id IN (SELECT value FROM json_each(?8)))`;

@@ -29,11 +29,13 @@ export function runStore(connection: Connection): RunStore {
   const byNumber =
     connection.query(`SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
       started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic, closed_at,
+      posted_from,
       (SELECT name FROM campaigns WHERE id = runs.campaign) FROM runs
       WHERE number = ?`);
   const all =
     connection.query(`SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
       started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic, closed_at,
+      posted_from,
       (SELECT name FROM campaigns WHERE id = runs.campaign) FROM runs
       WHERE state <> 'loading' ORDER BY number`);
   const find = connection.query(
@@ -144,8 +146,9 @@ function toRecord(row: readonly Value[], path: string): RunRecord {
     closedAtMs: numberOrNull(row[22]),
     commits: parsed<readonly Commit[]>(row[20], path) ?? [],
     topic: (row[21] ?? null) as string | null,
+    postedFrom: (row[23] ?? null) as string | null,
     // It is recorded with the first start.
-    name: (row[23] ?? identity.campaign) as string,
+    name: (row[24] ?? identity.campaign) as string,
     figures: parsed<JsonObject>(row[15], path),
   };
 }

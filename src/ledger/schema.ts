@@ -15,7 +15,8 @@ export const VERSION = 1;
 export const TABLES: readonly string[] = [
   // A list has a number of its own, because a changed list replaces that of a run. `campaign` is the id of the campaign.
   // `inputs` and `git` are JSON: the hashes of the files and the commits of the starts. A run that is not `counted` does
-  // not count for the frequency caps of others.
+  // not count for the frequency caps of others. `posted_from` is the environment of the last start, if that stands in for the
+  // environment of the run.
   `CREATE TABLE runs (
   number INTEGER PRIMARY KEY,
   list INTEGER NOT NULL UNIQUE,
@@ -39,7 +40,8 @@ export const TABLES: readonly string[] = [
   purged_at INTEGER,
   closed_at INTEGER,
   git TEXT,
-  topic TEXT
+  topic TEXT,
+  posted_from TEXT
 ) STRICT`,
   `CREATE UNIQUE INDEX runs_identity ON runs (environment, campaign, occurrence) WHERE state <> 'loading'`,
   // By which name and from which file each campaign was last sent. The highest number is that of the last start.
@@ -63,7 +65,8 @@ export const TABLES: readonly string[] = [
   // `list_address` is the address in the list now, if it differs from the one that the message went to. `resend` counts
   // the messages that went to earlier addresses of the same recipient; null: none. `text_hash` is kept for messages in
   // doubt: a report that quotes the text can resolve one without an id. `delivery` keeps the result of a message when a
-  // purge deletes its events.
+  // purge deletes its events. `posted_from` is the environment that claimed it last, if that stands in for the environment of
+  // the run: ids of the API are those of its account.
   `CREATE TABLE recipients (
   list INTEGER NOT NULL REFERENCES runs (list),
   step INTEGER NOT NULL DEFAULT 0,
@@ -90,6 +93,7 @@ export const TABLES: readonly string[] = [
   text_hash TEXT,
   list_address TEXT,
   resend INTEGER,
+  posted_from TEXT,
   PRIMARY KEY (list, step, row)
 ) STRICT, WITHOUT ROWID`,
   // Few rows are in these two, and a send touches neither (0.2 us a message).
@@ -137,7 +141,8 @@ export const TABLES: readonly string[] = [
   who TEXT,
   note TEXT,
   resolved_at INTEGER NOT NULL,
-  channel TEXT
+  channel TEXT,
+  posted_from TEXT
 ) STRICT`,
   'CREATE INDEX resolutions_doubt ON resolutions (run, key, step, attempts)',
   // The attempts that were not accepted; those of one start that reached no connection are one. A recipient has one row,

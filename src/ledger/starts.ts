@@ -24,7 +24,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
   );
   const setRunning = connection.statement(
     `UPDATE runs SET state = 'running', halt = NULL, starts = starts + 1, started_at = coalesce(started_at, ?1),
-      last_start_at = ?1, finished_at = NULL WHERE number = ?2`,
+      last_start_at = ?1, finished_at = NULL, posted_from = ?3 WHERE number = ?2`,
   );
   const setCommits = connection.statement('UPDATE runs SET git = ? WHERE number = ?');
   const keepCommit = ({ number }: RunRecord, commit: Commit): void => {
@@ -51,13 +51,13 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
   };
 
   return {
-    start(run, nowMs, commit = null) {
+    start(run, nowMs, commit = null, postedFrom = null) {
       connection.beginStart();
       const recovered = connection.write(nowMs, 0, (now) => {
         const list = loadedList(run);
         const count = recover(now, list);
         tryAgain(list);
-        setRunning(now, run.number);
+        setRunning(now, run.number, postedFrom);
         if (commit !== null) keepCommit(run, commit);
         return count;
       });
@@ -156,7 +156,7 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
       WHERE list = ? AND step = ? AND row = ? AND (state = 'failed' OR state = 'deferred')`,
   );
   const claim = connection.statement(
-    `UPDATE recipients SET state = 'claimed', claimed_at = ?, resolved_by = NULL
+    `UPDATE recipients SET state = 'claimed', claimed_at = ?, resolved_by = NULL, posted_from = ?
       WHERE list = ? AND step = ? AND row = ? AND state = 'pending'`,
   );
   const look = connection.query('SELECT state FROM recipients WHERE list = ? AND step = ? AND row = ?');
@@ -175,10 +175,10 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
     }
   }
 
-  const restore = ({ list }: RunRecord, claimed: readonly RowSet[], now: number): number => {
+  const restore = ({ list, postedFrom }: RunRecord, claimed: readonly RowSet[], now: number): number => {
     const claimOne = (step: number, row: number): number => {
       makePending(list, step, row);
-      return claim(now, list, step, row);
+      return claim(now, postedFrom, list, step, row);
     };
     // The server may lack the later steps, so that an earlier one is still open there.
     const isLost = (row: number, from: number): boolean => claimed.some((rows, step) => step >= from && rows.has(row));

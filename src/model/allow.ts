@@ -15,6 +15,8 @@ export const ALLOWABLE = {
   'invalid-rows': '--allow invalid-rows skips these rows and sends to the others.',
   'sent-elsewhere':
     'send --allow sent-elsewhere sends this occurrence from this environment as well: recipients who have it get it again.',
+  'other-provider':
+    'send --allow other-provider goes on with this run from this environment; later starts from it are not asked about.',
   'ledger-missing': 'send --allow ledger-missing begins an empty ledger, which knows no recipient of earlier runs.',
   'second-ledger': 'send --allow second-ledger sends with this ledger, which knows no recipient of the other one.',
   'ledger-taken-over':
@@ -33,7 +35,10 @@ export const LIST_CODES: readonly Allowable[] = ['list-too-old', 'list-too-short
 export const LEDGER_CODES: readonly Allowable[] = ['ledger-missing', 'second-ledger', 'ledger-taken-over'];
 
 /** Refusals for what is sent: a plan seals which of them it allows, and a start with the plan can add none. */
-export const SEALED_CODES: readonly Allowable[] = [...LIST_CODES, 'would-expire', 'invalid-rows', 'sent-elsewhere'];
+export const SEALED_CODES: readonly Allowable[] = [
+  ...LIST_CODES,
+  ...(['would-expire', 'invalid-rows', 'sent-elsewhere', 'other-provider'] as const),
+];
 
 /** Refusals that a scheduled start may override: those of a list, and of its time. */
 export const DUE_CODES: readonly Allowable[] = [...LIST_CODES, 'would-expire'];

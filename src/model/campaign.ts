@@ -383,7 +383,8 @@ export interface InputFile {
    * `day`: no file, but the day from which relative dates in `recipients.where` count; `file` is that day. `fence`: the
    * addresses of `only`, whatever files they are in. `redirect`: the address that all messages of a kind went to.
    * `guards`: of a standing plan, the limits and rules that hold for each run. `suppressions`: of any plan, the names of the
-   * suppression lists, which may hold others later.
+   * suppression lists, which may hold others later. `stand-in`: the address and `wire` of an environment that stands in for
+   * another one, which `settings` is about; `file` names it.
    */
   readonly role:
     | 'campaign'
@@ -396,7 +397,8 @@ export interface InputFile {
     | 'fence'
     | 'redirect'
     | 'guards'
-    | 'suppressions';
+    | 'suppressions'
+    | 'stand-in';
   /** As the user would name it; relative to the project's root where it lies inside. */
   readonly file: string;
   /** SHA-256 of the bytes that were parsed, in hex. */

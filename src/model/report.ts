@@ -47,6 +47,8 @@ export interface Report {
   readonly run: string;
   readonly campaign: string;
   readonly environment: string;
+  /** Of the last start, where that stands in for `environment`. */
+  readonly postedFrom?: string;
   readonly occurrence: string;
   readonly state: RunState;
   readonly halt: Halt | null;

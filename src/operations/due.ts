@@ -18,11 +18,12 @@ import type { RunRecord, SeenSchedule } from '../ledger/records.ts';
 import { type Allowable, type Campaign, DUE_CODES, type Environment, type Pause, type RunState } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
+import { otherProvider } from '../plan/elsewhere.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { commitFaults, readProvenance } from '../plan/provenance.ts';
-import { settingsInput } from '../plan/settings.ts';
+import { settingsInputs } from '../plan/settings.ts';
 import { sealedInputsOf } from '../plan/standing.ts';
 import { readListFacts } from '../recipients/read.ts';
 import { sendCommand, zonelessOf } from '../report/next-steps.ts';
@@ -177,13 +178,16 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   });
   const items: DueItem[] = [];
   const memories = new Map<string, DueMemory>();
+  const names = new Set<string>([environment]);
   const memoryOf = async (project: MemoryOf): Promise<DueMemory> => {
     const memory = memories.get(project.ledger) ?? (await openDueMemory(project, options.now()));
     memories.set(project.ledger, memory);
     return memory;
   };
   const add = async (given: DueItem, project: MemoryOf): Promise<void> => {
-    const item = options.dryRun === true ? given : remembered(given, environment, await memoryOf(project));
+    const name = project.environments?.get(environment)?.identity ?? environment;
+    names.add(name);
+    const item = options.dryRun === true ? given : remembered(given, name, await memoryOf(project));
     if (item === null) return;
     items.push(item);
     await options.onItem?.(item);
@@ -201,12 +205,12 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   for (const memory of memories.values()) await memory.save();
   const missed = [...memories.values()].flatMap((memory) => memory.occurrences());
   const at = new Date(lookedMs).toISOString();
-  const ofEnvironment = missed.filter((one) => one.environment === environment);
+  const ofEnvironment = missed.filter((one) => names.has(one.environment));
   const exit = worst(items);
   return { environment, at, dryRun: options.dryRun === true, items, stopped, missed: ofEnvironment, exit };
 }
 
-type MemoryOf = Pick<Campaign['project'], 'root' | 'ledger'>;
+type MemoryOf = Pick<Campaign['project'], 'root' | 'ledger'> & Partial<Pick<Campaign['project'], 'environments'>>;
 
 /**
  * An item as this call says it: a missed occurrence is an event once, and a refusal that does not change is repeated. Null:
@@ -310,20 +314,27 @@ async function* stepsOf(
   }
 }
 
-/** What a dry run says of the list: only its guards are asked, not each row; and what is left of the budget. */
-async function listRefusal(
+/**
+ * What a dry run says of the ledger: whether another environment sent the run, and what is left of the budget; and of a list
+ * that is to be begun: only its guards are asked, not each row.
+ */
+async function ledgerRefusal(
   { campaign }: Automatic,
-  environment: string,
-  { occurrence }: Step,
+  environment: Environment,
+  { action, occurrence }: Step,
   { now, allow = [] }: Options,
 ): Promise<Partial<DueItem>> {
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs: now() });
   try {
-    const identity = { environment, campaign: campaign.id, occurrence };
+    const where = { campaign, environment };
+    const identity = { environment: environment.identity, campaign: campaign.id, occurrence };
+    const run = ledger?.findRun(identity) ?? null;
+    const taken = run === null ? null : otherProvider(run, where);
+    if (taken !== null) return { why: null, ...refusal([taken]) };
+    if (action !== 'send') return {};
     const guard = openListGuard(campaign, ledger, identity, { nowMs: now(), allow, isDue: true });
     const judged = guard.judge(await readListFacts(campaign.recipients));
     if (judged.some(({ severity }) => severity === 'error')) return { why: null, ...refusal(judged) };
-    const where = { campaign, environment: environmentOf(campaign, environment) };
     const budget = budgetState(where, await loadPrices(campaign.project), now(), ledger);
     const diagnostics = [...judged, ...budgetNotice(budget)];
     return diagnostics.length === 0 ? {} : { diagnostics };
@@ -347,7 +358,7 @@ async function refusalOf(one: Automatic, name: string, step: Step, options: Opti
       return { why: null, ...failure(error) };
     }
   }
-  return step.action === 'send' ? await listRefusal(one, name, step, options) : {};
+  return await ledgerRefusal(one, environment, step, options);
 }
 
 /** As `send` does: without a plan, a standing one must count. */
@@ -507,8 +518,9 @@ function knownOf(
   try {
     const former = formerNameProblem(ledger.campaigns(), campaign);
     if (former !== null) throw refuse(former);
-    const identity = { environment: environment.name, campaign: campaign.id };
-    const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), settingsInput(campaign, environment)];
+    const identity = { environment: environment.identity, campaign: campaign.id };
+    const settings = settingsInputs(campaign, environment).slice(0, 1);
+    const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), ...settings];
     const isSame = ({ inputs }: RunRecord): boolean =>
       now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
     const rules = occurrenceRules(campaign);
@@ -535,7 +547,7 @@ function knownOf(
       };
     });
     const pause = ledger.pauseOf(identity);
-    const followed = followedBy(campaign, environment.name, ledger, nowMs);
+    const followed = followedBy(campaign, environment.identity, ledger, nowMs);
     return { runs, seen: ledger.scheduleOf(identity), pause, followed };
   } finally {
     ledger.close();
@@ -608,7 +620,8 @@ function rememberSchedule(campaign: Campaign, environment: string, seen: SeenSch
   const { project } = campaign;
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
   try {
-    ledger.seeSchedule({ environment, campaign: campaign.id }, seen);
+    const { identity } = environmentOf(campaign, environment);
+    ledger.seeSchedule({ environment: identity, campaign: campaign.id }, seen);
   } finally {
     ledger.close();
   }
@@ -662,7 +675,7 @@ function haltChanged(
   error: HandbillError,
   nowMs: number,
 ): void {
-  const identity = { environment, campaign: campaign.id, occurrence };
+  const identity = { environment: environmentOf(campaign, environment).identity, campaign: campaign.id, occurrence };
   using held = lockRun(campaign.project, identity, nowMs);
   const run = held.ledger.findRun(identity);
   if (run === null) return;

@@ -188,8 +188,8 @@ function rowsIn(ledger: Ledger, run: RunRecord, outcomes: readonly Outcome[]) {
   // Messages to earlier addresses have no row of their own.
   const earlier = ledger.earlier(run);
   const before = [...new Set(keys)].flatMap((key): readonly KeptDelivery[] =>
-    (earlier.get(key) ?? []).map(({ channel, messageId, resend }) => {
-      return { row: -1, step: 0, delivery: null, reference: referenceOf(key, channel, resend), messageId };
+    (earlier.get(key) ?? []).map(({ channel, resend, ...one }) => {
+      return { ...one, row: -1, step: 0, delivery: null, reference: referenceOf(key, channel, resend) };
     }),
   );
   const kept = [...outcomes.flatMap((outcome) => toKeep(outcome, referenceOf)), ...before];

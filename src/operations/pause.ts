@@ -93,7 +93,8 @@ async function withScopes<T>(
   const options = resolveOptions(given);
   const { project, place } = await projectHere(options, options.ledger);
   const all = given.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
-  const { environment } = given;
+  // A stand-in is paused with the environment that it stands in for.
+  const environment = project.environments.get(given.environment)?.identity ?? given.environment;
   const campaign = await campaignOf(given, project, options, all);
   const id = all.find(({ name }) => name === campaign)?.id ?? null;
   const nowMs = options.now();

@@ -12,7 +12,7 @@ import { type Allowable, type Environment, LEDGER_CODES, type Project, SEALED_CO
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
-import { openElsewhere } from '../plan/elsewhere.ts';
+import { openElsewhere, otherProvider } from '../plan/elsewhere.ts';
 import { createForecaster } from '../plan/forecast.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
@@ -200,8 +200,11 @@ async function compilePlan(
     },
   );
   refuseUnsendable(begun, made, list);
-  const again = elsewhere?.found() ?? null;
-  if (again !== null && !allow.includes('sent-elsewhere')) throw refuse(again);
+  const again = [elsewhere?.found() ?? null, run === null ? null : otherProvider(run, made)].filter(
+    (one) => one !== null,
+  );
+  const refused = again.filter(({ code }) => !allow.some((one) => one === code));
+  if (refused.length > 0) throw refuse(...refused);
   const provenance = await asked;
   const planFile = createPlanFile({
     campaign: { name: campaign.name, file: campaign.file },
@@ -229,7 +232,7 @@ async function compilePlan(
       ...accepted,
       ...adviseEstimate(campaign, estimate),
       ...budgetNotice(budget),
-      ...(again === null ? [] : [{ ...again, severity: 'warning' as const }]),
+      ...again.map((one) => ({ ...one, severity: 'warning' as const })),
     ],
   };
 }

@@ -9,6 +9,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { Allowable, Campaign, Channel, StopEnds } from '../model.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { sentBefore } from '../plan/follow-up.ts';
+import { environmentOf } from '../plan/plan.ts';
 import { createReferences } from '../plan/reference.ts';
 import { createReportedAddressReader } from '../recipients/address.ts';
 import { isRelative } from '../recipients/query.ts';
@@ -190,8 +191,9 @@ export async function meantOccurrence(
     try {
       const former = formerNameProblem(ledger.campaigns(), campaign);
       if (former !== null) throw refuse(former);
-      const runs = ledger.runsOf({ environment, campaign: campaign.id });
-      return { runs, before: sentBefore(campaign, environment, ledger) };
+      const { identity } = environmentOf(campaign, environment);
+      const runs = ledger.runsOf({ environment: identity, campaign: campaign.id });
+      return { runs, before: sentBefore(campaign, identity, ledger) };
     } finally {
       ledger.close();
     }

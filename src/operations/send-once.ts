@@ -189,7 +189,7 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
   if (interrupt.aborted || !isConfirmed) {
     prepared.discard();
     if (interrupt.aborted) throw interruptedEarly();
-    throw prepared.elsewhere === null ? notConfirmed() : refuse(prepared.elsewhere);
+    throw prepared.questions.length === 0 ? notConfirmed() : refuse(...prepared.questions);
   }
   await using sharing = options.workers === true ? await beginSharing({ options, plan, ledger, prepared }) : null;
   const start = {
@@ -262,7 +262,7 @@ function isUnasked(plan: Plan, { resends }: Pick<Prepared, 'resends'>): boolean 
 async function confirmed(
   options: StartOptions,
   plan: Plan,
-  prepared: Pick<Prepared, 'toDo' | 'estimate' | 'resends' | 'elsewhere'>,
+  prepared: Pick<Prepared, 'toDo' | 'estimate' | 'resends' | 'questions'>,
 ): Promise<boolean> {
   const { environment, campaign, occurrence } = plan;
   // With `--wait`, recipients who wait for a window are sent to in this start.
@@ -277,7 +277,7 @@ async function confirmed(
     recipients,
     canary: campaign.send.canary,
     resends: prepared.resends,
-    sentElsewhere: prepared.elsewhere?.message ?? null,
+    allows: prepared.questions.map(({ message }) => message),
   };
   return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
 }

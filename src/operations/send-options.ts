@@ -92,10 +92,10 @@ export interface SendQuestion {
   /** Who gets a second message, at an address that was corrected since the first; empty unless `retry` is `corrected`. */
   readonly resends: readonly ChangedRecipient[];
   /**
-   * A sentence, where recipients have this occurrence from another environment and `sent-elsewhere` is not allowed: to say
-   * yes is to send to them again. `confirm: true` does not say yes to that. Else null.
+   * A sentence for each refusal that a yes allows: recipients have this occurrence from another environment
+   * (`sent-elsewhere`), or another one sent the run (`other-provider`). `confirm: true` does not say yes to these.
    */
-  readonly sentElsewhere: string | null;
+  readonly allows: readonly string[];
   /** The steps in which it is sent; null: all at once. */
   readonly canary: Campaign['send']['canary'];
   /** Null where an unfinished run continues. */

@@ -88,7 +88,7 @@ export async function sendTest(target: string, options: SendTestOptions): Promis
   const addresses = named ? options.testers : campaign.project.testers;
   const messages = testMessages(real, row, { addresses, named, variant: options.variant ?? null });
   refuseStrangers(real, messages);
-  const at = freeMoment(campaign, environment, messages, now());
+  const at = freeMoment(campaign, real.environment.identity, messages, now());
   const plans: Plan[] = [];
   for (const { campaign: own, part } of messages) {
     const open = withoutRules(own, environmentOf(own, environment), messages);

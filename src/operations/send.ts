@@ -101,7 +101,7 @@ async function prepareAndSend(
     ...resolveOptions(options),
     allow: [...(planFile?.version === 1 ? planFile.allow : []), ...(options.allow ?? [])],
     ...(listen === undefined ? {} : { listen: present(listen) }),
-    confirm: confirm === true ? async ({ sentElsewhere }) => sentElsewhere === null : asker(confirm),
+    confirm: confirm === true ? async ({ allows }) => allows.length === 0 : asker(confirm),
     signal,
     onStart(figures, campaign) {
       begin(figures);

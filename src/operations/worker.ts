@@ -270,7 +270,12 @@ async function nextOffer({
   leftAlone,
 }: Open): Promise<{ run: RunRecord; offer: Offer } | null> {
   for (const run of workers.shared()) {
-    if (run.environment !== options.environment || (leftAlone.get(nameOf(run)) ?? 0) > TIMERS.monotonicMs()) continue;
+    // A run that an environment sends which stands in for another one is for the workers of the first.
+    if (
+      (run.postedFrom ?? run.environment) !== options.environment ||
+      (leftAlone.get(nameOf(run)) ?? 0) > TIMERS.monotonicMs()
+    )
+      continue;
     const offer = await queue.take(run);
     if (offer !== null) return { run, offer };
     // The process that began the run, and looks for dead workers, may have died itself.

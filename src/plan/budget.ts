@@ -58,7 +58,7 @@ function beginOf(day: number, dayOf: (ms: number) => number): number {
   return from;
 }
 
-type Where = { readonly environment: Pick<Environment, 'name' | 'budget'> } & {
+type Where = { readonly environment: Pick<Environment, 'identity' | 'budget'> } & {
   readonly campaign: { readonly project: Pick<Project, 'timeZone'> };
 };
 
@@ -104,7 +104,7 @@ export function budgetState(
   nowMs: number,
   ledger?: Pick<Ledger, 'spent'> | null,
 ): BudgetState | null {
-  const { name, budget } = environment;
+  const { identity: name, budget } = environment;
   if (budget === null) return null;
   const { timeZone } = campaign.project;
   const currency = prices === null ? null : (prices.currency ?? UNNAMED);
@@ -122,7 +122,8 @@ export function budgetsNow(
 ): readonly BudgetState[] {
   return [...project.environments.values()].flatMap((environment) => {
     const state = budgetState({ environment, campaign: { project } }, null, nowMs);
-    if (state === null) return [];
+    // A stand-in spends from the budget of the environment that it stands in for.
+    if (state === null || environment.name !== environment.identity) return [];
     const counters = ledger.spentIn(environment.name, state.period);
     return counters.map(({ currency, spentMicros }) => ({ ...state, currency, spentMicros }));
   });

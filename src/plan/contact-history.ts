@@ -48,13 +48,13 @@ export async function openReach(
   if (exclude.length === 0 && frequency.length === 0 && after === null) return null;
   const unknown = unknownCampaigns(campaign, ledger);
   if (unknown.length > 0) throw refuse(...unknown);
-  const missing = notSentBefore(plan, sentBefore(campaign, plan.environment.name, ledger));
+  const missing = notSentBefore(plan, sentBefore(campaign, plan.environment.identity, ledger));
   const refusals = missing === null ? [] : [missing];
   if (ledger === null) return refusals.length === 0 ? null : { ...NO_HISTORY, refusals };
   const caps = frequency.length === 0 ? null : await createCaps(plan);
-  const where = { environment: plan.environment.name, occurrence: plan.occurrence };
+  const where = { environment: plan.environment.identity, occurrence: plan.occurrence };
   const followed = after === null ? null : runBefore(ledger, after, where);
-  const own = { environment: plan.environment.name, campaign: campaign.id, occurrence: plan.occurrence };
+  const own = { environment: plan.environment.identity, campaign: campaign.id, occurrence: plan.occurrence };
   const excludes = exclude.flatMap((one) => idsOf(one, ledger).map((id) => ({ ...one, id })));
   const reach = ledger.reach(own, {
     exclude: excludes.map(({ id, occurrence }) => ({ campaign: id, occurrence })),
@@ -153,7 +153,7 @@ function unsentOccurrences(
 ): readonly Diagnostic[] {
   const named = campaign.exclude.filter(({ occurrence }) => occurrence !== null);
   if (named.length === 0) return [];
-  const runs = ledger.runs().filter((run) => run.environment === environment.name && !isTest(run.occurrence));
+  const runs = ledger.runs().filter((run) => run.environment === environment.identity && !isTest(run.occurrence));
   return named.flatMap((one) => {
     const { campaign: name, occurrence, place } = one;
     const ids = idsOf(one, ledger);

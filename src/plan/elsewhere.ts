@@ -41,7 +41,7 @@ export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null): Elsew
   const { environments } = campaign.project;
   const runsElsewhere = (): readonly RunRecord[] =>
     ledger.runs().filter((run) => {
-      const isOther = run.environment !== environment.name && run.campaign === campaign.id;
+      const isOther = run.environment !== environment.identity && run.campaign === campaign.id;
       if (!isOther || canonicalName(run.occurrence) !== canonicalName(occurrence)) return false;
       return wentToPeople(run, environments.get(run.environment));
     });
@@ -54,7 +54,7 @@ export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null): Elsew
   );
   // This run does not send again to its own recipients.
   const own =
-    sources.length === 0 ? null : ledger.findRun({ ...plan, environment: environment.name, campaign: campaign.id });
+    sources.length === 0 ? null : ledger.findRun({ ...plan, environment: environment.identity, campaign: campaign.id });
   const ownReach = own === null ? null : reachOf(own);
   return {
     add({ decision, to, key }) {
@@ -74,6 +74,25 @@ export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null): Elsew
       return begun === undefined ? null : beingSent(plan, begun);
     },
   };
+}
+
+/**
+ * Why a start that takes a run over is not sent without a question: an environment and one that stands in for it share their
+ * runs. Null: the last start was from here.
+ */
+export function otherProvider(
+  run: RunRecord,
+  { campaign, environment }: Pick<Plan, 'campaign' | 'environment'>,
+): Diagnostic | null {
+  if (run.starts === 0 || run.postedFrom === standInOf(environment)) return null;
+  const before = run.postedFrom ?? run.environment;
+  const message = `The run ${run.id} was last sent from ${before}. ${environment.name} (${environment.url}) would go on with it.`;
+  return problem('other-provider', message, { at: { file: campaign.file }, hint: ALLOWABLE['other-provider'] });
+}
+
+/** How the ledger names the environment that posts: null where that is the one of the run. */
+export function standInOf({ name, identity }: Pick<Environment, 'name' | 'identity'>): string | null {
+  return name === identity ? null : name;
 }
 
 function isReached(reach: Reach, { to, key }: Pick<Recipient, 'to' | 'key'>): boolean {

@@ -28,7 +28,7 @@ export interface Fence {
  * @throws HandbillError exit 2: a file that is missing, empty or wrong, a text that is no address
  */
 export async function openFence(environment: Environment, project: FenceProject): Promise<Fence | null> {
-  const { name, wire } = environment;
+  const { identity: name, wire } = environment;
   if (environment.only === null && environment.redirect === null) return null;
   const faults: Diagnostic[] = [];
   const only = environment.only === null ? null : await readOnly(environment.only, name, project, faults);

@@ -80,7 +80,7 @@ function exceptionsOf(
   ledger: FollowUpLedger,
   reach: Reach,
 ): (sent: FollowedMessage, key: string) => string | null {
-  const identity = { environment: environment.name, campaign, occurrence };
+  const identity = { environment: environment.identity, campaign, occurrence };
   const referenceOf = createReferences(identity);
   const isAnswered = unless.includes('replied');
   const asksReplies = isAnswered || unless.includes('opted-out');
@@ -97,10 +97,10 @@ function exceptionsOf(
     if (reply === 'opt-out') return 'opted out after';
     if (reply !== null && isAnswered) return 'replied to';
     if (!asksReports) return null;
-    const { channel, messageId, to, claimedAtMs, resend } = sent;
+    const { channel, messageId, to, claimedAtMs, resend, postedFrom = environment.identity } = sent;
     const reference = events.hasReferences() ? referenceOf(key, channel, resend) : null;
     const address = isElsewhere ? null : to;
-    const message = { environment: environment.name, reference, messageId, to: address, claimedAtMs };
+    const message = { environment: postedFrom, reference, messageId, to: address, claimedAtMs };
     const said = foldStates(events.statesOf([message])[0] ?? 0);
     const state = said === 'several-ends' ? (foldDelivery(events.reportsOf(message))?.state ?? null) : said;
     return state !== null && hasEnded(state) ? 'not reached by' : null;

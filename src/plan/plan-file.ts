@@ -247,6 +247,7 @@ const NAMES: Readonly<Partial<Record<InputFile['role'], string>>> = {
   fence: 'The addresses of `only`',
   redirect: 'The address of `redirect`',
   suppressions: 'The lists that `suppressions` names',
+  'stand-in': 'The address or `wire` of the environment',
   guards: 'A limit, or a rule about who is sent to and when,',
 };
 

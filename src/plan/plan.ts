@@ -11,7 +11,7 @@ import { type DayFacts, dayInput, type WhereDay, whereDay } from './day.ts';
 import { clashIn, createExpander, type Expander } from './expand.ts';
 import { type Fence, openFence, redirectFaults, redirectMark } from './fence.ts';
 import { createReferences, type ReferenceOf } from './reference.ts';
-import { settingsInput } from './settings.ts';
+import { settingsInputs } from './settings.ts';
 import { compileStages, type Stages } from './stages.ts';
 import { type CheckContent, checkFor } from './workshop.ts';
 
@@ -69,7 +69,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   const errors = [...diagnostics, ...places].filter((d) => d.severity === 'error');
   if (stages === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   const { occurrence } = options;
-  const referenceOf = createReferences({ environment: environment.name, campaign: campaign.id, occurrence });
+  const referenceOf = createReferences({ environment: environment.identity, campaign: campaign.id, occurrence });
   return {
     campaign,
     environment,
@@ -78,7 +78,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     day,
     inputs: [
       ...campaign.inputs.filter((i) => i.role !== 'project'),
-      settingsInput(campaign, environment),
+      ...settingsInputs(campaign, environment),
       ...(day === null ? [] : [dayInput(day)]),
       ...(fence?.inputs ?? []),
     ],

@@ -6,9 +6,20 @@ import { isText } from './workshop.ts';
 /**
  * What decides about a message in addition to files: the defaults that the project gave and the environment's address and
  * `wire`. Pace (rate, concurrency, attempts, timeout), prices and suppressions (see below) are left out: they may change between
- * two starts of a run without changing what anyone receives.
+ * two starts of a run without changing what anyone receives. Those of a stand-in are the settings of the environment that it
+ * stands in for, so that it goes on with a run of that; what is its own is an input of its own.
  */
-export function settingsInput(campaign: Campaign, environment: Environment): InputFile {
+export function settingsInputs(campaign: Campaign, environment: Environment): readonly InputFile[] {
+  const { project, file } = campaign;
+  const at = project.file ?? file;
+  const original = project.environments.get(environment.identity) ?? environment;
+  const settings: InputFile = { role: 'settings', file: at, sha256: digest(settingsOf(campaign, original)) };
+  if (original.name === environment.name) return [settings];
+  const { url, wire } = environment;
+  return [settings, { role: 'stand-in', file: `environments.${environment.name}`, sha256: digest({ url, wire }) }];
+}
+
+function settingsOf(campaign: Campaign, environment: Environment): object {
   const {
     kind,
     to,
@@ -23,7 +34,7 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
     columns,
     where,
   } = campaign.recipients;
-  const settings = {
+  return {
     url: environment.url,
     wire: environment.wire,
     countries: environment.countries,
@@ -57,7 +68,6 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
       where: where === null ? null : where.query,
     },
   };
-  return { role: 'settings', file: campaign.project.file ?? campaign.file, sha256: digest(settings) };
 }
 
 /**

@@ -9,7 +9,7 @@ import { unitsOf } from '../util/units.ts';
 import { openFence } from './fence.ts';
 import type { Plan } from './plan.ts';
 import type { StandingPlan } from './plan-file.ts';
-import { canonical, settingsInput, suppressionsInput } from './settings.ts';
+import { canonical, settingsInputs, suppressionsInput } from './settings.ts';
 
 /**
  * What a standing plan seals: all inputs of a plan but the list and the day, and the guards of each run. The guards may
@@ -32,7 +32,7 @@ export function sealedInputs({
 export async function sealedInputsOf(campaign: Campaign, environment: Environment): Promise<readonly InputFile[]> {
   const fence = await openFence(environment, campaign.project);
   const files = campaign.inputs.filter(({ role }) => role !== 'project');
-  const inputs = [...files, settingsInput(campaign, environment), ...(fence?.inputs ?? [])];
+  const inputs = [...files, ...settingsInputs(campaign, environment), ...(fence?.inputs ?? [])];
   return sealedInputs({ campaign, environment, inputs });
 }
 

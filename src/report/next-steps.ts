@@ -291,15 +291,20 @@ function leftOf(report: Report, formats: Formats): string {
 
 /** Starts this run again: as the campaign, or where that is refused by its plan. */
 export function sendCommand(
-  report: Pick<Report, 'environment' | 'occurrence'>,
+  {
+    environment,
+    occurrence: named,
+    postedFrom,
+  }: Pick<Report, 'environment' | 'occurrence'> & { readonly postedFrom?: string | null },
   campaign: string,
   planPath: string | null,
 ): string {
-  const occurrence = report.occurrence === 'once' ? '' : ` --occurrence ${shellWord(report.occurrence)}`;
+  const occurrence = named === 'once' ? '' : ` --occurrence ${shellWord(named)}`;
   // A plan of one occurrence says which; a standing one is of every occurrence.
   if (planPath !== null) return `handbill send --plan ${shellWord(planPath)}${occurrence}`;
-  const environment = report.environment === 'sandbox' ? '' : ` --env ${shellWord(report.environment)}`;
-  return `handbill send ${shellWord(campaign)}${environment}${occurrence}`;
+  const from = postedFrom ?? environment;
+  const env = from === 'sandbox' ? '' : ` --env ${shellWord(from)}`;
+  return `handbill send ${shellWord(campaign)}${env}${occurrence}`;
 }
 
 function reportCommand(report: Report): string {

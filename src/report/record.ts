@@ -29,6 +29,8 @@ type Cell = string | number | null;
 export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], Cell>> {
   /** Every step in order, where there is more than one; the other fields are of the last. */
   readonly steps?: readonly StepRecord[];
+  /** The environment that posted it, where that stands in for the environment of the run. */
+  readonly postedFrom?: string;
   /** The address that the list has by now, where it is not the one that the message went to. */
   readonly listTo?: string;
   /** Messages to addresses that were corrected since, the first one first. */
@@ -52,7 +54,7 @@ export const STEP_FIELDS = [
 ] as const;
 
 /** One step; `rejected` with the reason `fell-back` for all but the last. */
-type StepRecord = Readonly<Record<(typeof STEP_FIELDS)[number], Cell>>;
+type StepRecord = Readonly<Record<(typeof STEP_FIELDS)[number], Cell>> & Pick<ReportRecord, 'postedFrom'>;
 
 /** handbill's own id of the message to a recipient on a channel; null where nothing was to be sent. */
 export type ReferenceOf = (message: {
@@ -81,6 +83,7 @@ export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportReco
   const { steps, listTo, earlier } = outcome;
   return {
     ...record,
+    ...posterOf(outcome),
     ...(steps === undefined ? {} : { steps: steps.map((step) => stepRecordOf(step, outcome.key, referenceOf)) }),
     ...(listTo === undefined ? {} : { listTo }),
     ...(earlier === undefined ? {} : { earlier }),
@@ -102,7 +105,12 @@ function stepRecordOf(step: StepOutcome, key: string | null, referenceOf: Refere
     encoding: step.encoding,
     cost: costOf(step),
     updatedAt: step.updatedAt,
+    ...posterOf(step),
   };
+}
+
+function posterOf({ postedFrom }: Pick<StepOutcome, 'postedFrom'>): Pick<ReportRecord, 'postedFrom'> {
+  return postedFrom === undefined ? {} : { postedFrom };
 }
 
 /**

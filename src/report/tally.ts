@@ -29,6 +29,7 @@ export type RunFacts = Pick<
   | 'ledger'
   | 'startedAt'
   | 'finishedAt'
+  | 'postedFrom'
   | 'commits'
   | 'inputs'
   | 'purgedAt'
@@ -79,6 +80,7 @@ export function buildReport(
     ledger: shownLedger(run.ledger),
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
+    ...(run.postedFrom === undefined ? {} : { postedFrom: run.postedFrom }),
     ...(run.commits === undefined ? {} : { commits: run.commits }),
     ...(run.inputs === undefined ? {} : { inputs: run.inputs }),
     ...(run.purgedAt === undefined ? {} : { purgedAt: run.purgedAt }),

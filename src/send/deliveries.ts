@@ -67,10 +67,11 @@ export function messageOf(
     to,
     claimedAtMs,
     resend,
-  }: Pick<StepOutcome, 'channel' | 'messageId' | 'to' | 'claimedAtMs' | 'resend'>,
+    postedFrom = run.environment,
+  }: Pick<StepOutcome, 'channel' | 'messageId' | 'to' | 'claimedAtMs' | 'resend' | 'postedFrom'>,
 ): SentMessage {
   return {
-    environment: run.environment,
+    environment: postedFrom,
     reference: referenceOf(key, channel, resend),
     messageId,
     to: isRedirected(run) ? null : to,
@@ -316,10 +317,10 @@ function* stepRows(
     const rows = events.unreached(run, step, after, BATCH);
     for (const row of rows) {
       const channel = row.used.at(-1) ?? run.channel;
-      const { messageId, to, claimedAtMs } = row;
+      const { messageId, to, claimedAtMs, postedFrom: environment = run.environment } = row;
       const reference = referenceOf(row.key, channel, row.resend);
       const address = isRedirected(run) ? null : to;
-      const message = { environment: run.environment, reference, messageId, to: address, claimedAtMs };
+      const message = { environment, reference, messageId, to: address, claimedAtMs };
       if (isUnreached(events.reportsOf(message)) && isLeft(row)) yield { ...row, message };
     }
     const last = rows.at(-1);
@@ -392,10 +393,11 @@ export function toKeep(outcome: Outcome, referenceOf: ReturnType<typeof createRe
   const { row, key, steps } = outcome;
   if (key === null) return [];
   const all = steps ?? [outcome];
-  return all.map(({ channel, messageId, delivery = null, resend }, step) => {
+  return all.map(({ channel, messageId, delivery = null, resend, postedFrom }, step) => {
     // The person answered the last of them, as far as a report shows it.
     const shown = step === all.length - 1 ? (outcome.delivery ?? null) : delivery;
-    return { row, step, delivery: shown, reference: referenceOf(key, channel, resend), messageId };
+    const ids = { reference: referenceOf(key, channel, resend), messageId };
+    return { row, step, delivery: shown, ...ids, ...(postedFrom === undefined ? {} : { postedFrom }) };
   });
 }
 
@@ -421,7 +423,7 @@ export function resolveByReports({ events }: { readonly events: EvidenceEvents }
     const referenceOf = references.get(row.run) ?? createReferences(row.identity);
     references.set(row.run, referenceOf);
     const own = events.reportsOf({
-      environment: row.identity.environment,
+      environment: row.postedFrom ?? row.identity.environment,
       reference: referenceOf(row.key, row.channel, row.resend),
       messageId: row.messageId,
       to: row.isRedirected ? null : row.to,
@@ -442,7 +444,7 @@ function quoted(events: EvidenceEvents, row: InDoubtRow): DeliveryRecord | null 
   const [first] = reports;
   if (first === undefined || first.messageId === null) return null;
   if (reports.some(({ messageId }) => messageId !== first.messageId)) return null;
-  if (events.hasMessage(row.identity.environment, first.messageId)) return null;
+  if (events.hasMessage(row.postedFrom ?? row.identity.environment, first.messageId)) return null;
   // One that was sent long before may be reported only now.
   return events.hasOther(row, row.sinceMs - SKEW_MS - LONGEST_MS, row.sinceMs + LONGEST_MS) ? null : first;
 }

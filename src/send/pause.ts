@@ -55,7 +55,7 @@ export function refuseWhilePaused(
   ledger: Pick<Ledger, 'pauseOf'>,
   { campaign, environment }: Pick<Plan, 'campaign' | 'environment'>,
 ): void {
-  const pause = ledger.pauseOf({ environment: environment.name, campaign: campaign.id });
+  const pause = ledger.pauseOf({ environment: environment.identity, campaign: campaign.id });
   if (pause === null) return;
   throw new HandbillError(EXIT.halted, [problem('paused', pauseText(pause), { hint: resumeHint(pause) })]);
 }

@@ -8,6 +8,7 @@ import {
   type Campaign,
   type ChangedRecipient,
   type Decision,
+  type InputFile,
   REPAIRABLE,
   type Retry,
   type WinnerState,
@@ -17,7 +18,7 @@ import { formerNameProblem, knownCampaign } from '../plan/campaign-id.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
 import { duplicatesIn, skipsInvalid } from '../plan/decide.ts';
-import { type Elsewhere, openElsewhere } from '../plan/elsewhere.ts';
+import { type Elsewhere, openElsewhere, otherProvider } from '../plan/elsewhere.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';
 import { runBefore } from '../plan/follow-up.ts';
 import { createForecaster } from '../plan/forecast.ts';
@@ -85,8 +86,8 @@ export interface Prepared {
   readonly accepted: readonly Diagnostic[];
   /** Who gets a second message, at a corrected address: those that are asked for in this start. */
   readonly resends: readonly ChangedRecipient[];
-  /** Recipients have this occurrence from another environment, which has to be allowed or answered; null: they have not. */
-  readonly elsewhere: Diagnostic | null;
+  /** What has to be allowed or answered: recipients have this occurrence from another environment, or that sent this run. */
+  readonly questions: readonly Diagnostic[];
   /** How far the search for the winner of a test is. */
   readonly winner: WinnerState;
   /** Makes the rows count. Until then everything can be forgotten without a trace. */
@@ -181,9 +182,17 @@ function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readon
     plan.environment.approval === null
       ? `Undo the change. Or: ${ALLOWABLE['input-changed']}`
       : `Undo the change, and send again. Or leave this occurrence as it is: ${leaveHint(plan)}`;
-  const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
+  const now = [...plan.inputs, listInput(plan, list)];
+  const changes = changedInputs(ofSame(existing.inputs, now), ofSame(now, existing.inputs), 'this run began');
   const isOver = existing.state === 'finished' && plan.environment.approval === null;
   return changes.map((change) => ({ ...change, hint: isOver ? `${ANOTHER_OCCURRENCE} ${hint}` : hint }));
+}
+
+/** Inputs without those of a stand-in that the other side was not made by: who takes a run over changes no message. */
+function ofSame(inputs: readonly InputFile[], others: readonly InputFile[]): readonly InputFile[] {
+  return inputs.filter(
+    ({ role, file }) => role !== 'stand-in' || others.some((other) => other.role === role && other.file === file),
+  );
 }
 
 /** What a sender of every month wants; to continue a finished run reaches hardly any recipient. */
@@ -245,7 +254,7 @@ function joinBefore({ ledger, plan, nowMs }: PrepareOptions): void {
 }
 
 export function identityOf(plan: Plan): RunIdentity {
-  return { environment: plan.environment.name, campaign: plan.campaign.id, occurrence: plan.occurrence };
+  return { environment: plan.environment.identity, campaign: plan.campaign.id, occurrence: plan.occurrence };
 }
 
 async function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): Promise<Prepared> {
@@ -272,7 +281,7 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
       for (const { to, key } of batch) elsewhere.add({ decision: 'send', to, key });
     }
   }
-  const judged = judgeElsewhere(options, elsewhere);
+  const judged = judgeElsewhere(options, elsewhere, run);
   return {
     list,
     estimate: null,
@@ -283,7 +292,7 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
     accepted: [...budgetNotice(budget), ...judged.allowed],
     reached: toDo + unreached === 0 ? null : await openReachToSend(plan, ledger, nowMs),
     resends,
-    elsewhere: judged.refusal,
+    questions: judged.questions,
     winner: found,
     finishLoad: () => {
       rememberName(options);
@@ -312,7 +321,7 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
   });
   const { inputs, list, estimate, accepted } = checked;
   const resends = options.retry === 'corrected' && existing !== null ? resendsOf(ledger, existing, draft) : [];
-  const judged = judgeElsewhere(options, elsewhere);
+  const judged = judgeElsewhere(options, elsewhere, existing);
   return {
     list,
     estimate,
@@ -323,7 +332,7 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     reached,
     accepted: [...accepted, ...judged.allowed],
     resends,
-    elsewhere: judged.refusal,
+    questions: judged.questions,
     winner: found,
     finishLoad: () => {
       try {
@@ -349,19 +358,26 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
 const OPEN_OUTCOMES = ['pending', 'failed', 'deferred'] as const;
 
 /**
- * Whether recipients who have this occurrence from another environment are sent to again. What is not allowed is for the
- * user to answer. Two environments may begin at once: both runs can be seen before either claims, so the second look of
- * one of them finds the other.
+ * Whether recipients who have this occurrence from another environment are sent to again, and whether this environment takes
+ * the run over from one that it stands in for. What is not allowed is for the user to answer. Two environments may begin at
+ * once: both runs can be seen before either claims, so the second look of one of them finds the other.
  */
-function judgeElsewhere({ allow }: Pick<PrepareOptions, 'allow'>, elsewhere: Elsewhere | null) {
+function judgeElsewhere(
+  { allow, plan }: Pick<PrepareOptions, 'allow' | 'plan'>,
+  elsewhere: Elsewhere | null,
+  existing: RunRecord | null,
+) {
   const found = elsewhere?.found() ?? null;
-  const isAllowed = allow.includes('sent-elsewhere');
+  const taken = existing === null ? null : otherProvider(existing, plan);
+  const asked = [found, taken].filter((one) => one !== null);
+  const isAllowed = ({ code }: Pick<Diagnostic, 'code'>): boolean => allow.some((one) => one === code);
   return {
-    refusal: isAllowed ? null : found,
-    allowed: isAllowed && found !== null ? [{ ...found, severity: 'warning' as const }] : [],
+    questions: asked.filter((one) => !isAllowed(one)),
+    allowed: asked.filter(isAllowed).map((one) => ({ ...one, severity: 'warning' as const })),
     /** @throws HandbillError exit 2 */
     refuseMeanwhile(): void {
-      const begun = isAllowed || found !== null ? null : (elsewhere?.begunMeanwhile() ?? null);
+      const isAsked = found !== null || isAllowed({ code: 'sent-elsewhere' });
+      const begun = isAsked ? null : (elsewhere?.begunMeanwhile() ?? null);
       if (begun !== null) throw refuse(begun);
     },
   };

@@ -8,7 +8,7 @@ import { createCellCheck } from '../plan/cell-check.ts';
 import { badRows } from '../plan/check.ts';
 import { openReach } from '../plan/contact-history.ts';
 import { decisions } from '../plan/decide.ts';
-import { openElsewhere } from '../plan/elsewhere.ts';
+import { openElsewhere, otherProvider } from '../plan/elsewhere.ts';
 import { createEstimator } from '../plan/estimate.ts';
 import type { Expander } from '../plan/expand.ts';
 import { createForecaster } from '../plan/forecast.ts';
@@ -141,8 +141,9 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
     said.push(...stream.notes(), ...cells.warnings(), ...comparisons.unmet());
     // Of a run that has begun, the rules are not asked about all rows.
     if (startedAtMs === null) said.push(...(reached?.unfollowed() ?? []));
-    const again = elsewhere?.found() ?? null;
-    if (again !== null) said.push({ ...again, severity: 'warning' });
+    for (const one of [elsewhere?.found() ?? null, run === null ? null : otherProvider(run, plan)]) {
+      if (one !== null) said.push({ ...one, severity: 'warning' });
+    }
     judged = guard.judge(stream.facts());
     said.push(...judged.filter(({ severity }) => severity === 'warning'));
   }

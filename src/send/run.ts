@@ -2,6 +2,7 @@ import { HandbillError } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { PendingRow, RunRecord } from '../ledger/records.ts';
 import type { Commit, Halt, RunState, StepCount } from '../model.ts';
+import { standInOf } from '../plan/elsewhere.ts';
 import type { RowSet } from '../util/row-set.ts';
 import { asksReports, createCanary, createGate, type Gate, judgeReports, type OnWait } from './canary.ts';
 import { joinReplies, resolveByReports, returnedIn, unreachedRows, withUnreached } from './deliveries.ts';
@@ -57,7 +58,7 @@ export interface RunEnd {
  */
 export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const { plan, ledger, now, timers = TIMERS, sharing = null, memory = null } = options;
-  const { run, recovered } = ledger.start(options.run, now(), options.commit);
+  const { run, recovered } = ledger.start(options.run, now(), options.commit, standInOf(plan.environment));
   // Some recipients that a kill left in doubt may have a delivery report since.
   resolveByReports(ledger, now());
   const { loaded = null } = options;

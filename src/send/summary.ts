@@ -33,6 +33,7 @@ export function summarise(
     ledger: ledger.path,
     startedAt: iso(run.startedAtMs ?? run.createdAtMs),
     finishedAt: iso(run.finishedAtMs),
+    ...(run.postedFrom === null ? {} : { postedFrom: run.postedFrom }),
     ...(run.commits.length === 0 ? {} : { commits: run.commits }),
     inputs: run.inputs.map(({ role, file, sha256 }) => ({ role, file, sha256 })),
     ...(run.purgedAtMs === null ? {} : { purgedAt: iso(run.purgedAtMs) }),

@@ -229,8 +229,8 @@ function pacesOf(
   timers: Timers,
   isShared: boolean,
 ): Paces {
-  const { name, ratePerSecond: environmentPerSecond } = plan.environment;
-  const environment = environmentPerSecond === null ? null : ledger.turns(name, environmentPerSecond);
+  const { identity, ratePerSecond: environmentPerSecond } = plan.environment;
+  const environment = environmentPerSecond === null ? null : ledger.turns(identity, environmentPerSecond);
   const isLower = ratePerSecond !== null && ratePerSecond !== environmentPerSecond;
   const own = isShared && isLower ? ledger.turns(turnsOf(run), ratePerSecond) : null;
   const turns = [environment, own].filter((one) => one !== null);

@@ -107,6 +107,7 @@ describe('the smallest campaign', () => {
     expect([...project.environments.keys()]).toEqual(['sandbox']);
     expect(project.environments.get('sandbox')).toEqual({
       name: 'sandbox',
+      identity: 'sandbox',
       url: 'http://sandbox.invalid/v2/messages',
       apiKey: null,
       ratePerSecond: null,
@@ -245,6 +246,7 @@ describe('a campaign that says everything', () => {
     expect([...environments.keys()]).toEqual(['sandbox', 'production', 'staging']);
     expect(environments.get('production')).toEqual({
       name: 'production',
+      identity: 'production',
       url: 'https://api.example.com/base/v2/messages',
       apiKey: { env: 'HANDBILL_API_KEY' },
       ratePerSecond: 100,

@@ -16,7 +16,14 @@ const WITHOUT: readonly Code[] = [
     'unasked-answer',
     'mismatch',
   ] as const),
-  ...(['connection-limit', 'follow-up-list', 'approval-ends', 'ledger-taken-over', 'sent-elsewhere'] as const),
+  ...([
+    'connection-limit',
+    'follow-up-list',
+    'approval-ends',
+    'ledger-taken-over',
+    'sent-elsewhere',
+    'other-provider',
+  ] as const),
 ];
 
 const EXAMPLES = (Object.keys(CODES) as readonly Code[]).flatMap((code) => {

@@ -18,7 +18,7 @@ const FORBIDDEN: readonly { what: string; pattern: RegExp }[] = [
 
 /** Words with which a sentence does not say who or what it means, or that are not the term of the field; and 5 % for 5%. */
 const UNCLEAR =
-  /\b(?:nobody|somebody|anybody|everybody|whoever|whomever|whom|for ever|dearest|dearer|besides|stands?|cures?|burned|what c[ao]mes? back|sealed plans?|of them again|to pass on|takes? over exported)\b|(?<=[\d}]) %/gi;
+  /\b(?:nobody|somebody|anybody|everybody|whoever|whomever|whom|for ever|dearest|dearer|besides|stands?(?![- ]in\b)|cures?|burned|what c[ao]mes? back|sealed plans?|of them again|to pass on|takes? over exported)\b|(?<=[\d}]) %/gi;
 
 /** Names that do not say what a thing is. */
 const UNCLEAR_NAME = /\w*(?:nobody|somebody|anybody|everybody|whoever|desk)\w*/gi;

@@ -85,7 +85,7 @@ test('what was undone does not hide what others write: a reader sees another ver
   const before = connection.version();
   const failing = () =>
     connection.write(NOON, 1, () => {
-      connection.many.commit(run.number, run.list, [], [], { all: [], hashKey: null }, NOON, null);
+      connection.many.commit(run, [], [], { all: [], hashKey: null }, NOON, null);
       throw new Error('no');
     });
   expect(failing).toThrow('no');

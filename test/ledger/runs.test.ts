@@ -38,6 +38,7 @@ describe('a new list', () => {
       purgedAtMs: null,
       closedAtMs: null,
       topic: null,
+      postedFrom: null,
       name: HELLO.campaign,
       figures: null,
     });

@@ -198,7 +198,7 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'src/cli/send/command.ts',
-        was: 'if (flags.yes === true) return question.sentElsewhere === null;',
+        was: 'if (flags.yes === true) return question.allows.length === 0;',
         is: 'if (flags.yes === true) return true;',
       },
     ],

@@ -71,7 +71,10 @@ describe('a period', () => {
 
 function where(per: Budget['per'] | null, max = 500) {
   const budget = per === null ? null : { max, maxMicros: max * 1e6, per };
-  return { environment: { name: 'production', budget }, campaign: { project: { timeZone: 'UTC' } } };
+  return {
+    environment: { name: 'production', identity: 'production', budget },
+    campaign: { project: { timeZone: 'UTC' } },
+  };
 }
 
 const CAMPAIGN = {

@@ -10,6 +10,7 @@ import { jsonText } from '../../src/util/escape.ts';
 
 const environment: Environment = {
   name: 'sandbox',
+  identity: 'sandbox',
   url: 'http://sandbox.invalid/v2/messages',
   apiKey: null,
   ratePerSecond: null,

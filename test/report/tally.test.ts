@@ -175,6 +175,7 @@ describe('schemas/report.schema.json', () => {
     const whole = {
       ...RUN,
       state: 'partial',
+      postedFrom: 'backup',
       commits,
       inputs,
       ...times,
@@ -223,10 +224,17 @@ describe('schemas/report.schema.json', () => {
     expect(SCHEMAS.campaign).toMatchObject({ definitions: { channel: { enum: CHANNELS } } });
     expect(record.properties.channel.$ref).toBe('campaign.schema.json#/definitions/channel');
     expect(record.required).toEqual([...RECORD_FIELDS]);
-    expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS, 'columns', 'steps', 'listTo', 'earlier']);
-    for (const one of [schema.definitions.stepRecord.required, Object.keys(schema.definitions.stepRecord.properties)]) {
-      expect(one).toEqual([...STEP_FIELDS]);
-    }
+    expect(Object.keys(record.properties)).toEqual([
+      ...RECORD_FIELDS,
+      'columns',
+      'steps',
+      'postedFrom',
+      'listTo',
+      'earlier',
+    ]);
+    const { stepRecord } = schema.definitions;
+    expect(stepRecord.required).toEqual([...STEP_FIELDS]);
+    expect(Object.keys(stepRecord.properties)).toEqual([...STEP_FIELDS, 'postedFrom']);
     for (const name of ['step', 'stepRecord']) {
       expect(schema.definitions[name].properties.channel.$ref).toBe('campaign.schema.json#/definitions/channel');
     }

@@ -107,21 +107,21 @@ describe('recipients who have this occurrence from another environment', () => {
     await sentFromOne(here);
     const { campaign } = await loadCampaign('urgent', { cwd: here.root, now: NINE });
     const plan = await createPlan(campaign, { environment: 'two', occurrence: 'once', nowMs: NINE });
-    const asked: (string | null)[] = [];
+    const asked: (readonly string[])[] = [];
     const answer = (yes: boolean) => ({
       cwd: here.root,
       env,
       now: () => NINE,
       limit: 1,
-      confirm: async (question: { readonly sentElsewhere: string | null }) => {
-        asked.push(question.sentElsewhere);
+      confirm: async (question: { readonly allows: readonly string[] }) => {
+        asked.push(question.allows);
         return yes;
       },
     });
     await expect(sendPlan(plan, answer(false), createMemory())).rejects.toThrow(SAID);
     const { report } = await sendPlan(plan, answer(true), createMemory());
     expect(report.environment).toBe('two');
-    expect(asked).toEqual([expect.stringContaining(SAID), expect.stringContaining(SAID)]);
+    expect(asked).toEqual([[expect.stringContaining(SAID)], [expect.stringContaining(SAID)]]);
   });
 
   it('are noticed when the other environment begins while the question waits', async () => {

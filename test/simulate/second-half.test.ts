@@ -49,9 +49,9 @@ const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp, from?: 
     {
       ledger: (ledger, db) => ({
         ...ledger,
-        start(run, nowMs, commit) {
+        start(run, ...facts) {
           requeue(db);
-          return ledger.start(run, nowMs, commit);
+          return ledger.start(run, ...facts);
         },
       }),
     },

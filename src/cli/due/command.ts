@@ -98,7 +98,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       workers: flags.workers === true,
       ...ledgerOption(flags.ledger, context),
       confirm: async (question) => {
-        if (flags.yes === true) return question.sentElsewhere === null;
+        if (flags.yes === true) return question.allows.length === 0;
         line.stop();
         return await confirm(question, context, signals.first);
       },

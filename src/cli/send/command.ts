@@ -172,7 +172,7 @@ async function run(
         workers: flags.workers === true,
         ...optional('winner', flags.winner),
         confirm: async (question) => {
-          if (flags.yes === true) return question.sentElsewhere === null;
+          if (flags.yes === true) return question.allows.length === 0;
           line.stop();
           return await confirm(question, context, signals.first);
         },

@@ -13,8 +13,8 @@ import { askYes } from './prompt.ts';
  */
 export async function confirm(question: SendQuestion, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
   context.err(`${stating(question)}\n`);
-  const { resends, sentElsewhere } = question;
-  if (sentElsewhere !== null) context.err(`${safeLine(sentElsewhere)}\n`);
+  const { resends, allows } = question;
+  for (const one of allows) context.err(`${safeLine(one)}\n`);
   if (resends.length > 0) {
     const second = `Of these, ${countOf(resends.length, 'recipient')} ${resends.length === 1 ? 'gets' : 'get'} a second message, at a corrected address:`;
     context.err([second, ...changedLines(resends, MOST_SHOWN)].map((line) => `${safeLine(line)}\n`).join('  '));

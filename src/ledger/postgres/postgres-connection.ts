@@ -304,10 +304,10 @@ interface ManyAsker {
 function manyRows(asker: ManyAsker): ManyRows {
   return {
     load: (list, rows, run) => asker.copy(COPY, rows.map((row) => copied(list, row, run)).join('')),
-    commit(run, list, results, claims, forms, now, held) {
+    commit({ number, list, postedFrom }, results, claims, forms, now, held) {
       const found = orStrange(() =>
         asker.commit(COMMIT, [
-          run,
+          number,
           list,
           now,
           arrayOf(results, ({ row }) => row),
@@ -328,6 +328,7 @@ function manyRows(asker: ManyAsker): ManyRows {
           forms.hashKey,
           held?.worker ?? null,
           arrayOf(held?.shards ?? [], (shard) => shard),
+          postedFrom,
         ]),
       );
       if (found === null) return null;
@@ -381,7 +382,7 @@ function orStrange(ask: () => Found): Found | null {
 const STRANGE = 'HB001';
 
 const COMMIT = `SELECT recorded, claimed FROM commit_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-  $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`;
+  $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`;
 
 const COPY = `COPY recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
   FROM STDIN`;

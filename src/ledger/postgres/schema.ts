@@ -13,6 +13,7 @@ const COMMIT_ROWS = counting(
     rows bigint[], states text[], reasons text[], counts bigint[], statuses bigint[], ids text[], errors text[], froms text[],
     claim_rows bigint[], claim_keys text[], claim_addresses text[], claim_counts bigint[],
     form_rows bigint[], forms text[], hashes text[], hash_key text, worker_id text, worker_shards bigint[],
+    poster text,
     OUT recorded bigint[], OUT claimed bigint[]) LANGUAGE plpgsql AS $$
 DECLARE at bigint; kept bigint[]; sending record;
 BEGIN
@@ -50,7 +51,7 @@ BEGIN
     OR EXISTS (SELECT 1 FROM handbill.suppressed_hashes AS s
       WHERE s.hash = given.hash AND COUNTS);
   WITH done AS (
-    UPDATE handbill.recipients AS r SET state = 'claimed', claimed_at = at, resolved_by = NULL
+    UPDATE handbill.recipients AS r SET state = 'claimed', claimed_at = at, resolved_by = NULL, posted_from = poster
     FROM (SELECT here.place FROM unnest(claim_rows, claim_keys, claim_addresses, claim_counts)
         AS given (row, key, address, attempts),
       LATERAL (SELECT ctid AS place FROM handbill.recipients AS h
