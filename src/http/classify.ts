@@ -58,6 +58,8 @@ export interface ClassifyContext {
   readonly wire: CompiledWire;
   /** True until the first answer of this start that only the API can have given: see `isRecognised`. */
   readonly firstAnswer: boolean;
+  /** Nothing was ever accepted in the environment at this address; default: something was. */
+  readonly neverAccepted?: boolean;
   /** Wall clock in ms, for a `Retry-After` that is a date. */
   readonly nowMs: number;
   /** The run is being stopped: what was not sent is not a failure. */
@@ -83,7 +85,7 @@ export function classify(attempt: Attempt, context: ClassifyContext): Verdict {
   return refusal(attempt, attempt.status, context);
 }
 
-/** Does this verdict show that the API itself answered, so that a later 404 is about one recipient? A 429 does. */
+/** Does this verdict show that the API itself answered? A 429 does. */
 export function isRecognised(verdict: Verdict): boolean {
   return verdict.outcome === 'accepted' || verdict.outcome === 'rejected' || verdict.reason === 'rate-limited';
 }
@@ -159,14 +161,14 @@ function refusal(attempt: Attempt, status: number, context: ClassifyContext): Ve
     return verdict('pending', 'too-large', { split: true, error }); // F1
   }
   if (isExplicit(status) && says) {
-    return unsupported(context, { error }); // F1, before a first 404 says that the address is wrong
+    return unsupported(context, { error }); // F1, before a 404 says that the address is wrong
   }
   if (status === 429 || status === 425 || context.wire.retryStatuses.includes(status)) {
     // Never about the recipient: when the attempts are used up, it waits for a later start (failures.md, F4, F5, F6, G2).
     const halt = throttled ? 'throttled' : null;
     return verdict('pending', 'rate-limited', { again: !throttled, halt, retryAfterMs: wait, error });
   }
-  if (context.firstAnswer && (status === 404 || status === 405 || status === 410)) {
+  if (context.neverAccepted === true && ELSEWHERE.has(status)) {
     return verdict('pending', 'wrong-address', { halt: 'wrong-address', error }); // F1, rule 10
   }
   if (status === 408 || status === 499) return verdict('in-doubt', 'status', { error }); // F3
@@ -204,6 +206,8 @@ export function verdict(outcome: Verdict['outcome'], reason: Reason | null, rest
   };
 }
 
+/** What a server answers at an address that is not the API's; an API may answer it about one recipient. */
+export const ELSEWHERE: ReadonlySet<number> = new Set([404, 405, 410]);
 const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 const STOPPED = /^(?:HANDBILL_STOPPED|UND_ERR_(?:ABORTED|DESTROYED|CLOSED)|ABORT_ERR|AbortError)$/;
 const DNS = /^(?:ENOTFOUND|EAI_[A-Z]+)$/;

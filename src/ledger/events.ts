@@ -73,6 +73,7 @@ export function eventStore(connection: Connection): EventStore {
   const byMessage = connection.query(BY_MESSAGE);
   const counts = connection.query(COUNTS);
   const newest = connection.query(REPORTED_SINCE);
+  const last = connection.query('SELECT max(number) FROM delivery_reports');
   const answered = connection.query(ANSWERED);
 
   /** Whether the event is a new one. */
@@ -145,6 +146,8 @@ export function eventStore(connection: Connection): EventStore {
 
     // The newest comes last, but for a clock that was set.
     hasReports: (sinceMs) => newest.get(sinceMs) !== undefined,
+
+    lastReport: () => Number(last.get()?.[0] ?? 0),
 
     answered({ number }) {
       const rows = answered.all(number);

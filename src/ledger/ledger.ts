@@ -734,6 +734,8 @@ export interface EventStore {
   reportsOf(message: SentMessage): DeliveryRecord[];
   /** Every report that names one of these ids, also those that are about another message. */
   reportsNaming(ids: MessageIds): DeliveryRecord[];
+  /** The number of the report that came in last; 0: none did. */
+  lastReport(): number;
   /** Whether any report came in since an instant, in ms since 1970. */
   hasReports(sinceMs: number): boolean;
   /** The rows of a run whose message was answered, once that is known. An opt-out has priority. */

@@ -14,7 +14,7 @@ import { environmentOf } from '../plan/plan.ts';
 import { createDecoding, DecodeFault, sniffEncoding } from '../recipients/decode.ts';
 import { ONLY_CELLS, openList } from '../recipients/read.ts';
 import { sendCommand } from '../report/next-steps.ts';
-import { countUnreached, resolveByReports } from '../send/deliveries.ts';
+import { countUnmatched, countUnreached, resolveByReports } from '../send/deliveries.ts';
 import { makeTemporaryFolder, type TemporaryFolder, temporaryFault } from '../util/files.ts';
 import { type JsonFault, jsonValues } from '../util/json.ts';
 import type { Meter } from '../util/long-work.ts';
@@ -59,6 +59,8 @@ export interface ReconcileResult {
   readonly environment: string;
   readonly ledger: string;
   readonly files: readonly ReconciledFile[];
+  /** New delivery reports that are about no message of the environment. */
+  readonly unmatched: number;
   /** Recipients in doubt whose message was received, according to a report. */
   readonly doubtsResolved: number;
   /** Replies whose message was found. */
@@ -206,6 +208,7 @@ async function takeOver(
   const lifted: string[] = [];
   const diagnostics: Diagnostic[] = [];
   const done: ReconciledFile[] = [];
+  const last = ledger.events.lastReport();
   ledger.events.expectMany();
   const isAddress = addressTest(reading);
   const unassigned: Unassigned[] = [];
@@ -232,17 +235,18 @@ async function takeOver(
     done.push(counts);
     diagnostics.push(...found);
   }
-  const some = (what: 'reports' | 'replies') => done.some((file) => file[what] > 0);
-  const doubtsResolved = some('reports') ? resolveByReports(ledger, now()) : 0;
-  const joined = some('replies')
-    ? await joinReplies(ledger, { now, startLifts, stopEnds })
-    : { joined: 0, suppressed: [] };
+  const sum = (what: 'reports' | 'replies') => done.reduce((total, file) => total + file[what], 0);
+  const doubtsResolved = sum('reports') > 0 ? resolveByReports(ledger, now()) : 0;
+  const unmatched = sum('reports') > 0 ? countUnmatched(ledger, environment, { last, count: sum('reports') }) : 0;
+  const joined =
+    sum('replies') > 0 ? await joinReplies(ledger, { now, startLifts, stopEnds }) : { joined: 0, suppressed: [] };
   diagnostics.push(...stillUnassigned(unassigned, ledger, countryOf(reading)));
   return {
     dryRun,
     environment,
     ledger: project.ledger,
     files: done,
+    unmatched,
     doubtsResolved,
     repliesJoined: joined.joined,
     suppressed: [...suppressed, ...joined.suppressed],

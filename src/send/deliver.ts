@@ -237,6 +237,7 @@ function contextOf(context: SendContext): ClassifyContext {
   return {
     wire: context.wire,
     firstAnswer: !context.progress.recognised,
+    neverAccepted: !context.isAccepting(),
     nowMs: context.now(),
     stopping: context.stopped.aborted,
   };
@@ -260,6 +261,8 @@ export interface SendContext {
   readonly stop: Stop;
   readonly progress: Progress;
   readonly wire: CompiledWire;
+  /** Whether the environment was ever accepted at this address: by this start, by its other workers, or before. */
+  readonly isAccepting: () => boolean;
   /** Finds answers that belong to another request. */
   readonly answers: AnswerCheck;
   /** Called with how each answer was read; null: it is not worked out. */

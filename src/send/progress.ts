@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Halt, JsonObject, OutcomeState, RunState, StepCount } from '../model.ts';
+import type { Halt, Json, JsonObject, OutcomeState, RunState, StepCount } from '../model.ts';
 import { createLatency, type Latency, readLatency } from '../report/latency.ts';
 import type { StopContext } from './stop.ts';
 
@@ -90,13 +91,21 @@ export function createProgress(): ProgressWithLatency {
 }
 
 /**
- * The run's figures with those of this start added: `{ starts, posted, retried, activeMs, latency }`; `opensAtMs` only of
+ * The run's figures with those of this start added: `{ starts, posted, retried, activeMs, latency, acceptedAt }`; `opensAtMs` only of
  * this start, which checked all recipients; `winner` as it was found.
  */
-export function addFigures(before: JsonObject | null, progress: ProgressWithLatency, activeMs: number): JsonObject {
+export function addFigures(
+  before: JsonObject | null,
+  progress: ProgressWithLatency,
+  activeMs: number,
+  url: string | null = null,
+): JsonObject {
   const earlier = (name: string): number => (typeof before?.[name] === 'number' ? before[name] : 0);
   const latency = createLatency(readLatency(before?.['latency']));
   latency.merge(progress.times.save());
+  // The hash of an address: it may hold a key.
+  const accepted = url !== null && progress.figures.finished.accepted > 0 ? [hash('sha256', url)] : [];
+  const acceptedAt = [...new Set([...addressesIn(before), ...accepted])];
   const limitedUntilMs = Math.max(earlier('limitedUntilMs'), progress.figures.limitedUntilMs ?? 0);
   return {
     // Fewer than the run has begun: the figures of the others were never written.
@@ -105,11 +114,22 @@ export function addFigures(before: JsonObject | null, progress: ProgressWithLate
     retried: earlier('retried') + progress.figures.retried,
     activeMs: earlier('activeMs') + Math.round(activeMs),
     latency: { ...latency.save() },
+    ...(acceptedAt.length === 0 ? {} : { acceptedAt }),
     ...(progress.figures.opensAtMs === undefined ? {} : { opensAtMs: progress.figures.opensAtMs }),
     ...(progress.figures.winnerAtMs === undefined ? {} : { winnerAtMs: progress.figures.winnerAtMs }),
     ...(limitedUntilMs === 0 ? {} : { limitedUntilMs }),
     ...(before?.['winner'] === undefined ? {} : { winner: before['winner'] }),
   };
+}
+
+/** Whether a start of the run was accepted at this address of the API. A start that was killed does not count. */
+export function acceptsAt({ figures }: Pick<RunRecord, 'figures'>, url: string): boolean {
+  return addressesIn(figures).includes(hash('sha256', url));
+}
+
+function addressesIn(figures: JsonObject | null): readonly Json[] {
+  const addresses = figures?.['acceptedAt'];
+  return Array.isArray(addresses) ? addresses : [];
 }
 
 /** What earlier starts were answered; one look at the list says all of it. */

@@ -112,7 +112,12 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const conclude = () => {
     const halt = ledgerError === null ? (changed ?? stop.halt ?? part?.halt ?? null) : ledgerHalt(ledgerError);
     const state = stateAfter(ledger, run, halt, options.interrupt.aborted);
-    const figures = addFigures(remembered?.figures ?? options.run.figures, all, timers.monotonicMs() - began);
+    const figures = addFigures(
+      remembered?.figures ?? options.run.figures,
+      all,
+      timers.monotonicMs() - began,
+      plan.environment.url,
+    );
     if (remembered !== null) remembered.figures = ledgerError === null ? null : figures;
     // Whatever happened, this start has ended, and what it did is recorded.
     const isDisplaced = ledgerError instanceof LedgerError && ledgerError.kind === 'displaced';

@@ -1,5 +1,5 @@
 import { HandbillError } from '../errors.ts';
-import type { Verdict } from '../http/classify.ts';
+import { ELSEWHERE, type Verdict } from '../http/classify.ts';
 import { type ApiAddress, cannotConnect } from '../http/fault.ts';
 import type { Halt, HaltRule, Limits, Pause, Threshold } from '../model.ts';
 import { number } from '../report/formats.ts';
@@ -29,6 +29,8 @@ export interface Stop {
   /** The budget of the environment has no room for a message. */
   overBudget(words: Pick<Halt, 'message' | 'next'>): void;
   readonly halt: Halt | null;
+  /** A message was accepted in this start, by any of its workers. */
+  readonly isAccepting: boolean;
   /** Of this start, or of this worker. */
   readonly counts: Answers;
 }
@@ -117,6 +119,8 @@ export function createStop(context: StopContext): Stop {
   let failuresInARow = 0;
   let answers = 0;
   let throttledInARow = 0;
+  /** The last recipient of a start in which the host was never found; null: there is none, or another outcome came. */
+  let unresolved: Verdict | null | undefined;
 
   const keep = (first: Halt): void => {
     if (halt !== null) return;
@@ -137,6 +141,7 @@ export function createStop(context: StopContext): Stop {
     },
     ended() {
       if (answers > 0 && throttledInARow === answers) throttled(answers);
+      if (unresolved) stop('api-down', `${unreachable(unresolved, context.api)}. No recipient was sent to.`);
     },
     note(verdict, about = {}) {
       const { outcome } = verdict;
@@ -144,6 +149,7 @@ export function createStop(context: StopContext): Stop {
       const event = about.sameEvent === true ? 0 : 1;
       if (verdict.halt !== null)
         keep(haltByAnswer(verdict.halt, verdict, about, before.accepted + accepted + others().accepted, context));
+      unresolved = unresolved !== null && verdict.reason === 'dns' && outcome === 'failed' ? verdict : null;
       // Only an answer ends a row: an API that resets its connections does so now before and now after the first byte.
       if (outcome === 'failed') failuresInARow += event;
       if (outcome === 'in-doubt') {
@@ -202,6 +208,9 @@ export function createStop(context: StopContext): Stop {
     get halt() {
       return halt;
     },
+    get isAccepting() {
+      return accepted + others().accepted > 0;
+    },
     get counts() {
       return { accepted, rejected, inDoubt: doubts, firstSteps, fellBack };
     },
@@ -225,8 +234,8 @@ function threshold(limit: Threshold | null, rows: number): number | null {
 
 /** Rules after an answer that may be about its recipient alone. */
 const ABOUT_ONE: ReadonlySet<HaltRule> = new Set(['not-authorised', 'wrong-address', 'not-the-api']);
-/** No credit, and the log-in at a proxy: never about a recipient. */
-const ABOUT_ALL: ReadonlySet<number> = new Set([402, 407]);
+/** No credit, the log-in at a proxy, and what halts only before anything was accepted at the address: never about a recipient. */
+const ABOUT_ALL: ReadonlySet<number> = new Set([402, 407, ...ELSEWHERE]);
 
 /**
  * The halt that one answer causes. Where it may be about its recipient alone, it names the row, by its line and not by

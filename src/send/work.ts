@@ -27,7 +27,7 @@ import {
 import type { RunMemory } from './memory.ts';
 import { PAUSE_LOOK_MS, watchPauses } from './pause.ts';
 import { createLists, feed, type ListsAgain, type ProducerOptions } from './producer.ts';
-import { createProgress, type ProgressWithLatency } from './progress.ts';
+import { acceptsAt, createProgress, type ProgressWithLatency } from './progress.ts';
 import { createRateLimiter, createSharedRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import { createStop, type Stop, type StopContext } from './stop.ts';
 import type { Timers } from './timers.ts';
@@ -280,6 +280,9 @@ interface Start
 function createShift({ options, run, startMs, progress, ...parts }: Start): SendContext {
   const { plan, ledger, now, reached = null, costOf = () => null } = options;
   const { notAfterMs, attempts } = plan.campaign.send;
+  const acceptedBefore = ledger
+    .runs()
+    .some((one) => one.environment === run.environment && acceptsAt(one, plan.environment.url));
   // Who waited for the winner has no variant in the ledger yet.
   const decidesLate = plan.campaign.split.test !== null;
   return {
@@ -287,6 +290,7 @@ function createShift({ options, run, startMs, progress, ...parts }: Start): Send
     progress,
     endpoint: options.endpoint,
     wire: options.wire,
+    isAccepting: () => acceptedBefore || parts.stop.isAccepting,
     answers: createAnswerCheck(options.wire, (notice) => options.onNotice?.(notice)),
     onAnswer: options.onAnswer ?? null,
     attempts,

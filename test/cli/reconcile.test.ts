@@ -94,6 +94,18 @@ describe('a CSV', () => {
     expect(await deliveries()).toEqual(['delivered', 'failed', null]);
   });
 
+  it('says how many reports are about no message, each once', async () => {
+    const text = `messageId,status,to\n${ids[ANN]},delivered,\nm-unknown,delivered,\n${ids[BOB]},delivered,${CAT}\n,read,${CAT}\n`;
+    const { result } = await run(await file('reports.csv', text));
+    expect(result).toMatchObject({ unmatched: 3, files: [{ reports: 4 }] });
+    expect((await run('reports.csv')).result).toMatchObject({ unmatched: 0 });
+    const more = await file('more.csv', 'messageId,status\nm-other,delivered\n');
+    const said = await handbillHere(root, ['reconcile', more]);
+    expect(said.out).toContain('1 delivery report matches no message of sandbox in this ledger.');
+    const all = await run(await file('all.csv', `messageId,status\n${ids[CAT]},read\n${ids[BOB]},read\n`));
+    expect(all.result).toMatchObject({ unmatched: 0, files: [{ reports: 2 }] });
+  });
+
   it('of replies suppresses, and joins each to what it answers', async () => {
     const text = `from,to,text,timestamp\n447700900001,Riverside," Stop. ",${now()}\n07700900002,Riverside,"Yes,\nplease",${now()}\n`;
     const { status, result } = await run(await file('replies.csv', text));

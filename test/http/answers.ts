@@ -22,7 +22,13 @@ interface Circumstances {
 
 export function judge(facts: Partial<Attempt>, circumstances: Circumstances = {}): readonly Verdict[] {
   const { wire = wireOf(), recipients = THREE, firstAnswer = false } = circumstances;
-  return classifyMany(attempt(facts), recipients, { wire, firstAnswer, nowMs: NOW, stopping: false });
+  return classifyMany(attempt(facts), recipients, {
+    wire,
+    firstAnswer,
+    neverAccepted: firstAnswer,
+    nowMs: NOW,
+    stopping: false,
+  });
 }
 
 export function answered(answer: unknown, circumstances: Circumstances = {}): readonly Verdict[] {

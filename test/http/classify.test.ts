@@ -30,7 +30,7 @@ function judge(
   facts: Partial<Attempt>,
   { wire = wireWith(), firstAnswer = false, stopping = false }: Circumstances = {},
 ): Verdict {
-  return classify(attempt(facts), { wire, firstAnswer, nowMs: NOW, stopping });
+  return classify(attempt(facts), { wire, firstAnswer, neverAccepted: firstAnswer, nowMs: NOW, stopping });
 }
 
 const BODIES = {

@@ -44,7 +44,13 @@ function endpoint(url: string, more: Partial<EndpointOptions> = {}): Endpoint {
 }
 
 function judge(attempt: Attempt, firstAnswer = false) {
-  return classify(attempt, { wire: wireWith(), firstAnswer, nowMs: Date.now(), stopping: false });
+  return classify(attempt, {
+    wire: wireWith(),
+    firstAnswer,
+    neverAccepted: firstAnswer,
+    nowMs: Date.now(),
+    stopping: false,
+  });
 }
 
 interface Expected {

@@ -61,7 +61,7 @@ describe('whatever comes', () => {
         }
         // Of a success, an entry may name the recipient.
         if (n === 1 && !(seen.status !== null && seen.status < 300)) {
-          const context = { wire: wireOf(), firstAnswer, nowMs: NOW, stopping: false };
+          const context = { wire: wireOf(), firstAnswer, neverAccepted: firstAnswer, nowMs: NOW, stopping: false };
           expect(verdicts[0]).toEqual(classify(attempt(seen), context));
         }
       }),

@@ -54,8 +54,8 @@ export const STOPS: readonly Mutant[] = [
     [
       {
         file: CLASSIFY,
-        was: 'if (context.firstAnswer && (status === 404',
-        is: 'if (context.firstAnswer && context.stopping && (status === 404',
+        was: 'if (context.neverAccepted === true && ELSEWHERE',
+        is: 'if (context.neverAccepted === true && context.stopping && ELSEWHERE',
       },
     ],
     status(404),

@@ -47,6 +47,12 @@ const KEPT: readonly [string, readonly Ending[], readonly Omit<Receipt, 'number'
   ],
   ['pending after a first 404', [ending('pending')], [receipt(404)]],
   [
+    'pending after a 404 before anything was accepted',
+    [ending('pending'), { ...ending('rejected', { httpStatus: 400 }), line: 3, reference: 'ben', key: 'b' }],
+    [receipt(400, 'ben'), receipt(404)],
+  ],
+  ['rejected by a 404, as an earlier start was accepted', [ending('rejected', { httpStatus: 404 })], [receipt(404)]],
+  [
     'accepted after the first 404 of an earlier start',
     [ending('accepted')],
     [receipt(404), receipt(202)],

@@ -166,29 +166,29 @@ function* bodies({ previewed, receipts }: Evidence): Generator<string> {
 /** Statuses by which the API says that it did nothing, whichever recipient it is. */
 const REFUSALS = new Set([429, 425, 401, 402, 403, 407, 307, 308, 501, 505]);
 const WRONG_ADDRESS = new Set([404, 405, 410]);
-const NO_ANSWER_OF_THE_API = new Set([408, 499]);
 
 /** Those receipts that are a message to a recipient, by reference. */
 function countingReceipts(evidence: Evidence): Map<string, Receipt[]> {
-  const { receipts, retryStatuses = [], tooLargeStatuses = [413], starts = [0] } = evidence;
-  let recognised = false;
-  const counting = receipts.filter(({ status, said, recipients = 1 }, at) => {
-    if (starts.includes(at)) recognised = false;
+  const { endings, receipts, retryStatuses = [], tooLargeStatuses = [413], starts = [0] } = evidence;
+  const rejected = new Set(
+    endings.flatMap((one) =>
+      (one.steps ?? [one]).flatMap((step) => (step.outcome === 'rejected' ? [step.reference] : [])),
+    ),
+  );
+  let accepted = false;
+  const counting = receipts.filter(({ status, said, reference, recipients = 1 }, at) => {
+    if (starts.includes(at)) accepted = false;
     if (status === null || said === 'account') return status === null;
     // Of several recipients none was tried: each of them may be another matter.
     if (recipients > 1 && status >= 400 && (said === 'unsupported' || tooLargeStatuses.includes(status))) return false;
     if (said !== undefined && said !== 'unclear') {
-      recognised = true;
+      accepted ||= said === 'taken';
       return true;
     }
-    if (REFUSALS.has(status) || retryStatuses.includes(status)) {
-      if (status === 429 || status === 425) recognised = true;
-      return false;
-    }
-    if (WRONG_ADDRESS.has(status) && !recognised) return false;
-    if ((status >= 200 && status < 300) || (status >= 400 && status < 500 && !NO_ANSWER_OF_THE_API.has(status))) {
-      recognised = true;
-    }
+    if (REFUSALS.has(status) || retryStatuses.includes(status)) return false;
+    // Before this start was accepted, whether an earlier one was is known to the ledger alone.
+    if (WRONG_ADDRESS.has(status) && !accepted && !rejected.has(reference)) return false;
+    accepted ||= status >= 200 && status < 300;
     return true;
   });
   return groupBy(counting, ({ reference }) => reference ?? '?');

@@ -53,6 +53,7 @@ async function delivered(batch: Batch, answers: readonly (readonly Verdict[])[])
     wire: wireOf(),
     answers: { check: () => answers[requests.length - 1] ?? [] },
     onAnswer: null,
+    isAccepting: () => true,
     attempts: 3,
     expand: {
       one: (decision: { key: string }) => ({ body: '{}', reference: decision.key, to: null }),

@@ -70,6 +70,40 @@ describe('throttled', () => {
   });
 });
 
+describe('a host that is not found', () => {
+  const unresolved = verdict('failed', { reason: 'dns', error: 'ENOTFOUND: getaddrinfo ENOTFOUND api.example.com' });
+
+  it('is named at the end of a start, however few recipients it had', () => {
+    for (const count of [1, 2, 4]) {
+      const { stop } = stopWith();
+      for (let i = 0; i < count; i++) stop.note(unresolved);
+      expect(stop.halt).toBeNull();
+      stop.ended();
+      expect(stop.halt).toMatchObject({
+        rule: 'api-down',
+        message: expect.stringContaining('Cannot connect to api.example.com:443: the host name is not known.'),
+      });
+    }
+  });
+
+  it('is not what ended a start with another outcome, or without any', () => {
+    for (const other of [verdict('accepted'), verdict('failed', { reason: 'connect' }), verdict('in-doubt')]) {
+      for (const order of [
+        [unresolved, other],
+        [other, unresolved],
+      ]) {
+        const { stop } = stopWith();
+        for (const one of order) stop.note(one);
+        stop.ended();
+        expect(stop.halt).toBeNull();
+      }
+    }
+    const { stop } = stopWith();
+    stop.ended();
+    expect(stop.halt).toBeNull();
+  });
+});
+
 describe('doubts', () => {
   test.each([
     { what: 'the concurrency where 1% of the list is less', concurrency: 16, rows: 100, limit: 16 },
@@ -114,7 +148,7 @@ describe('the row that an answer was to', () => {
 
   it('is the probable cause too where only earlier starts had messages accepted', () => {
     const { stop } = stopWith({ before: { accepted: 7, rejected: 0, firstSteps: 7, fellBack: 0 } });
-    stop.note(verdict('pending', { halt: 'wrong-address' }), { line: 8, status: 404 });
+    stop.note(verdict('pending', { halt: 'wrong-address' }), { line: 8, status: 501 });
     expect(stop.halt?.next).toMatch(/^7 messages of this run were accepted before, so it is probably this recipient: /);
   });
 
@@ -124,7 +158,7 @@ describe('the row that an answer was to', () => {
     expect(first.halt?.message).toContain('The answer was to people.csv:2.');
     expect(first.halt?.next).toContain('If it is right, the API says this of that recipient alone');
     expect(first.halt?.at).toBeUndefined();
-    for (const status of [402, 407]) {
+    for (const status of [402, 407, 404, 410]) {
       const { stop } = stopWith();
       stop.note(verdict('accepted'));
       stop.note(refused, { line: 8, status });

@@ -86,10 +86,16 @@ const NAMED = 20;
 
 /** What was taken over, what followed from it, and what to do next. */
 export function reconcileText(result: TakenFiles): string {
-  const { dryRun, files, doubtsResolved, repliesJoined, suppressed, lifted, fallbacksDue } = result;
+  const { dryRun, environment, files, unmatched, doubtsResolved, repliesJoined, suppressed, lifted, fallbacksDue } =
+    result;
   const lines = [
     ...(dryRun ? ['Nothing was changed. Without --dry-run:'] : []),
     ...files.map(fileLine),
+    ...(unmatched > 0
+      ? [
+          `${countOf(unmatched, 'delivery report')} ${unmatched === 1 ? 'matches' : 'match'} no message of ${environment} in this ledger.`,
+        ]
+      : []),
     ...(doubtsResolved > 0
       ? [`${countOf(doubtsResolved, 'doubt')} resolved: reports say that the messages were received.`]
       : []),

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sendWatched as send } from '../../src/operations/send.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+
+const NOON = Date.parse('2026-11-23T12:00:00Z');
+
+/** The API, at any path: answers each request with the next status, and then with 202. */
+let statuses: number[] = [];
+const api = createServer((request, response) => {
+  request.resume().on('end', () => {
+    const status = statuses.shift() ?? 202;
+    response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(status === 202 ? '{"id":"m"}' : '{"title":"no"}');
+  });
+});
+let url = '';
+beforeAll(async () => {
+  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done));
+  url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  api.closeAllConnections();
+  api.close();
+});
+
+const settings = (path: string): string =>
+  ['one', 'two'].map((name) => `  ${name}:\n    baseUrl: ${url}${path}\n    apiKey: { env: KEY }\n`).join('');
+
+function project(): TestProject {
+  return createProject({
+    'handbill.yaml': `environments:\n${settings('/a')}`,
+    'hello/campaign.yaml':
+      'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi" }\nrecipients: people.csv\nsend: { concurrency: 1 }\n',
+    'hello/people.csv': 'msisdn\n+447700900101\n+447700900102\n',
+  });
+}
+
+async function sent(here: TestProject, occurrence: string, answers: readonly number[], environment = 'one') {
+  statuses = [...answers];
+  const options = {
+    cwd: here.root,
+    env: { KEY: 'secret' },
+    now: () => NOON,
+    confirm: true,
+    allow: ['sent-elsewhere'] as const,
+  };
+  const { report } = await send('hello', { ...options, environment, occurrence });
+  const { accepted, rejected, pending } = report.totals;
+  return { halt: report.halt?.rule ?? null, accepted, rejected, pending };
+}
+
+const HALTED = { halt: 'wrong-address', accepted: 0, rejected: 0, pending: 2 };
+
+it.each([404, 405, 410])(
+  '%i halts until the environment was accepted at this address, in whichever start and run',
+  async (status) => {
+    using here = project();
+    expect(await sent(here, 'a', [status])).toEqual(HALTED);
+    expect(await sent(here, 'a', [400, status])).toEqual({ ...HALTED, rejected: 1, pending: 1 });
+    expect(await sent(here, 'b', [202, status])).toEqual({ halt: null, accepted: 1, rejected: 1, pending: 0 });
+    expect(await sent(here, 'c', [status, 202])).toEqual({ halt: null, accepted: 1, rejected: 1, pending: 0 });
+    expect(await sent(here, 'c', [status], 'two')).toEqual(HALTED);
+    here.write('handbill.yaml', `environments:\n${settings('/b')}`);
+    expect(await sent(here, 'd', [status])).toEqual(HALTED);
+  },
+);
