@@ -28,7 +28,6 @@ const LONGEST = [
   'test/web/serve-pages.test.ts',
   'test/faults/connections.test.ts',
   'test/e2e/campaigns.test.ts',
-  'test/telemetry/otel.test.ts',
   'test/cli/doubt.test.ts',
   'test/kills/kills.test.ts',
   'test/faults/statuses.test.ts',

@@ -14,11 +14,7 @@ import { overviewFor } from './table.ts';
  */
 export async function main(args: readonly string[]): Promise<void> {
   endWithParent(process);
-  let last = async (): Promise<boolean> => true;
-  const beforeExit = (work: () => Promise<boolean>): void => {
-    last = work;
-  };
-  let context: CommandContext = { ...contextOf(process), beforeExit };
+  let context = contextOf(process);
   process.on('uncaughtException', (error) => {
     // What is thrown outside of any promise leaves nothing to go on with.
     void fail(error, context).finally(() => process.exit());
@@ -31,7 +27,7 @@ export async function main(args: readonly string[]): Promise<void> {
         const { withEnvFile } = await import('./shared/env-file.ts');
         const { env, warnings } = await withEnvFile(process.env, context.cwd);
         // What is printed is cleared of the secrets in that file too.
-        if (env !== process.env) context = { ...contextOf(process, env), beforeExit };
+        if (env !== process.env) context = contextOf(process, env);
         if (warnings.length > 0 && !QUIET.some((word) => args.includes(word))) {
           context.err(await shown(new HandbillError(EXIT.refused, warnings), context));
         }
@@ -45,8 +41,7 @@ export async function main(args: readonly string[]): Promise<void> {
   } catch (error) {
     await fail(error, context);
   } finally {
-    const isDone = await last();
-    if (!isDone || AT_ONCE.has(process.exitCode)) leaveAtOnce(process);
+    if (AT_ONCE.has(process.exitCode)) leaveAtOnce(process);
   }
 }
 

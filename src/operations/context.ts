@@ -27,13 +27,8 @@ export interface CommandContext {
   readonly terminal?: Terminal;
   /** The exit status; the last call counts. */
   readonly exit: (status: ExitStatus) => void;
-  /** Follows what the command does: a log, OpenTelemetry, a metrics file; absent if none of them is configured. */
+  /** Follows what the command does: a log, a metrics file; absent if neither is configured. */
   readonly telemetry?: Telemetry | undefined;
-  /**
-   * Takes work to be done after everything is printed. If the work returns false, something is left open that the
-   * process does not wait for. Default: the work is done before the command returns.
-   */
-  readonly beforeExit?: (work: () => Promise<boolean>) => void;
 }
 
 /** The terminal of a user. What is drawn is cleared of keys, like all that is printed. */

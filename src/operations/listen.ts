@@ -64,17 +64,10 @@ export interface Listening extends AsyncDisposable {
  * @throws HandbillError exit 2 where handbill.yaml does not say how, a secret is missing or the port is taken; 7 (ledger)
  */
 export async function listen(options: ListenOptions = {}): Promise<Listening> {
-  return await listenWatched(options);
-}
-
-/** As `listen`; `onReceived` is called with the events of each group, as they came in. */
-export async function listenWatched(
-  given: ListenOptions & { readonly onReceived?: (events: readonly WebhookEvent[]) => void },
-): Promise<Listening> {
-  checkNumbers(given, { port: PORT });
-  const options = withDefaults(given);
-  const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = options;
-  const reading = await projectHere(options, options.ledger);
+  checkNumbers(options, { port: PORT });
+  const asked = withDefaults(options);
+  const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = asked;
+  const reading = await projectHere(asked, asked.ledger);
   const { project } = reading;
   const { receiver, replies } = project.webhook;
   if (receiver === null) throw noReceiver(project.file);
@@ -82,8 +75,8 @@ export async function listenWatched(
   const errors = diagnostics.filter((one) => one.severity === 'error');
   if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   const environment =
-    options.environment === undefined ? onlyEnvironment(project) : environmentOf({ project }, options.environment).name;
-  const { onRecorded = () => undefined, log = () => undefined } = options;
+    asked.environment === undefined ? onlyEnvironment(project) : environmentOf({ project }, asked.environment).name;
+  const { onRecorded = () => undefined, log = () => undefined } = asked;
   const store = openEventStore({
     open: () => openLedger(project.ledger, { mode: 'write', nowMs: now(), busyTimeoutMs: BUSY_TIMEOUT_MS }),
     now,
@@ -98,13 +91,13 @@ export async function listenWatched(
       receiver,
       secrets,
       interpret: interpreterOf(reading).interpret,
-      record: reporting(onceUnclear(store.record, receiver.path, log), options.onReceived),
+      record: onceUnclear(store.record, receiver.path, log),
       environment: environment ?? '',
       environments: [...project.environments.keys()],
       port,
       host,
       now,
-      ...(options.log === undefined ? {} : { log: options.log }),
+      ...(asked.log === undefined ? {} : { log: asked.log }),
     });
     const stop = async (): Promise<void> => {
       await running.close();
@@ -121,7 +114,7 @@ export async function listenWatched(
         ...hostWarnings(host),
         ...(environment === null ? [unclearEnvironment(receiver.path, project)] : []),
       ],
-      ...closedBy(stop, options.signal, store.failed),
+      ...closedBy(stop, asked.signal, store.failed),
     };
   } catch (error) {
     await store.close();
@@ -137,18 +130,6 @@ const BUSY_TIMEOUT_MS = 5_000;
 
 /** Stores events that came in for an environment (empty: not said which), all or none of them. */
 type RecordEvents = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
-
-/** Reports the events of a group once they are in the ledger. */
-export function reporting(
-  record: RecordEvents,
-  tell: ((events: readonly WebhookEvent[]) => void) | undefined,
-): RecordEvents {
-  if (tell === undefined) return record;
-  return async (events, environment) => {
-    await record(events, environment);
-    tell(events);
-  };
-}
 
 /** handbill.yaml does not say who may report. */
 export function noReceiver(file: string | null): HandbillError {

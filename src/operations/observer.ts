@@ -2,7 +2,7 @@ import type { Diagnostic, ExitStatus, HandbillError } from '../errors.ts';
 import type { AnswerReading } from '../http/explain.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Recorded, ResultRecord, RunRecord } from '../ledger/records.ts';
-import type { Attempt, Campaign, Commit, Environment, Halt, Json, RunState, WebhookEvent } from '../model.ts';
+import type { Campaign, Commit, Environment, Json } from '../model.ts';
 import type { OnWait } from '../send/canary.ts';
 import type { TimedClaim } from '../send/group-commit.ts';
 import type { Recalled } from '../send/memory.ts';
@@ -12,8 +12,8 @@ import type { Meter } from '../util/long-work.ts';
 import type { SendListenOptions, SendResult } from './send-options.ts';
 
 /*
- * What commands report about themselves for the log, OpenTelemetry and the metrics file. The caller gets nothing back,
- * and nothing here throws or waits. Absent if none of the three is configured.
+ * What commands report about themselves for the log and the metrics file. The caller gets nothing back,
+ * and nothing here throws or waits. Absent if neither is configured.
  */
 
 export interface Telemetry {
@@ -73,13 +73,7 @@ export interface SendHooks {
   readonly onLedger?: (event: LedgerEvent) => void;
   /** Follows what happens, for logs and figures. */
   readonly watch?: SendWatch | undefined;
-  readonly listen?: WatchedListening;
-}
-
-/** As `SendListenOptions`, with what the log of a command also needs. */
-export interface WatchedListening extends SendListenOptions {
-  /** Called with the events of a group that is on the disk, as they came in. */
-  readonly onReceived?: (events: readonly WebhookEvent[]) => void;
+  readonly listen?: SendListenOptions;
 }
 
 /** What happens to a shared ledger while it is sent from. */
@@ -91,30 +85,14 @@ export type LedgerEvent =
 /** Follows one start of a campaign. */
 export interface SendWatch {
   planned(plan: PlannedSend): void;
-  checking(): void;
-  checked(): void;
   /**
    * @param toDo recipients to send to; null if they were not counted: after a wait
    * @param commit that the start is made from; null: git does not know
+   * @returns what is called with each commit; null if nothing follows it
    */
-  round(
-    ledger: Pick<Ledger, 'steps' | 'path'>,
-    run: RunRecord,
-    toDo: number | null,
-    commit?: Commit | null,
-  ): RoundWatch;
+  round(ledger: Pick<Ledger, 'path'>, run: RunRecord, toDo: number | null, commit?: Commit | null): OnCommitted | null;
   waits(untilMs: number, why?: 'reports'): void;
   ended(result: SendResult): void;
-}
-
-/** Follows one round of a start: the send pass, with connections of its own. */
-export interface RoundWatch {
-  /** The endpoint to use: the same one, unless requests are traced. */
-  endpoint(endpoint: RunEndpoint): RunEndpoint;
-  /** Called with what was committed; null if nothing follows it. */
-  readonly onCommitted: OnCommitted | null;
-  /** @param end null where it was thrown */
-  ended(end: RoundEnd | null): void;
 }
 
 /** What is sent, as far as it is followed. */
@@ -127,24 +105,7 @@ export interface PlannedSend {
 /** Called once for each commit with what is on the disk now. */
 export type OnCommitted = (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
 
-/** What a round came to, as far as it is followed. */
-export interface RoundEnd {
-  readonly state: RunState;
-  readonly halt: Halt | null;
-  readonly posted: number;
-  readonly ledgerError: Error | null;
-}
-
-/** What makes requests: `Endpoint` in http/connect.ts, as a round uses it. */
-export interface RunEndpoint {
-  ready(): Promise<Attempt | null> | null;
-  post(body: string, reference: string): Promise<Attempt>;
-  release(): void;
-}
-
 interface ReceiveWatch {
-  /** Events of a group that is held. */
-  readonly received: (events: readonly WebhookEvent[]) => void;
   readonly recorded: (recorded: Recorded) => void;
   /** A line of the receiver about what was refused, or could not be stored. */
   readonly line: (line: string) => void;
@@ -158,17 +119,12 @@ export interface AskedTelemetry {
   readonly log: string | null;
   readonly logLevel: 'info' | 'debug';
   readonly metricsFile: string | null;
-  /** Variables of OpenTelemetry are set. */
-  readonly otel: boolean;
   readonly quiet: boolean;
 }
 
 export interface RunningTelemetry {
   readonly telemetry: Telemetry;
-  /**
-   * The command has ended. Returns what is left to deliver, which says whether it was done in time; null for nothing.
-   */
-  end(exit: ExitStatus, diagnostics: readonly Diagnostic[]): Promise<(() => Promise<boolean>) | null>;
+  end(exit: ExitStatus, diagnostics: readonly Diagnostic[]): Promise<void>;
 }
 
 /** How much a happening matters; `debug` adds one record for each attempt. */

@@ -10,9 +10,9 @@ import type { Reporters } from '../send/rounds.ts';
 import { TIMERS } from '../send/timers.ts';
 import { startReceiver } from '../webhook/receive.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
-import { createIdleJoiner, noReceiver, recorderOf, reporting } from './listen.ts';
-import type { WatchedListening } from './observer.ts';
+import { createIdleJoiner, noReceiver, recorderOf } from './listen.ts';
 import { addressTest, interpreterOf } from './project.ts';
+import type { SendListenOptions } from './send-options.ts';
 
 const LISTEN_FOR_MS = 2 * 60_000;
 
@@ -38,7 +38,7 @@ export interface SendListener extends AsyncDisposable {
  *   the returned function, if the port is taken
  */
 export async function prepareListening(
-  listening: WatchedListening,
+  listening: SendListenOptions,
   { plan, env, now }: ListenNeeds,
 ): Promise<(ledger: Ledger) => Promise<SendListener>> {
   const { project } = plan.campaign;
@@ -75,7 +75,7 @@ export async function prepareListening(
       receiver,
       secrets: found.secrets,
       interpret,
-      record: reporting(recorder.record, listening.onReceived),
+      record: recorder.record,
       environment: plan.environment.name,
       environments: own === null ? [...reading.project.environments.keys()] : [],
       ...(own === null ? {} : { port: 0 }),

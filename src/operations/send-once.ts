@@ -36,11 +36,17 @@ import { checkWinner, chooseWinner, noteUndecided } from '../send/winner.ts';
 import { fileStamp } from '../util/files.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { durationMs } from '../util/units.ts';
-import type { SendHooks, WatchedListening } from './observer.ts';
+import type { SendHooks } from './observer.ts';
 import { given, type ResolvedOptions } from './options.ts';
 import { joinReplies, meantOccurrence } from './project.ts';
 import type { ListenNeeds, SendListener } from './send-listen.ts';
-import { exitOf, type SendOptions, type SendQuestion, type SendResult } from './send-options.ts';
+import {
+  exitOf,
+  type SendListenOptions,
+  type SendOptions,
+  type SendQuestion,
+  type SendResult,
+} from './send-options.ts';
 
 /** What one start is asked for: the options of `send`, with defaults, and how it is followed. */
 export interface StartOptions
@@ -155,7 +161,6 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
   };
   const wait = options.wait === true;
   const interrupt = options.signal ?? new AbortController().signal;
-  options.watch?.checking();
   const prepared = await prepareRun({
     ledger,
     plan,
@@ -169,7 +174,6 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
     interrupt,
     meter: options.meter,
   });
-  options.watch?.checked();
   if (planFile !== null) refuseOtherList(plan, planFile, prepared);
   if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) {
     prepared.finishLoad();
@@ -241,7 +245,7 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
 }
 
 /** Servers and signatures are for those who listen alone. */
-async function howToListen(listening: WatchedListening, needs: ListenNeeds) {
+async function howToListen(listening: SendListenOptions, needs: ListenNeeds) {
   const { prepareListening } = await import('./send-listen.ts');
   return await prepareListening(listening, needs);
 }
@@ -309,14 +313,14 @@ function createRound(start: Start): RoundsOptions['round'] {
     // For the first round, the winner was decided while the start was prepared.
     const run = posted === null ? begun : chooseWinner(ledger, plan, begun, options.now).run;
     const api = await start.openApi();
-    const watch = options.watch?.round(ledger, run, posted === null ? prepared.toDo : null, start.commit) ?? null;
-    let end: RunEnd | null = null;
+    const toDo = posted === null ? prepared.toDo : null;
+    const onCommitted = options.watch?.round(ledger, run, toDo, start.commit) ?? null;
     const abort = (): void => api.endpoint.abort();
     const { stopWaiting } = api.endpoint;
     interrupt.addEventListener('abort', stopWaiting, { once: true });
     options.cutSignal?.addEventListener('abort', abort, { once: true });
     try {
-      end = await sendRun({
+      return await sendRun({
         plan,
         ledger,
         run,
@@ -328,7 +332,7 @@ function createRound(start: Start): RoundsOptions['round'] {
         suppressions,
         listsAgain,
         ...(posted === null ? {} : { postedBefore: posted }),
-        endpoint: watch === null ? api.endpoint : watch.endpoint(api.endpoint),
+        endpoint: api.endpoint,
         wire: api.wire,
         costOf: createPricer(prices),
         budget: claimBudget(plan, prices),
@@ -344,11 +348,9 @@ function createRound(start: Start): RoundsOptions['round'] {
         now: options.now,
         random: options.random ?? Math.random,
         onStart: (figures) => options.onStart?.(figures, campaign),
-        ...(watch === null || watch.onCommitted === null ? {} : { onCommitted: watch.onCommitted }),
+        ...(onCommitted === null ? {} : { onCommitted }),
       });
-      return end;
     } finally {
-      watch?.ended(end);
       interrupt.removeEventListener('abort', stopWaiting);
       options.cutSignal?.removeEventListener('abort', abort);
       await api.close(campaign.send.timeoutMs);
@@ -501,7 +503,7 @@ function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameB
 }
 
 /** The listening that a start was asked for, or that its sandbox needs for what the campaign asks; null: none. */
-function listeningOf(plan: Plan, asked: WatchedListening | undefined): WatchedListening | null {
+function listeningOf(plan: Plan, asked: SendListenOptions | undefined): SendListenOptions | null {
   if (asked !== undefined) return asked;
   return isSandbox(plan) && needsReports(plan.campaign) ? {} : null;
 }

@@ -28,7 +28,7 @@ import type { Answers } from '../send/stop.ts';
 import { againMs, TIMERS } from '../send/timers.ts';
 import { openWork, type WorkOptions } from '../send/work.ts';
 import { isPostgres, shownLedger } from '../util/ledger-address.ts';
-import type { RoundWatch, SendWatch } from './observer.ts';
+import type { SendWatch } from './observer.ts';
 import { checkNumbers, type ProjectOptions, type ResolvedOptions, resolveOptions, withDefaults } from './options.ts';
 import { projectHere } from './project.ts';
 import { howListsAreRead, rateOf, thisWorker } from './send-once.ts';
@@ -316,11 +316,12 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS });
   const following = options.watchSend?.(run.name) ?? null;
   following?.planned(session.plan);
-  const watch = following?.round(ledger, run, null) ?? null;
+  const onCommitted = following?.round(ledger, run, null) ?? null;
   try {
     onEvent({ kind: 'begins', run });
     const remembered = running.memory.of(run, ledger);
-    const work = { ...watched(session.work, watch), remembered, interrupt: signal };
+    const watched = onCommitted === null ? {} : { onCommitted };
+    const work = { ...session.work, ...watched, remembered, interrupt: signal };
     const one = await openWork(work, before, TIMERS, part.shared);
     part.begin(one);
     await part.walk(one, offer).catch((error: unknown) => one.fail(error));
@@ -333,7 +334,6 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
     if (isOfRun(failure)) leaveAlone(open, run, failure);
     else if (failure !== null) throw failure;
   } finally {
-    watch?.ended(null);
     signal.removeEventListener('abort', stopWaiting);
     cutSignal?.removeEventListener('abort', abort);
     await api.close(session.plan.campaign.send.timeoutMs);
@@ -343,12 +343,6 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
 /** An error in this run alone: in its files, or its list was replaced. */
 function isOfRun(error: Error | null): error is HandbillError {
   return error instanceof HandbillError && !(error instanceof LedgerError && error.kind !== 'other');
-}
-
-function watched(work: Session['work'], watch: RoundWatch | null): Session['work'] {
-  if (watch === null) return work;
-  const onCommitted = watch.onCommitted === null ? {} : { onCommitted: watch.onCommitted };
-  return { ...work, endpoint: watch.endpoint(work.endpoint), ...onCommitted };
 }
 
 function leaveAlone({ options, leftAlone }: Open, run: RunRecord, error: HandbillError): void {

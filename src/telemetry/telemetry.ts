@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError } from '../errors.ts';
-import type { WebhookEvent } from '../model.ts';
 import type { CommandContext } from '../operations/context.ts';
 import { ABOUT_NOTHING, type AskedTelemetry, type RunningTelemetry, type Telemetry } from '../operations/observer.ts';
 import { safeLine } from '../util/escape.ts';
@@ -8,27 +7,20 @@ import { createRedactor, secretsIn } from '../util/redact.ts';
 import { version } from '../util/version.ts';
 import { createLog, type Log, type LogFile, openLogFile } from './log.ts';
 import { gatherMetrics } from './metrics.ts';
-import { createInstruments, type Instruments, type Otel, readOtelWish, startCommandSpan, startOtel } from './otel.ts';
 import { createWebhookLog } from './receiving.ts';
-import { type OtelParts, type WatchedSend, watchSend } from './send.ts';
-
-/** How long the end of a command waits for the collector of telemetry. */
-const FLUSH_MS = 5_000;
+import { watchSend } from './send.ts';
 
 /** Diagnostics of one time that are written into the log, as many as are printed. */
 const MOST_DIAGNOSTICS = 20;
 
 /** Starts what was asked for. Whatever cannot be started is said in a warning, and the command goes on without it. */
 export async function startTelemetry(asked: AskedTelemetry, context: CommandContext): Promise<RunningTelemetry> {
-  const { env, now } = context;
+  const { now } = context;
   const { command } = asked;
   const warnings = createWarnings(context, asked.quiet);
   const log = startLog(asked, context, warnings.warn);
-  const sdk = asked.otel ? await startSdk(context, warnings.warn) : null;
-  const otel = sdk === null ? null : partsOf(sdk, command, env);
   const metrics = asked.metricsFile === null ? null : gatherMetrics(command, now, mayRead);
-  const sinks = { log, otel, metrics, now };
-  const watches: WatchedSend[] = [];
+  const sinks = { log, metrics, now };
   const note: Telemetry['note'] = (level, event, message, fields, about = {}) =>
     log?.write(level, event, message, fields, { ...ABOUT_NOTHING, ...about });
   const webhooks = log === null ? null : createWebhookLog(note);
@@ -37,17 +29,9 @@ export async function startTelemetry(asked: AskedTelemetry, context: CommandCont
     said: (diagnostics, about = {}) => {
       for (const one of diagnostics.slice(0, MOST_DIAGNOSTICS)) noteDiagnostic(note, one, about);
     },
-    sending(target, environment) {
-      const watch = watchSend(sinks, target, environment);
-      watches.push(watch);
-      return watch;
-    },
+    sending: (target, environment) => watchSend(sinks, target, environment),
     receiving: {
-      received: (events) => countEvents(otel?.instruments ?? null, events),
-      recorded(recorded) {
-        webhooks?.recorded(recorded);
-        if (recorded.suppressed.length > 0) otel?.instruments.optOuts(recorded.suppressed.length);
-      },
+      recorded: (recorded) => webhooks?.recorded(recorded),
       line: (line) => webhooks?.line(line),
     },
     metrics,
@@ -58,7 +42,6 @@ export async function startTelemetry(asked: AskedTelemetry, context: CommandCont
     telemetry,
     async end(exit, diagnostics) {
       webhooks?.flush();
-      for (const watch of watches) watch.close();
       telemetry.said(diagnostics);
       if (metrics !== null && asked.metricsFile !== null) {
         const path = resolve(context.cwd, asked.metricsFile);
@@ -70,9 +53,7 @@ export async function startTelemetry(asked: AskedTelemetry, context: CommandCont
       const level = exit === EXIT.done ? 'info' : 'error';
       note(level, 'command-ended', `handbill ${command} ends with status ${exit}.`, fields);
       log?.close();
-      otel?.span.end(exit === EXIT.done ? null : String(exit), { 'process.exit.code': exit });
       warnings.end(exit);
-      return sdk === null ? null : () => sdk.shutdown(FLUSH_MS);
     },
   };
 }
@@ -84,7 +65,7 @@ function mayRead(exit: ExitStatus): boolean {
 
 /** Quiet prints nothing where the exit status is 0. Warnings are kept until that is known. */
 function createWarnings({ err }: Pick<CommandContext, 'err'>, quiet: boolean) {
-  let held: string[] | null = quiet ? [] : null;
+  const held: string[] | null = quiet ? [] : null;
   const say = (sentence: string): void => err(`warning: ${safeLine(sentence)}\n`);
   return {
     warn(sentence: string): void {
@@ -93,8 +74,6 @@ function createWarnings({ err }: Pick<CommandContext, 'err'>, quiet: boolean) {
     },
     end(exit: ExitStatus): void {
       if (held !== null && exit !== EXIT.done) for (const sentence of held) say(sentence);
-      // What the delivery at the end has to say comes too late to be kept.
-      held = quiet && exit === EXIT.done ? [] : null;
     },
   };
 }
@@ -126,15 +105,6 @@ function stderrFile({ err }: Pick<CommandContext, 'err'>): LogFile {
   };
 }
 
-async function startSdk({ env }: CommandContext, warn: (sentence: string) => void): Promise<Otel | null> {
-  const wish = readOtelWish(env);
-  return wish === null ? null : await startOtel(wish, { env, version: version(), warn });
-}
-
-function partsOf(sdk: Otel, command: string, env: CommandContext['env']): OtelParts {
-  return { span: startCommandSpan(sdk, command, env), instruments: createInstruments(sdk) };
-}
-
 function noteDiagnostic(note: Telemetry['note'], diagnostic: Diagnostic, about: Parameters<typeof note>[4]): void {
   const { code, severity, message, at, hint } = diagnostic;
   const fields = {
@@ -145,14 +115,6 @@ function noteDiagnostic(note: Telemetry['note'], diagnostic: Diagnostic, about: 
     hint: hint ?? null,
   };
   note(severity === 'error' ? 'error' : 'warn', 'diagnostic', message, fields, about);
-}
-
-function countEvents(instruments: Instruments | null, events: readonly WebhookEvent[]): void {
-  if (instruments === null) return;
-  for (const event of events) {
-    if (event.kind === 'delivery') instruments.reports(1, event.state);
-    else if (event.kind === 'reply') instruments.replies(1, event.meaning);
-  }
 }
 
 function reasonOf(error: unknown): string {

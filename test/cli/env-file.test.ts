@@ -114,7 +114,6 @@ describe('.env in the root of the project', () => {
     'GIT_DIR=/evil',
     'NODE_OPTIONS=--evil',
     'LD_PRELOAD=/evil',
-    'OTEL_EXPORTER_OTLP_ENDPOINT=http://evil.example',
     'DISPLAY=evil:0',
   ])('%s chooses nothing, also where handbill.yaml calls it a secret', async (line) => {
     const [name = ''] = line.split('=');

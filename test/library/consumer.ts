@@ -80,7 +80,6 @@ const TYPES = `@types/node@${manifest().devDependencies['@types/node']}`;
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 

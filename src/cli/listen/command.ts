@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
-import { type Listening, listenWatched } from '../../operations/listen.ts';
+import { type Listening, listen } from '../../operations/listen.ts';
 import { ledgerOption } from '../../operations/project.ts';
 import { createListenLog } from '../../telemetry/receiving.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
@@ -50,7 +50,7 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
   const log = quiet || !isWatched(context) ? null : createListenLog(say);
   const { telemetry } = context;
   try {
-    const listening = await listenWatched({
+    const listening = await listen({
       cwd: context.cwd,
       env: context.env,
       now: context.now,
@@ -63,7 +63,6 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
         log?.recorded(recorded);
         telemetry?.receiving.recorded(recorded);
       },
-      ...(telemetry === undefined ? {} : { onReceived: telemetry.receiving.received }),
       log: (line) => {
         telemetry?.receiving.line(line);
         if (!quiet || !line.startsWith('refused:')) say(line);

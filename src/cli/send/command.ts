@@ -2,11 +2,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../../errors.ts';
 import { type Allowable, RETRIES, type Retry } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import type { WatchedListening } from '../../operations/observer.ts';
 import { readPlan } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project.ts';
 import { sendWatched } from '../../operations/send.ts';
-import { exitOf } from '../../operations/send-options.ts';
+import { exitOf, type SendListenOptions } from '../../operations/send-options.ts';
 import { changedWarning, ledgerPrinter, zonelessWarning } from '../../operations/warnings.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { zonelessOf } from '../../report/next-steps.ts';
@@ -364,7 +363,7 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
 }
 
 /** What is received is in the report; what is wrong with it is said at once, above the line of the progress. */
-function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandContext): WatchedListening | undefined {
+function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandContext): SendListenOptions | undefined {
   if (flags.listen === undefined) return undefined;
   const quiet = flags.quiet === true;
   return {
@@ -379,9 +378,7 @@ function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandCont
       telemetry?.receiving.line(line);
       if (!quiet) err(`${safe(line)}\n`);
     },
-    ...(telemetry === undefined
-      ? {}
-      : { onReceived: telemetry.receiving.received, onRecorded: telemetry.receiving.recorded }),
+    ...(telemetry === undefined ? {} : { onRecorded: telemetry.receiving.recorded }),
   };
 }
 

@@ -80,7 +80,7 @@ const OF_HANDBILL = /^(?:HANDBILL_|PG)/i;
 
 /** Settings of handbill and of the programs that it starts. They are no secrets, also where handbill.yaml says so. */
 const SETTINGS =
-  /^(?:HANDBILL_(?:DEBUG|ENV|LEASE|LEDGER|LEDGER_WAIT|LISTS|LOG|METRICS_FILE|PARENT|SIGNING_KEY)|PG.*|(?:GIT|SSH|LD|DYLD|NODE|OTEL|XDG|LC)_.*|PATH|HOME|TMPDIR|SQLITE_TMPDIR|DISPLAY|XAUTHORITY|TRACEPARENT|LANG|TERM|ACCESSIBLE|CI)$/i;
+  /^(?:HANDBILL_(?:DEBUG|ENV|LEASE|LEDGER|LEDGER_WAIT|LISTS|LOG|METRICS_FILE|PARENT|SIGNING_KEY)|PG.*|(?:GIT|SSH|LD|DYLD|NODE|XDG|LC)_.*|PATH|HOME|TMPDIR|SQLITE_TMPDIR|DISPLAY|XAUTHORITY|LANG|TERM|ACCESSIBLE|CI)$/i;
 
 function settingFault(name: string, at: NonNullable<Diagnostic['at']>): Diagnostic {
   if (SETTINGS.test(name)) {

@@ -39,11 +39,7 @@ export function frameTelemetry(program: Command, given: CommandContext): Telemet
     async end(error) {
       if (running === null) return;
       if (error !== null) status = error instanceof HandbillError ? error.exit : EXIT.bug;
-      const flush = await running.end(status, error instanceof HandbillError ? error.diagnostics : []);
-      if (flush === null) return;
-      // What is left to deliver is delivered after everything that the user is waiting for.
-      if (given.beforeExit === undefined) await flush();
-      else given.beforeExit(flush);
+      await running.end(status, error instanceof HandbillError ? error.diagnostics : []);
     },
   };
 }
@@ -59,17 +55,14 @@ function readAsked(command: Command, env: CommandContext['env']): AskedTelemetry
   }>();
   // A dry run of `send` is not a run: the metrics of the last run stay.
   const counts = takes('--metrics-file') && !(command.name() === 'send' && given.dryRun === true);
-  const logs = takes('--log');
-  const log = logs ? (given.log ?? env['HANDBILL_LOG'] ?? '') : '';
+  const log = takes('--log') ? (given.log ?? env['HANDBILL_LOG'] ?? '') : '';
   const metricsFile = counts ? (given.metricsFile ?? env['HANDBILL_METRICS_FILE'] ?? '') : '';
-  const otel = logs && Object.keys(env).some((name) => name.startsWith('OTEL_'));
-  if (log === '' && metricsFile === '' && !otel) return null;
+  if (log === '' && metricsFile === '') return null;
   return {
     command: command.name(),
     log: log === '' ? null : log,
     logLevel: given.logLevel === 'debug' ? 'debug' : 'info',
     metricsFile: metricsFile === '' ? null : metricsFile,
-    otel,
     quiet: given.quiet === true,
   };
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { EXIT, problem, refuse } from '../../errors.ts';
+import { EXIT } from '../../errors.ts';
 import type { Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ledgerOption } from '../../operations/project.ts';
@@ -8,7 +8,6 @@ import { addAllow, addExamples, addFormat, addLedger, instant } from '../shared/
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
 import { printValidation, VALIDATION_FORMATS, type ValidationFormat } from './print.ts';
-import type { WatchOptions } from './watch.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   command
@@ -22,15 +21,13 @@ export function configure(command: Command, context: CommandContext): void {
     )
     .option('--at <instant>', 'as if it were then, for example 2026-12-01T09:00:00Z or +1d', instant(context))
     .option('-o, --output <file>', 'write to this file, whole or not at all; what is wrong is shown on stderr too')
-    .option('-q, --quiet', 'print nothing when all is well')
-    .option('-w, --watch', 'check again whenever a file of the campaigns changes, until Ctrl-C (exit status 130)');
+    .option('-q, --quiet', 'print nothing when all is well');
   addLedger(addFormat(addAllow(command, ['invalid-rows']), VALIDATION_FORMATS));
   addExamples(command, [
     ['handbill validate', 'every campaign below this folder'],
     ['handbill validate hello', 'campaigns/hello/campaign.yaml'],
     ['handbill validate hello --recipients /secure/people.csv', ''],
     ['handbill validate --at +1d', 'where `$on: today` and the like mean another day'],
-    ['handbill validate --watch', 'while campaigns are written'],
     ['handbill validate --format json', 'one document for scripts'],
     ['handbill validate --format github', 'annotations of GitHub Actions'],
     ['handbill validate --format sarif -o handbill.sarif', 'for code scanning'],
@@ -46,7 +43,6 @@ export function configure(command: Command, context: CommandContext): void {
       ...(at === undefined ? {} : { at }),
       ...ledgerOption(given.ledger, context),
     };
-    if (given.watch === true) return await watch(paths, { ...options, now: context.now }, given, context);
     const now = context.now();
     const run = (more: ValidateOptions & Metered) => checkCampaigns(paths, { ...options, now: () => now, ...more });
     const work = { label: 'Checking', unit: 'bytes', quiet, toFile: output !== undefined } as const;
@@ -59,26 +55,11 @@ export function configure(command: Command, context: CommandContext): void {
   });
 }
 
-async function watch(
-  paths: readonly string[],
-  options: WatchOptions,
-  { format, output, quiet }: Given,
-  context: CommandContext,
-): Promise<void> {
-  if (format !== 'text' || output !== undefined) {
-    const hint = 'Leave --format and --output out, or --watch.';
-    throw refuse(problem('usage', '--watch prints text to the terminal, and nothing else.', { hint }));
-  }
-  const { printWatch } = await import('./watch.ts');
-  await printWatch(paths, options, context, { quiet: quiet === true });
-}
-
 interface Given {
   readonly recipients?: string;
   readonly allow?: readonly Allowable[];
   readonly at?: number;
   readonly quiet?: true;
-  readonly watch?: true;
   readonly format: ValidationFormat;
   readonly output?: string;
   readonly ledger?: string;
