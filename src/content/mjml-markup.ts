@@ -65,6 +65,12 @@ export function findFlaw(text: string): Flaw | null {
   };
 }
 
+/** Where the markup has a preheader of its own; null: nowhere. */
+export function findPreview(text: string): number | null {
+  for (const { name, at } of tagsOf(text)) if (name === 'mj-preview') return at;
+  return null;
+}
+
 /** More are not looked for: what they may mean takes a while to find out. */
 const MOST_LEFT_OUT = 20;
 

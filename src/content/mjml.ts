@@ -1,6 +1,7 @@
 import { type Diagnostic, problem, type SourceText, warning } from '../errors.ts';
 import {
   findFlaw,
+  findPreview,
   flattenValues,
   type Hidden,
   hideExpressions,
@@ -31,9 +32,12 @@ export const MAX_MJML_BYTES = 256 * 1024;
 /**
  * Makes HTML of MJML, once for a campaign and before Handlebars sees it: expressions pass through untouched, in texts,
  * in attributes and around elements. One that would be lost (in a width, say, which is computed here) is a problem, as
- * is markup that is not closed. The compiler is only loaded by those who ask.
+ * is markup that is not closed, or a second preheader. The compiler is only loaded by those who ask.
  */
-export async function compileMjml(source: SourceText): Promise<CompiledMjml | { readonly problem: Diagnostic }> {
+export async function compileMjml(
+  source: SourceText,
+  hasPreheader = false,
+): Promise<CompiledMjml | { readonly problem: Diagnostic }> {
   const refuse = (offset: number | null, message: string, hint?: string, length?: number) => ({
     problem: problemAt(source, offset, message, hint, length),
   });
@@ -47,6 +51,11 @@ export async function compileMjml(source: SourceText): Promise<CompiledMjml | { 
   }
   const flaw = findFlaw(hidden.text);
   if (flaw !== null) return refuse(hidden.toSource(flaw.at), flaw.message, flaw.hint, flaw.length);
+  const preview = hasPreheader ? findPreview(hidden.text) : null;
+  if (preview !== null) {
+    const message = 'The email has two preheaders: this one and content.preheader.';
+    return refuse(hidden.toSource(preview), message, 'Remove one of them.', '<mj-preview'.length);
+  }
 
   const { before, core, after } = splitOutside(hidden);
   const { mjmlToHtml } = await import('./mjml-engine.ts');

@@ -15,7 +15,7 @@ export type Fate = Omit<RowState, 'step'>;
 export function reader(
   connection: Connection,
   runs: RunStore,
-): Pick<Ledger, 'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'stateOf'> {
+): Pick<Ledger, 'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'rowsByKey' | 'stateOf'> {
   const firstRow = connection.query(
     `SELECT state, reason, encoding, variant, channel FROM recipients WHERE list = ? AND step = 0 ORDER BY row LIMIT 1`,
   );
@@ -108,6 +108,11 @@ export function reader(
 
     lastClaimMs: (run) => (lastClaim.get(runs.listOf(run).list)?.[0] ?? null) as number | null,
 
+    rowsByKey(run) {
+      const rows = connection.query(KEYS).all(runs.listOf(run).list);
+      return new Map(rows.map(([key, row]) => [String(key), Number(row)]));
+    },
+
     stateOf(run) {
       const { list, state } = runs.listOf(run);
       const claimed = claimedAs(run, state);
@@ -139,6 +144,9 @@ export function reader(
 
 /** A row without a key or an address was never more than skipped; what was sent to had a key. */
 const ERASED = `SELECT 1 FROM recipients WHERE list = ? AND key IS NULL AND state <> 'skipped' LIMIT 1`;
+
+const KEYS = `SELECT key, row FROM recipients WHERE list = ? AND step = 0 AND key IS NOT NULL
+  AND reason IS DISTINCT FROM 'removed' ORDER BY row`;
 
 /** What a claimed row is now: in flight, or left behind by a process that died. */
 export function fateOf(isHeld: boolean): Fate {

@@ -194,7 +194,7 @@ async function withHtml(
     return { content, relocate: (diagnostics) => diagnostics };
   }
   const { compileMjml } = await import('../content/mjml.ts');
-  const compiled = await compileMjml(html);
+  const compiled = await compileMjml(html, /\S/.test(content.texts.get('/preheader')?.text ?? ''));
   if ('html' in compiled) {
     shop.diagnostics.push(...compiled.warnings);
     const texts = new Map(content.texts).set('/html', { ...html, text: compiled.html });

@@ -1,3 +1,4 @@
+import { type Diagnostic, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { EarlierRow, RowState, RunRecord } from '../ledger/records.ts';
 import {
@@ -15,8 +16,10 @@ import type { Plan } from '../plan/plan.ts';
 import { type OpenRules, openClaimRules, openRules } from '../plan/rules.ts';
 import type { Suppressions } from '../plan/suppression.ts';
 import { createWindowGate } from '../plan/window.ts';
+import { number } from '../report/words.ts';
+import { mask } from '../util/redact.ts';
 import { unreachedRows } from './deliveries.ts';
-import { decidesSkippedAgain, isTooLate } from './prepare.ts';
+import { changedSince, hasRepairable, isTooLate } from './prepare.ts';
 import { findWinner, winnerIn, winnerOfRun } from './winner.ts';
 
 /** What the ledger knows of a run, joined to the decisions about its list. */
@@ -25,6 +28,8 @@ interface Known {
   readonly winner: WinnerState;
   /** A decision of that view as the run goes on with it: the next fallback, a corrected address, or what was done already. */
   join(decision: Decision): Decision;
+  /** After the last decision: what changed inputs mean for whom, as a warning; empty where no input changed. */
+  changes(): readonly Diagnostic[];
 }
 
 interface KnownSources {
@@ -53,7 +58,12 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   const resent = new Map<number, number>();
   const asksAgain = again(retry, run && ledger ? () => ledger.earlier(run) : () => new Map());
   const stateOf = run && ledger ? ledger.stateOf(run) : null;
-  const decidesAgain = run !== null && ledger !== null && (await decidesSkippedAgain(ledger, run, { plan, retry }));
+  const changed = run && ledger ? await changedSince(run, plan) : UNCHANGED;
+  // In another list, a recipient may be in another row.
+  const rowOf = run && ledger && changed.list ? ledger.rowsByKey(run) : null;
+  const changes = createChanges(changed.other, rowOf);
+  const decidesAgain =
+    run && ledger && hasRepairable(ledger, run) ? retry === 'skipped' || changed.list || changed.other : false;
   // As `send` would do it: what is stale is left as it is.
   const isStale =
     run && ledger ? !allow.includes('too-late') && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
@@ -72,8 +82,9 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   const view: View = {
     duplicates: duplicatesIn(plan),
     known: (row, key, to) => {
-      const state = stateOf?.(row, key) ?? null;
-      const used = state?.outcome === 'accepted' ? (fallsBack?.(row) ?? null) : null;
+      const at = rowOf === null ? row : rowOf.get(key);
+      const state = at === undefined ? null : (stateOf?.(at, key) ?? null);
+      const used = at !== undefined && state?.outcome === 'accepted' ? (fallsBack?.(at) ?? null) : null;
       if (state !== null && used !== null) {
         begun.set(row, used);
         accepted.set(row, state);
@@ -117,7 +128,57 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   return {
     view,
     winner,
-    join: (decision) => numbered(insteadOf(onStep(decision, usedBy(decision.row), claimRules))),
+    join(decision) {
+      const joined = numbered(insteadOf(onStep(decision, usedBy(decision.row), claimRules)));
+      changes.add(joined);
+      return joined;
+    },
+    changes: () => (run && ledger ? changes.warnings(ledger.stateOf(run)) : []),
+  };
+}
+
+const UNCHANGED = { list: false, other: false };
+
+/**
+ * Whom a start with changed inputs concerns: who is new, who is removed, and who gets another text than those who were
+ * sent to.
+ *
+ * @param rowOf - the rows of the run by key; null: its list is unchanged
+ */
+function createChanges(isOtherText: boolean, rowOf: Map<string, number> | null) {
+  const [added, rewritten, removed] = [createNamed(), createNamed(), createNamed()];
+  return {
+    add({ decision, key, line, ...rest }: Decision): void {
+      if (key === null || (!isOtherText && rowOf === null) || ('reason' in rest && rest.reason === 'duplicate')) return;
+      const isNew = rowOf !== null && !rowOf.delete(key);
+      if (decision !== 'send' && decision !== 'defer') return;
+      if (isNew) added.add(`line ${line}`);
+      else if (isOtherText) rewritten.add(`line ${line}`);
+    },
+    /** After the whole list: who is still in `rowOf` is not in it. */
+    warnings(stateOf: ReturnType<Ledger['stateOf']>): readonly Diagnostic[] {
+      if (!isOtherText && rowOf === null) return [];
+      for (const [key, row] of rowOf ?? []) {
+        const { outcome = '', to = key } = stateOf(row, key) ?? {};
+        if (UNDECIDED.has(outcome)) removed.add(mask(to ?? key));
+      }
+      const text = isOtherText ? `; with another text than those who were sent to: ${rewritten.text()}` : '';
+      const said = `new: ${added.text()}; removed, and not sent to: ${removed.text()}${text}`;
+      return [warning('input-changed', `Inputs changed since this run began. Recipients who are ${said}.`)];
+    },
+  };
+}
+
+/** Counts, and names the first few: `5 (line 2, line 7, line 8 and more)`. */
+function createNamed() {
+  let count = 0;
+  const first: string[] = [];
+  return {
+    add(name: string): void {
+      count += 1;
+      if (first.length < 3) first.push(name);
+    },
+    text: () => (count === 0 ? '0' : `${number(count)} (${first.join(', ')}${count > 3 ? ' and more' : ''})`),
   };
 }
 

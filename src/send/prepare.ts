@@ -200,18 +200,18 @@ const ANOTHER_OCCURRENCE =
   'This occurrence is finished: send the changed campaign as another one, with --occurrence NAME. Otherwise:';
 
 /** Whether rows were skipped for what can be repaired. */
-function hasRepairable(ledger: Pick<Ledger, 'counts'>, run: RunRecord): boolean {
+export function hasRepairable(ledger: Pick<Ledger, 'counts'>, run: RunRecord): boolean {
   return ledger.counts(run).some(({ outcome, reason }) => outcome === 'skipped' && REPAIRABLE.has(reason ?? ''));
 }
 
-/** Whether the next start decides about such rows again: a person asks for it, or its inputs are others. */
-export async function decidesSkippedAgain(
-  ledger: Pick<Ledger, 'counts'>,
+/** Which inputs the next start has that are not those of the run: the list, or anything else. */
+export async function changedSince(
   run: RunRecord,
-  { plan, retry }: Pick<PrepareOptions, 'plan' | 'retry'>,
-): Promise<boolean> {
-  if (!hasRepairable(ledger, run)) return false;
-  return retry === 'skipped' || changesSince(run, plan, await hashList(plan.campaign.recipients)).length > 0;
+  plan: Plan,
+): Promise<{ readonly list: boolean; readonly other: boolean }> {
+  const digest = await hashList(plan.campaign.recipients);
+  const list = run.inputs.some(({ role, sha256 }) => role === 'recipients' && sha256 !== digest.sha256);
+  return { list, other: changesSince(run, plan, digest).length > Number(list) };
 }
 
 /**

@@ -138,7 +138,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
       throw joinFaults(problems, invalid, error);
     }
     yield previewer.rest();
-    said.push(...stream.notes(), ...cells.warnings(), ...comparisons.unmet());
+    said.push(...stream.notes(), ...cells.warnings(), ...comparisons.unmet(), ...known.changes());
     // Of a run that has begun, the rules are not asked about all rows.
     if (startedAtMs === null) said.push(...(reached?.unfollowed() ?? []));
     for (const one of [elsewhere?.found() ?? null, run === null ? null : otherProvider(run, plan)]) {

@@ -79,6 +79,28 @@ describe('an attribute that MJML does not have', () => {
   });
 });
 
+describe('a preheader of the campaign', () => {
+  const text = '<mjml><mj-head>\n<mj-preview>{{name}}, your offer</mj-preview></mj-head><mj-body></mj-body></mjml>';
+
+  it('is refused beside <mj-preview>, with the place of the second', async () => {
+    const result = await compileMjml(source(text), true);
+    expect(result).toMatchObject({
+      problem: {
+        code: 'content-invalid',
+        severity: 'error',
+        message: 'The email has two preheaders: this one and content.preheader.',
+        at: { file: 'mail.mjml', line: 2, column: 1 },
+      },
+    });
+  });
+  it('may be in either of the two, and in a comment', async () => {
+    expect(await compileMjml(source(text), false)).toHaveProperty('html');
+    expect(
+      await compileMjml(source(text.replaceAll(/<mj-preview>.*<.mj-preview>/g, '<!-- <mj-preview> -->')), true),
+    ).toHaveProperty('html');
+  });
+});
+
 describe('a newsletter', async () => {
   const text = await readFile(new URL('../fixtures/content/mjml/newsletter.mjml', import.meta.url), 'utf8');
   const { html, warnings } = await compiled(text);

@@ -179,6 +179,15 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     at: 'mail.mjml:3:5',
     says: /mj-section/,
   },
+  'a preheader beside the one of MJML': {
+    yaml: `${EMAIL}  html: mail.mjml\n  preheader: "For {{name}}"\n`,
+    files: {
+      'hello/mail.mjml': '<mjml>\n  <mj-head><mj-preview>Hi</mj-preview></mj-head>\n  <mj-body></mj-body>\n</mjml>\n',
+    },
+    code: 'content-invalid',
+    at: 'mail.mjml:2:12',
+    says: /two preheaders/,
+  },
   'a name that no column has, in HTML': {
     yaml: `${EMAIL}  html: mail.html\n`,
     files: { 'hello/mail.html': '<p>Hello</p>\n<p>{{nmae}}</p>\n' },
