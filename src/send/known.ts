@@ -28,7 +28,7 @@ interface Known {
   readonly winner: WinnerState;
   /** A decision of that view as the run goes on with it: the next fallback, a corrected address, or what was done already. */
   join(decision: Decision): Decision;
-  /** After the last decision: what changed inputs mean for whom, as a warning; empty where no input changed. */
+  /** After the last decision: which recipients changed inputs concern, as a warning; empty where no input changed. */
   changes(): readonly Diagnostic[];
 }
 
@@ -140,7 +140,7 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
 const UNCHANGED = { list: false, other: false };
 
 /**
- * Whom a start with changed inputs concerns: who is new, who is removed, and who gets another text than those who were
+ * Which recipients a start with changed inputs concerns: who is new, who is removed, and who gets another text than those who were
  * sent to.
  *
  * @param rowOf - the rows of the run by key; null: its list is unchanged

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { handbillHere } from '../cli/in-process.ts';
 import { createProject } from '../helpers/project.ts';
 
-/* A dry run of a start whose inputs changed says whom the change concerns, and counts as the start does. */
+/* A dry run of a start whose inputs changed says which recipients the change concerns, and counts as the start does. */
 
 const ROWS = Array.from({ length: 6 }, (_, i) => `${i + 1},+44740012345${i + 1},Name ${i + 1}`);
 const NEW = ['8,+447400123458,New', '9,+447400123459,Newer'];
