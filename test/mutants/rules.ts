@@ -229,6 +229,44 @@ export const RULES: readonly Mutant[] = [
     proof: { in: 'send/elsewhere.test.ts', only: 'while the question waits' },
   },
   {
+    name: 'stand-in-of-its-own',
+    planted:
+      'an environment that stands in for another one has runs of its own: recipients get the occurrence from both',
+    edits: [
+      {
+        file: 'src/send/prepare.ts',
+        was: 'return { environment: plan.environment.identity, campaign',
+        is: 'return { environment: plan.environment.name, campaign',
+      },
+    ],
+    proof: { in: 'ledger/stand-in.test.ts', only: 'each recipient once' },
+  },
+  {
+    name: 'stand-in-unasked',
+    planted: 'a run is taken over from the environment that an environment stands in for, and no question is asked',
+    edits: [
+      {
+        file: 'src/plan/elsewhere.ts',
+        was: 'if (run.starts === 0 || run.postedFrom === standInOf(environment)) return null;',
+        is: 'if (run.starts >= 0) return null;',
+      },
+    ],
+    proof: { in: 'ledger/stand-in.test.ts', only: 'each recipient once' },
+  },
+  {
+    name: 'stand-in-not-in-the-row',
+    planted:
+      'a claim does not keep which environment posts the message: reports of another provider are joined to it by its id',
+    edits: [
+      {
+        file: 'src/ledger/commits.ts',
+        was: 'to, attempts ?? null, topicOf(run), run.postedFrom) === 1);',
+        is: 'to, attempts ?? null, topicOf(run), null) === 1);',
+      },
+    ],
+    proof: { in: 'ledger/stand-in.test.ts', only: 'a report is joined' },
+  },
+  {
     name: 'erased-in-doubt',
     planted: 'a person is erased while it is in doubt whether they have the message, which could then be sent again',
     edits: [
