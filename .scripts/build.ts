@@ -1,7 +1,17 @@
 // Builds dist/ from src/. Run by `npm run build`, and by `npm ci` in a clone; there with --if-stale, because npm runs
 // `prepare` again when `npx handbill` is first called in the clone, where a second build would only take time.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { bundle } from './bundle.ts';
 import { isFresh } from './fresh.ts';
@@ -78,6 +88,8 @@ function linkCommand(): void {
   const folder = join(root, 'node_modules', '.bin');
   if (!existsSync(folder)) return;
   const link = join(folder, 'handbill');
+  const target = relative(folder, entry);
+  if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true && readlinkSync(link) === target) return;
   rmSync(link, { force: true });
-  symlinkSync(relative(folder, entry), link);
+  symlinkSync(target, link);
 }

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { npm } from '../helpers/npm.ts';
+import { pack } from '../helpers/pack.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
@@ -51,20 +52,14 @@ export function createConsumer({ fromRegistry = false } = {}): Consumer {
     writeFileSync(join(folder, path), text);
   };
   try {
-    const said = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [{ filename, files }] = Object.values(JSON.parse(said)) as [{ filename: string; files: { path: string }[] }];
-    const archive = join(folder, filename);
+    const { archive, files } = pack(folder);
     write('package.json', '{ "name": "consumer", "private": true, "type": "module" }\n');
     if (fromRegistry) npm(['install', archive, TYPES], folder, env);
     else link(folder, archive);
     return {
       folder,
       archive,
-      packed: files.map(({ path }) => path).sort(),
+      packed: files,
       write,
       run,
       node: (...args) => run(NODE, args),

@@ -46,11 +46,12 @@ describe('the packed package in an empty project', () => {
     expect(foreign).toEqual([]);
   });
 
-  it('runs nothing when it is installed', () => {
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-      readonly scripts: Readonly<Record<string, string>>;
-    };
-    for (const name of ['preinstall', 'install', 'postinstall']) expect(scripts[name]).toBeUndefined();
+  it('has the package.json of the clone without its scripts: npm runs nothing when it is installed', () => {
+    const read = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object;
+    const published = read(join(consumer.folder, 'node_modules', 'handbill'));
+    expect(published).not.toHaveProperty('scripts');
+    const { scripts } = read(ROOT) as { readonly scripts: Readonly<Record<string, string>> };
+    expect({ ...published, scripts }).toEqual(read(ROOT));
   });
 
   it('has a command', () => {
