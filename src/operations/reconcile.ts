@@ -237,7 +237,7 @@ async function takeOver(
   }
   const sum = (what: 'reports' | 'replies') => done.reduce((total, file) => total + file[what], 0);
   const doubtsResolved = sum('reports') > 0 ? resolveByReports(ledger, now()) : 0;
-  const unmatched = sum('reports') > 0 ? countUnmatched(ledger, environment, { last, count: sum('reports') }) : 0;
+  const unmatched = sum('reports') > 0 ? countUnmatched(ledger, { last, count: sum('reports') }) : 0;
   const joined =
     sum('replies') > 0 ? await joinReplies(ledger, { now, startLifts, stopEnds }) : { joined: 0, suppressed: [] };
   diagnostics.push(...stillUnassigned(unassigned, ledger, countryOf(reading)));

@@ -99,12 +99,11 @@ function createUnmatched(): { readonly judged: Judged; readonly counts: Deliveri
 }
 
 /**
- * Of the reports that came in after `last`, so many of them, those that are about no message of the environment. Scans its
- * runs, the newest first, until all of them are found.
+ * Of the reports that came in after `last`, so many of them, those that are about no message. Scans the runs, the
+ * newest first, until all of them are found.
  */
 export function countUnmatched(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'runs'>,
-  environment: string,
   { last, count }: { readonly last: number; readonly count: number },
 ): number {
   const matched = createRowSet();
@@ -113,7 +112,7 @@ export function countUnmatched(
   };
   for (const run of ledger.runs().toReversed()) {
     if (matched.size === count) break;
-    if (run.environment !== environment || run.purgedAtMs !== null) continue;
+    if (run.purgedAtMs !== null) continue;
     const asker = createAsker(ledger.events, run, judged);
     for (const batch of ledger.outcomes(run)) asker(batch.map((one) => (isAsked(one, new Map()) ? one : null)));
   }
