@@ -1,6 +1,25 @@
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { TestUserConfig } from 'vitest/config';
 import { inMemory } from './temporary.ts';
+
+/**
+ * Tests find the same on every machine, in this process and in those that it starts: the locale, the time zone, the mode of
+ * new files, and git without the configuration of a user, who may sign commits, colour all output or have hooks of their own.
+ */
+function neutral(): void {
+  for (const name of Object.keys(process.env)) if (/^(?:LANG|LC_|GIT_)/.test(name)) delete process.env[name];
+  Object.assign(process.env, {
+    LANG: 'C.UTF-8',
+    TZ: 'UTC',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    ...{ GIT_AUTHOR_NAME: 'Ann', GIT_AUTHOR_EMAIL: 'ann@example.com' },
+    ...{ GIT_COMMITTER_NAME: 'Ann', GIT_COMMITTER_EMAIL: 'ann@example.com' },
+  });
+  process.umask(0o022);
+}
+neutral();
 
 /** What every run of tests and proofs has in common; a project of `proofs.config.ts` has these too. */
 export function settings({ full }: { readonly full: boolean }) {
