@@ -291,7 +291,8 @@ it('a report is joined to the message of the environment that it came in for', a
   here.write('two.jsonl', report('undelivered'));
   here.write('one.jsonl', report('delivered'));
   const deliveries = async () => (await rowsOf(here)).map(({ messageId, delivery }) => [messageId, delivery]);
-  await handbill(here, 'reconcile two.jsonl --env backup', NINE + 60_000);
+  const imported = await handbill(here, 'reconcile two.jsonl --env backup --format json', NINE + 60_000);
+  expect(JSON.parse(imported.out)).toMatchObject({ unmatched: 0 });
   const [first, , , fourth] = await deliveries();
   expect([first, fourth]).toEqual([
     ['m-1', null],
