@@ -19,22 +19,60 @@ const ELEMENTS: ReadonlySet<string> = new Set(
   mj-title mj-wrapper`.split(/\s+/),
 );
 
-/** The attributes that the compiler reads (mrml 1.6.1), of any element. It leaves out others without a word. */
-const ATTRIBUTES: ReadonlySet<string> = new Set([
-  ...`align alt background-color background-height background-position background-position-x background-position-y
-  background-repeat background-size background-url background-width base-url border-color border-radius border-style
-  border-width cellpadding cellspacing color container-background-color css-class dir direction fluid-on-mobile font-family
-  font-size font-style font-weight full-width hamburger height href ico-align ico-close ico-color ico-font-family
-  ico-font-size ico-line-height ico-open ico-text-decoration ico-text-transform icon-align icon-height icon-padding
-  icon-position icon-size icon-unwrapped-alt icon-unwrapped-url icon-width icon-wrapped-alt icon-wrapped-url inline
-  inner-background-color inner-border-radius lang left-icon letter-spacing line-height max-height mj-class mode name owa
-  position rel right-icon role src srcset table-layout target tb-border tb-border-radius tb-hover-border-color
-  tb-selected-border-color tb-width text-align text-decoration text-padding text-transform thumbnails thumbnails-src title
-  usemap vertical-align width`.split(/\s+/),
-  ...['border', 'padding', 'inner-border', 'inner-padding', 'ico-padding'].flatMap((name) =>
-    ['', '-bottom', '-left', '-right', '-top'].map((side) => name + side),
-  ),
-]);
+const BOX = 'align container-background-color padding* vertical-align';
+const FONT =
+  'color font-family font-size font-style font-weight letter-spacing line-height text-decoration text-transform';
+const LINK = 'href name rel target title';
+const ICON =
+  'icon-align icon-height icon-position icon-unwrapped-alt icon-unwrapped-url icon-width icon-wrapped-alt icon-wrapped-url';
+const BACKGROUND =
+  'background-color background-position background-position-x background-position-y background-repeat background-size background-url';
+const COLUMN = 'align background-color border* border-radius direction padding* vertical-align width';
+const SECTION = `${BACKGROUND} border* border-radius direction full-width padding* text-align`;
+
+/** Attributes that the compiler reads, found by trying each (mrml 1.6.1); `padding*` is one for each side too. It leaves out others without a word. */
+const READ: Readonly<Record<string, string>> = {
+  mjml: 'dir lang owa',
+  'mj-accordion': `${BOX} ${ICON} border* font-family`,
+  'mj-accordion-element': `${ICON} background-color border* font-family`,
+  'mj-accordion-text': `${FONT} background-color border* padding*`,
+  'mj-accordion-title': `${FONT} ${ICON} background-color border* padding*`,
+  'mj-body': 'background-color width',
+  'mj-breakpoint': 'width',
+  'mj-button': `${BOX} ${FONT} ${LINK} background-color border* border-radius height inner-padding* text-align width`,
+  'mj-carousel': `${BOX} border-radius icon-width left-icon right-icon tb-border tb-border-radius tb-hover-border-color
+    tb-selected-border-color tb-width thumbnails`,
+  'mj-carousel-image': `${LINK} alt border-radius src tb-border tb-border-radius tb-width thumbnails-src`,
+  'mj-column': `${COLUMN} inner-background-color inner-border* inner-border-radius`,
+  'mj-divider': `${BOX} border-color border-style border-width width`,
+  'mj-font': 'href name',
+  'mj-group': `${COLUMN} inner-border*`,
+  'mj-hero': `${BACKGROUND} align background-height background-width border-radius height inner-background-color
+    inner-padding* mode padding* vertical-align width`,
+  'mj-image': `${BOX} ${LINK} alt border* border-radius fluid-on-mobile font-size full-width height max-height src srcset
+    usemap width`,
+  'mj-navbar': `${BOX} base-url hamburger ico-align ico-close ico-color ico-font-family ico-font-size ico-line-height ico-open
+    ico-padding* ico-text-decoration ico-text-transform`,
+  'mj-navbar-link': `${FONT} ${LINK} padding*`,
+  'mj-raw': 'position',
+  'mj-section': SECTION,
+  'mj-social': `${BOX} ${FONT} border-radius icon-height icon-padding icon-size inner-padding* mode table-layout text-padding`,
+  'mj-social-element': `${FONT} ${LINK} align alt background-color border-radius icon-height icon-padding icon-position
+    icon-size padding* src text-padding vertical-align`,
+  'mj-spacer': `${BOX} height`,
+  'mj-style': 'inline',
+  'mj-table': `${BOX} ${FONT} border* cellpadding cellspacing role table-layout width`,
+  'mj-text': `${BOX} ${FONT} height`,
+  'mj-wrapper': SECTION,
+};
+
+const sides = (name: string): readonly string[] =>
+  name.endsWith('*') ? ['', '-bottom', '-left', '-right', '-top'].map((side) => name.replace('*', side)) : [name];
+const attributesOf = (names: string): ReadonlySet<string> =>
+  new Set(['css-class', 'mj-class', ...names.split(/\s+/).flatMap(sides)]);
+const BY_ELEMENT = new Map(Object.entries(READ).map(([element, names]) => [element, attributesOf(names)]));
+/** Of any element. */
+const ATTRIBUTES = attributesOf(Object.values(READ).join(' '));
 
 /** HTML elements without an end tag, as the compiler knows them: in lower case. */
 const VOID: ReadonlySet<string> = new Set(
@@ -74,18 +112,21 @@ export function findPreview(text: string): number | null {
 /** More are not looked for: what they may mean takes a while to find out. */
 const MOST_LEFT_OUT = 20;
 
-/** Attributes of elements of MJML that the compiler leaves out, each name once. The markup has no flaw. */
+/** Attributes of elements of MJML that the compiler leaves out, each once. The markup has no flaw. */
 export function leftOutAttributes(text: string): readonly Flaw[] {
   const found = new Map<string, Flaw>();
-  for (const tag of tagsOf(text)) {
-    if (tag.end || !ELEMENTS.has(tag.name)) continue;
-    const from = tag.at + 1 + tag.name.length;
-    for (const { 1: name = '', index } of text.slice(from, tag.at + tag.length).matchAll(ATTRIBUTE)) {
-      if (ATTRIBUTES.has(name) || name.startsWith('xmlns') || found.has(name)) continue;
-      const near = nearest(name, ATTRIBUTES);
-      const hint = near === null ? 'It is left out of the email.' : `Did you mean "${near}"?`;
-      const message = `"${name}" is not an attribute of MJML.`;
-      found.set(name, { at: from + index, length: name.length, message, hint });
+  for (const { name: element, at, length, end } of tagsOf(text)) {
+    if (end || !ELEMENTS.has(element)) continue;
+    // What stands for several elements (mj-all, mj-class) takes all of them.
+    const known = BY_ELEMENT.get(element) ?? ATTRIBUTES;
+    const from = at + 1 + element.length;
+    for (const { 1: name = '', index } of text.slice(from, at + length).matchAll(ATTRIBUTE)) {
+      const id = ATTRIBUTES.has(name) ? `${element} ${name}` : name;
+      if (known.has(name) || name.startsWith('xmlns') || found.has(id)) continue;
+      const near = nearest(name, known);
+      const hint = near === null || ATTRIBUTES.has(name) ? 'It is left out of the email.' : `Did you mean "${near}"?`;
+      const message = `"${name}" is not an attribute of ${ATTRIBUTES.has(name) ? `<${element}>` : 'MJML'}.`;
+      found.set(id, { at: from + index, length: name.length, message, hint });
       if (found.size === MOST_LEFT_OUT) return [...found.values()];
     }
   }

@@ -58,8 +58,24 @@ describe('an attribute that MJML does not have', () => {
       '2:40+5',
       '"Width" is not an attribute of MJML. Did you mean "width"?',
     ],
+    ['<mj-text src="x">x</mj-text>', '2:10+3', '"src" is not an attribute of <mj-text>. It is left out of the email.'],
+    [
+      '<mj-image font-family="x" src="a" />',
+      '2:11+11',
+      '"font-family" is not an attribute of <mj-image>. It is left out of the email.',
+    ],
+    ['<mj-spacer color="red" />', '2:12+5', '"color" is not an attribute of <mj-spacer>. It is left out of the email.'],
   ])('%s is warned about', async (markup, place, words) => {
     expect(await told(markup)).toEqual([[`content-advice warning mail.mjml:${place}`, words]]);
+  });
+
+  it('is told for each element, and never of what stands for several', async () => {
+    expect(await told('<mj-text src="1">x</mj-text><mj-divider src="2" /><mj-text src="3">x</mj-text>')).toHaveLength(
+      2,
+    );
+    const head = '<mj-attributes><mj-all src="a" /><mj-class name="b" cellpadding="1" /></mj-attributes>';
+    const { warnings } = await compiled(inColumn('').replace('<mjml>', `<mjml><mj-head>${head}</mj-head>`));
+    expect(warnings).toEqual([]);
   });
 
   it('is told once, however often it is written', async () => {
