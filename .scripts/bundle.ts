@@ -58,11 +58,7 @@ export function bundle(folder: string): void {
   }
 }
 
-/**
- * What users install, which is what their overrides reach. Everything else that the code imports is bundled and a
- * devDependency: packages of many modules that every command loads (not bundled, `validate` takes a fifth more
- * instructions to start).
- */
+/** What users install, which is what their overrides reach. Everything else that the code imports is bundled. */
 function installed(): readonly string[] {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly dependencies: Readonly<Record<string, string>>;

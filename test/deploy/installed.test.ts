@@ -14,11 +14,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../helpers/cli.ts';
 import { npm, registryVariables } from '../helpers/npm.ts';
+import { pack } from '../helpers/pack.ts';
 import { buildImage, type Image } from './dockerfile.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -43,9 +44,8 @@ beforeAll(() => {
   cpSync(join(MODULES, 'node', 'bin', 'node'), join(bin, 'node'));
   project = join(folder, 'project');
   mkdirSync(project);
-  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', project];
-  const archive = npm(pack, ROOT, environment()).trim();
-  npm(['install', `./${archive}`], project, environment());
+  const { archive } = pack(project);
+  npm(['install', `./${basename(archive)}`], project, environment());
 }, MOST_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
