@@ -117,7 +117,7 @@ export function leftOutAttributes(text: string): readonly Flaw[] {
   const found = new Map<string, Flaw>();
   for (const { name: element, at, length, end } of tagsOf(text)) {
     if (end || !ELEMENTS.has(element)) continue;
-    // What stands for several elements (mj-all, mj-class) takes all of them.
+    // mj-all and mj-class give attributes to several elements, so they take all of them.
     const known = BY_ELEMENT.get(element) ?? ATTRIBUTES;
     const from = at + 1 + element.length;
     for (const { 1: name = '', index } of text.slice(from, at + length).matchAll(ATTRIBUTE)) {
