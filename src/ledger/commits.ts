@@ -48,7 +48,7 @@ export function commitStore(
   const checkUnder = suppressionCheck(connection);
   const claim = connection.statement(
     counting(
-      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, posted_from = ?8
+      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, posted_from = ?8, version = ?9
       WHERE list = ?2 AND step = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
       AND attempts = coalesce(?6, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND COUNTS)`,
@@ -139,7 +139,7 @@ export function commitStore(
       reached === null &&
       (step > 0 || facts !== undefined
         ? steps.claim(run, list, request, now)
-        : claim(now, list, row, key, to, attempts ?? null, topicOf(run), run.postedFrom) === 1);
+        : claim(now, list, row, key, to, attempts ?? null, topicOf(run), run.postedFrom, run.version) === 1);
     if (claimed) return 'claimed';
     // Another process may have moved the row before it could fall back. Then this step does not exist, and the result
     // is dropped.
@@ -390,7 +390,7 @@ function stepStore(connection: Connection): StepStore {
   // of step 0, even if a winner was chosen since.
   const claim = connection.statement(
     counting(
-      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, posted_from = ?9
+      `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, posted_from = ?9, version = ?10
       WHERE list = ?3 AND step = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (step > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND COUNTS)`,
@@ -401,7 +401,8 @@ function stepStore(connection: Connection): StepStore {
   const claimWith = connection.statement(
     counting(
       `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel = ?8,
-      variant = CASE step WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12, posted_from = ?14
+      variant = CASE step WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12, posted_from = ?14,
+      version = ?15
       WHERE list = ?3 AND step = ?4 AND row = ?5 AND state = 'pending' AND key = ?6
       AND (step > 0 OR attempts > 0 OR address = ?2)
       AND attempts = coalesce(?7, attempts)
@@ -425,7 +426,7 @@ function stepStore(connection: Connection): StepStore {
 
     claim(run, list, { row, step, to, key, attempts = null, facts }, now) {
       const topic = topicOf(run);
-      const last = [topic, run.postedFrom] as const;
+      const last = [topic, run.postedFrom, run.version] as const;
       if (facts === undefined) return claim(now, to, list, step, row, key, attempts, ...last) === 1;
       return claimWith(now, to, list, step, row, key, attempts, ...columnsOf(facts, run), ...last) === 1;
     },

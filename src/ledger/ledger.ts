@@ -153,6 +153,8 @@ export interface Ledger {
   reopenCorrected(run: RunRecord, nowMs: number): number;
   /** Messages that went to earlier addresses of recipients, by key and in their order. */
   earlier(run: RunRecord): ReadonlyMap<string, readonly EarlierRow[]>;
+  /** Versions of messages that were sent once more, by key, in ascending order; empty where the run has one version. */
+  versionsBefore(run: RunRecord): ReadonlyMap<string, readonly number[]>;
   /** Says which variant those get who are not in the test; the run is given back with it. */
   setWinner(run: RunRecord, variant: string): RunRecord;
 

@@ -5,6 +5,7 @@ import type { Ledger } from './ledger.ts';
 import { postedFromOf } from './reading.ts';
 import type { EarlierRow, LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
+import { withInputs } from './versions.ts';
 
 type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'finishLoad' | 'discardLoad'>;
 
@@ -32,7 +33,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
       VALUES (?1, ?2, ?3, ?4, ?4, 'pending', ?5, ?6)`,
   );
   const finish = connection.statement(
-    `UPDATE runs SET state = 'partial', inputs = ?, identity_hash = ?, created_at = ?,
+    `UPDATE runs SET state = 'partial', inputs = ?, versions = ?, identity_hash = ?, created_at = ?,
       rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND step = 0)
       WHERE number = ? AND state = 'loading'`,
   );
@@ -79,7 +80,8 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
     finishLoad(run, { inputs, identityHash, nowMs }) {
       connection.write(nowMs, 1, (now) => {
         loadingList(run);
-        finish(JSON.stringify(inputs), identityHash, now, run.number);
+        const { versions } = withInputs([], inputs, now);
+        finish(JSON.stringify(inputs), JSON.stringify(versions), identityHash, now, run.number);
       });
       return runs.record(run.number);
     },
@@ -129,7 +131,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
   const giveAway = connection.statement('UPDATE runs SET list = -1 WHERE number = ?');
   const setList = connection.statement('UPDATE runs SET list = ? WHERE number = ?');
   const update = connection.statement(
-    `UPDATE runs SET inputs = ?1, counted = ?3, topic = ?4,
+    `UPDATE runs SET inputs = ?1, counted = ?3, topic = ?4, version = ?5, versions = ?6,
       rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND step = 0),
       state = CASE WHEN EXISTS (SELECT 1 FROM recipients WHERE recipients.list = runs.list
         AND (recipients.state = 'pending' OR recipients.state = 'deferred')) THEN 'partial' ELSE state END
@@ -155,7 +157,9 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         giveAway(draft.number);
         setList(newList, run.number);
         setList(oldList, draft.number);
-        update(JSON.stringify(inputs), run.number, draft.isCounted ? 1 : 0, draft.topic);
+        const { version, versions } = withInputs(runs.record(run.number).versions, inputs, now);
+        const facts = [draft.isCounted ? 1 : 0, draft.topic, version, JSON.stringify(versions)];
+        update(JSON.stringify(inputs), run.number, ...facts);
         lookAgain(run.number);
       });
       lists.discardLoad(draft);
@@ -234,26 +238,26 @@ const KEEP_FINAL = `UPDATE main.recipients AS n
   SET address = o.address, channel = o.channel, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
     message_id = o.message_id, error = o.error, parts = o.parts, encoding = o.encoding, cost_micros = o.cost_micros,
     variant = o.variant, claimed_at = o.claimed_at, updated_at = o.updated_at, resolved_by = o.resolved_by,
-    delivery = o.delivery, text_hash = o.text_hash, resend = o.resend, posted_from = o.posted_from,
+    delivery = o.delivery, text_hash = o.text_hash, resend = o.resend, posted_from = o.posted_from, version = o.version,
     list_address = CASE WHEN n.address <> o.address AND o.reason IS DISTINCT FROM 'fell-back' THEN n.address END
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.step = 0 AND n.row = p.row
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'
       OR (o.state = 'skipped' AND NOT EXISTS (SELECT 1 FROM json_each(?3) AS again WHERE again.value = o.reason)))`;
 
-const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts
+const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts, version = o.version
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.step = 0 AND n.row = p.row AND o.attempts > n.attempts`;
 
 const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, channel, state, reason, attempts,
     http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
-    text_hash, resend, posted_from)
+    text_hash, resend, posted_from, version)
   SELECT ?2, g.row, o.line, o.key, o.address, o.channel,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'skipped' ELSE o.state END,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'removed' ELSE o.reason END,
     o.attempts, o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN CAST(?3 AS INTEGER) ELSE o.updated_at END,
-    o.resolved_by, o.delivery, o.text_hash, o.resend, o.posted_from
+    o.resolved_by, o.delivery, o.text_hash, o.resend, o.posted_from, o.version
   FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = g.old_row`;
 
 // A requested second message that did not go out is withdrawn: the recipient returns to the outcome of the message
@@ -262,7 +266,7 @@ const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, c
 const TAKE_BACK = `UPDATE main.recipients AS n
   SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
     error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
-    posted_from = r.posted_from, resend = nullif(o.resend - 1, 0),
+    posted_from = r.posted_from, version = r.version, resend = nullif(o.resend - 1, 0),
     list_address = CASE WHEN coalesce(n.list_address, n.address) <> r.address THEN coalesce(n.list_address, n.address) END
   FROM main.resolutions AS r CROSS JOIN temp.new_keys AS k ON k.key = r.key
     CROSS JOIN temp.pairs AS p ON p.row = k.row
@@ -279,7 +283,7 @@ const TAKE_BACK = `UPDATE main.recipients AS n
 const TAKE_BACK_GONE = `UPDATE main.recipients AS n
   SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
     error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
-    posted_from = r.posted_from, resend = nullif(o.resend - 1, 0)
+    posted_from = r.posted_from, version = r.version, resend = nullif(o.resend - 1, 0)
   FROM main.resolutions AS r CROSS JOIN temp.old_keys AS k ON k.key = r.key
     CROSS JOIN temp.gone AS g ON g.old_row = k.row
     CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = k.row
@@ -301,10 +305,10 @@ const MOVED_GONE = `INSERT INTO temp.moved
 
 const KEEP_STEPS = `INSERT INTO main.recipients (list, step, row, line, key, address, channel, state, reason, attempts,
     http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
-    text_hash, posted_from)
+    text_hash, posted_from, version)
   SELECT ?2, o.step, n.row, n.line, o.key, o.address, o.channel, o.state, o.reason, o.attempts,
     o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at, o.updated_at,
-    o.resolved_by, o.delivery, o.text_hash, o.posted_from
+    o.resolved_by, o.delivery, o.text_hash, o.posted_from, o.version
   FROM main.recipients AS o CROSS JOIN temp.moved AS m ON m.old_row = o.row
     CROSS JOIN main.recipients AS n ON n.list = ?2 AND n.step = 0 AND n.row = m.row
   WHERE o.list = ?1 AND o.step > 0`;
@@ -326,7 +330,7 @@ const OPEN_STEPS = `UPDATE main.recipients AS o
 export function changedStore(
   connection: Connection,
   runs: RunStore,
-): Pick<Ledger, 'changed' | 'reopenCorrected' | 'earlier'> {
+): Pick<Ledger, 'changed' | 'reopenCorrected' | 'earlier' | 'versionsBefore'> {
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
 
@@ -345,6 +349,15 @@ export function changedStore(
         statement(NOTE_EARLIER)(run.number, now, list);
         return statement(SEND_ONCE_MORE)(now, list, run.number);
       }),
+
+    versionsBefore(run) {
+      const found = new Map<string, number[]>();
+      if (run.versions.length < 2) return found;
+      for (const [key, version] of query(RESENT).all(run.number)) {
+        found.set(String(key), [...(found.get(String(key)) ?? []), Number(version)]);
+      }
+      return found;
+    },
 
     earlier(run) {
       if (run.purgedAtMs !== null) return new Map();
@@ -384,9 +397,9 @@ const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.addr
     AND n.state <> 'skipped' AND n.address <> coalesce(r.address, o.address) ORDER BY n.row`;
 
 const NOTE_EARLIER = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status, error,
-    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at, posted_from)
+    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at, posted_from, version)
   SELECT CAST(?1 AS INTEGER), step, channel, key, attempts, line, address, reason, http_status, error,
-    coalesce(claimed_at, updated_at), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER), posted_from
+    coalesce(claimed_at, updated_at), 'resend', message_id, 'resend-changed', NULL, NULL, CAST(?2 AS INTEGER), posted_from, version
   FROM recipients WHERE list = ?3 AND step = 0 AND list_address IS NOT NULL AND recipients.state = 'accepted'
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?1 AND former.key = recipients.key
       AND former.address = recipients.list_address)`;
@@ -398,7 +411,7 @@ const SEND_ONCE_MORE = `UPDATE recipients SET state = 'pending', reason = 'resen
     AND NOT EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?3 AND former.key = recipients.key
       AND former.address = recipients.list_address)`;
 
-const EARLIER = `SELECT key, channel, address, message_id, http_status, doubt_at, posted_from FROM resolutions
+const EARLIER = `SELECT key, channel, address, message_id, http_status, doubt_at, posted_from, version FROM resolutions
   WHERE run = ? AND resolved_by = 'resend-changed' AND key > '' ORDER BY number`;
 
 function toChanged(row: readonly Value[]): ChangedRecipient {
@@ -412,6 +425,9 @@ function toChanged(row: readonly Value[]): ChangedRecipient {
   };
 }
 
+const RESENT = `SELECT DISTINCT key, version FROM resolutions
+  WHERE run = ? AND verdict = 'resend' AND version IS NOT NULL AND key > '' ORDER BY key, version`;
+
 function toEarlier(row: readonly Value[], run: RunRecord, resend: number): EarlierRow {
   return {
     channel: (row[1] ?? run.channel) as Channel,
@@ -420,6 +436,7 @@ function toEarlier(row: readonly Value[], run: RunRecord, resend: number): Earli
     httpStatus: row[4] as number | null,
     resend,
     sentAtMs: row[5] as number | null,
+    version: row[7] as number | null,
     ...postedFromOf(row[6]),
   };
 }

@@ -17,19 +17,21 @@ export function reader(
   runs: RunStore,
 ): Pick<Ledger, 'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'rowsByKey' | 'stateOf'> {
   const firstRow = connection.query(
-    `SELECT state, reason, encoding, variant, channel FROM recipients WHERE list = ? AND step = 0 ORDER BY row LIMIT 1`,
+    `SELECT state, reason, encoding, variant, channel, version FROM recipients WHERE list = ? AND step = 0 ORDER BY row LIMIT 1`,
   );
   // To sort a million rows into groups takes 0.7 s, to count them 0.15 s: those that are like the first are only counted,
   // and in most lists nearly all are.
   const count = connection.query(
-    `SELECT ?2, ?3, ?4, ?5, ?6, 0, count(*), sum(parts), sum(cost_micros) FROM recipients
+    `SELECT ?2, ?3, ?4, ?5, ?6, ?7, 0, count(*), sum(parts), sum(cost_micros) FROM recipients
       WHERE list = ?1 AND step = 0 AND state = ?2 AND reason IS NOT DISTINCT FROM ?3
       AND encoding IS NOT DISTINCT FROM ?4 AND variant IS NOT DISTINCT FROM ?5 AND channel IS NOT DISTINCT FROM ?6
+      AND version IS NOT DISTINCT FROM ?7
     UNION ALL
-    SELECT state, reason, encoding, variant, channel, step, count(*), sum(parts), sum(cost_micros) FROM recipients
+    SELECT state, reason, encoding, variant, channel, version, step, count(*), sum(parts), sum(cost_micros) FROM recipients
       WHERE list = ?1 AND (step <> 0 OR state <> ?2 OR reason IS DISTINCT FROM ?3
-      OR encoding IS DISTINCT FROM ?4 OR variant IS DISTINCT FROM ?5 OR channel IS DISTINCT FROM ?6)
-      GROUP BY step, state, reason, encoding, variant, channel ORDER BY 6, 1, 2, 3, 4, 5`,
+      OR encoding IS DISTINCT FROM ?4 OR variant IS DISTINCT FROM ?5 OR channel IS DISTINCT FROM ?6
+      OR version IS DISTINCT FROM ?7)
+      GROUP BY step, state, reason, encoding, variant, channel, version ORDER BY 7, 1, 2, 3, 4, 5, 6`,
   );
   const allOpen = connection.query(
     `SELECT count(*), count(*) FILTER (WHERE reason IS NOT DISTINCT FROM 'winner-undecided') FROM recipients
@@ -40,7 +42,8 @@ export function reader(
   const nextRows = connection.query(
     `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
       encoding, cost_micros, updated_at, claimed_at, delivery,
-      CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend, posted_from
+      CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend, posted_from,
+      version
       FROM recipients
       WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
       AND (instr(coalesce(?6, ' ' || state || ' '), ' ' || state || ' ') > 0 OR (state = 'rejected' AND reason = 'fell-back'))
@@ -62,16 +65,17 @@ export function reader(
     const counted: readonly (readonly Value[])[] = count.all(list, ...like);
     // By now, no row may match any more.
     return counted
-      .filter((row) => Number(row[6]) > 0)
+      .filter((row) => Number(row[7]) > 0)
       .map((row) => ({
         ...shown(row[0], row[1], claimed),
         encoding: row[2] as 'GSM-7' | 'UCS-2' | null,
         variant: row[3] as string | null,
         channel: (row[4] ?? run.channel) as Channel,
-        step: Number(row[5]),
-        count: Number(row[6]),
-        parts: Number(row[7] ?? 0),
-        costMicros: row[8] === null ? null : Number(row[8]),
+        ...madeFrom(row[0], row[5]),
+        step: Number(row[6]),
+        count: Number(row[7]),
+        parts: Number(row[8] ?? 0),
+        costMicros: row[9] === null ? null : Number(row[9]),
         fellBack: row[0] === 'rejected' && row[1] === FELL_BACK,
       }));
   };
@@ -212,7 +216,15 @@ export function toOutcome(row: StepRow, run: RunRecord, claimed: Fate): Outcome 
     ...(row[17] === null ? {} : { delivery: row[17] as Delivery }),
     ...changedOf(row[18], row[19]),
     ...postedFromOf(row[20]),
+    ...madeFrom(row[2], row[21]),
   };
+}
+
+const REQUESTED: ReadonlySet<unknown> = new Set(['claimed', 'accepted', 'in-doubt', 'rejected']);
+
+/** The version of the inputs, of a row with a message: one that is to be tried again may get another. */
+function madeFrom(state: unknown, version: unknown): Pick<Outcome, 'version'> {
+  return typeof version === 'number' && REQUESTED.has(state) ? { version } : {};
 }
 
 /** The part of an outcome about a corrected address. */

@@ -55,6 +55,10 @@ export interface RunRecord extends RunIdentity {
   readonly state: 'loading' | RunState;
   readonly halt: Halt | null;
   readonly inputs: readonly InputFile[];
+  /** Which of `versions` the messages are made from now, counted from 1. */
+  readonly version: number;
+  /** All that messages of the run were made from. */
+  readonly versions: readonly Version[];
   /** Hash of what identifies a recipient (key, to, defaultCountry): may not change, even when amended. */
   readonly identityHash: string;
   readonly createdAtMs: number;
@@ -83,6 +87,17 @@ export interface RunRecord extends RunIdentity {
   readonly commits: readonly Commit[];
   /** Figures of the requests over all starts; opaque to the ledger. */
   readonly figures: JsonObject | null;
+}
+
+/**
+ * What messages are made from: every input of a run but its list, which says who gets one. Its number in the run, from
+ * 1, is kept with each row at its claim. Inputs that come back get their number again: their messages are the same.
+ */
+export interface Version {
+  readonly inputs: readonly InputFile[];
+  /** Of the starts that used it, each once. */
+  readonly commits: readonly Commit[];
+  readonly sinceMs: number;
 }
 
 export interface LoadFacts {
@@ -341,6 +356,8 @@ export interface EarlierRow {
   readonly httpStatus: number | null;
   /** How many went before this one. */
   readonly resend: number;
+  /** The version of the inputs that it was made from (`RunRecord.versions`); null: not known. */
+  readonly version: number | null;
   /** When it was claimed, in ms since 1970. */
   readonly sentAtMs: number | null;
   /** As in `Outcome`. */

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Channel, Commit, Halt, InputFile, JsonObject } from '../model.ts';
+import type { Channel, Halt, InputFile, JsonObject } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { unusable } from './ledger-error.ts';
-import type { LockOwner, RunIdentity, RunRecord } from './records.ts';
+import type { LockOwner, RunIdentity, RunRecord, Version } from './records.ts';
+import { commitsOf } from './versions.ts';
 
 /** The runs themselves: finding them, and who holds them. */
 export interface RunStore
@@ -28,15 +29,15 @@ export interface RunStore
 export function runStore(connection: Connection): RunStore {
   const byNumber =
     connection.query(`SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic, closed_at,
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, versions, topic, closed_at,
       posted_from,
-      (SELECT name FROM campaigns WHERE id = runs.campaign) FROM runs
+      (SELECT name FROM campaigns WHERE id = runs.campaign), version FROM runs
       WHERE number = ?`);
   const all =
     connection.query(`SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, git, topic, closed_at,
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, versions, topic, closed_at,
       posted_from,
-      (SELECT name FROM campaigns WHERE id = runs.campaign) FROM runs
+      (SELECT name FROM campaigns WHERE id = runs.campaign), version FROM runs
       WHERE state <> 'loading' ORDER BY number`);
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
@@ -124,6 +125,7 @@ export function runId({ environment, campaign, occurrence }: RunIdentity): strin
 
 function toRecord(row: readonly Value[], path: string): RunRecord {
   const identity = { environment: String(row[1]), campaign: String(row[2]), occurrence: String(row[3]) };
+  const versions = parsed<readonly Version[]>(row[20], path) ?? [];
   return {
     ...identity,
     id: runId(identity),
@@ -144,7 +146,9 @@ function toRecord(row: readonly Value[], path: string): RunRecord {
     isCounted: row[18] !== 0,
     purgedAtMs: numberOrNull(row[19]),
     closedAtMs: numberOrNull(row[22]),
-    commits: parsed<readonly Commit[]>(row[20], path) ?? [],
+    version: Number(row[25]),
+    versions,
+    commits: commitsOf(versions),
     topic: (row[21] ?? null) as string | null,
     postedFrom: (row[23] ?? null) as string | null,
     // It is recorded with the first start.

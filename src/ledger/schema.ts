@@ -14,9 +14,9 @@ export const VERSION = 1;
  */
 export const TABLES: readonly string[] = [
   // A list has a number of its own, because a changed list replaces that of a run. `campaign` is the id of the campaign.
-  // `inputs` and `git` are JSON: the hashes of the files and the commits of the starts. A run that is not `counted` does
-  // not count for the frequency caps of others. `posted_from` is the environment of the last start, if that stands in for the
-  // environment of the run.
+  // `inputs` and `versions` are JSON: the hashes of the files now, and all that messages were made from (versions.ts);
+  // `version` is the number of the one in use. A run that is not `counted` does not count for the frequency caps of others.
+  // `posted_from` is the environment of the last start, if that stands in for the environment of the run.
   `CREATE TABLE runs (
   number INTEGER PRIMARY KEY,
   list INTEGER NOT NULL UNIQUE,
@@ -39,7 +39,8 @@ export const TABLES: readonly string[] = [
   counted INTEGER NOT NULL DEFAULT 1,
   purged_at INTEGER,
   closed_at INTEGER,
-  git TEXT,
+  version INTEGER NOT NULL DEFAULT 1,
+  versions TEXT NOT NULL DEFAULT '[]',
   topic TEXT,
   posted_from TEXT
 ) STRICT`,
@@ -66,7 +67,7 @@ export const TABLES: readonly string[] = [
   // the messages that went to earlier addresses of the same recipient; null: none. `text_hash` is kept for messages in
   // doubt: a report that quotes the text can resolve one without an id. `delivery` keeps the result of a message when a
   // purge deletes its events. `posted_from` is the environment that claimed it last, if that stands in for the environment of
-  // the run: ids of the API are those of its account.
+  // the run: ids of the API are those of its account. `version` is that of the run at the last claim.
   `CREATE TABLE recipients (
   list INTEGER NOT NULL REFERENCES runs (list),
   step INTEGER NOT NULL DEFAULT 0,
@@ -94,6 +95,7 @@ export const TABLES: readonly string[] = [
   list_address TEXT,
   resend INTEGER,
   posted_from TEXT,
+  version INTEGER,
   PRIMARY KEY (list, step, row)
 ) STRICT, WITHOUT ROWID`,
   // Few rows are in these two, and a send touches neither (0.2 us a message).
@@ -123,6 +125,7 @@ export const TABLES: readonly string[] = [
 ) STRICT, WITHOUT ROWID`,
   // The history of doubts. It stays when a row is resolved, sent again and in doubt once more: the number of attempts
   // says which doubt an entry is about. It refers to the run and the key, because a changed list changes lists and rows.
+  // `version` is that of a message that is sent once more.
   `CREATE TABLE resolutions (
   number INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES runs (number),
@@ -142,7 +145,8 @@ export const TABLES: readonly string[] = [
   note TEXT,
   resolved_at INTEGER NOT NULL,
   channel TEXT,
-  posted_from TEXT
+  posted_from TEXT,
+  version INTEGER
 ) STRICT`,
   'CREATE INDEX resolutions_doubt ON resolutions (run, key, step, attempts)',
   // The attempts that were not accepted; those of one start that reached no connection are one. A recipient has one row,

@@ -1,11 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { Channel, Commit } from '../model.ts';
+import type { Channel } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { channelsBefore, LAST_ROW, lastStep, readPage, resendOf, type StepPage, type StepRow } from './reading.ts';
 import type { PendingRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
+import { withCommit } from './versions.ts';
 
 type StartStore = Pick<Ledger, 'start' | 'finish' | 'closeRun' | 'reopenRejected' | 'pending'>;
 
@@ -26,12 +26,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
     `UPDATE runs SET state = 'running', halt = NULL, starts = starts + 1, started_at = coalesce(started_at, ?1),
       last_start_at = ?1, finished_at = NULL, posted_from = ?3 WHERE number = ?2`,
   );
-  const setCommits = connection.statement('UPDATE runs SET git = ? WHERE number = ?');
-  const keepCommit = ({ number }: RunRecord, commit: Commit): void => {
-    const { commits } = runs.record(number);
-    if (commits.some((known) => isDeepStrictEqual(known, commit))) return;
-    setCommits(JSON.stringify([...commits, commit]), number);
-  };
+  const setVersions = connection.statement('UPDATE runs SET versions = ? WHERE number = ?');
   const retry = connection.statement(RETRY);
   const openAt = connection.query(OPEN_AT);
   const setFinished = connection.statement(
@@ -58,7 +53,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
         const count = recover(now, list);
         tryAgain(list);
         setRunning(now, run.number, postedFrom);
-        if (commit !== null) keepCommit(run, commit);
+        if (commit !== null) setVersions(JSON.stringify(withCommit(runs.record(run.number), commit)), run.number);
         return count;
       });
       return { run: runs.record(run.number), recovered };
@@ -156,8 +151,9 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
       WHERE list = ? AND step = ? AND row = ? AND (state = 'failed' OR state = 'deferred')`,
   );
   const claim = connection.statement(
-    `UPDATE recipients SET state = 'claimed', claimed_at = ?, resolved_by = NULL, posted_from = ?
-      WHERE list = ? AND step = ? AND row = ? AND state = 'pending'`,
+    `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, posted_from = ?2,
+      version = (SELECT version FROM runs WHERE runs.list = ?3)
+      WHERE list = ?3 AND step = ?4 AND row = ?5 AND state = 'pending'`,
   );
   const look = connection.query('SELECT state FROM recipients WHERE list = ? AND step = ? AND row = ?');
   const fallBack = connection.statement(

@@ -411,5 +411,19 @@ export interface InputFile {
   readonly isOtherSize?: true;
 }
 
+/** What makes an input the same one before and after a change: the same bytes may be elsewhere on another machine. */
+export function inputId({ role, file }: InputFile): string {
+  return `${role}\n${ONE_OF_ITS_KIND.has(role) ? '' : file}`;
+}
+
+const ONE_OF_ITS_KIND: ReadonlySet<InputFile['role']> = new Set([
+  'settings',
+  'recipients',
+  'day',
+  'fence',
+  'guards',
+  'suppressions',
+]);
+
 /** What it takes to read the cells of a list as they were read before, whatever the campaign says by then. */
 type ListReading = Pick<ListSpec, 'headerRow' | 'delimiter' | 'encoding' | 'escaped'>;

@@ -27,6 +27,10 @@ export interface Outcome {
   readonly updatedAt: string | null;
   /** When the message was last claimed, just before its request, in ms since 1970; absent: it never was. */
   readonly claimedAtMs?: number;
+  /** The version of the run's inputs that the message was made from, counted from 1; absent: there is no message. */
+  readonly version?: number;
+  /** Versions of messages before it that may have arrived too; only where a report asks for them. */
+  readonly versionsBefore?: readonly number[];
   /** The delivery state of the message; null or absent: no report. */
   readonly delivery?: Delivery | null;
   /** The address in the list, where it was corrected after the message had gone to `to`. */
@@ -49,6 +53,8 @@ export interface EarlierMessage {
   readonly reference: string | null;
   readonly messageId: string | null;
   readonly httpStatus: number | null;
+  /** The version of the run's inputs that it was made from, such as `v1`; null where that is not known. */
+  readonly inputs: string | null;
   /** Its delivery state; null: no report. */
   readonly delivery: Delivery | null;
   /** When it was claimed, ISO 8601 in UTC; null where that is not known. */
@@ -56,4 +62,4 @@ export interface EarlierMessage {
 }
 
 /** What became of one step; `rejected` with the reason `fell-back` for all but the last. */
-export type StepOutcome = Omit<Outcome, 'row' | 'line' | 'key' | 'steps' | 'earlier'>;
+export type StepOutcome = Omit<Outcome, 'row' | 'line' | 'key' | 'steps' | 'earlier' | 'versionsBefore'>;

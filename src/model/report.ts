@@ -58,7 +58,9 @@ export interface Report {
   /** The commits that its starts were made from, each once, in the order of the starts; absent where git knew none. */
   readonly commits?: readonly Commit[];
   /** The files that the messages were made of, with their hashes, as the run was begun or last amended. */
-  readonly inputs?: readonly Pick<InputFile, 'role' | 'file' | 'sha256'>[];
+  readonly inputs?: readonly ReportedInput[];
+  /** Where messages were made from several versions of the inputs: each, and the recipients whose message is of it. */
+  readonly versions?: readonly VersionResult[];
   /** When personal data was taken out of the run, where it was: ISO 8601 in UTC. */
   readonly purgedAt?: string;
   /** When a person closed the run, where one did: ISO 8601 in UTC. It sends nothing more. */
@@ -98,6 +100,21 @@ export interface Report {
   readonly winnerAt?: string;
   /** Why messages were refused, never left or are in doubt, in the API's words, most frequent first; absent for none. */
   readonly causes?: readonly ReportedCause[];
+}
+
+type ReportedInput = Pick<InputFile, 'role' | 'file' | 'sha256'>;
+
+/** One version of what messages are made from, and what became of the recipients whose message is of it. */
+export interface VersionResult {
+  /** `v1`, `v2`: as in the field `inputs` of a recipient. */
+  readonly name: string;
+  /** When it was first used: ISO 8601 in UTC. */
+  readonly since: string;
+  /** The commits of the starts that used it; empty where git knew none. */
+  readonly commits: readonly Commit[];
+  /** As `inputs` of the report, without the list. */
+  readonly inputs: readonly ReportedInput[];
+  readonly totals: Totals;
 }
 
 export interface ReportedCause {
@@ -227,7 +244,7 @@ export type WinnerState =
   | { readonly kind: 'decided'; readonly decision: WinnerDecision };
 
 /** Recipients of one step that share all of this: what the ledger can count in one query. */
-export interface StepCount extends Pick<Outcome, 'reason' | 'encoding' | 'variant' | 'channel'> {
+export interface StepCount extends Pick<Outcome, 'reason' | 'encoding' | 'variant' | 'channel' | 'version'> {
   readonly outcome: OutcomeState;
   readonly count: number;
   /** SMS parts of all of them together. */

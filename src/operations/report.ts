@@ -20,7 +20,7 @@ import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/formats.ts';
-import type { ReferenceOf, ReportOptions } from '../report/record.ts';
+import { inputsOf, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
 import { cameBack, countDeliveries, messageOf, openDeliveries } from '../send/deliveries.ts';
 import { summarise, withCauses } from '../send/summary.ts';
 import { isTest } from '../util/occurrence-name.ts';
@@ -36,6 +36,8 @@ export interface OutcomesOptions extends ProjectOptions {
   readonly outcomes?: readonly OutcomeState[];
   /** Only with this delivery state; `none`: no report. Default: all. */
   readonly deliveries?: readonly (Delivery | 'none')[];
+  /** Only with a message that was made from these versions of the run's inputs, such as `v1`. Default: all. */
+  readonly inputs?: readonly string[];
 }
 
 /** What became of the message on one channel. */
@@ -62,6 +64,11 @@ export interface StepResult {
   readonly cost: number | null;
   /** ISO 8601 in UTC; null while nothing happened. */
   readonly updatedAt: string | null;
+  /**
+   * The version of the run's inputs that the message was made from, such as `v1`; null where there is no message. With
+   * several, separated by blanks, the last one is that of this message, and earlier ones may have arrived too.
+   */
+  readonly inputs: string | null;
 }
 
 /** The outcome of one row of the list: of its last channel step, where it has several. */
@@ -106,7 +113,7 @@ export async function report(run: string, options: ProjectOptions = {}): Promise
  * at a time, so that memory stays flat; the ledger is closed when the loop ends or is left.
  *
  * @param run - id of a run, or name of a campaign for its newest one
- * @throws HandbillError exit 2 (`run-not-found`, a project file that is wrong), 7 (ledger; also where the list of the
+ * @throws HandbillError exit 2 (`run-not-found`, a project file that is wrong, an unknown version), 7 (ledger; also where the list of the
  *   run was replaced meanwhile)
  */
 export async function* outcomes(
@@ -115,6 +122,7 @@ export async function* outcomes(
 ): AsyncGenerator<RecipientOutcome, void, undefined> {
   const { ledger, found } = await openRun(run, resolveOptions(options));
   try {
+    checkInputs(found, options.inputs);
     const referenceOf = createReferences(found);
     for (const batch of rowsOf(ledger, found, present(options))) {
       for (const outcome of batch) yield toOutcome(outcome, referenceOf);
@@ -151,7 +159,14 @@ function toStep(step: StepOutcome, key: string | null, referenceOf: ReturnType<t
   const { parts, encoding, cost, updatedAt } = step;
   const reference = key === null ? null : referenceOf(key, channel, resend);
   const sent = { channel, to, reference, outcome, reason, attempts, httpStatus, messageId, error, delivery };
-  return { ...sent, parts, encoding, cost: isDue(step) ? cost : 0, updatedAt };
+  return {
+    ...sent,
+    parts,
+    encoding,
+    cost: isDue(step) ? cost : 0,
+    updatedAt,
+    inputs: inputsOf(step).join(' ') || null,
+  };
 }
 
 /** What was not sent costs nothing; the price of it is known all the same. */
@@ -213,8 +228,8 @@ function referencesOf(run: RunRecord): ReferenceOf {
   return ({ key, channel, resend }) => (key === null ? null : referenceOf(key, channel, resend));
 }
 
-/** Which recipients of a run are asked for: those that match both. */
-export type RowFilter = Pick<OutcomesOptions, 'outcomes' | 'deliveries'>;
+/** Which recipients of a run are asked for: those that match all. */
+export type RowFilter = Pick<OutcomesOptions, 'outcomes' | 'deliveries' | 'inputs'>;
 
 /**
  * Outcomes with the delivery reports and replies of each, in list order.
@@ -222,7 +237,7 @@ export type RowFilter = Pick<OutcomesOptions, 'outcomes' | 'deliveries'>;
  * @param unmatched - called at the end with the reports that match no recipient, by reason
  */
 export function* rowsOf(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes'>,
+  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
   run: RunRecord,
   filter: RowFilter,
   unmatched?: ReturnType<typeof countDelivery>['addUnmatched'],
@@ -231,14 +246,14 @@ export function* rowsOf(
   const { outcomes } = filter;
   const withEarlier = earlierJoiner(ledger, run);
   for (const batch of ledger.outcomes(run, outcomes === undefined ? {} : { outcomes })) {
-    yield withEarlier(chosen(deliveries?.join(batch) ?? batch, filter));
+    yield chosen(withEarlier(deliveries?.join(batch) ?? batch), filter);
   }
   if (deliveries !== null) unmatched?.(deliveries.unmatched());
 }
 
-/** Adds the messages that went to earlier addresses, of the few recipients that have any. */
+/** Adds what is known of messages before the last one, of the few recipients that have any. */
 export function earlierJoiner(
-  ledger: Pick<Ledger, 'earlier' | 'events'>,
+  ledger: Pick<Ledger, 'earlier' | 'events' | 'versionsBefore'>,
   run: RunRecord,
 ): (batch: readonly Outcome[]) => readonly Outcome[] {
   let known: ReturnType<Ledger['earlier']> | null = null;
@@ -247,24 +262,33 @@ export function earlierJoiner(
     if (key === null) return [];
     known ??= ledger.earlier(run);
     return (known.get(key) ?? []).slice(0, resend).map((one) => {
-      const { channel, to, messageId, httpStatus, sentAtMs } = one;
+      const { channel, to, messageId, httpStatus, sentAtMs, version } = one;
       const claimed = sentAtMs === null ? {} : { claimedAtMs: sentAtMs };
       const message = messageOf(run, referenceOf, key, { ...one, ...claimed });
       const { reference } = message;
       const delivery = foldDelivery(ledger.events.reportsOf(message))?.state ?? null;
       const sentAt = sentAtMs === null ? null : new Date(sentAtMs).toISOString();
-      return { channel, to, reference, messageId, httpStatus, delivery, sentAt };
+      const inputs = version === null ? null : versionName(version);
+      return { channel, to, reference, messageId, httpStatus, inputs, delivery, sentAt };
     });
   };
+  const before = ledger.versionsBefore(run);
   return (batch) => {
-    if (!batch.some(({ resend }) => resend !== undefined)) return batch;
-    return batch.map((one) => (one.resend === undefined ? one : { ...one, earlier: earlierOf(one) }));
+    if (before.size === 0 && !batch.some(({ resend }) => resend !== undefined)) return batch;
+    return batch.map((one) => {
+      const versionsBefore = before.get(one.key ?? '');
+      return {
+        ...one,
+        ...(one.resend === undefined ? {} : { earlier: earlierOf(one) }),
+        ...(versionsBefore === undefined ? {} : { versionsBefore }),
+      };
+    });
   };
 }
 
 /** All recipients with their delivery reports and replies, counted as they are read. */
 export function countedRows(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes'>,
+  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
   run: RunRecord,
 ): { readonly rows: Iterable<readonly Outcome[]>; readonly counts: () => readonly DeliveryCount[] } {
   const counts = countDelivery();
@@ -278,12 +302,30 @@ export function countedRows(
 }
 
 function chosen(batch: readonly Outcome[], filter: RowFilter): readonly Outcome[] {
-  if (filter.outcomes === undefined && filter.deliveries === undefined) return batch;
+  const { outcomes, deliveries, inputs } = filter;
+  if ((outcomes ?? deliveries ?? inputs) === undefined) return batch;
   return batch.filter((outcome) => isChosen(outcome, filter));
 }
 
-export function isChosen({ outcome, delivery = null }: Outcome, { outcomes, deliveries }: RowFilter): boolean {
-  return outcomes?.includes(outcome) !== false && deliveries?.includes(delivery ?? 'none') !== false;
+export function isChosen(row: Outcome, { outcomes, deliveries, inputs }: RowFilter): boolean {
+  return (
+    outcomes?.includes(row.outcome) !== false &&
+    deliveries?.includes(row.delivery ?? 'none') !== false &&
+    (inputs === undefined || inputsOf(row).some((version) => inputs.includes(version)))
+  );
+}
+
+/**
+ * Refuses a version of the inputs that the run does not have: an empty answer would say that it reached no recipient.
+ *
+ * @throws HandbillError exit 2
+ */
+export function checkInputs({ id, versions }: RunRecord, wanted: readonly string[] = []): void {
+  const known = versions.map((_, i) => versionName(i + 1));
+  const unknown = wanted.find((version) => !known.includes(version));
+  if (unknown === undefined) return;
+  const message = `The run ${id} has no version "${maskText(unknown)}" of its inputs.`;
+  throw refuse(problem('usage', message, { hint: `It has ${known.join(', ')}.` }));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { MAX_SIGNATURES } from '../approval/signature.ts';
 import { type Diagnostic, problem } from '../errors.ts';
-import { type Allowable, type Commit, type InputFile, SEALED_CODES } from '../model.ts';
+import { type Allowable, type Commit, type InputFile, inputId, SEALED_CODES } from '../model.ts';
 import { escapedJson } from '../util/escape.ts';
 import { dayMs } from '../util/time.ts';
 import type { Estimate } from './estimate.ts';
@@ -214,13 +214,11 @@ export function changedInputs(
   now: readonly InputFile[],
   since: string,
 ): readonly Diagnostic[] {
-  // The same bytes may be elsewhere on another machine.
-  const id = ({ role, file }: InputFile) => `${role}\n${ONE_OF_ITS_KIND.has(role) ? '' : file}`;
-  const old = new Map(before.map((input) => [id(input), input]));
+  const old = new Map(before.map((input) => [inputId(input), input]));
   const found: { readonly input: InputFile; readonly what: string }[] = [];
   for (const input of now) {
-    const was = old.get(id(input));
-    old.delete(id(input));
+    const was = old.get(inputId(input));
+    old.delete(inputId(input));
     if (was?.sha256 === input.sha256) continue;
     found.push({ input, what: was === undefined ? 'was added' : 'changed' });
   }
@@ -231,15 +229,6 @@ export function changedInputs(
     .filter(({ input }) => input.role !== 'settings' || !isOfCampaign)
     .map(({ input, what }) => changed(input, what, since));
 }
-
-const ONE_OF_ITS_KIND: ReadonlySet<InputFile['role']> = new Set([
-  'settings',
-  'recipients',
-  'day',
-  'fence',
-  'guards',
-  'suppressions',
-]);
 
 const NAMES: Readonly<Partial<Record<InputFile['role'], string>>> = {
   settings: 'A setting of the environment or the project',

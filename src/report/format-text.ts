@@ -23,6 +23,7 @@ import {
   STATE_WORDS,
   uncountedWords,
   unmatchedLines,
+  versionFacts,
 } from './words.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -196,7 +197,7 @@ function facts(report: Report, options: ReportOptions, paint: Paint): string {
   if (messages.length > 0) rows.push(['SMS', messages.join(', ')]);
   if (cost !== null) rows.push(['Cost', money(cost, options.currency)]);
   if (report.replies !== undefined) rows.push(['Replies', repliesText(report.replies, formats)]);
-  for (const [name, value] of commitFacts(report)) rows.push([name, value]);
+  for (const [name, value] of [...commitFacts(report), ...versionFacts(report, formats)]) rows.push([name, value]);
   rows.push(['Ledger', report.ledger]);
   const widest = Math.max(...rows.map(([name]) => displayWidth(name)));
   return rows.map(([name, value]) => `${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');

@@ -16,6 +16,7 @@ export const RECORD_FIELDS = [
   'messageId',
   'delivery',
   'updatedAt',
+  'inputs',
 ] as const;
 
 /**
@@ -51,6 +52,7 @@ export const STEP_FIELDS = [
   'encoding',
   'cost',
   'updatedAt',
+  'inputs',
 ] as const;
 
 /** One step; `rejected` with the reason `fell-back` for all but the last. */
@@ -79,6 +81,7 @@ export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportReco
     messageId: outcome.messageId,
     delivery: outcome.delivery ?? null,
     updatedAt: outcome.updatedAt,
+    inputs: inputsOf(outcome).join(' ') || null,
   };
   const { steps, listTo, earlier } = outcome;
   return {
@@ -105,12 +108,27 @@ function stepRecordOf(step: StepOutcome, key: string | null, referenceOf: Refere
     encoding: step.encoding,
     cost: costOf(step),
     updatedAt: step.updatedAt,
+    inputs: inputsOf(step).join(' ') || null,
     ...posterOf(step),
   };
 }
 
 function posterOf({ postedFrom }: Pick<StepOutcome, 'postedFrom'>): Pick<ReportRecord, 'postedFrom'> {
   return postedFrom === undefined ? {} : { postedFrom };
+}
+
+/**
+ * The versions of the inputs that a recipient's message was made from, such as `v1`: one, unless it was sent again and an
+ * earlier one of another version may have arrived too. That one is named first.
+ */
+export function inputsOf({ version, versionsBefore = [] }: Pick<Outcome, 'version' | 'versionsBefore'>): string[] {
+  const all = [...versionsBefore, ...(version === undefined ? [] : [version])];
+  return [...new Set(all)].map(versionName);
+}
+
+/** As it is shown and asked for. */
+export function versionName(version: number): string {
+  return `v${version}`;
 }
 
 /**

@@ -11,12 +11,14 @@ import {
   type StepCount,
   type StepTotals,
   type Totals,
+  type VersionResult,
   type WinnerDecision,
   type WinnerMetric,
 } from '../model.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { unitsOf } from '../util/units.ts';
 import { type DeliveryCount, deliveriesOf, unmatchedOf, variantDeliveries } from './deliveries.ts';
+import { versionName } from './record.ts';
 import { compareShares, sampleOf, sum, totalsOf, type VariantCount, variantResults } from './variants.ts';
 
 /** What a report says about the run itself. */
@@ -40,7 +42,12 @@ export type RunFacts = Pick<
   | 'changed'
   | 'winner'
   | 'winnerAt'
-> & { readonly state: RunState; readonly halt: Halt | null };
+> & {
+  readonly state: RunState;
+  readonly halt: Halt | null;
+  /** In the order of their numbers. */
+  readonly versions?: readonly Pick<VersionResult, 'since' | 'commits' | 'inputs'>[];
+};
 
 /** What a report can say more, where it is known. */
 interface Known {
@@ -83,6 +90,7 @@ export function buildReport(
     ...(run.postedFrom === undefined ? {} : { postedFrom: run.postedFrom }),
     ...(run.commits === undefined ? {} : { commits: run.commits }),
     ...(run.inputs === undefined ? {} : { inputs: run.inputs }),
+    ...versionsOf(run, counts),
     ...(run.purgedAt === undefined ? {} : { purgedAt: run.purgedAt }),
     ...(run.closedAt === undefined ? {} : { closedAt: run.closedAt }),
     ...(run.acceptedList === undefined ? {} : { acceptedList: run.acceptedList }),
@@ -102,6 +110,13 @@ export function buildReport(
     ...(run.winner === undefined ? {} : { winner: run.winner }),
     ...(run.winnerAt === undefined ? {} : { winnerAt: run.winnerAt }),
   };
+}
+
+/** Where there is one version only, the report is about it. */
+function versionsOf({ versions = [] }: RunFacts, counts: readonly StepCount[]): Pick<Report, 'versions'> {
+  if (versions.length < 2) return {};
+  const of = (number: number): Totals => totalsOf(counts.filter(({ version }) => version === number));
+  return { versions: versions.map((one, i) => ({ name: versionName(i + 1), ...one, totals: of(i + 1) })) };
 }
 
 function unmatchedIn(counts: readonly DeliveryCount[]): Pick<Report, 'unmatchedReports'> {

@@ -1,6 +1,7 @@
 import {
   type Commit,
   type Delivery,
+  OUTCOMES,
   type OutcomeState,
   type ReplyTotals,
   type Report,
@@ -12,6 +13,7 @@ import {
 import { returnedOf } from './deliveries.ts';
 import { LOST } from './fold-delivery.ts';
 import { type Formats, PLAIN } from './formats.ts';
+import { totalsKey } from './tally.ts';
 
 export { countOf, duration, instant, milliseconds, money, number, percent } from './formats.ts';
 
@@ -59,6 +61,31 @@ export function inputFacts({ inputs = [] }: Pick<Report, 'inputs'>): readonly (r
   return inputs.map(({ role, file, sha256 }) => {
     const name = role.slice(0, 1).toUpperCase() + role.slice(1);
     return [name, `${file}, SHA-256 ${sha256.slice(0, SHORT_HASH)}`] as const;
+  });
+}
+
+/** Each version of the inputs where a run has several: its messages, since when, and the files other than in the first. */
+export function versionFacts(
+  { versions = [] }: Pick<Report, 'versions'>,
+  say: Formats = PLAIN,
+): readonly (readonly [string, string])[] {
+  const first = versions[0]?.inputs ?? [];
+  return versions.map((one) => {
+    const counted = OUTCOMES.filter((outcome) => one.totals[totalsKey(outcome)] > 0);
+    const counts = counted.map((outcome) => `${say.number(one.totals[totalsKey(outcome)])} ${outcome}`);
+    const other = one.inputs.filter(
+      (input) => !first.some((was) => was.file === input.file && was.sha256 === input.sha256),
+    );
+    // The settings are those in force, so that a change of the campaign file changes them too.
+    const isOfCampaign = other.some(({ role }) => role === 'campaign');
+    const files = other.flatMap(({ role, file }) => (role === 'settings' && isOfCampaign ? [] : [file]));
+    const facts = [
+      counts.length === 0 ? 'no message' : counts.join(', '),
+      `since ${say.instant(one.since)}`,
+      ...(files.length === 0 ? [] : [`other than v1: ${[...new Set(files)].join(', ')}`]),
+      ...one.commits.map((commit) => `commit ${commitWords(commit)}`),
+    ];
+    return [`Inputs ${one.name}`, facts.join('; ')] as const;
   });
 }
 

@@ -1,6 +1,15 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Halt, JsonObject, Report, ReportedCause, RequestFigures, RunState, WinnerDecision } from '../model.ts';
+import type {
+  Halt,
+  InputFile,
+  JsonObject,
+  Report,
+  ReportedCause,
+  RequestFigures,
+  RunState,
+  WinnerDecision,
+} from '../model.ts';
 import { countCauses } from '../report/causes.ts';
 import { createLatency, readLatency } from '../report/latency.ts';
 import { reportedPause } from '../report/pause-words.ts';
@@ -35,7 +44,10 @@ export function summarise(
     finishedAt: iso(run.finishedAtMs),
     ...(run.postedFrom === null ? {} : { postedFrom: run.postedFrom }),
     ...(run.commits.length === 0 ? {} : { commits: run.commits }),
-    inputs: run.inputs.map(({ role, file, sha256 }) => ({ role, file, sha256 })),
+    inputs: run.inputs.map(shownInput),
+    versions: run.versions.map(({ inputs, commits, sinceMs }) => {
+      return { since: iso(sinceMs), commits, inputs: inputs.map(shownInput) };
+    }),
     ...(run.purgedAtMs === null ? {} : { purgedAt: iso(run.purgedAtMs) }),
     ...(run.closedAtMs === null ? {} : { closedAt: iso(run.closedAtMs) }),
     ...acceptedIn(run),
@@ -45,6 +57,10 @@ export function summarise(
     ...changedIn(ledger, run),
   };
   return buildReport(facts, ledger.steps(run), figuresOf(run, state), { campaign, cameBack });
+}
+
+function shownInput({ role, file, sha256 }: InputFile): NonNullable<Report['inputs']>[number] {
+  return { role, file, sha256 };
 }
 
 const WENT_WRONG = ['rejected', 'failed', 'in-doubt'] as const;

@@ -230,7 +230,8 @@ const LAST_STEP = 'SELECT step FROM recipients WHERE list = ? ORDER BY list DESC
 // The columns are those of `toOutcome`. Recipients who fell back are included whatever is asked for: their outcome is in another row.
 const ROWS = `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
     encoding, cost_micros, updated_at, claimed_at, delivery,
-    CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend, posted_from
+    CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend, posted_from,
+    version
   FROM recipients
   WHERE list = ?1 AND step = ?2 AND row > ?3 AND row <= ?4
     AND ((state = 'rejected' AND reason = 'fell-back')

@@ -64,7 +64,12 @@ async function make(site: Site, run: RunRecord, outcome: Outcome): Promise<SentM
     if (!isSame) return { why: 'changed' };
     const decision = await decisionAt(source, outcome);
     if (decision === null || decision.variant !== outcome.variant) return { why: 'unknown' };
-    const messages = [decision, ...decision.fallbacks];
+    // What was made from other inputs, before these were allowed, is not known any more.
+    const steps = (outcome.steps ?? [outcome]).filter(({ version = run.version }) => version === run.version);
+    const messages = [decision, ...decision.fallbacks].filter((one) =>
+      steps.some((step) => step.channel === one.channel),
+    );
+    if (messages.length === 0) return { why: 'changed' };
     return {
       messages: new Map(
         messages.map((one) => [one.channel, messageNode(one, source.stepOf(one, decision.variant))] as const),

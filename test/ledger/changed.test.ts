@@ -73,7 +73,10 @@ describe('an address that was corrected', () => {
     const [ann] = [...ledger.outcomes(started)].flat();
     expect(ann).toMatchObject({ to: 'a2', messageId: 'second', attempts: 2, parts: 2, resend: 1 });
     expect([...ledger.earlier(started)]).toEqual([
-      ['ann', [{ channel: 'sms', to: 'a1', messageId: 'id-0', httpStatus: 202, resend: 0, sentAtMs: NOON }]],
+      [
+        'ann',
+        [{ channel: 'sms', to: 'a1', messageId: 'id-0', httpStatus: 202, resend: 0, sentAtMs: NOON, version: 1 }],
+      ],
     ]);
     expect([...ledger.resolutions(started)]).toEqual([]);
     expect(fates(ledger, started)).toEqual(['accepted', 'accepted', 'in-doubt(no-response)']);

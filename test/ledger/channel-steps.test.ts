@@ -43,6 +43,7 @@ describe('a fallback', () => {
       cost: 0.045,
       updatedAt: new Date(NOON + 1000).toISOString(),
       claimedAtMs: NOON,
+      version: 1,
     };
     expect(steps).toEqual([first, last]);
     expect([...ledger.outcomes(run)].flat()[0]).not.toHaveProperty('steps');

@@ -94,6 +94,7 @@ describe('results', () => {
       cost: 0.045,
       updatedAt: '2026-11-21T12:00:01.234Z',
       claimedAtMs: NOON,
+      version: 1,
     });
     expect(ledger.suppress(evil, { ...FOREVER, reason: kept, source: kept })).toBe(true);
     expect([...ledger.suppressions()]).toEqual([

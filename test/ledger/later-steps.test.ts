@@ -46,12 +46,20 @@ describe('later steps and everything else', () => {
     const sms = { channel: 'sms', encoding: 'GSM-7', variant: null, step: 0 };
     const mail = { channel: 'email', encoding: null, variant: 'b', step: 1, reason: null, parts: 0, costMicros: 10 };
     const recipients = [
-      { ...mail, outcome: 'accepted', count: 1 },
-      { ...sms, outcome: 'accepted', reason: null, count: 1, parts: 1, costMicros: 45_000 },
+      { ...mail, version: 1, outcome: 'accepted', count: 1 },
+      { ...sms, version: 1, outcome: 'accepted', reason: null, count: 1, parts: 1, costMicros: 45_000 },
       { ...mail, outcome: 'pending', count: 1 },
       { ...sms, outcome: 'pending', reason: null, count: 1, parts: 1, costMicros: 45_000 },
     ];
-    const fallen = { ...sms, outcome: 'rejected', reason: 'fell-back', count: 2, parts: 2, costMicros: 90_000 };
+    const fallen = {
+      ...sms,
+      version: 1,
+      outcome: 'rejected',
+      reason: 'fell-back',
+      count: 2,
+      parts: 2,
+      costMicros: 90_000,
+    };
     expect(ledger.counts(run)).toEqual(expect.arrayContaining(recipients));
     expect(ledger.counts(run)).toHaveLength(4);
     const steps = [...recipients.map((group) => ({ ...group, fellBack: false })), { ...fallen, fellBack: true }];

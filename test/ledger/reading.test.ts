@@ -18,8 +18,26 @@ describe('reading', () => {
     ledger.commit(run, [], [claimOf(0), claimOf(1), claimOf(3)], NOON);
     ledger.commit(run, [resultOf(0), resultOf(1), resultOf(3)], [], NOON);
     expect(ledger.counts(run)).toEqual([
-      { ...ROW, outcome: 'accepted', reason: null, encoding: 'GSM-7', count: 2, parts: 3, costMicros: 135_000 },
-      { ...ROW, outcome: 'accepted', reason: null, encoding: 'UCS-2', count: 1, parts: 3, costMicros: 45_000 },
+      {
+        ...ROW,
+        version: 1,
+        outcome: 'accepted',
+        reason: null,
+        encoding: 'GSM-7',
+        count: 2,
+        parts: 3,
+        costMicros: 135_000,
+      },
+      {
+        ...ROW,
+        version: 1,
+        outcome: 'accepted',
+        reason: null,
+        encoding: 'UCS-2',
+        count: 1,
+        parts: 3,
+        costMicros: 45_000,
+      },
       { ...ROW, outcome: 'skipped', reason: 'bad-row', encoding: null, count: 1, parts: 0, costMicros: null },
     ]);
   });

@@ -33,6 +33,8 @@ describe('a new list', () => {
       starts: 0,
       rows: 3,
       winner: null,
+      version: 1,
+      versions: [{ inputs: [INPUT], commits: [], sinceMs: NOON + 5 }],
       commits: [],
       isCounted: true,
       purgedAtMs: null,

@@ -178,6 +178,7 @@ describe('schemas/report.schema.json', () => {
       postedFrom: 'backup',
       commits,
       inputs,
+      versions: [1, 2].map(() => ({ since: RUN.startedAt, commits, inputs })),
       ...times,
       changed,
       winner: winner as WinnerDecision,
@@ -195,6 +196,7 @@ describe('schemas/report.schema.json', () => {
     expect(Object.keys(SPLIT.steps?.[0] ?? {})).toEqual(step.required);
     expect(Object.keys(SPLIT.variants?.[0] ?? {})).toEqual(variant.required);
     expect(Object.keys(everything.variants?.[0] ?? {})).toEqual(Object.keys(variant.properties));
+    expect(Object.keys(everything.versions?.[0] ?? {})).toEqual(schema.definitions.version.required);
     expect(Object.keys(SPLIT.significance ?? {})).toEqual(significance.required);
   });
   test.each([

@@ -177,10 +177,12 @@ function onlyFor(topic: string | null, campaigns: readonly string[] | null): str
 }
 
 function messageLine({ campaign, environment, occurrence, outcome }: PersonMessage): string {
-  const { channel, outcome: state, reason, delivery, updatedAt } = outcome;
+  const { channel, outcome: state, reason, delivery, updatedAt, inputs } = outcome;
   const at = typeof updatedAt === 'string' ? instant(updatedAt) : 'not sent';
-  const facts = [state, reason, delivery].filter((fact) => fact !== null).join(', ');
-  return safeLine(`  ${at}  ${campaign} (${environment}, ${occurrence})  ${channel}: ${facts}`);
+  const facts = [state, reason, delivery, inputs === null ? null : `inputs ${inputs}`];
+  return safeLine(
+    `  ${at}  ${campaign} (${environment}, ${occurrence})  ${channel}: ${facts.filter((fact) => fact !== null).join(', ')}`,
+  );
 }
 
 function replyLine({ at, receivedAt, campaign, meaning, text }: ReceivedReply): string {

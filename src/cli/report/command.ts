@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DELIVERIES, OUTCOMES, type OutcomeState } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { projectHere, withLedger } from '../../operations/project.ts';
-import { findRun, nameInLedger, type OutcomesOptions } from '../../operations/report.ts';
+import { checkInputs, findRun, nameInLedger, type OutcomesOptions } from '../../operations/report.ts';
 import { addExamples, addFormat, addLedger, addMetricsFile, addOutput } from '../shared/options.ts';
 import { PRINT_FORMATS } from './formats.ts';
 import type { PrintOptions } from './print.ts';
@@ -16,6 +16,7 @@ export function configure(command: Command, context: CommandContext): void {
       ),
     )
     .option('--delivery <words...>', 'only recipients with this delivery state (none: no report)', deliveryChoices)
+    .option('--inputs <versions...>', 'only recipients whose message was made from these versions of the inputs: v1')
     .option('--with-columns', 'put the columns of the list beside each row, in csv and jsonl: to send to them again')
     .addOption(new Option('--for <program>', 'for this spreadsheet program, in csv').choices(['excel']))
     .option('--recipients <file>', 'with --with-columns: where the list of the run is now')
@@ -31,6 +32,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill report hello --format csv --for excel -o results.csv', 'to open with a double click'],
     ['handbill report hello --format jsonl --outcome in-doubt', 'one line per recipient in doubt'],
     ['handbill report hello --delivery undeliverable,failed --with-columns --format csv -o again.csv', 'a new list'],
+    ['handbill report hello --inputs v1 --format csv', 'who got the text from before a change'],
     ['handbill report --follow', 'watch the newest run, and its delivery reports'],
     ['handbill report hello --format junit -o report.xml', 'for CI systems that read tests'],
   ]);
@@ -49,6 +51,7 @@ export function configure(command: Command, context: CommandContext): void {
     await joinRepliesOf(reading, context);
     await withLedger(reading, context, async (ledger) => {
       const run = findRun(ledger, await nameInLedger(named ?? null, ledger, reading));
+      checkInputs(run, options.inputs);
       context.telemetry?.metrics?.run(ledger, run);
       if (options.follow !== true) return await printReport(ledger, run, options, context, reading.project);
       const { followReport } = await import('./follow.ts');

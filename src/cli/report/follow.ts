@@ -4,7 +4,7 @@ import { LedgerError } from '../../ledger/ledger-error.ts';
 import type { RunRecord } from '../../ledger/records.ts';
 import { DELIVERIES, OUTCOMES, type Outcome, type Project, type Report } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { openSummary, rowsOf } from '../../operations/report.ts';
+import { isChosen, openSummary, rowsOf } from '../../operations/report.ts';
 import { countDelivery } from '../../report/deliveries.ts';
 import { formatReport } from '../../report/format.ts';
 import { recordOf } from '../../report/record.ts';
@@ -86,7 +86,7 @@ function markOf(ledger: Ledger, run: RunRecord): string {
 function lookAt(
   ledger: Ledger,
   run: RunRecord,
-  { outcomes, deliveries }: PrintOptions,
+  filter: PrintOptions,
   reportOf: (deliveries: ReturnType<ReturnType<typeof countDelivery>['all']>) => Report,
   each: (outcome: Outcome, run: RunRecord) => void,
 ): Look {
@@ -98,8 +98,7 @@ function lookAt(
       const { delivery = null } = outcome;
       counts.add(outcome);
       if (outcome.outcome === 'accepted' && !isFinal(delivery)) open += 1;
-      if (outcomes?.includes(outcome.outcome) === false || deliveries?.includes(delivery ?? 'none') === false) continue;
-      each(outcome, current);
+      if (isChosen(outcome, filter)) each(outcome, current);
     }
   }
   return { report: reportOf(counts.all()), open };

@@ -31,12 +31,13 @@ const SUMMARIES: ReadonlySet<PrintOptions['format']> = new Set(['text', 'brief',
 
 /** @throws HandbillError (exit status 2) for options that do not go together */
 export function checkOptions(options: PrintOptions): void {
-  const { format, outcomes, deliveries, withColumns, recipients, follow, full, output } = options;
+  const { format, outcomes, deliveries, inputs, withColumns, recipients, follow, full, output } = options;
   const refuseUse = (message: string, hint: string): never => {
     throw refuse(problem('usage', message, { hint }));
   };
-  const filter = outcomes !== undefined ? '--outcome' : deliveries !== undefined ? '--delivery' : null;
-  if (filter !== null && SUMMARIES.has(format)) {
+  const filters = [outcomes && '--outcome', deliveries && '--delivery', inputs && '--inputs'];
+  const filter = filters.find((one) => one !== undefined);
+  if (filter !== undefined && SUMMARIES.has(format)) {
     const hint = 'Add --format csv, jsonl or html.';
     refuseUse(`${filter} chooses recipients, and --format ${format} shows none by themselves.`, hint);
   }
@@ -98,7 +99,8 @@ export async function printReport(
       ...(options.for === undefined ? {} : { excelLocale: project.locale ?? summary.now?.locale ?? 'en' }),
     };
     await withProgress(context, workOf(options), (meter) => {
-      const isAll = options.outcomes === undefined && options.deliveries === undefined && format !== 'junit';
+      const { outcomes, deliveries, inputs } = options;
+      const isAll = (outcomes ?? deliveries ?? inputs) === undefined && format !== 'junit';
       if (isAll) meter.total = report.totals.recipients;
       return writeResult(formatReport(format, report, metered(rows, meter), shown), options, context);
     });
@@ -123,18 +125,14 @@ interface Pass {
 function passOf(
   ledger: Ledger,
   run: RunRecord,
-  { format, outcomes, deliveries }: Pick<PrintOptions, 'outcomes' | 'deliveries'> & { readonly format: ReportFormat },
+  { format, ...filter }: RowFilter & { readonly format: ReportFormat },
   { plain, reportOf }: Pick<Summary, 'plain' | 'reportOf'>,
 ): Pass {
-  const filter = {
-    ...(outcomes === undefined ? {} : { outcomes }),
-    ...(deliveries === undefined ? {} : { deliveries }),
-  };
   if (SUMMARIES.has(format)) {
     return { rows: [], report: reportOf(countDeliveries(ledger, run)) };
   }
   if (format !== 'junit') return { rows: rowsOf(ledger, run, filter), report: plain() };
   // Of a million rows that were accepted, tests of a CI system name none.
-  const named = { ...filter, outcomes: outcomes ?? JUNIT_OUTCOMES };
+  const named = { ...filter, outcomes: filter.outcomes ?? JUNIT_OUTCOMES };
   return { rows: rowsOf(ledger, run, named), report: reportOf([]) };
 }

@@ -20,7 +20,7 @@ BEGIN
   recorded := '{}';
   claimed := '{}';
   UPDATE handbill.ledger SET changes = changes + 1, newest_at = greatest(newest_at, now_ms) RETURNING newest_at INTO at;
-  SELECT runs.list, runs.state, runs.environment, runs.campaign, coalesce(runs.topic, '') AS topic INTO sending
+  SELECT runs.list, runs.state, runs.environment, runs.campaign, coalesce(runs.topic, '') AS topic, runs.version INTO sending
     FROM handbill.runs WHERE number = run_number;
   IF sending.list IS DISTINCT FROM list_number OR (cardinality(claim_rows) > 0 AND (sending.state <> 'running'
       OR EXISTS (SELECT 1 FROM handbill.pauses AS p WHERE p.resumed_at IS NULL AND p.environment = sending.environment
@@ -51,7 +51,8 @@ BEGIN
     OR EXISTS (SELECT 1 FROM handbill.suppressed_hashes AS s
       WHERE s.hash = given.hash AND COUNTS);
   WITH done AS (
-    UPDATE handbill.recipients AS r SET state = 'claimed', claimed_at = at, resolved_by = NULL, posted_from = poster
+    UPDATE handbill.recipients AS r SET state = 'claimed', claimed_at = at, resolved_by = NULL, posted_from = poster,
+      version = sending.version
     FROM (SELECT here.place FROM unnest(claim_rows, claim_keys, claim_addresses, claim_counts)
         AS given (row, key, address, attempts),
       LATERAL (SELECT ctid AS place FROM handbill.recipients AS h

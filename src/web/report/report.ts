@@ -1,7 +1,7 @@
 import type { Report } from '../../model.ts';
 import { PLAIN } from '../../report/formats.ts';
 import type { Outcomes } from '../../report/record.ts';
-import { commitFacts, inputFacts, repliesText, uncountedWords } from '../../report/words.ts';
+import { commitFacts, inputFacts, repliesText, uncountedWords, versionFacts } from '../../report/words.ts';
 import { Html, html } from '../../util/escape.ts';
 import { FUNNEL_STYLE } from '../charts/funnel.ts';
 import { documentFrame } from '../document.ts';
@@ -65,7 +65,8 @@ function figuresOf(report: Report, options: ReportPageOptions): Html {
   if (parts > 0) pairs.push(['SMS', [countOf(parts, 'part'), ...messages].join(', ')]);
   if (cost !== null) pairs.push(['Cost', money(cost, options.currency)]);
   if (report.replies !== undefined) pairs.push(['Replies', repliesText(report.replies, formats)]);
-  for (const [name, value] of [...commitFacts(report), ...inputFacts(report)]) pairs.push([name, value]);
+  const sources = [...commitFacts(report), ...inputFacts(report), ...versionFacts(report, formats)];
+  for (const [name, value] of sources) pairs.push([name, value]);
   const shown = pairs.map(
     ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>
 `,

@@ -31,7 +31,7 @@ interface PageSummary {
 
 /** The page of a run, in pieces: one pass over its list. Recipients who are not chosen are counted, but not listed. */
 export async function* runPage(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes'>,
+  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
   run: RunRecord,
   options: PageOptions,
   { plain, reportOf, options: shown }: PageSummary,
