@@ -13,7 +13,7 @@ import type {
   ResultRecord,
   RunRecord,
 } from '../../src/ledger/records.ts';
-import type { StepCount, StepOutcome } from '../../src/model.ts';
+import type { InputFile, StepCount, StepOutcome } from '../../src/model.ts';
 import { examples } from '../helpers/quick.ts';
 import { amend, claim, late, type Model, record, recover, start, stepOf, toPeople } from './model.ts';
 import { HELLO, loadRow, NOON, resultOf } from './values.ts';
@@ -30,7 +30,7 @@ type Operation =
   | { op: 'resolve'; rows: number[]; verdict: DoubtVerdict }
   | { op: 'late'; rows: number[]; kind: number }
   | { op: 'suppress' | 'unsuppress'; key: number }
-  | { op: 'amend'; list: Entry[] };
+  | { op: 'amend'; list: Entry[]; text: number };
 
 const NEXT: NextChannelStep = {
   channel: 'voice',
@@ -80,7 +80,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ op: fc.constantFrom('suppress' as const, 'unsuppress' as const), key: fc.nat(KEYS - 1) }),
   },
-  { weight: 2, arbitrary: fc.record({ op: fc.constant('amend' as const), list }) },
+  { weight: 2, arbitrary: fc.record({ op: fc.constant('amend' as const), list, text: fc.nat(2) }) },
 );
 
 const keyName = (n: number) => `+44770090000${n}`;
@@ -97,6 +97,13 @@ function decided(entries: readonly Entry[]): LoadRow[] {
   });
 }
 
+function inputsOf(text: string): readonly InputFile[] {
+  return [{ role: 'template', file: 'hello.hbs', sha256: text }];
+}
+
+/** Those with a message, that may have reached the recipient or was refused. */
+const HAS_MESSAGE = ['claimed', 'accepted', 'in-doubt', 'rejected'];
+
 class Bench {
   readonly #path: string;
   readonly #model: Model;
@@ -109,8 +116,8 @@ class Bench {
     const rows = decided(entries);
     const draft = this.#ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
     this.#ledger.load(draft, rows);
-    this.#run = this.#ledger.finishLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
-    this.#model = { people: toPeople(rows), suppressed: new Set(), history: [], stale: [] };
+    this.#run = this.#ledger.finishLoad(draft, { inputs: inputsOf('text 0'), identityHash: '', nowMs: NOON });
+    this.#model = { text: 'text 0', people: toPeople(rows), suppressed: new Set(), history: [], stale: [] };
     this.#start();
   }
 
@@ -172,8 +179,8 @@ class Bench {
       case 'amend': {
         const draft = this.#ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
         this.#ledger.load(draft, decided(o.list));
-        this.#run = this.#ledger.amend(this.#run, draft, { inputs: [], nowMs: NOON });
-        amend(this.#model, decided(o.list));
+        this.#run = this.#ledger.amend(this.#run, draft, { inputs: inputsOf(`text ${o.text}`), nowMs: NOON });
+        amend(this.#model, decided(o.list), `text ${o.text}`);
         this.#compare();
         this.#start();
         break;
@@ -243,11 +250,13 @@ class Bench {
     const shown = people.map((p, row) => {
       const crashed = p.state === 'claimed';
       // No process holds the lock in this test, so a claimed row is shown as left behind.
-      const last = crashed ? `in-doubt crash ${p.attempts + 1}` : `${p.state} ${p.reason} ${p.attempts}`;
-      const fallen = p.fallen.map((attempts) => `rejected fell-back ${attempts}`);
+      const end = crashed ? `in-doubt crash ${p.attempts + 1}` : `${p.state} ${p.reason} ${p.attempts}`;
+      const last = `${end} ${HAS_MESSAGE.includes(p.state) ? p.text : ''}`;
+      const fallen = p.fallen.map(({ attempts, text }) => `rejected fell-back ${attempts} ${text}`);
       return { row, key: p.key, last, steps: fallen.length === 0 ? undefined : [...fallen, last] };
     });
-    const wordsOf = (o: StepOutcome) => `${o.outcome} ${o.reason} ${o.attempts}`;
+    const textOf = ({ version = 0 }: StepOutcome) => run.versions[version - 1]?.inputs[0]?.sha256 ?? '';
+    const wordsOf = (o: StepOutcome) => `${o.outcome} ${o.reason} ${o.attempts} ${textOf(o)}`;
     const read = (filter?: OutcomeFilter) =>
       [...this.#ledger.outcomes(run, filter)]
         .flat()

@@ -13,11 +13,15 @@ export interface Person {
   attempts: number;
   /** Pending because a person resolved a doubt with another send, and not claimed since. */
   resend?: boolean;
-  /** Attempts of the steps that fell back; so many steps came before the last one. */
-  fallen: readonly number[];
+  /** The steps that fell back; so many came before the last one. */
+  fallen: readonly { readonly attempts: number; readonly text: string }[];
+  /** What the message of the last claim says; empty: none. */
+  text: string;
 }
 
 export interface Model {
+  /** What messages say now. */
+  text: string;
   people: Person[];
   suppressed: Set<string>;
   /** Every doubt that ended: key, step, attempts, what was said. */
@@ -31,7 +35,7 @@ export function stepOf(person: Person | undefined): number {
 }
 
 export function toPeople(rows: readonly LoadRow[]): Person[] {
-  return rows.map(({ key, state, reason }) => ({ key, state, reason, attempts: 0, fallen: [] }));
+  return rows.map(({ key, state, reason }) => ({ key, state, reason, attempts: 0, fallen: [], text: '' }));
 }
 
 /** A claimed row was left behind by a process that died. */
@@ -52,14 +56,14 @@ export function start(model: Model): number {
   return recovered;
 }
 
-export function claim({ people, suppressed }: Model, row: number, step: number): ClaimAnswer {
+export function claim({ people, suppressed, text }: Model, row: number, step: number): ClaimAnswer {
   const person = people[row];
   if (person?.state !== 'pending' || stepOf(person) !== step) return 'taken';
   if (person.key !== null && suppressed.has(person.key)) {
     Object.assign(person, { state: 'skipped', reason: 'suppressed' });
     return 'suppressed';
   }
-  Object.assign(person, { state: 'claimed', resend: false });
+  Object.assign(person, { state: 'claimed', resend: false, text });
   return 'claimed';
 }
 
@@ -68,8 +72,8 @@ export function record({ people }: Model, { row, state, reason, attempts, next }
   if (person === undefined) return;
   if (next === undefined) Object.assign(person, { state, reason, attempts });
   else {
-    const fallen = [...person.fallen, attempts];
-    Object.assign(person, { state: 'pending', reason: null, attempts: 0, resend: false, fallen });
+    const fallen = [...person.fallen, { attempts, text: person.text }];
+    Object.assign(person, { state: 'pending', reason: null, attempts: 0, resend: false, fallen, text: '' });
   }
 }
 
@@ -88,7 +92,7 @@ export function late({ people, history }: Model, { row, step, attempts, state, r
 
 const SENT_TO = ['accepted', 'in-doubt', 'rejected'];
 
-export function amend(model: Model, rows: readonly LoadRow[]): void {
+export function amend(model: Model, rows: readonly LoadRow[], text: string): void {
   recover(model);
   const oldOf = new Map<string | null, Person>();
   for (const p of model.people) {
@@ -109,6 +113,7 @@ export function amend(model: Model, rows: readonly LoadRow[]): void {
   for (const [p, old] of pairs) {
     p.attempts = old.attempts;
     p.fallen = old.fallen;
+    p.text = old.text;
     const isRepairable = stepOf(old) === 0 && REPAIRABLE.has(old.reason ?? '');
     const isKept = old.state === 'skipped' && old.reason !== 'removed' && !isRepairable;
     const final = SENT_TO.includes(old.state) || isKept;
@@ -120,6 +125,7 @@ export function amend(model: Model, rows: readonly LoadRow[]): void {
     next.push(open ? { ...p, state: 'skipped', reason: 'removed' } : { ...p });
   }
   model.people = next;
+  model.text = text;
   // Rows are other people's now.
   model.stale = [];
 }

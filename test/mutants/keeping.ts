@@ -55,6 +55,24 @@ export const KEEPING: readonly Mutant[] = [
     proof: { in: 'ledger/amend.test.ts' },
   },
   {
+    name: 'text-of-the-first-start',
+    planted: 'with --allow input-changed, a row is said to have the text of the first start',
+    edits: [{ file: COMMITS, was: 'attempts, topic, run.version) === 1;', is: 'attempts, topic, 1) === 1;' }],
+    proof: { in: 'send/versions.test.ts', only: 'is kept with every row' },
+  },
+  {
+    name: 'text-lost-by-amend',
+    planted: 'with --allow input-changed, no row knows any more which text it was sent',
+    edits: [{ file: 'src/ledger/lists.ts', was: ' resend = o.resend, version = o.version,', is: ' resend = o.resend,' }],
+    proof: { in: 'send/versions.test.ts', only: 'is kept with every row' },
+  },
+  {
+    name: 'a-list-is-a-text',
+    planted: 'a changed list is counted as another text',
+    edits: [{ file: 'src/ledger/versions.ts', was: "role !== 'recipients'", is: "role !== 'day'" }],
+    proof: { in: 'send/versions.test.ts', only: 'after a change of the list' },
+  },
+  {
     name: 'displaced-unnoticed',
     planted: 'claims are made in a ledger that was removed or replaced',
     edits: [{ file: COMMITS, was: 'claims.length > 0 ? connection.displacement() : null', is: 'null' }],
