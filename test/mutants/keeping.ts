@@ -57,13 +57,19 @@ export const KEEPING: readonly Mutant[] = [
   {
     name: 'text-of-the-first-start',
     planted: 'with --allow input-changed, a row is said to have the text of the first start',
-    edits: [{ file: COMMITS, was: 'attempts, topic, run.version) === 1;', is: 'attempts, topic, 1) === 1;' }],
+    edits: [{ file: COMMITS, was: '[topic, run.postedFrom, run.version]', is: '[topic, run.postedFrom, 1]' }],
     proof: { in: 'send/versions.test.ts', only: 'is kept with every row' },
   },
   {
     name: 'text-lost-by-amend',
     planted: 'with --allow input-changed, no row knows any more which text it was sent',
-    edits: [{ file: 'src/ledger/lists.ts', was: ' resend = o.resend, version = o.version,', is: ' resend = o.resend,' }],
+    edits: [
+      {
+        file: 'src/ledger/lists.ts',
+        was: ' posted_from = o.posted_from, version = o.version,',
+        is: ' posted_from = o.posted_from,',
+      },
+    ],
     proof: { in: 'send/versions.test.ts', only: 'is kept with every row' },
   },
   {
