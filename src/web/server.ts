@@ -125,7 +125,7 @@ interface AppNeeds {
   /** Null: all clients may read, and none may change anything. */
   readonly sessions: Sessions | null;
   readonly allowActions: boolean;
-  /** Whether reading, too, needs the sign-in by the printed address, because other machines can reach these pages. */
+  /** Whether reading, too, needs the sign-in by the printed address. */
   readonly isPrivate: boolean;
   /** The ledger as its owner would name it. */
   readonly ledgerName: string;

@@ -22,10 +22,12 @@ export interface ServeOptions extends ProjectOptions {
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
   /**
-   * Names under which other machines open the pages; needed if `host` can be reached by other machines. Users have to
-   * sign in then, and nothing that is sent is encrypted. Default: none.
+   * Names under which other machines open the pages; needed if `host` can be reached by other machines. Nothing that is
+   * sent is encrypted. Default: none.
    */
   readonly allowRemote?: readonly string[];
+  /** Every user of this machine may read without signing in; not with `allowRemote`. Default: false. */
+  readonly open?: boolean;
   /** Signed-in users may pause and resume, resolve doubts, review replies and change suppressions. Default: false. */
   readonly allowActions?: boolean;
   /** Campaign files, folders or names that are shown. Default: all of the project. */
@@ -43,7 +45,7 @@ export interface Serving extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4012/`. */
   readonly url: string;
   readonly port: number;
-  /** What signs a browser in: its holder may read and, where that is allowed, act. Null where no sign-in is needed. */
+  /** What signs a browser in: its holder may read and, where that is allowed, act. Null where the pages are open. */
   readonly signInUrl: string | null;
   /** Path of the ledger. */
   readonly ledger: string;
@@ -57,9 +59,10 @@ export interface Serving extends AsyncDisposable {
 export async function startServing(
   options: Omit<ServeOptions, 'signal'> & ResolvedOptions,
 ): Promise<Omit<Serving, 'closed' | typeof Symbol.asyncDispose>> {
-  const { cwd, env, now, host = DEFAULT_HOST, allowRemote = [], allowActions = false } = options;
-  const isPrivate = !isLoopback(host) || allowRemote.length > 0;
-  if (isPrivate && allowRemote.length === 0) throw remote(host);
+  const { cwd, env, now, host = DEFAULT_HOST, allowRemote = [], allowActions = false, open = false } = options;
+  const isRemote = !isLoopback(host) || allowRemote.length > 0;
+  if (isRemote && open) throw refuse(problem('usage', 'Pages that other machines reach are never open.', LEAVE_OUT));
+  if (isRemote && allowRemote.length === 0) throw remote(host);
   const reading = await projectHere({ cwd, env }, options.ledger);
   const keeper = keepLedger(reading.project.ledger, now);
   const live = createLive(keeper);
@@ -81,9 +84,9 @@ export async function startServing(
   const pages = await startPages({
     host,
     port: options.port ?? DEFAULT_PORT,
-    names: isPrivate ? [host, ...allowRemote] : allowRemote,
+    names: isRemote ? [host, ...allowRemote] : [],
     needs: (port) => {
-      const sessions = allowActions || isPrivate ? createSessions(port) : null;
+      const sessions = allowActions || !open ? createSessions(port) : null;
       token = sessions?.token ?? null;
       return {
         site,
@@ -92,13 +95,13 @@ export async function startServing(
         formats: formatsByLocale(timeZone, locale),
         sessions,
         allowActions,
-        isPrivate,
+        isPrivate: !open,
         ledgerName: placeOfLedger(keeper.path, cwd),
         log: options.log ?? (() => undefined),
       };
     },
   });
-  const named = isPrivate ? (allowRemote[0] ?? host) : host;
+  const named = allowRemote[0] ?? host;
   const url = `http://${named.includes(':') ? `[${named}]` : named}:${pages.port}/`;
   return {
     url,
@@ -112,10 +115,12 @@ export async function startServing(
   };
 }
 
+const LEAVE_OUT = { hint: 'Leave --open out: every user signs in by the address that is printed.' };
+
 function remote(host: string): Error {
   const message = `Other machines reach ${host}: anyone there can see addresses of people, and nothing is encrypted.`;
   const hint =
     'Leave --host out and use a tunnel (ssh -L 4012:127.0.0.1:4012), or say --allow-remote NAME with the name under ' +
-    'which other machines open the pages; every user has to sign in then.';
+    'which other machines open the pages.';
   return refuse(problem('usage', message, { hint }));
 }

@@ -66,7 +66,7 @@ function addOpening(bench: Bench, id: string, what: string, { bytes, paintedMs, 
 /** `handbill serve` in a process of its own. */
 async function startServe(folder: string): Promise<AsyncDisposable & { readonly url: string }> {
   const env = { ...process.env, HANDBILL_API_KEY: API_KEY };
-  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0'], { cwd: folder, env });
+  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', '--open'], { cwd: folder, env });
   const stop = async (): Promise<void> => {
     child.kill();
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

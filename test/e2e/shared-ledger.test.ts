@@ -267,7 +267,7 @@ test('pages are served from it, and follow what is sent', async () => {
   await using place = await somewhere();
   const scene = place.scene(ledger, 4);
   expect((await scene.send(['--limit', '2'])).status).toBe(0);
-  const cli = startCli(['serve', '--port', '0'], { cwd: scene.root, env: { HANDBILL_LEDGER: ledger } });
+  const cli = startCli(['serve', '--port', '0', '--open'], { cwd: scene.root, env: { HANDBILL_LEDGER: ledger } });
   await until('pages are served', () => cli.stdout().includes('Ctrl-C'), 20_000);
   const url = /http:\S+/.exec(cli.stdout())?.[0] ?? '';
   const page = async (path: string) => await (await fetch(new URL(path, url))).text();

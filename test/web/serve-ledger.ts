@@ -109,7 +109,7 @@ export function replyOf(from: string, text: string, meaning: Reply['meaning']): 
   return { kind: 'reply', ...unsaid, replyId: `${from} ${text}`, from, text, meaning, atMs: NOW };
 }
 
-/** Pages of a project on a free port, closed at the end of `await using`. */
+/** Open pages of a project on a free port, closed at the end of `await using`. */
 export async function servePages(
   cwd: string,
   options: Partial<ServeOptions> = {},
@@ -120,6 +120,7 @@ export async function servePages(
     port: 0,
     now: () => NOW + 60_000,
     timeZone: 'Europe/London',
+    open: options.allowRemote === undefined && options.host === undefined,
     ...options,
   });
   return { ...serving, base: serving.url.slice(0, -1), [Symbol.asyncDispose]: () => serving.close() };

@@ -123,6 +123,21 @@ describe('the client', () => {
     });
   });
 
+  it('has to sign in, unless the pages are open to this machine', async () => {
+    recordHello();
+    await using pages = await servePages(project.root, { open: false });
+    for (const path of ['/', '/runs', '/suppressions', '/events?page=/']) {
+      const { status, text } = await ask(pages.port, path);
+      expect([path, status]).toEqual([path, 401]);
+      expect(text).not.toContain('hello');
+    }
+    const { pathname, search } = new URL(pages.signInUrl ?? '');
+    const cookie = (await ask(pages.port, pathname + search)).headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+    expect((await ask(pages.port, '/', { headers: { cookie } })).text).toContain('hello');
+    const remote = { open: true, allowRemote: ['ops.example.com'] };
+    await expect(servePages(project.root, remote)).rejects.toThrow('Pages that other machines reach are never open.');
+  });
+
   it('from elsewhere has to be expected, and to sign in', async () => {
     await expect(servePages(project.root, { host: '0.0.0.0' })).rejects.toThrow('Other machines reach 0.0.0.0');
     recordHello();
@@ -363,7 +378,7 @@ describe('pages', () => {
 describe('the command', () => {
   it('prints where, holds no stream open when it is told to stop, and ends within a second', async () => {
     recordHello();
-    const cli = startCli(['serve', '--port', '0', '--allow-actions'], { cwd: project.root });
+    const cli = startCli(['serve', '--port', '0', '--open', '--allow-actions'], { cwd: project.root });
     await until('the address', () => cli.stdout().includes('Ctrl-C'));
     const port = Number(/127\.0\.0\.1:(\d+)\//.exec(cli.stdout())?.[1]);
     expect(cli.stdout()).toMatch(/login\?token=[\w-]{32}\n/);

@@ -1,6 +1,6 @@
 import { serve } from 'handbill';
 
-await using pages = await serve({ port: 0, log: (line) => process.stderr.write(`${line}\n`) });
+await using pages = await serve({ port: 0, open: true, log: (line) => process.stderr.write(`${line}\n`) });
 const answer = await fetch(pages.url);
 console.log(answer.status, answer.headers.get('content-type'));
 

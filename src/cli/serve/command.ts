@@ -16,16 +16,13 @@ export function configure(command: Command, context: CommandContext): void {
       '--allow-actions',
       'a person who opens the printed address may pause, resolve doubts, review replies, change suppressions',
     )
-    .option(
-      '--allow-remote <name...>',
-      'names under which other machines open the pages; every user signs in then',
-      hostNames,
-    )
+    .option('--open', 'every user of this machine may read without the printed address')
+    .option('--allow-remote <name...>', 'names under which other machines open the pages', hostNames)
     .option('--campaigns <path...>', 'campaigns to show (default: those of the project)')
     .option('-q, --quiet', 'print only the address that signs in, and what is wrong');
   addExamples(addLedger(command), [
-    ['handbill serve', 'on http://127.0.0.1:4012 until Ctrl-C; nothing can be changed'],
-    ['handbill serve --allow-actions', 'prints an address that signs in'],
+    ['handbill serve', 'on http://127.0.0.1:4012 until Ctrl-C; prints an address that signs in to read'],
+    ['handbill serve --allow-actions', 'who has signed in may also change the ledger'],
     ['handbill serve --port 8080 --ledger /var/lib/handbill/ledger.db', ''],
   ]).action((given: Given) => run(given, context));
 }
@@ -34,6 +31,7 @@ interface Given {
   readonly port: number;
   readonly host: string;
   readonly allowActions?: true;
+  readonly open?: true;
   readonly allowRemote?: readonly string[];
   readonly campaigns?: readonly string[];
   readonly ledger?: string;
@@ -52,6 +50,7 @@ async function run(given: Given, context: CommandContext): Promise<void> {
       port: given.port,
       host: given.host,
       allowActions: given.allowActions === true,
+      open: given.open === true,
       ...(allowRemote === undefined ? {} : { allowRemote }),
       ...(campaigns === undefined ? {} : { campaigns }),
       ...ledgerOption(given.ledger, context),
