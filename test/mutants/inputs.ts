@@ -238,9 +238,9 @@ export const INPUTS: readonly Mutant[] = [
     planted: 'only the commit of the first start is kept',
     edits: [
       {
-        file: 'src/ledger/starts.ts',
-        was: 'if (commits.some((known) => isDeepStrictEqual(known, commit))) return;',
-        is: 'if (commits.length > 0) return;',
+        file: 'src/ledger/versions.ts',
+        was: 'commits: eachOnce([...one.commits, commit])',
+        is: 'commits: one.commits.length > 0 ? one.commits : [commit]',
       },
     ],
     proof: { in: 'simulate/simulate.test.ts' },

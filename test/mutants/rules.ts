@@ -260,8 +260,8 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'src/ledger/commits.ts',
-        was: 'to, attempts ?? null, topicOf(run), run.postedFrom) === 1);',
-        is: 'to, attempts ?? null, topicOf(run), null) === 1);',
+        was: 'to, attempts ?? null, topicOf(run), run.postedFrom, run.version) === 1);',
+        is: 'to, attempts ?? null, topicOf(run), null, run.version) === 1);',
       },
     ],
     proof: { in: 'ledger/stand-in.test.ts', only: 'a report is joined' },

@@ -13,7 +13,7 @@ const shared = (only: string) => ({ in: 'faults/shared-requests.test.ts', only }
 const winner = (only: string) => ({ in: 'faults/winner.test.ts', only });
 
 /** The statement that claims a later step with what is sent. */
-const CLAIM_WITH = `variant = CASE step WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
+const CLAIM_WITH = `version = ?15
       WHERE list = ?3 AND step = ?4 AND row = ?5 AND `;
 /** Leaves a condition out of the trigger that knows the moves. */
 const allowed = (was: string, is: string): readonly Edit[] => [{ file: 'src/ledger/moves.ts', was, is }];

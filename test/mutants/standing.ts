@@ -56,8 +56,8 @@ export const STANDING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/plan/standing.ts',
-        was: "role !== 'recipients'), guardsInput(campaign, environment)];",
-        is: "role !== 'recipients'), ...(inputs.length > 0 ? [] : [guardsInput(campaign, environment)])];",
+        was: 'return [...kept, guardsInput(campaign, environment), suppressionsInput(campaign)];',
+        is: 'return [...kept, suppressionsInput(campaign), ...(kept.length > 0 ? [] : [guardsInput(campaign, environment)])];',
       },
     ],
     proof: { in: 'approval/standing.test.ts', only: 'a default of its guards' },
