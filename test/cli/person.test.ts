@@ -63,7 +63,7 @@ it('names every run, in all environments, with replies and suppression, of this 
 it('masks addresses in text, and says where nothing is known', async () => {
   await run('send', 'one');
   const { out } = await run('person', ANN);
-  expect(out).toContain('one (sandbox, once)  sms: accepted');
+  expect(out).toContain('one (sandbox, once)  sms: accepted, inputs v1');
   expect(out).toContain('Suppressed  no');
   expect(out).not.toContain(ANN);
   const nothing = await run('person', 'jane@example.com');

@@ -243,7 +243,7 @@ export const INPUTS: readonly Mutant[] = [
         is: 'commits: one.commits.length > 0 ? one.commits : [commit]',
       },
     ],
-    proof: { in: 'simulate/simulate.test.ts' },
+    proof: { in: 'cli/provenance.test.ts' },
   },
   {
     name: 'sample-sent-to',
