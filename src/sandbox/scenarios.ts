@@ -92,7 +92,7 @@ const REJECTED = 'rejected';
 const DOUBT = 'in doubt';
 const STOPS = 'pending; the run stops';
 const DOUBT_STOPS = 'in doubt; the run stops';
-const FIRST_STOPS = 'rejected; as the first answer of a start: pending, the run stops';
+const FIRST_STOPS = 'rejected; before anything was accepted at this address: pending, the run stops';
 const DOUBT_FIRST_STOPS = 'in doubt; as the first answer of a start the run stops too';
 const ELSEWHERE = { Location: 'http://elsewhere.invalid/v2/messages' };
 
