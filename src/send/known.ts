@@ -148,8 +148,10 @@ const UNCHANGED = { list: false, other: false };
 function createChanges(isOtherText: boolean, rowOf: Map<string, number> | null) {
   const [added, rewritten, removed] = [createNamed(), createNamed(), createNamed()];
   return {
-    add({ decision, key, line, ...rest }: Decision): void {
-      if (key === null || (!isOtherText && rowOf === null) || ('reason' in rest && rest.reason === 'duplicate')) return;
+    add(decided: Decision): void {
+      const { decision, key, line } = decided;
+      if (key === null || (!isOtherText && rowOf === null)) return;
+      if ('reason' in decided && decided.reason === 'duplicate') return;
       const isNew = rowOf !== null && !rowOf.delete(key);
       if (decision !== 'send' && decision !== 'defer') return;
       if (isNew) added.add(`line ${line}`);
