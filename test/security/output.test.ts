@@ -284,7 +284,7 @@ describe('files that are written', () => {
       await run(project, [...SEND, '--occurrence', name]);
       const files = [...project.contents().keys()].map((file) => file.slice(project.root.length));
       const expected =
-        /^\/(?:handbill\.yaml|campaign\.yaml|people\.csv|\.handbill\/ledger\.db.*|\.handbill\/locks\/[0-9a-f]{32}\.db)$/;
+        /^\/(?:handbill\.yaml|campaign\.yaml|people\.csv|\.handbill\/(?:ledger\.db.*|\.ledger\.db\.marker)|\.handbill\/locks\/[0-9a-f]{32}\.db)$/;
       expect(files.filter((file) => !expected.test(file))).toEqual([]);
     },
   );
