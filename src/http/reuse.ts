@@ -12,29 +12,32 @@ export interface Reuse {
 /** A connection that ends later was idle for too long. */
 const SOON_MS = 1000;
 const TOO_OFTEN = 2;
-/** So many answers on connections that were used again make up for one end: scattered resets are exceptions. */
+/** After so many answers on connections that were used again, an end counts as an exception. */
 const PROVEN = 10;
 
 /**
  * A request that is on its way when the API closes the connection is in doubt, because it may have been read
  * (failures.md, C4). An API that closes each connection after its answer, without `Connection: close`, would put every
- * second recipient in doubt. So if connections end soon after an answer, twice in a row or more than once in ten answers
- * on reused connections, each connection is used for one request for the rest of the start: to try again would cost
- * recipients in doubt, and a connection for each costs time alone.
+ * second recipient in doubt. So if connections end soon after an answer, twice without ten answers on reused connections
+ * in between, each connection is used for one request for the rest of the start.
  */
 export function createReuse(onNotice: (notice: Diagnostic) => void): Reuse {
   let isAllowed = true;
   let ends = 0;
+  let answers = 0;
   return {
     get isAllowed() {
       return isAllowed;
     },
     answeredAgain() {
-      ends = Math.max(0, ends - 1 / PROVEN);
+      answers += 1;
+      if (answers < PROVEN) return;
+      ends = 0;
     },
     closed(sinceMs) {
       if (!isAllowed || sinceMs > SOON_MS) return;
       ends += 1;
+      answers = 0;
       if (ends < TOO_OFTEN) return;
       isAllowed = false;
       onNotice(
