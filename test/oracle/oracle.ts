@@ -175,6 +175,7 @@ function countingReceipts(evidence: Evidence): Map<string, Receipt[]> {
       (one.steps ?? [one]).flatMap((step) => (step.outcome === 'rejected' ? [step.reference] : [])),
     ),
   );
+  const last = new Map(receipts.map(({ reference }, at) => [reference, at]));
   let accepted = false;
   const counting = receipts.filter(({ status, said, reference, recipients = 1 }, at) => {
     if (starts.includes(at)) accepted = false;
@@ -186,8 +187,9 @@ function countingReceipts(evidence: Evidence): Map<string, Receipt[]> {
       return true;
     }
     if (REFUSALS.has(status) || retryStatuses.includes(status)) return false;
-    // Before this start was accepted, whether an earlier one was is known to the ledger alone.
-    if (WRONG_ADDRESS.has(status) && !accepted && !rejected.has(reference)) return false;
+    // Before this start was accepted, whether an earlier one was is known to the ledger alone: a 404 that rejected is the last.
+    if (WRONG_ADDRESS.has(status) && !accepted && !(rejected.has(reference) && last.get(reference) === at))
+      return false;
     accepted ||= status >= 200 && status < 300;
     return true;
   });
