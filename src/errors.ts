@@ -55,7 +55,8 @@ export const CODES = {
   'campaign-ambiguous': 'The name of a campaign may mean two files.',
   'duplicate-campaign-name': 'The name or the id of a campaign is the name or the id of another one.',
   'sent-elsewhere': 'Recipients have this occurrence of the campaign already, from another environment.',
-  'other-provider': 'Another environment sent this run last: this one stands in for it, or the other way round.',
+  'other-provider':
+    'Another environment sent this run last: the original of this stand-in, or a stand-in for this environment.',
   'former-name':
     'The ledger knows the file or the name of this campaign under another id, and the campaign file has no id.',
   'validity-past': 'The message would expire before it is sent.',

@@ -42,7 +42,7 @@ export function readEnvironments(
   const environments = new Map<string, Environment>();
   const diagnostics: Diagnostic[] = [];
   const written = { [SANDBOX]: {}, ...file.environments } as Readonly<Record<string, Partial<EnvironmentFile>>>;
-  // Those that stand in for another one come after it.
+  // A stand-in is read after its original.
   const inOrder = Object.entries(written).sort(([, a], [, b]) => Number(isStandIn(a)) - Number(isStandIn(b)));
   for (const [name, environment] of inOrder) {
     const whereOf: WhereOf = (path) =>
@@ -68,7 +68,7 @@ function isStandIn({ standsInFor }: Partial<EnvironmentFile>): boolean {
 
 type Written = Readonly<Record<string, Partial<EnvironmentFile>>>;
 
-/** The environment that another one stands in for; null: for none, or for one that is refused. */
+/** The original of a stand-in; null: it is no stand-in, or the file names an original that is refused. */
 function originalOf(
   name: string,
   written: Written,
@@ -90,20 +90,27 @@ function originalOf(
   }
   if (asked === name) return refused(`${name} cannot stand in for itself.`, 'Name the environment that it replaces.');
   if (asked === SANDBOX) {
-    return refused('The sandbox sends to no real recipient: nothing stands in for it.', 'Leave "standsInFor" out.');
+    return refused('The sandbox sends to no real recipient: it has no stand-in.', 'Leave "standsInFor" out.');
   }
   if (original.standsInFor === undefined) return environments.get(asked) ?? null;
   const hint = `Name the environment that ${asked} stands in for.`;
   return refused(`${asked} stands in for ${original.standsInFor}: ${name} cannot stand in for ${asked}.`, hint);
 }
 
-/** What a stand-in has from the environment that it stands in for: rules about who is sent to, and by whose leave. */
+/** A stand-in takes these keys from its original: rules about who is sent to, and who approves it. */
 const INHERITED = [
-  ...(['only', 'redirect', 'approvers', 'approvals', 'planners', 'standingApprovals', 'git', 'countries'] as const),
-  'budget' as const,
-];
+  'only',
+  'redirect',
+  'approvers',
+  'approvals',
+  'planners',
+  'standingApprovals',
+  'git',
+  'countries',
+  'budget',
+] as const;
 
-/** What is left to a stand-in: the inherited keys are refused where they say something else. */
+/** The keys that a stand-in sets itself. Inherited keys are refused where they differ from the original's. */
 function ownOf(
   name: string,
   environment: Partial<EnvironmentFile>,

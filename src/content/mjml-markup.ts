@@ -30,7 +30,10 @@ const BACKGROUND =
 const COLUMN = 'align background-color border* border-radius direction padding* vertical-align width';
 const SECTION = `${BACKGROUND} border* border-radius direction full-width padding* text-align`;
 
-/** Attributes that the compiler reads, found by trying each (mrml 1.6.1); `padding*` is one for each side too. It leaves out others without a word. */
+/**
+ * Attributes that the compiler (mrml 1.6.1) reads, found by trying each. `padding*` is itself, and one for each side.
+ * The compiler leaves out others without a warning.
+ */
 const READ: Readonly<Record<string, string>> = {
   mjml: 'dir lang owa',
   'mj-accordion': `${BOX} ${ICON} border* font-family`,
@@ -103,7 +106,7 @@ export function findFlaw(text: string): Flaw | null {
   };
 }
 
-/** Where the markup has a preheader of its own; null: nowhere. */
+/** Where the markup sets a preheader; null: nowhere. */
 export function findPreview(text: string): number | null {
   for (const { name, at } of tagsOf(text)) if (name === 'mj-preview') return at;
   return null;

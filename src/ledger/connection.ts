@@ -42,8 +42,8 @@ export interface Connection {
   write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T;
   /**
    * An error if the name of the ledger leads to another file than the open one; null: it does not, or there is no file.
-   * Checked once a second, or `now`; `last` also reads all of the file, which may be overwritten in place. After that, nothing may be done that relies on the ledger; later writes are in the
-   * copy that `close` saves.
+   * Checked once a second, or `now`; `last` also reads all of the file, because it may be overwritten in place. After an
+   * error, nothing may be done that relies on the ledger; later writes are in the copy that `close` saves.
    */
   displacement(when?: 'now' | 'last'): LedgerError | null;
   close(): void;

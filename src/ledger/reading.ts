@@ -237,7 +237,7 @@ export function resendOf(value: unknown): { readonly resend?: number } {
   return value === null || value === undefined ? {} : { resend: Number(value) };
 }
 
-/** The environment that posted a message, as a field of its own if it stands in for that of the run. */
+/** The field for the stand-in that posted a message; empty where the environment of the run did. */
 export function postedFromOf(value: unknown): { readonly postedFrom?: string } {
   return typeof value === 'string' ? { postedFrom: value } : {};
 }

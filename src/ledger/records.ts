@@ -75,7 +75,7 @@ export interface RunRecord extends RunIdentity {
   readonly isCounted: boolean;
   /** What its messages are about; null: nothing in particular. */
   readonly topic: string | null;
-  /** The environment of its last start, if that stands in for the environment of the run; else null. */
+  /** The stand-in that made its last start; null: its own environment did. */
   readonly postedFrom: string | null;
   /** When personal data was taken out of it; such a run is never continued. */
   readonly purgedAtMs: number | null;
@@ -148,7 +148,7 @@ export interface MessageIds {
 
 /** A message that was sent, with everything that a report about it must agree with. */
 export interface SentMessage extends MessageIds {
-  /** That posted it: the environment of its run, or one that stands in for that. */
+  /** The environment that posted it: that of its run, or a stand-in. */
   readonly environment: string;
   /** The address that it was sent to, as in the list; null: not known any more, or it was sent to another (`redirect`). */
   readonly to: string | null;

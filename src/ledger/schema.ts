@@ -16,7 +16,7 @@ export const TABLES: readonly string[] = [
   // A list has a number of its own, because a changed list replaces that of a run. `campaign` is the id of the campaign.
   // `inputs` and `versions` are JSON: the hashes of the files now, and all that messages were made from (versions.ts);
   // `version` is the number of the one in use. A run that is not `counted` does not count for the frequency caps of others.
-  // `posted_from` is the environment of the last start, if that stands in for the environment of the run.
+  // `posted_from` is the stand-in that made the last start.
   `CREATE TABLE runs (
   number INTEGER PRIMARY KEY,
   list INTEGER NOT NULL UNIQUE,
@@ -66,8 +66,8 @@ export const TABLES: readonly string[] = [
   // `list_address` is the address in the list now, if it differs from the one that the message went to. `resend` counts
   // the messages that went to earlier addresses of the same recipient; null: none. `text_hash` is kept for messages in
   // doubt: a report that quotes the text can resolve one without an id. `delivery` keeps the result of a message when a
-  // purge deletes its events. `posted_from` is the environment that claimed it last, if that stands in for the environment of
-  // the run: ids of the API are those of its account. `version` is that of the run at the last claim.
+  // purge deletes its events. `posted_from` is the stand-in that claimed it last: ids of the API
+  // are those of its account. `version` is that of the run at the last claim.
   `CREATE TABLE recipients (
   list INTEGER NOT NULL REFERENCES runs (list),
   step INTEGER NOT NULL DEFAULT 0,

@@ -37,7 +37,10 @@ export const LEDGER_CODES: readonly Allowable[] = ['ledger-missing', 'second-led
 /** Refusals for what is sent: a plan seals which of them it allows, and a start with the plan can add none. */
 export const SEALED_CODES: readonly Allowable[] = [
   ...LIST_CODES,
-  ...(['would-expire', 'invalid-rows', 'sent-elsewhere', 'other-provider'] as const),
+  'would-expire',
+  'invalid-rows',
+  'sent-elsewhere',
+  'other-provider',
 ];
 
 /** Refusals that a scheduled start may override: those of a list, and of its time. */

@@ -383,8 +383,8 @@ export interface InputFile {
    * `day`: no file, but the day from which relative dates in `recipients.where` count; `file` is that day. `fence`: the
    * addresses of `only`, whatever files they are in. `redirect`: the address that all messages of a kind went to.
    * `guards`: of a standing plan, the limits and rules that hold for each run. `suppressions`: of any plan, the names of the
-   * suppression lists, which may hold others later. `stand-in`: the address and `wire` of an environment that stands in for
-   * another one, which `settings` is about; `file` names it.
+   * suppression lists; what they hold may change. `stand-in`: the address and `wire` of a stand-in, while `settings` is about
+   * its original; `file` names it.
    */
   readonly role:
     | 'campaign'
@@ -411,7 +411,7 @@ export interface InputFile {
   readonly isOtherSize?: true;
 }
 
-/** What makes an input the same one before and after a change: the same bytes may be elsewhere on another machine. */
+/** Two inputs with this id are the same one before and after a change: on another machine the bytes may be elsewhere. */
 export function inputId({ role, file }: InputFile): string {
   return `${role}\n${ONE_OF_ITS_KIND.has(role) ? '' : file}`;
 }

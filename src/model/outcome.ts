@@ -39,7 +39,7 @@ export interface Outcome {
   readonly resend?: number;
   /** Those messages, the first one first; only where a report asks for them. */
   readonly earlier?: readonly EarlierMessage[];
-  /** The environment that posted it, if that stands in for the environment of the run; absent: the run's, or none. */
+  /** The stand-in that posted it; absent: the environment of the run did, or none. */
   readonly postedFrom?: string;
   /** Every step in order, the last included; only where there is more than one. */
   readonly steps?: readonly StepOutcome[];

@@ -38,8 +38,8 @@ export interface Project {
 export interface Environment {
   readonly name: string;
   /**
-   * The name by which the ledger knows what it sends: its own, or that of the environment that it stands in for. Then its
-   * fence, approval, git rule, countries and budget are those of that environment too.
+   * The name by which the ledger knows what it sends: its own, or for a stand-in that of its original, whose fence,
+   * approval, git rule, countries and budget it has too.
    */
   readonly identity: string;
   /** The exact URL that is posted to, `{baseUrl}/v2/messages`. */

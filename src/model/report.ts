@@ -47,7 +47,7 @@ export interface Report {
   readonly run: string;
   readonly campaign: string;
   readonly environment: string;
-  /** Of the last start, where that stands in for `environment`. */
+  /** The stand-in that made the last start; absent: `environment` made it. */
   readonly postedFrom?: string;
   readonly occurrence: string;
   readonly state: RunState;
@@ -104,7 +104,7 @@ export interface Report {
 
 type ReportedInput = Pick<InputFile, 'role' | 'file' | 'sha256'>;
 
-/** One version of what messages are made from, and what became of the recipients whose message is of it. */
+/** One version of the inputs that messages are made from, with the outcomes of the recipients whose message it made. */
 export interface VersionResult {
   /** `v1`, `v2`: as in the field `inputs` of a recipient. */
   readonly name: string;

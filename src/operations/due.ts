@@ -519,7 +519,7 @@ function knownOf(
     const former = formerNameProblem(ledger.campaigns(), campaign);
     if (former !== null) throw refuse(former);
     const identity = { environment: environment.identity, campaign: campaign.id };
-    const settings = settingsInputs(campaign, environment).slice(0, 1);
+    const settings = settingsInputs(campaign, environment).filter(({ role }) => role === 'settings');
     const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), ...settings];
     const isSame = ({ inputs }: RunRecord): boolean =>
       now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));

@@ -58,7 +58,7 @@ export interface SendHooks {
   readonly timers?: Pick<Timers, 'sleep'>;
   /** How often suppression lists are checked for changes, in ms. Default: 10,000. */
   readonly lookMs?: number;
-  /** The file with what standard input said, where `recipients` is `-`. */
+  /** The file that holds the list from standard input, where `recipients` is `-`. */
   readonly pipedList?: string;
   /** Called with how far the list was checked, before anything is sent. */
   readonly meter?: Meter;

@@ -93,7 +93,7 @@ async function withScopes<T>(
   const options = resolveOptions(given);
   const { project, place } = await projectHere(options, options.ledger);
   const all = given.campaign === undefined ? [] : await campaignNames(place, join(place.root, 'campaign.yaml'));
-  // A stand-in is paused with the environment that it stands in for.
+  // A pause of a stand-in pauses its original too.
   const environment = project.environments.get(given.environment)?.identity ?? given.environment;
   const campaign = await campaignOf(given, project, options, all);
   const id = all.find(({ name }) => name === campaign)?.id ?? null;

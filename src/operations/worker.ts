@@ -270,7 +270,7 @@ async function nextOffer({
   leftAlone,
 }: Open): Promise<{ run: RunRecord; offer: Offer } | null> {
   for (const run of workers.shared()) {
-    // A run that an environment sends which stands in for another one is for the workers of the first.
+    // Workers take the runs that their own environment sends: a stand-in sends runs of its original.
     if (
       (run.postedFrom ?? run.environment) !== options.environment ||
       (leftAlone.get(nameOf(run)) ?? 0) > TIMERS.monotonicMs()

@@ -122,7 +122,7 @@ export function budgetsNow(
 ): readonly BudgetState[] {
   return [...project.environments.values()].flatMap((environment) => {
     const state = budgetState({ environment, campaign: { project } }, null, nowMs);
-    // A stand-in spends from the budget of the environment that it stands in for.
+    // A stand-in spends from the budget of its original.
     if (state === null || environment.name !== environment.identity) return [];
     const counters = ledger.spentIn(environment.name, state.period);
     return counters.map(({ currency, spentMicros }) => ({ ...state, currency, spentMicros }));

@@ -76,10 +76,7 @@ export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null): Elsew
   };
 }
 
-/**
- * Why a start that takes a run over is not sent without a question: an environment and one that stands in for it share their
- * runs. Null: the last start was from here.
- */
+/** The question before a start takes a run over, from the original or from a stand-in. Null: the last start was from here. */
 export function otherProvider(
   run: RunRecord,
   { campaign, environment }: Pick<Plan, 'campaign' | 'environment'>,

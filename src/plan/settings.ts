@@ -5,9 +5,9 @@ import { isText } from './workshop.ts';
 
 /**
  * What decides about a message in addition to files: the defaults that the project gave and the environment's address and
- * `wire`. Pace (rate, concurrency, attempts, timeout), prices and suppressions (see below) are left out: they may change between
- * two starts of a run without changing what anyone receives. Those of a stand-in are the settings of the environment that it
- * stands in for, so that it goes on with a run of that; what is its own is an input of its own.
+ * `wire`. Pace (rate, concurrency, attempts, timeout), prices and suppressions are left out: they may change between two starts
+ * of a run without changing what anyone receives. For a stand-in these are the settings of its original, so that it can
+ * continue the original's runs; its own address and `wire` are a second input.
  */
 export function settingsInputs(campaign: Campaign, environment: Environment): readonly InputFile[] {
   const { project, file } = campaign;

@@ -39,7 +39,7 @@ export function nextSteps(
     const text = `Nothing is sent while ${pausedScope(report.paused)} is paused. This ends the pause:`;
     advice.push({ text, command: resumeCommand(report.paused) });
   }
-  // A pause is a step of its own for as long as it lasts.
+  // The step above says how to end a pause.
   const halted = halt === null || halt.rule === 'paused' ? null : haltStep(halt, report, again, amended);
   if (halted !== null) advice.push(halted);
   if (totals.inDoubt > 0) advice.push(doubtStep(report, formats));

@@ -30,7 +30,7 @@ type Cell = string | number | null;
 export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], Cell>> {
   /** Every step in order, where there is more than one; the other fields are of the last. */
   readonly steps?: readonly StepRecord[];
-  /** The environment that posted it, where that stands in for the environment of the run. */
+  /** The stand-in that posted it; absent: the environment of the run did. */
   readonly postedFrom?: string;
   /** The address that the list has by now, where it is not the one that the message went to. */
   readonly listTo?: string;

@@ -237,7 +237,9 @@ function contextOf(context: SendContext): ClassifyContext {
   return {
     wire: context.wire,
     firstAnswer: !context.progress.recognised,
-    neverAccepted: !context.isAccepting(),
+    get neverAccepted() {
+      return !context.isAccepting();
+    },
     nowMs: context.now(),
     stopping: context.stopped.aborted,
   };

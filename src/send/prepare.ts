@@ -359,7 +359,7 @@ const OPEN_OUTCOMES = ['pending', 'failed', 'deferred'] as const;
 
 /**
  * Whether recipients who have this occurrence from another environment are sent to again, and whether this environment takes
- * the run over from one that it stands in for. What is not allowed is for the user to answer. Two environments may begin at
+ * the run over from its original or a stand-in. What is not allowed is for the user to answer. Two environments may begin at
  * once: both runs can be seen before either claims, so the second look of one of them finds the other.
  */
 function judgeElsewhere(

@@ -280,9 +280,10 @@ interface Start
 function createShift({ options, run, startMs, progress, ...parts }: Start): SendContext {
   const { plan, ledger, now, reached = null, costOf = () => null } = options;
   const { notAfterMs, attempts } = plan.campaign.send;
-  const acceptedBefore = ledger
-    .runs()
-    .some((one) => one.environment === run.environment && acceptsAt(one, plan.environment.url));
+  // Read when the first 404 asks: a ledger may hold many runs.
+  let acceptedBefore: boolean | null = null;
+  const isAcceptedBefore = (): boolean =>
+    ledger.runs().some((one) => one.environment === run.environment && acceptsAt(one, plan.environment.url));
   // Who waited for the winner has no variant in the ledger yet.
   const decidesLate = plan.campaign.split.test !== null;
   return {
@@ -290,7 +291,11 @@ function createShift({ options, run, startMs, progress, ...parts }: Start): Send
     progress,
     endpoint: options.endpoint,
     wire: options.wire,
-    isAccepting: () => acceptedBefore || parts.stop.isAccepting,
+    isAccepting: () => {
+      if (parts.stop.isAccepting) return true;
+      acceptedBefore ??= isAcceptedBefore();
+      return acceptedBefore;
+    },
     answers: createAnswerCheck(options.wire, (notice) => options.onNotice?.(notice)),
     onAnswer: options.onAnswer ?? null,
     attempts,

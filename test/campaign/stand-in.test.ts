@@ -74,7 +74,7 @@ const SPARE = '  spare: { baseUrl: https://spare.example.net, apiKey: { env: SPA
 test.each([
   ['an environment that is not there', 'prodution', '', 'unknown-environment 13:18', 'no environment "prodution"'],
   ['itself', 'backup', '', 'invalid-value 13:18', 'cannot stand in for itself'],
-  ['the sandbox', 'sandbox', '', 'invalid-value 13:18', 'nothing stands in for it'],
+  ['the sandbox', 'sandbox', '', 'invalid-value 13:18', 'it has no stand-in'],
   ['a name of every object', 'constructor', '', 'unknown-environment 13:18', 'no environment "constructor"'],
   ['one that stands in itself', 'production', SPARE, 'invalid-value 14:85', 'spare cannot stand in for backup'],
 ])('none stands in for %s', async (_, name, more, place, message) => {

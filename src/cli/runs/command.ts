@@ -45,7 +45,7 @@ function configureClose(command: Command, context: CommandContext): void {
     .command('close')
     .argument('<run>', 'id of the run, or name of a campaign that has one run only')
     .description(
-      'Ends a run for good: those who were not sent to are skipped (closed), and no start continues it. Those in doubt stay so.',
+      'Ends a run for good: recipients who were not sent to are skipped (closed), and no start continues the run. Recipients in doubt stay in doubt.',
     )
     .option('--yes', 'close it without asking')
     .option('-q, --quiet', 'print nothing when all is well');
@@ -70,7 +70,7 @@ function configureClose(command: Command, context: CommandContext): void {
     const doubts =
       totals.inDoubt === 0
         ? ''
-        : ` ${number(totals.inDoubt)} in doubt stay so: handbill doubt list ${shellWord(report.run)}`;
+        : ` ${countOf(totals.inDoubt, 'recipient')} still in doubt: handbill doubt list ${shellWord(report.run)}`;
     const what = isClosed
       ? `is closed: ${countOf(skipped, 'recipient')} skipped just now`
       : 'is finished: nothing is left to close';

@@ -22,7 +22,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('-q, --quiet', 'print only the address that signs in, and what is wrong');
   addExamples(addLedger(command), [
     ['handbill serve', 'on http://127.0.0.1:4012 until Ctrl-C; prints an address that signs in to read'],
-    ['handbill serve --allow-actions', 'who has signed in may also change the ledger'],
+    ['handbill serve --allow-actions', 'a signed-in user may also change the ledger'],
     ['handbill serve --port 8080 --ledger /var/lib/handbill/ledger.db', ''],
   ]).action((given: Given) => run(given, context));
 }
