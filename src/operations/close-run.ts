@@ -17,7 +17,7 @@ export interface CloseRunOptions extends ProjectOptions {
 export interface CloseRunResult {
   /** Recipients that were pending or deferred, and are skipped (`closed`) now. */
   readonly skipped: number;
-  /** The run as it is now; recipients in doubt stay so. */
+  /** The run as it is now; recipients in doubt stay in doubt. */
   readonly report: Report;
 }
 

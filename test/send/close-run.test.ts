@@ -77,7 +77,9 @@ describe('handbill runs close', () => {
     await send(here, '--limit', '2');
     const closed = await handbill(here, ['runs', 'close', 'hello', '--yes']);
     expect(closed).toMatchObject({ status: 0 });
-    expect(closed.out).toMatch(/is closed: 2 recipients skipped just now\..*1 recipient still in doubt: handbill doubt list/);
+    expect(closed.out).toMatch(
+      /is closed: 2 recipients skipped just now\..*1 recipient still in doubt: handbill doubt list/,
+    );
     expect(await fates(here)).toEqual(['accepted', 'in-doubt(status)', 'skipped(closed)', 'skipped(closed)']);
     for (const more of [
       [],
