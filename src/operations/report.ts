@@ -20,7 +20,7 @@ import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/formats.ts';
-import { inputsOf, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
+import { inputsOf, inputsText, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
 import { cameBack, countDeliveries, messageOf, openDeliveries } from '../send/deliveries.ts';
 import { summarise, withCauses } from '../send/summary.ts';
 import { isTest } from '../util/occurrence-name.ts';
@@ -165,7 +165,7 @@ function toStep(step: StepOutcome, key: string | null, referenceOf: ReturnType<t
     encoding,
     cost: isDue(step) ? cost : 0,
     updatedAt,
-    inputs: inputsOf(step).join(' ') || null,
+    inputs: inputsText(step),
   };
 }
 

@@ -81,7 +81,7 @@ export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportReco
     messageId: outcome.messageId,
     delivery: outcome.delivery ?? null,
     updatedAt: outcome.updatedAt,
-    inputs: inputsOf(outcome).join(' ') || null,
+    inputs: inputsText(outcome),
   };
   const { steps, listTo, earlier } = outcome;
   return {
@@ -108,7 +108,7 @@ function stepRecordOf(step: StepOutcome, key: string | null, referenceOf: Refere
     encoding: step.encoding,
     cost: costOf(step),
     updatedAt: step.updatedAt,
-    inputs: inputsOf(step).join(' ') || null,
+    inputs: inputsText(step),
     ...posterOf(step),
   };
 }
@@ -124,6 +124,11 @@ function posterOf({ postedFrom }: Pick<StepOutcome, 'postedFrom'>): Pick<ReportR
 export function inputsOf({ version, versionsBefore = [] }: Pick<Outcome, 'version' | 'versionsBefore'>): string[] {
   const all = [...versionsBefore, ...(version === undefined ? [] : [version])];
   return [...new Set(all)].map(versionName);
+}
+
+/** The same, separated by blanks; null where there is no message. */
+export function inputsText(outcome: Parameters<typeof inputsOf>[0]): string | null {
+  return inputsOf(outcome).join(' ') || null;
 }
 
 /** As it is shown and asked for. */

@@ -16,7 +16,7 @@ import { readPriceList } from '../../plan/prices.ts';
 import { createReferences } from '../../plan/reference.ts';
 import { LOST } from '../../report/fold-delivery.ts';
 import { reasonWords } from '../../report/reason-words.ts';
-import { inputsOf } from '../../report/record.ts';
+import { inputsText } from '../../report/record.ts';
 import { DELIVERY_WORDS, OUTCOME_WORDS, UNMATCHED_WORDS } from '../../report/words.ts';
 import { messageOf } from '../../send/deliveries.ts';
 import { type Html, html } from '../../util/escape.ts';
@@ -563,7 +563,7 @@ ${facts([
   ],
   ['Reason', reason === null ? null : `${reason}${reasonWords(reason) === '' ? '' : ` · ${reasonWords(reason)}`}`],
   ['Delivery', delivery === null ? null : `${delivery} · ${DELIVERY_WORDS[delivery] ?? ''}`],
-  ['Inputs', inputsOf(outcome).join(' ') || null],
+  ['Inputs', inputsText(outcome)],
   ['Line of the list', formats.number(outcome.line)],
   ['Key', outcome.key],
   [
@@ -602,7 +602,7 @@ ${facts([
   ['Outcome', several ? `${step.outcome}${step.reason === null ? '' : ` (${step.reason})`}` : null],
   ['Attempts', step.attempts === 0 ? 'none' : formats.number(step.attempts)],
   ['HTTP status', step.httpStatus],
-  ['Inputs', several ? inputsOf(step).join(' ') || null : null],
+  ['Inputs', several ? inputsText(step) : null],
   ['Message id', step.messageId === null ? null : html`<code>${step.messageId}</code>`],
   ['Reference', reference === null || step.attempts === 0 ? null : copied(reference)],
   ['What the API said', step.error],
