@@ -40,6 +40,8 @@ export interface Connection {
    * @throws LedgerError, with everything undone unless it says `recorded`; any other error of `work` as it is.
    */
   write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T;
+  /** See Ledger. */
+  hold(): Disposable;
   /**
    * An error if the name of the ledger leads to another file than the open one; null: it does not, or there is no file.
    * Checked once a second, or `now`; `last` also reads all of the file, because it may be overwritten in place. After an
@@ -149,6 +151,21 @@ interface Taken {
   readonly inMs: number;
   /** How long all senders must wait. 0 or less: they need not. */
   readonly heldMs: number;
+}
+
+/** Transactions for reading, one within the other: only the outermost begins and ends one. */
+export function holder(begin: () => void, end: () => void): () => Disposable {
+  let held = 0;
+  return () => {
+    if (held === 0) begin();
+    held += 1;
+    return {
+      [Symbol.dispose]() {
+        held -= 1;
+        if (held === 0) end();
+      },
+    };
+  };
 }
 
 /** Makes each once, when it is first asked for. */

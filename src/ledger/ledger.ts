@@ -337,6 +337,11 @@ export interface Ledger {
   // ------------------------------------------------------------------------------------------------------ privacy
   readonly purge: PurgeStore;
 
+  /**
+   * What is read until the end is of one moment, whatever other processes write meanwhile: figures that are read one
+   * after the other agree. Writes of its own have to wait until then.
+   */
+  hold(): Disposable;
   /** Writes its present content to another file, which must be empty. */
   copyTo(path: string): void;
   /** Idempotent. */

@@ -16,7 +16,7 @@ import {
 } from './ledger-error.ts';
 import { checkLog } from './log-check.ts';
 import { hasMarker, ledgerMissing, refuseBesideRescued } from './place.ts';
-import { examineShared, openExistingShared, openShared, openSharedRows } from './postgres/open.ts';
+import { examineShared, openExistingShared, openShared } from './postgres/open.ts';
 import {
   checkPrivateFile,
   checkPrivateFolder,
@@ -50,7 +50,16 @@ export function openLedger(path: string, options: LedgerOptions): Ledger {
 
 /** Opens a ledger to read it, or null where none was ever made. It changes nothing. Throws as `openLedger` does. */
 export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'mode'>): Ledger | null {
-  if (isPostgres(path)) return openExistingShared(path, options);
+  return openToRead(path, options, ledgerOver);
+}
+
+/** As `openExistingLedger`, for those that also ask for rows by their place, which no command does. */
+export function openToRead<T>(
+  path: string,
+  options: Omit<LedgerOptions, 'mode'>,
+  over: (connection: Connection) => T,
+): T | null {
+  if (isPostgres(path)) return openExistingShared(path, options, over);
   checkRuntime(path);
   checkPrivateFolder(dirname(path));
   const facts = checkFiles(path);
@@ -64,7 +73,7 @@ export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'm
         db.close();
         return noLedger(path, options);
       }
-      return ledgerOver(new SqliteConnection(path, db));
+      return over(new SqliteConnection(path, db));
     } catch (error) {
       if (db.isOpen) db.close();
       throw error;
@@ -217,29 +226,6 @@ const PAGE_BYTES = 4096;
 
 /** About 20 ms (1 ms a megabyte, measured). Above it, damage shows when a page is used: a large ledger must open at once. */
 const QUICK_CHECK_BYTES = 16 * 1024 * 1024;
-
-/**
- * A second connection to a ledger that is open and has been looked at by then, to ask for rows by their place, which no
- * command does. It cannot write.
- *
- * @throws as `openLedger`
- */
-export function openRows(path: string, busyTimeoutMs: number): Connection {
-  if (isPostgres(path)) return openSharedRows(path, busyTimeoutMs);
-  const db = new DatabaseSync(path, {
-    readOnly: true,
-    timeout: busyTimeoutMs,
-    allowExtension: false,
-    defensive: true,
-  });
-  try {
-    db.exec('PRAGMA trusted_schema = OFF');
-    return new SqliteConnection(path, db);
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
 
 /**
  * Examines a whole ledger, all of its pages (1 ms a megabyte), and whether a start could use it; changes nothing and

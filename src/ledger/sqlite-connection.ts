@@ -4,7 +4,15 @@ import process from 'node:process';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { problem } from '../errors.ts';
-import type { Connection, ConnectionPurge, Param, Query, Statement, Value } from './connection.ts';
+import {
+  type Connection,
+  type ConnectionPurge,
+  holder,
+  type Param,
+  type Query,
+  type Statement,
+  type Value,
+} from './connection.ts';
 import type { LedgerOptions } from './ledger.ts';
 import {
   fileError,
@@ -128,6 +136,12 @@ export class SqliteConnection implements Connection {
   readonly history = null;
   readonly purge: ConnectionPurge;
   readonly many = null;
+  readonly hold = holder(
+    () => this.#read(() => this.#db.exec('BEGIN')),
+    () => {
+      if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('COMMIT');
+    },
+  );
   readonly #db: DatabaseSync;
   readonly #saveNewest: Statement;
   #newestMs: number;

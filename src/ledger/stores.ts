@@ -58,6 +58,7 @@ export function ledgerOver(connection: Connection): Ledger {
     reach: (own, rules) => reachOf(connection, own, rules),
     events: { ...eventStore(connection), ...evidenceStore(connection, runs), ...replyStore(connection, runs) },
     purge: { ...purgeStore(connection, runs), ...eraser(connection, runs) },
+    hold: () => connection.hold(),
     copyTo: (path) => connection.copyTo(path),
     close: () => connection.close(),
   };

@@ -97,6 +97,7 @@ export async function report(run: string, options: ProjectOptions = {}): Promise
   const { ledger, found, project } = await openRun(run, resolved);
   try {
     const { campaign } = await sentCampaign(found, project, resolved);
+    using _ = ledger.hold();
     const deliveries = countDeliveries(ledger, found);
     return withCauses(
       ledger,
@@ -204,8 +205,12 @@ export async function openSummary(
   return {
     campaign,
     now,
-    plain: () => withCauses(ledger, run, summarise(ledger, run, null, campaign)),
+    plain() {
+      using _ = ledger.hold();
+      return withCauses(ledger, run, summarise(ledger, run, null, campaign));
+    },
     reportOf(deliveries) {
+      using _ = ledger.hold();
       // It may be another one than it was when the command began.
       const found = ledger.findRun(run) ?? run;
       const returned = cameBack(ledger, found, deliveries, campaign);
@@ -424,10 +429,11 @@ export async function listRuns(options: ListRunsOptions = {}): Promise<readonly 
  * @throws HandbillError exit 2: this cannot be the beginning of a hash
  */
 export function summaries(
-  ledger: Pick<Ledger, 'changed' | 'isHeld' | 'pauseOf' | 'steps' | 'path' | 'runs'>,
+  ledger: Pick<Ledger, 'changed' | 'hold' | 'isHeld' | 'pauseOf' | 'steps' | 'path' | 'runs'>,
   commit?: string,
 ): readonly Report[] {
   const isMeant = commit === undefined ? () => true : madeFrom(commit);
+  using _ = ledger.hold();
   return newestFirst(ledger.runs())
     .filter(isMeant)
     .map((run) => summarise(ledger, run));

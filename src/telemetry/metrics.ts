@@ -161,6 +161,7 @@ function newestReport(
 }
 
 function reportOf(ledger: Ledger, run: RunRecord): KnownReport {
+  using _ = ledger.hold();
   const deliveries = countDeliveries(ledger, run);
   return { run, report: summarise(ledger, run, null, null, cameBack(ledger, run, deliveries, null)) };
 }

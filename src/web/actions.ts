@@ -4,6 +4,7 @@ import type { CommandContext } from '../operations/context.ts';
 import { resolveDoubts, userHere } from '../operations/doubt.ts';
 import { pauseSending, resumeSending } from '../operations/pause.ts';
 import { previewRows } from '../operations/preview.ts';
+import { ledgerHere } from '../operations/project.ts';
 import { reviewReplies } from '../operations/replies.ts';
 import { openSummary } from '../operations/report.ts';
 import { addSuppressions, removeSuppressions } from '../operations/suppress-change.ts';
@@ -11,7 +12,6 @@ import { unassignedSentences } from '../operations/warnings.ts';
 import { pausedScope } from '../report/pause-words.ts';
 import { countOf } from '../report/words.ts';
 import { createTurns } from '../util/long-work.ts';
-import type { OpenLedger } from './ledger.ts';
 import { campaignFiles } from './pages/campaigns.ts';
 import { doubtQuestionPage } from './pages/doubt.ts';
 import { address, type Content, type Notice, type View } from './pages/layout.ts';
@@ -145,9 +145,15 @@ function refused(text: string, to: string): Done {
  * The page of a report, as `handbill report --format html` writes it. Others are answered while it goes through the
  * list.
  */
-export async function* reportOf(site: Site, { ledger }: OpenLedger, run: RunRecord): AsyncGenerator<string> {
-  const summary = await openSummary(ledger, run, contextOf(site), site.reading.project);
-  yield* runPage(ledger, run, { nowMs: site.context.now(), turn: createTurns() }, summary);
+export async function* reportOf(site: Site, run: RunRecord): AsyncGenerator<string> {
+  // A ledger of its own, because it holds one moment: other pages show what is new meanwhile.
+  const ledger = ledgerHere(site.reading, site.context);
+  try {
+    const summary = await openSummary(ledger, run, contextOf(site), site.reading.project);
+    yield* runPage(ledger, run, { nowMs: site.context.now(), turn: createTurns() }, summary);
+  } finally {
+    ledger.close();
+  }
 }
 
 /**

@@ -1,28 +1,37 @@
-import { isRunHeld } from '../ledger/lock.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Channel, Outcome, OutcomeState, StepCount } from '../model.ts';
 import { countCauses } from '../report/causes.ts';
 import { countDelivery } from '../report/deliveries.ts';
 import type { VariantCount } from '../report/variants.ts';
-import { openDeliveries } from '../send/deliveries.ts';
+import { cameBack, openDeliveries } from '../send/deliveries.ts';
 import { createTurns } from '../util/long-work.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
 import type { RunDetail } from './pages/run-detail.ts';
 import { createTimeCounts } from './time-counts.ts';
 
-/** A value that takes a pass over a list, as it was when it was last looked at. */
-interface Look<T> {
+/** Figures that take a pass over a list, as they were when it was last looked at. */
+interface Look {
   /** Null: not known yet. */
-  readonly value: T | null;
+  readonly value: RunFigures | null;
   /** Something may have happened since: asked again, it is looked at anew. */
   readonly isOld: boolean;
+}
+
+/** A run as it was at one moment: all figures that a page shows of it. */
+export interface RunFigures {
+  readonly run: RunRecord;
+  /** Whether a process worked on it. */
+  readonly isHeld: boolean;
+  readonly counts: RunCounts;
+  /** Null while the first scan of all recipients goes on. */
+  readonly detail: RunDetail | null;
 }
 
 /** What is known of runs, kept for as long as it is true: pages and listeners share each pass over a list. */
 export interface Looks {
   /** Waits at most `patienceMs` for a pass that is needed. */
-  counts(run: RunRecord, patienceMs: number): Promise<Look<RunCounts>>;
-  detail(run: RunRecord, patienceMs: number): Promise<Look<RunDetail>>;
+  of(run: RunRecord, patienceMs: number): Promise<Look>;
   /** Whether a process works on the run, checked at most once a second. */
   isHeld(run: RunRecord): boolean;
 }
@@ -35,15 +44,20 @@ const HELD_MS = 1_000;
 /** What was looked at longest ago is forgotten. */
 const MOST_RUNS = 2_000;
 
-interface Kept<T> {
-  value: T | null;
+interface Kept {
+  value: RunFigures | null;
   mark: string;
   /** Not looked at anew before this moment. */
   restUntilMs: number;
   pass: Promise<void> | null;
 }
 
-export function createLooks(keeper: LedgerKeeper, now: () => number): Looks {
+/** @param campaignOf the campaign of a run as it was sent, where that is known: who can get a fallback */
+export function createLooks(
+  keeper: LedgerKeeper,
+  now: () => number,
+  campaignOf: (run: RunRecord) => Promise<Parameters<typeof cameBack>[3]>,
+): Looks {
   const held = new Map<string, { readonly is: boolean; readonly untilMs: number }>();
   let queue: Promise<void> = Promise.resolve();
 
@@ -51,69 +65,72 @@ export function createLooks(keeper: LedgerKeeper, now: () => number): Looks {
     if (run.state !== 'running') return false;
     const known = held.get(run.id);
     if (known !== undefined && performance.now() < known.untilMs) return known.is;
-    const is = isRunHeld(keeper.path, run);
+    const is = keeper.current()?.ledger.isHeld(run) === true;
     held.set(run.id, { is, untilMs: performance.now() + HELD_MS });
     return is;
   };
 
-  /** One pass after the other: two at once would only share what there is of the machine. */
-  const keep = <T>(
-    markOf: (open: OpenLedger, run: RunRecord) => string,
-    pass: (open: OpenLedger, run: RunRecord) => Promise<T>,
-  ) => {
-    const known = new Map<string, Kept<T>>();
-    const refresh = (run: RunRecord, kept: Kept<T>, mark: string): Promise<void> => {
-      const work = async (): Promise<void> => {
-        const beganMs = performance.now();
-        try {
-          const open = keeper.current();
-          if (open !== null) kept.value = await pass(open, run);
-          kept.mark = mark;
-        } catch (error) {
-          keeper.failed(error);
-        }
-        const tookMs = performance.now() - beganMs;
-        kept.restUntilMs = beganMs + tookMs * (SHARE_OF_TIME + 1);
-        kept.pass = null;
-      };
-      queue = queue.then(work);
-      return queue;
-    };
-    return async (run: RunRecord, patienceMs: number): Promise<Look<T>> => {
-      const open = keeper.current();
-      if (open === null) return { value: null, isOld: false };
-      const key = `${open.file} ${run.number}`;
-      const kept = known.get(key) ?? { value: null, mark: '', restUntilMs: 0, pass: null };
-      known.delete(key);
-      known.set(key, kept);
-      const oldest = known.keys().next().value;
-      if (known.size > MOST_RUNS && oldest !== undefined) known.delete(oldest);
-      const mark = markOf(open, run);
-      if (kept.mark === mark) return { value: kept.value, isOld: false };
-      if (kept.pass === null && performance.now() >= kept.restUntilMs) kept.pass = refresh(run, kept, mark);
-      if (kept.pass !== null && patienceMs > 0) await Promise.race([kept.pass, wait(patienceMs)]);
-      return { value: kept.value, isOld: kept.mark !== mark };
-    };
+  const pass = async ({ scan }: OpenLedger, found: RunRecord, kept: Kept): Promise<void> => {
+    const campaign = await campaignOf(found);
+    using _ = scan.ledger.hold();
+    const run = scan.ledger.findRun(found) ?? found;
+    const held = isHeld(run);
+    const counts = await countRun(scan, run, held, now());
+    const figures = { run, isHeld: held, counts, detail: null };
+    kept.value ??= figures;
+    kept.value = { ...figures, detail: await detailOf(scan.ledger, run, campaign) };
   };
 
-  const countsMark = (open: OpenLedger, run: RunRecord): string => {
-    const { list, state, starts, finishedAtMs, purgedAtMs } = run;
+  /** One pass after the other: two at once would only share what there is of the machine. */
+  const refresh = (run: RunRecord, kept: Kept, mark: string): Promise<void> => {
+    const work = async (): Promise<void> => {
+      const beganMs = performance.now();
+      try {
+        const open = keeper.current();
+        if (open !== null) await pass(open, run, kept);
+        kept.mark = mark;
+      } catch (error) {
+        keeper.failed(error);
+      }
+      const tookMs = performance.now() - beganMs;
+      kept.restUntilMs = beganMs + tookMs * (SHARE_OF_TIME + 1);
+      kept.pass = null;
+    };
+    queue = queue.then(work);
+    return queue;
+  };
+
+  const markOf = (open: OpenLedger, run: RunRecord): string => {
     const isGoing = isHeld(run);
     const resolved = open.query('SELECT count(*) FROM resolutions WHERE run = ?').get(run.number)?.[0];
-    const facts = [list, state, starts, finishedAtMs, purgedAtMs, resolved, isGoing];
-    // During a send, every write may be about this run; the rate of the last minute changes by itself.
-    return [...facts, ...(isGoing ? [keeper.mark(), Math.floor(now() / 2_000)] : [])].join(' ');
-  };
-  const detailMark = (open: OpenLedger, run: RunRecord): string => {
     const [report, reply] = open.query(NEWEST_EVENTS).get() ?? [];
-    // A reply can be read anew at any time.
-    return [countsMark(open, run), report, reply, reply === null ? '' : keeper.mark()].join(' ');
+    const facts = [JSON.stringify(run), resolved, isGoing, report, reply];
+    // During a send, every write may be about this run, and a reply can be read anew at any time.
+    if (isGoing || reply !== null) facts.push(keeper.mark());
+    // The rate of the last minute changes by itself.
+    if (isGoing) facts.push(Math.floor(now() / 2_000));
+    return facts.join(' ');
   };
-  return {
-    isHeld,
-    counts: keep(countsMark, (open, run) => countRun(open, run, isHeld(run), now())),
-    detail: keep(detailMark, (open, run) => detailOf(open, run)),
+
+  const known = new Map<string, Kept>();
+  const of = async (run: RunRecord, patienceMs: number): Promise<Look> => {
+    const open = keeper.current();
+    if (open === null) return { value: null, isOld: false };
+    const key = `${open.file} ${run.number}`;
+    const kept = known.get(key) ?? { value: null, mark: '', restUntilMs: 0, pass: null };
+    known.delete(key);
+    known.set(key, kept);
+    const oldest = known.keys().next().value;
+    if (known.size > MOST_RUNS && oldest !== undefined) known.delete(oldest);
+    const mark = markOf(open, run);
+    if (kept.mark === mark) return { value: kept.value, isOld: false };
+    // The last figures of a start are not waited for.
+    const hasEnded = kept.value?.isHeld === true && !isHeld(run);
+    if (kept.pass === null && (hasEnded || performance.now() >= kept.restUntilMs)) kept.pass = refresh(run, kept, mark);
+    if (kept.pass !== null && patienceMs > 0) await Promise.race([kept.pass, wait(patienceMs)]);
+    return { value: kept.value, isOld: kept.mark !== mark };
   };
+  return { isHeld, of };
 }
 
 const NEWEST_EVENTS = 'SELECT (SELECT max(number) FROM delivery_reports), (SELECT max(number) FROM replies)';
@@ -225,7 +242,7 @@ const LATER_STEPS = `SELECT step, channel, state, reason, count(*), count(*) FIL
  * Scans all recipients of a run: when they came to an outcome, reports and replies, by variant. Other requests are
  * answered in between.
  */
-async function detailOf({ ledger }: OpenLedger, run: RunRecord): Promise<RunDetail> {
+async function detailOf(ledger: Ledger, run: RunRecord, campaign: Parameters<typeof cameBack>[3]): Promise<RunDetail> {
   const turn = createTurns();
   const deliveries = openDeliveries(ledger, run);
   const counts = countDelivery();
@@ -254,7 +271,8 @@ async function detailOf({ ledger }: OpenLedger, run: RunRecord): Promise<RunDeta
   return {
     times: times.slots(),
     causes: causes.all(),
-    deliveries: counts.all(),
+    cameBack: cameBack(ledger, run, counts.all(), campaign),
+    changed: ledger.changed(run),
     variants: variants.all(),
     parts,
     cost: rounded(cost),

@@ -3,14 +3,20 @@ import { EXIT, HandbillError } from '../errors.ts';
 import { type Connection, lazily, type Query } from '../ledger/connection.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import { openExistingLedger, openRows } from '../ledger/open.ts';
+import { openToRead } from '../ledger/open.ts';
+import { ledgerOver } from '../ledger/stores.ts';
 import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 
-/** A ledger from which pages are made: opened for reading, even if actions are allowed. */
-export interface OpenLedger {
+interface Reader {
   readonly ledger: Ledger;
   /** A query of a page, prepared once. Pages ask for rows by their place, which no command does. */
   readonly query: (sql: string) => Query;
+}
+
+/** A ledger from which pages are made: opened for reading, even if actions are allowed. */
+export interface OpenLedger extends Reader {
+  /** The same through another connection, for a scan that holds one moment while pages show what is new. */
+  readonly scan: Reader;
   /** Changes whenever another process has written. */
   readonly version: () => number;
   /** Another text for another file at the same path. */
@@ -46,12 +52,12 @@ const BUSY_TIMEOUT_MS = 250;
 const PAUSE_MS = 1_000;
 
 export function keepLedger(path: string, now: () => number): LedgerKeeper {
-  let open: (OpenLedger & { readonly rows: Connection }) | null = null;
+  let open: OpenLedger | null = null;
   let failure: { readonly error: unknown; readonly untilMs: number } | null = null;
   let isOver = false;
 
   const letGo = (): void => {
-    open?.rows.close();
+    open?.scan.ledger.close();
     open?.ledger.close();
     open = null;
   };
@@ -101,16 +107,27 @@ export function keepLedger(path: string, now: () => number): LedgerKeeper {
   };
 }
 
-function openBoth(path: string, file: string, nowMs: number): (OpenLedger & { readonly rows: Connection }) | null {
-  const ledger = openExistingLedger(path, { nowMs, busyTimeoutMs: BUSY_TIMEOUT_MS });
-  if (ledger === null) return null;
+function openBoth(path: string, file: string, nowMs: number): OpenLedger | null {
+  const open = () => openToRead(path, { nowMs, busyTimeoutMs: BUSY_TIMEOUT_MS }, readerOver);
+  const pages = open();
+  if (pages === null) return null;
   try {
-    const rows = openRows(path, BUSY_TIMEOUT_MS);
-    return { ledger, rows, version: () => rows.version(), query: lazily((sql) => rows.query(sql)), file };
+    const scan = open();
+    if (scan !== null) return { ...pages, scan, file };
   } catch (error) {
-    ledger.close();
+    pages.ledger.close();
     throw error;
   }
+  pages.ledger.close();
+  return null;
+}
+
+function readerOver(connection: Connection) {
+  return {
+    ledger: ledgerOver(connection),
+    version: () => connection.version(),
+    query: lazily((sql) => connection.query(sql)),
+  };
 }
 
 /**

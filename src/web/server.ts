@@ -260,8 +260,8 @@ async function report(needs: AppNeeds, c: Req): Promise<Response> {
   try {
     const open = needs.site.keeper.current();
     const run = open === null ? null : runOf(open, id);
-    if (open === null || run === null) return show(needs, c, noRun(id).content);
-    return await streamed(needs, c, reportOf(needs.site, open, run));
+    if (run === null) return show(needs, c, noRun(id).content);
+    return await streamed(needs, c, reportOf(needs.site, run));
   } catch (error) {
     return trouble(needs, c, error);
   }

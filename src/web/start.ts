@@ -1,6 +1,7 @@
 import { problem, refuse } from '../errors.ts';
 import type { ProjectOptions, ResolvedOptions } from '../operations/options.ts';
 import { countryOf, projectHere } from '../operations/project.ts';
+import { sentCampaign } from '../operations/report.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
@@ -72,7 +73,7 @@ export async function startServing(
     reading,
     ...(given === '' ? {} : { ledger: given }),
     keeper,
-    looks: createLooks(keeper, now),
+    looks: createLooks(keeper, now, async (run) => (await sentCampaign(run, reading.project, { cwd, env })).campaign),
     lists: new Map(),
     sent: new Map(),
     campaigns: options.campaigns ?? [],

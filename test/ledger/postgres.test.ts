@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, test } from 'vitest';
 import type { SharedTurns } from '../../src/ledger/connection.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openExistingLedger, openLedger, openRows } from '../../src/ledger/open.ts';
+import { openExistingLedger, openLedger, openToRead } from '../../src/ledger/open.ts';
 import { openBridge } from '../../src/ledger/postgres/bridge.ts';
 import { PostgresConnection } from '../../src/ledger/postgres/postgres-connection.ts';
 import { ask, freshDatabase, postgres } from '../helpers/postgres.ts';
@@ -39,7 +39,8 @@ test.each([
 test('the server compiles no plan: each would take longer than the commit', async () => {
   const address = await freshDatabase();
   openAt(address);
-  const connection = openRows(address, 250);
+  const connection = openToRead(address, { nowMs: NOON }, (one) => one);
+  if (connection === null) throw new Error('no ledger');
   onTestFinished(() => connection.close());
   expect(connection.query("SELECT current_setting('jit')").get()).toEqual(['off']);
 });

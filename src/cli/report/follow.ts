@@ -90,6 +90,7 @@ function lookAt(
   reportOf: (deliveries: ReturnType<ReturnType<typeof countDelivery>['all']>) => Report,
   each: (outcome: Outcome, run: RunRecord) => void,
 ): Look {
+  using _ = ledger.hold();
   const current = ledger.findRun(run) ?? run;
   const counts = countDelivery();
   let open = 0;

@@ -129,6 +129,7 @@ function passOf(
   { plain, reportOf }: Pick<Summary, 'plain' | 'reportOf'>,
 ): Pass {
   if (SUMMARIES.has(format)) {
+    using _ = ledger.hold();
     return { rows: [], report: reportOf(countDeliveries(ledger, run)) };
   }
   if (format !== 'junit') return { rows: rowsOf(ledger, run, filter), report: plain() };

@@ -60,10 +60,11 @@ export function openShared(
 }
 
 /** Opens a shared ledger for reading, or null if there is none. It changes nothing. */
-export function openExistingShared(
+export function openExistingShared<T>(
   address: string,
   { busyTimeoutMs = BUSY_TIMEOUT_MS }: Pick<LedgerOptions, 'busyTimeoutMs'>,
-): Ledger | null {
+  over: (connection: Connection) => T,
+): T | null {
   return opened(address, busyTimeoutMs, (asker) => {
     if (!asker.server.exists) {
       asker.bridge.close();
@@ -71,15 +72,7 @@ export function openExistingShared(
     }
     held(asker);
     ask(asker, 'SET default_transaction_read_only = on');
-    return ledgerOver(connectionOf(asker));
-  });
-}
-
-/** Another connection to a ledger that is open, which cannot write. */
-export function openSharedRows(address: string, busyTimeoutMs: number): Connection {
-  return opened(address, busyTimeoutMs, (asker) => {
-    ask(asker, 'SET default_transaction_read_only = on');
-    return connectionOf(asker);
+    return over(connectionOf(asker));
   });
 }
 

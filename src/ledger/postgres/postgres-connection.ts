@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { problem } from '../../errors.ts';
-import type { Connection, ConnectionPurge, ManyRows, Param, Query, SharedTurns, Statement } from '../connection.ts';
+import {
+  type Connection,
+  type ConnectionPurge,
+  holder,
+  type ManyRows,
+  type Param,
+  type Query,
+  type SharedTurns,
+  type Statement,
+} from '../connection.ts';
 import { LedgerError, type LedgerErrorKind } from '../ledger-error.ts';
 import { ownChannel } from '../lists.ts';
 import type { RunLock } from '../lock.ts';
@@ -39,6 +48,12 @@ export class PostgresConnection implements Connection {
   readonly history: number | null;
   readonly purge: ConnectionPurge;
   readonly many: ManyRows;
+  readonly hold = holder(
+    () => this.exec('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+    () => {
+      if (!this.#closed && this.#failure === null) this.exec('COMMIT');
+    },
+  );
   readonly #bridge: Bridge;
   readonly #busyTimeoutMs: number;
   readonly #names = new Map<string, string>();

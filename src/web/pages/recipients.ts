@@ -90,18 +90,18 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
           stoppedAt: null,
         };
   // Needed only for the form and a figure, so the wait for them is short.
-  const counts = await site.looks.counts(run, Math.min(asked.patienceMs, 300));
-  const detail = await site.looks.detail(run, 0);
+  const { value, isOld } = await site.looks.of(run, Math.min(asked.patienceMs, 300));
+  const { counts = null, detail = null } = value ?? {};
   const content = recipientsPage(asked.view, {
     run: run.id,
     campaign: run.name,
     query,
-    outcomes: outcomesOf(run, filter, counts.value),
-    reasons: reasonsOf(counts.value),
-    variants: [...new Set(detail.value?.variants.flatMap(({ variant }) => variant ?? []))].sort(),
-    causes: detail.value?.causes.flatMap(({ cause }) => cause ?? []) ?? [],
+    outcomes: outcomesOf(run, filter, counts),
+    reasons: reasonsOf(counts),
+    variants: [...new Set(detail?.variants.flatMap(({ variant }) => variant ?? []))].sort(),
+    causes: detail?.causes.flatMap(({ cause }) => cause ?? []) ?? [],
     rows: page.rows,
-    total: sorted?.total ?? totalOf(run, filter, counts.value),
+    total: sorted?.total ?? totalOf(run, filter, counts),
     sort,
     isFirst: sort === null ? 'after' in cursor && cursor.after < 0 : sort.page === 0,
     hasBefore: page.hasBefore,
@@ -109,7 +109,7 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
     stoppedAt: page.stoppedAt,
     recipients: run.rows,
   });
-  return { content, isOld: counts.isOld };
+  return { content, isOld };
 }
 
 function queryOf(query: URLSearchParams): RecipientQuery {

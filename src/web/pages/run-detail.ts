@@ -1,6 +1,7 @@
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { Report } from '../../model.ts';
 import type { CauseCount } from '../../report/causes.ts';
-import type { DeliveryCount } from '../../report/deliveries.ts';
+import type { CameBack } from '../../report/tally.ts';
 import type { VariantCount } from '../../report/variants.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { round, type Tone } from '../charts/chart.ts';
@@ -15,7 +16,8 @@ export interface RunDetail {
   readonly times: readonly Slot<'accepted' | 'others'>[];
   /** Why messages failed, the most frequent cause first. */
   readonly causes: readonly CauseCount[];
-  readonly deliveries: readonly DeliveryCount[];
+  readonly cameBack: CameBack;
+  readonly changed: ReturnType<Ledger['changed']>;
   /** Recipients that were given a variant, by outcome. */
   readonly variants: readonly VariantCount[];
   readonly parts: number;

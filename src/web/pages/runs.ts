@@ -1,4 +1,3 @@
-import type { RunRecord } from '../../ledger/records.ts';
 import type { Report, RunState, StepCount, Totals } from '../../model.ts';
 import { newestFirst, PLAN_FILE, sentCampaign, takesPlans } from '../../operations/report.ts';
 import { readPriceList } from '../../plan/prices.ts';
@@ -19,10 +18,10 @@ import {
   unmatchedLines,
   WORST_FIRST,
 } from '../../report/words.ts';
-import { cameBack } from '../../send/deliveries.ts';
 import { stateOf, summarise } from '../../send/summary.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { funnelFigures, funnelOf } from '../charts/funnel.ts';
+import type { RunFigures } from '../counts.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, type MakePage, noRun, runOf, type Site, wholeOf } from '../site.ts';
 import {
@@ -53,16 +52,14 @@ export const makeRuns: MakePage = async (site, { ledger }, { view, query, patien
   const lines: RunLine[] = [];
   let isOld = false;
   for (const run of all.slice(from, from + RUNS_ON_A_PAGE)) {
-    const counts = await site.looks.counts(run, Math.max(0, until - performance.now()));
-    // Deliveries need a pass of their own: shown when they are known.
-    const detail = await site.looks.detail(run, Math.max(0, until - performance.now()));
-    isOld ||= counts.isOld || detail.isOld;
-    const totals = counts.value === null ? null : totalsOf(own(counts.value.steps));
+    const look = await site.looks.of(run, Math.max(0, until - performance.now()));
+    isOld ||= look.isOld;
+    const { counts = null, detail = null, ...known } = look.value ?? {};
     lines.push({
-      ...lineOf(site, run),
-      totals,
-      deliveries: detail.value === null ? null : deliveriesOf(detail.value.deliveries),
-      times: detail.value?.times ?? null,
+      ...lineOf({ run, isHeld: site.looks.isHeld(run), ...known }),
+      totals: counts === null ? null : totalsOf(own(counts.steps)),
+      deliveries: detail === null ? null : deliveriesOf(detail.cameBack.deliveries),
+      times: detail?.times ?? null,
     });
   }
   const at = (place: number) => address([], place <= 0 ? {} : { from: place });
@@ -75,7 +72,7 @@ export const makeRuns: MakePage = async (site, { ledger }, { view, query, patien
   return { content: runsPage(view, data), isOld };
 };
 
-function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'deliveries' | 'times'> {
+function lineOf({ run, isHeld }: Pick<RunFigures, 'run' | 'isHeld'>): Omit<RunLine, 'totals' | 'deliveries' | 'times'> {
   const {
     id,
     name: campaign,
@@ -87,8 +84,7 @@ function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'deliverie
     lastStartAtMs,
     finishedAtMs,
   } = run;
-  const held = { isHeld: () => site.looks.isHeld(run) };
-  const state = stateOf(held, run);
+  const state = stateOf({ isHeld: () => isHeld }, run);
   // Continued since it ended: it has not ended.
   const hasEnded = finishedAtMs !== null && state !== 'running' && finishedAtMs >= (lastStartAtMs ?? 0);
   return {
@@ -111,43 +107,42 @@ function own(steps: readonly StepCount[]): readonly StepCount[] {
 
 /** `/runs/ID`: one run. */
 export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: string): Promise<Made> {
-  const run = runOf(open, id);
-  if (run === null) return noRun(id);
+  const found = runOf(open, id);
+  if (found === null) return noRun(id);
   const { project } = site.reading;
-  const until = performance.now() + asked.patienceMs;
-  const counts = await site.looks.counts(run, asked.patienceMs);
-  const detail = await site.looks.detail(run, Math.max(0, until - performance.now()));
+  const { value, isOld } = await site.looks.of(found, asked.patienceMs);
+  const { run, isHeld, counts, detail } = value ?? { run: found, isHeld: site.looks.isHeld(found), ...NOT_COUNTED };
   const { file, campaign } = await sentCampaign(run, project, site.context);
-  const steps = counts.value?.steps ?? [];
-  const back = detail.value === null ? null : cameBack(open.ledger, run, detail.value.deliveries, campaign);
   const summary = summarise(
     {
       path: site.keeper.path,
-      isHeld: () => site.looks.isHeld(run),
-      steps: () => [...steps],
-      changed: (of) => open.ledger.changed(of),
+      isHeld: () => isHeld,
+      steps: () => [...(counts?.steps ?? [])],
+      changed: () => detail?.changed ?? [],
       pauseOf: (of) => open.ledger.pauseOf(of),
     },
     run,
     null,
     campaign,
-    back,
+    detail?.cameBack ?? null,
   );
-  const report = withDetail(summary, detail.value, campaign);
-  const lastMinute = counts.value?.lastMinute ?? 0;
+  const report = withDetail(summary, detail, campaign);
+  const lastMinute = counts?.lastMinute ?? 0;
   const sinceStartMs = Math.max(1_000, asked.view.nowMs - (run.lastStartAtMs ?? asked.view.nowMs));
   const perSecond = report.state === 'running' ? (lastMinute * 1_000) / Math.min(60_000, sinceStartMs) : null;
   const content = runPage(asked.view, {
     report,
     perSecond,
-    detail: detail.value,
+    detail,
     campaignFile: file ?? run.name,
     planPath: takesPlans(run, project) ? PLAN_FILE : null,
     currency: (await readPriceList(project)).prices?.currency ?? null,
   });
   // The time left of a run in progress changes with the clock only.
-  return { content, isOld: counts.isOld || detail.isOld };
+  return { content, isOld };
 }
+
+const NOT_COUNTED = { counts: null, detail: null } as const;
 
 /** With the figures that need the scan of all recipients. */
 function withDetail(
@@ -157,7 +152,9 @@ function withDetail(
 ): Report {
   const { parts, cost } = detail ?? { parts: 0, cost: null };
   const compared =
-    detail === null ? {} : comparedVariants(detail.variants, campaign, detail.deliveries, report.winner ?? null);
+    detail === null
+      ? {}
+      : comparedVariants(detail.variants, campaign, detail.cameBack.deliveries, report.winner ?? null);
   return { ...report, ...compared, sms: { ...report.sms, parts, cost } };
 }
 

@@ -31,11 +31,15 @@ interface PageSummary {
 
 /** The page of a run, in pieces: one pass over its list. Recipients who are not chosen are counted, but not listed. */
 export async function* runPage(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
-  run: RunRecord,
+  ledger: Pick<Ledger, 'earlier' | 'events' | 'findRun' | 'hold' | 'outcomes' | 'versionsBefore'>,
+  found: RunRecord,
   options: PageOptions,
   { plain, reportOf, options: shown }: PageSummary,
 ): AsyncGenerator<string> {
+  // Held until the list was counted: a reader of the page may take long.
+  using moment = new DisposableStack();
+  moment.use(ledger.hold());
+  const run = ledger.findRun(found) ?? found;
   const { rows: all, counts } = countedRows(ledger, run);
   const timesOf = returnTimes(ledger, run);
   const { nowMs, turn, meter } = options;
@@ -43,7 +47,11 @@ export async function* runPage(
   yield* reportPage(plain(), turn === undefined ? rows : inTurns(rows, turn), {
     ...shown,
     nowMs,
-    completed: () => reportOf(counts()),
+    completed() {
+      const report = reportOf(counts());
+      moment.dispose();
+      return report;
+    },
     isListed: (outcome) => isChosen(outcome, options),
     latency: readLatency(run.figures?.['latency']),
     replies: await countReplies(ledger, run, turn),
