@@ -165,6 +165,6 @@ async function handbill(
 
 /** Diagnostics as they are printed: a head, and lines that are indented below it. */
 function blocksOf(text: string): readonly { readonly code: Code; readonly text: string }[] {
-  const found = text.matchAll(/^(?:error|warning)\[([a-z0-9-]+)\]: .*\n(?: +.*\n)*/gm);
+  const found = text.matchAll(/^(?:error|warning|note)\[([a-z0-9-]+)\]: .*\n(?: +.*\n)*/gm);
   return [...found].map(([all, code]) => ({ code: code as Code, text: all }));
 }

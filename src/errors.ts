@@ -239,7 +239,8 @@ export interface SourceText {
 /** One thing that is wrong with what the user wrote, or worth knowing about it. */
 export interface Diagnostic {
   readonly code: Code;
-  readonly severity: 'error' | 'warning';
+  /** A note says what is worth knowing although nothing is wrong. */
+  readonly severity: 'error' | 'warning' | 'note';
   /** What is wrong, in one sentence without its place. */
   readonly message: string;
   readonly at?: Position;

@@ -47,11 +47,12 @@ function adviceForKey(
   if (key === '<<') return { hint: 'Merge keys are not part of YAML 1.2. Repeat what you need.' };
   const called = calledHere(error);
   if (called !== null) return { hint: `It is called "${called}" here${HOW_TO_WRITE.get(called) ?? ''}.` };
-  const here = plausible(PLACES[context.kind].get(key), parent);
+  const value = (error.data as Readonly<Record<string, unknown>> | undefined)?.[key];
+  const here = plausible(PLACES[context.kind].get(key), parent, value);
   if (here !== null) return { hint: here === '' ? 'It belongs at the top level.' : `It belongs under "${here}".` };
   const known = knownKeys(error);
   const meant = key.length > MAX_SHOWN ? {} : didYouMean(key, known);
-  const there = context.kind === 'campaign' ? plausible(PLACES.project.get(key), parent) : null;
+  const there = context.kind === 'campaign' ? plausible(PLACES.project.get(key), parent, value) : null;
   if (there !== null) {
     const elsewhere = `It belongs in handbill.yaml${there === '' ? '' : `, under "${there}"`}.`;
     return { hint: meant.hint === undefined ? elsewhere : `${meant.hint} As for "${key}": ${elsewhere}` };
@@ -339,18 +340,35 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /**
  * The place of a key that was written elsewhere, or null. A person who writes `rate` at the top meant `send.rate`; one who writes
- * `schedule.sender` did not mean a pointer deep inside the settings of webhooks. So a place is only named where it is near
- * the top, or in the same section.
+ * `schedule.sender` did not mean a pointer deep inside the settings of webhooks. So a place is only named where a value
+ * of this type can be, and in the same section, above, or near the top for a key that was written near the top.
  *
  * @param parent where the key was written
  */
-function plausible(places: readonly Place[] | undefined, [section]: readonly string[]): string | null {
-  const found = places?.find((place) => place.filter((key) => key !== 'defaults').length <= 2 || place[0] === section);
-  return found === undefined ? null : found.join('.');
+function plausible(places: readonly Place[] | undefined, parent: readonly string[], value: unknown): string | null {
+  const depth = (path: readonly string[]): number => path.filter((key) => key !== 'defaults').length;
+  const found = places?.find(
+    ({ path, types }) =>
+      (path.length === 0 || path[0] === parent[0] || (depth(parent) <= 1 && depth(path) <= 2)) &&
+      (types.length === 0 || typesOf(value).some((type) => types.includes(type))),
+  );
+  return found === undefined ? null : found.path.join('.');
 }
 
-/** The mapping that a key is in, from the top. */
-type Place = readonly string[];
+/** As a schema names the types of a value. */
+function typesOf(value: unknown): readonly string[] {
+  if (value === null) return ['null'];
+  if (Array.isArray(value)) return ['array'];
+  return Number.isInteger(value) ? ['integer', 'number'] : [typeof value];
+}
+
+/** Where a key can be. */
+interface Place {
+  /** The mapping that it is in, from the top. */
+  readonly path: readonly string[];
+  /** Of its values; empty: any. */
+  readonly types: readonly string[];
+}
 
 function placesOf(kind: FileKind): ReadonlyMap<string, readonly Place[]> {
   const places = new Map<string, Place[]>();
@@ -358,7 +376,10 @@ function placesOf(kind: FileKind): ReadonlyMap<string, readonly Place[]> {
     const found = resolveSchema(schema, at);
     const { properties = {}, additionalProperties } = found.schema;
     // Keys higher up come first; the sandbox has the keys of any environment.
-    for (const key of Object.keys(properties)) places.set(key, [...(places.get(key) ?? []), path]);
+    for (const [key, inner] of Object.entries(properties)) {
+      const types = [resolveSchema(inner, found.kind).schema.type ?? []].flat();
+      places.set(key, [...(places.get(key) ?? []), { path, types }]);
+    }
     // A key of campaigns belongs into the defaults, whatever else has a key of that name.
     const { defaults, ...others } = properties;
     for (const [key, inner] of Object.entries(defaults === undefined ? others : { defaults, ...others })) {

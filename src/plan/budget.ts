@@ -188,11 +188,15 @@ function unpricedBudget({ environment }: BudgetState, { file }: Campaign): Diagn
   return problem('no-price', message, { at: { file }, hint });
 }
 
-/** What is left, for people who look at a plan or send it; empty without a budget. */
+/** What is left, for people who look at a plan or send it: a warning where it is little; empty without a budget. */
 export function budgetNotice(state: BudgetState | null): readonly Diagnostic[] {
   if (state === null || state.currency === null || state.spentMicros === null) return [];
-  return [warning('budget', `${budgetText(state)} What is left: ${money(leftOf(state), state)}.`)];
+  const severity = leftOf(state) * LITTLE < state.maxMicros ? 'warning' : 'note';
+  return [{ ...warning('budget', `${budgetText(state)} What is left: ${money(leftOf(state), state)}.`), severity }];
 }
+
+/** Less than a tenth of the budget. */
+const LITTLE = 10;
 
 /** `production: 120.00 of 500.00 EUR spent in 2026-11, until 2026-12-01 00:00 (Europe/London).` */
 export function budgetText(state: BudgetState): string {

@@ -133,7 +133,9 @@ function ledgerKeyProblem(reading: HasherReading, ledger: HashReader): Diagnosti
     const said = `The suppression list of the ledger holds hashes (key ${keyId}). ${message}`;
     return problem(code, said, { at: { file: ledger.path }, hint: `${hint} ${LOST_KEY}`.trim() });
   }
-  return keyId === reading.hasher.keyId ? null : otherKeyProblem(keyId, reading.hasher, { file: ledger.path });
+  if (keyId === reading.hasher.keyId) return null;
+  const other = otherKeyProblem(keyId, reading.hasher, { file: ledger.path });
+  return { ...other, hint: `${other.hint} ${LOST_KEY}` };
 }
 
 /** How many hashes the ledger holds, under which key, and whether the project has that key. */

@@ -114,8 +114,10 @@ function noteDiagnostic(note: Telemetry['note'], diagnostic: Diagnostic, about: 
     column: at?.column ?? null,
     hint: hint ?? null,
   };
-  note(severity === 'error' ? 'error' : 'warn', 'diagnostic', message, fields, about);
+  note(LEVELS[severity], 'diagnostic', message, fields, about);
 }
+
+const LEVELS = { error: 'error', warning: 'warn', note: 'info' } as const;
 
 function reasonOf(error: unknown): string {
   if (error instanceof HandbillError) return error.message;

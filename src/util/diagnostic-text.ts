@@ -25,7 +25,8 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: D
   const shown = diagnostics.filter(({ code }, at) => at < limit || code === SUMMARY_CODE);
   const blocks = shown.map((diagnostic) => formatDiagnostic(diagnostic, options));
   const explained = options.explain === true ? `${explanation(shown)}\n` : '';
-  return `${blocks.join('\n')}\n${counts(diagnostics, shown, options.total)}\n${explained}`;
+  const counted = counts(diagnostics, shown, options.total);
+  return `${blocks.join('\n')}${counted === '' ? '' : `\n${counted}\n`}${explained}`;
 }
 
 /** `More: handbill help unknown-key, handbill help missing-variable`, of the first codes. */
@@ -39,7 +40,7 @@ const EXPLAINED = 3;
 
 /** One diagnostic, without a final blank line. */
 function formatDiagnostic(diagnostic: Diagnostic, { colour, below }: DiagnosticTextOptions): string {
-  const paint = painter(colour, diagnostic.severity === 'error' ? RED : YELLOW);
+  const paint = painter(colour, COLOURS[diagnostic.severity]);
   const { code, severity, message, at, hint, source } = diagnostic;
   const lines = [`${paint.strong(`${severity}[${code}]`)}: ${paint.bold(indented(message))}`];
   if (at !== undefined) lines.push(`  ${paint.dim(place(at))}`);
@@ -67,7 +68,7 @@ function counts(given: readonly Diagnostic[], shown: readonly Diagnostic[], tota
   const isOne = ({ code }: Diagnostic): boolean => code !== SUMMARY_CODE;
   const all = given.filter(isOne);
   const errors = all.filter((d) => d.severity === 'error').length;
-  const warnings = all.length - errors;
+  const warnings = all.filter((d) => d.severity === 'warning').length;
   // What was cut off before it came here were errors: warnings never stop a run.
   const hidden = Math.max(0, (total ?? 0) - all.length);
   const parts: string[] = [];
@@ -193,7 +194,7 @@ function painter(colour: boolean, severity: string): Painter {
 }
 
 const RED = '31';
-const YELLOW = '33';
+const COLOURS: Readonly<Record<Diagnostic['severity'], string>> = { error: RED, warning: '33', note: '36' };
 
 /** A diagnostic as machine formats have it: flat, with every field. */
 export function diagnosticRecord({ code, severity, message, at, hint }: Diagnostic): object {

@@ -32,6 +32,12 @@ describe('a campaign with one mistake has one error', () => {
     // Not where a key of that name is deep inside something else.
     ['schedule: { cron: "0 9 * * *", sender: "09:00" }', 'unknown-key 6:32', /of "schedule"/, /^Known keys: at, cron/],
     ['rate: 50/s', 'unknown-key 6:1', /"rate"/, /belongs under "send"/],
+    // Only where such a value can be.
+    ['send: { at: 2026-12-01T09:00 }', 'unknown-key 6:9', /of "send"/, /^It belongs under "schedule"\.$/],
+    ['send: { at: { hour: 9 } }', 'unknown-key 6:9', /of "send"/, /^Known keys: concurrency/],
+    ['rate: { max: 5 }', 'unknown-key 6:1', /"rate"/, /^(?!It belongs)/],
+    ['send: { cron: [1, 2] }', 'unknown-key 6:9', /of "send"/, /^Known keys: concurrency/],
+    ['send: { window: { rate: 50/s } }', 'unknown-key 6:19', /of "send.window"/, /^It belongs under "send"\.$/],
     // A key that is known elsewhere is no slip for one that is known here.
     ['text: Hi', 'unknown-key 6:1', /"text"/, /^It belongs under "template"\.$/],
     // Words of other tools.
@@ -269,6 +275,13 @@ describe('handbill.yaml', () => {
       'environments:\n  sandbox: { baseUrl: https://a.example }\n',
       'unknown-key 2:14',
       /of its own/,
+    ],
+    ['a path of requests', environment('    wire: { path: /v3/messages }\n'), 'unknown-key 5:13', /^(?!It belongs)/],
+    [
+      'a rate among the settings of requests',
+      environment('    wire: { rate: 5/s }\n'),
+      'unknown-key 5:13',
+      /under "env/,
     ],
     ['a sandbox with a key', 'environments:\n  sandbox: { apiKey: { env: K } }\n', 'unknown-key 2:14', /of its own/],
     ['a key that is misspelt', environment('    rat: 5/s\n'), 'unknown-key 5:5', /mean "rate"/],

@@ -136,7 +136,7 @@ describe('before a send', () => {
     using at = project({ messages: 300 });
     const first = await begin(at, 'sale').done;
     expect(first.status).toBe(0);
-    expect(first.stderr).toMatch(/warning\[budget\]: test: 0\.00 of 12\.00 EUR spent in .* What is left: 12\.00 EUR\./);
+    expect(first.stderr).toMatch(/note\[budget\]: test: 0\.00 of 12\.00 EUR spent in .* What is left: 12\.00 EUR\./);
     for (const command of ['plan', 'preview']) {
       const { status, stderr } = await cli(at, command, 'news', '--env', 'test');
       expect([command, status]).toEqual([command, 2]);

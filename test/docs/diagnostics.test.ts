@@ -45,7 +45,7 @@ describe('the example of', () => {
     // A summary never comes without what it sums up, and comes with it.
     const own = [...codes].filter((one) => (code === SUMMARY_CODE) === (one === SUMMARY_CODE));
     expect(own).toEqual([code]);
-    expect(said).toMatch(/^(?:error|warning)\[/);
+    expect(said).toMatch(/^(?:error|warning|note)\[/);
   });
 
   it('every code is there, but for those that need more than an example has', () => {

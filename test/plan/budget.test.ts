@@ -164,7 +164,13 @@ it('what is spent is said with figures', () => {
   const of = state(120.5);
   expect(of && budgetText(of)).toBe('production: 120.50 of 500.00 EUR spent in 2026-11, until 2026-12-01 00:00 (UTC).');
   expect(budgetNotice(of).map(({ severity, code, message }) => `${severity} ${code} ${message}`)).toEqual([
-    'warning budget production: 120.50 of 500.00 EUR spent in 2026-11, until 2026-12-01 00:00 (UTC). What is left: 379.50 EUR.',
+    'note budget production: 120.50 of 500.00 EUR spent in 2026-11, until 2026-12-01 00:00 (UTC). What is left: 379.50 EUR.',
+  ]);
+  // Less than a tenth is left.
+  expect([450, 450.01, 501].map((spent) => budgetNotice(state(spent))[0]?.severity)).toEqual([
+    'note',
+    'warning',
+    'warning',
   ]);
   expect(budgetNotice(state(501))[0]?.message).toContain('What is left: 0.00 EUR.');
 });

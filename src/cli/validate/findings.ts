@@ -59,7 +59,7 @@ const MOST_OF_A_KIND = 1000;
 
 export function createGatherer(): Gatherer {
   const kinds = new Map<string, Kind & { kept: Diagnostic[]; count: number }>();
-  const kept = { error: 0, warning: 0 };
+  const kept = { error: 0, warning: 0, note: 0 };
   return {
     add(diagnostic, campaign) {
       const { code, severity, at } = diagnostic;
