@@ -25,7 +25,6 @@ jobs:
     timeout-minutes: 15
     permissions:
       contents: read
-      security-events: write
     steps:
       - uses: actions/checkout@v5
         with:
@@ -37,17 +36,6 @@ jobs:
       - run: npm ci
       - name: Check campaigns
         run: npx handbill validate --format github
-      # Alerts that stay until they are mended. Private repositories need GitHub Code Security for this: without it,
-      # leave out the last two steps.
-      - name: Check campaigns for code scanning
-        if: \${{ !cancelled() }}
-        run: npx handbill validate --format sarif -o handbill.sarif --quiet
-      - uses: github/codeql-action/upload-sarif@v4
-        # A pull request from a fork may not write alerts. Where installing failed there is no file.
-        if: \${{ !cancelled() && github.event.pull_request.head.repo.fork != true && hashFiles('handbill.sarif') != '' }}
-        with:
-          sarif_file: handbill.sarif
-          category: handbill
 
   diff:
     if: \${{ github.event_name == 'pull_request' }}

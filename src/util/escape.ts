@@ -109,7 +109,7 @@ const ANYWHERE = new RegExp(
 );
 
 const FOR_EYES: ReadonlySet<string> = new Set(['text', 'brief']);
-const JSON_FORMATS: ReadonlySet<string> = new Set(['json', 'jsonl', 'sarif']);
+const JSON_FORMATS: ReadonlySet<string> = new Set(['json', 'jsonl']);
 
 /**
  * The same, and nothing in it means anything to a shell: a log can be named so that a shell reads it at its start, and

@@ -53,7 +53,7 @@ describe('the sample of a list that is not there', () => {
     expect(validated.out).toBe(
       'campaigns/visit/campaign.yaml (sample campaigns/visit/sample.csv): 1 recipient, 1 to send, 1 part: ok\n',
     );
-    for (const format of ['github', 'sarif', 'json', 'junit']) {
+    for (const format of ['github', 'json', 'junit']) {
       expect((await handbill(here, `validate --format ${format}`)).out).toContain('list-sampled');
     }
     const text = await handbill(here, 'preview visit');

@@ -45,39 +45,3 @@ const PROPERTY: Escapes = [['%3A', ':'], ['%2C', ','], ...DATA];
 function unescaped(text: string, escapes: Escapes): string {
   return escapes.reduce((read, [written, means]) => read.replaceAll(written, means), text);
 }
-
-export interface Sarif {
-  readonly runs: readonly [
-    {
-      readonly tool: {
-        readonly driver: {
-          readonly rules: readonly { readonly id: string; readonly help: { readonly text: string } }[];
-        };
-      };
-      readonly invocations: readonly [
-        { readonly toolExecutionNotifications?: readonly { readonly message: { readonly text: string } }[] },
-      ];
-      readonly results: readonly SarifResult[];
-    },
-  ];
-}
-
-interface SarifResult {
-  readonly ruleId: string;
-  readonly ruleIndex: number;
-  readonly level: string;
-  readonly message: { readonly text: string };
-  readonly locations: readonly [
-    {
-      readonly physicalLocation: {
-        readonly artifactLocation: { readonly uri: string };
-        readonly region: { readonly startLine: number; readonly startColumn?: number; readonly endColumn?: number };
-      };
-    },
-  ];
-  readonly partialFingerprints: Readonly<Record<string, string>>;
-}
-
-export function readSarif(text: string): Sarif {
-  return JSON.parse(text) as Sarif;
-}

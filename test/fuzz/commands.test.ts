@@ -54,19 +54,7 @@ const OPTIONS = [
   ],
 ];
 const VALUES = [
-  ...[
-    'sarif',
-    'github',
-    'junit',
-    'markdown',
-    'crontab',
-    'systemd',
-    'kubernetes',
-    'github-actions',
-    '90d',
-    'P13W',
-    '1s',
-  ],
+  ...['github', 'junit', 'markdown', 'crontab', 'systemd', 'kubernetes', 'github-actions', '90d', 'P13W', '1s'],
   ...[
     'HEAD',
     'HEAD~1..',

@@ -48,7 +48,7 @@ const PROJECT: Tree = {
   },
 };
 
-const VALIDATIONS = ['text', 'json', 'sarif', 'github', 'junit'];
+const VALIDATIONS = ['text', 'json', 'github', 'junit'];
 const CALLERS = ['text', 'crontab', 'systemd', 'kubernetes', 'github-actions'];
 
 /** What looks at rules and posts nothing. */

@@ -30,7 +30,6 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill validate --at +1d', 'where `$on: today` and the like mean another day'],
     ['handbill validate --format json', 'one document for scripts'],
     ['handbill validate --format github', 'annotations of GitHub Actions'],
-    ['handbill validate --format sarif -o handbill.sarif', 'for code scanning'],
     ['handbill validate --format junit -o handbill.xml', 'for GitLab, Jenkins and others'],
   ]);
   command.action(async (paths: readonly string[], given: Given) => {

@@ -11,8 +11,6 @@ export interface ValidationDocument {
   readonly validation: Validation;
   readonly kinds: readonly Kind[];
   readonly pathOf: RepositoryPath;
-  /** Of handbill. */
-  readonly version: string;
 }
 
 /** Diagnostics of one code in one file, found while one campaign was checked. */
@@ -51,7 +49,7 @@ export const PER_ROW: readonly Code[] = [
   'unassigned-number',
 ];
 
-/** What GitHub shows of one analysis. */
+/** Errors that are kept at most, and warnings: memory stays flat. */
 export const MOST_FINDINGS = 5000;
 
 /** Of one kind, so that the bad rows of one list do not hide what is wrong elsewhere. */

@@ -13,11 +13,10 @@ import { countOf, number } from '../../report/words.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { table } from '../../util/table.ts';
-import { version } from '../../util/version.ts';
 import { withOutput } from '../shared/output-sink.ts';
 import { createGatherer, keyOf, PER_ROW, repositoryPaths, sumUp, type ValidationDocument } from './findings.ts';
 
-export const VALIDATION_FORMATS = ['text', 'json', 'sarif', 'github', 'junit'] as const;
+export const VALIDATION_FORMATS = ['text', 'json', 'github', 'junit'] as const;
 export type ValidationFormat = (typeof VALIDATION_FORMATS)[number];
 
 type Run = (more: Partial<ValidateOptions>) => Promise<Validation>;
@@ -176,7 +175,7 @@ function printDocument(load: () => Promise<(document: ValidationDocument) => str
     if (!toFile && isSilent(quiet, validation)) return validation;
     const pathOf = await repositoryPaths(await realpath(context.cwd));
     const format = await load();
-    await out(format({ validation, kinds: gatherer.kinds(), pathOf, version: version() }));
+    await out(format({ validation, kinds: gatherer.kinds(), pathOf }));
     return validation;
   };
 }
@@ -185,7 +184,6 @@ function printDocument(load: () => Promise<(document: ValidationDocument) => str
 const PRINTERS: Readonly<Record<ValidationFormat, Print>> = {
   text: printText,
   json: printJson,
-  sarif: printDocument(async () => (await import('./sarif.ts')).formatSarif),
   github: printDocument(async () => (await import('./github.ts')).formatGithub),
   junit: printDocument(async () => (await import('./junit.ts')).formatJunit),
 };
