@@ -9,12 +9,9 @@ import { COMMANDS } from '../../src/cli/table.ts';
 import type { CommandContext } from '../../src/operations/context.ts';
 import { readCommands } from '../cli/validation-readers.ts';
 import { runCli } from '../helpers/cli.ts';
-import { elementsOf, readXml } from '../helpers/xml.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const PAGE = ['ci.md', 'reference/junit-report.md']
-  .map((name) => readFileSync(join(ROOT, 'docs', name), 'utf8'))
-  .join('\n');
+const PAGE = readFileSync(join(ROOT, 'docs', 'ci.md'), 'utf8');
 const GITLAB = readFileSync(join(ROOT, 'docs', 'examples', 'gitlab-ci.yml'), 'utf8');
 const WORKFLOW = readFileSync(join(ROOT, 'docs', 'examples', 'github-actions.yml'), 'utf8');
 
@@ -55,8 +52,7 @@ describe('command lines of the page and of the workflow', () => {
   it('are there', () => {
     expect(LINES).toContain('validate --format github');
     expect(LINES).toContain('validate --format junit -o handbill.xml');
-    expect(LINES).toContain('report newsletter --format junit -o report.xml');
-    expect(LINES.length).toBeGreaterThanOrEqual(7);
+    expect(LINES.length).toBeGreaterThanOrEqual(6);
   });
 
   test.each(LINES)('handbill %s', async (line) => {
@@ -212,19 +208,6 @@ describe('the page', () => {
       expect(refused.status).toBe(7);
       expect(refused.stderr).toContain('error[ledger-missing]');
       expect(existsSync(ledger)).toBe(false);
-    });
-
-    it('has a report of the run that is read as tests', async () => {
-      const sent = await runCli(['send', 'hello', '--allow', 'invalid-rows', '--quiet'], { cwd: folder });
-      expect(sent.status, sent.stderr).toBe(0);
-      const { status } = await runCli(['report', 'hello', '--format', 'junit', '-o', 'report.xml'], { cwd: folder });
-      expect(status).toBe(0);
-      const names = elementsOf(readXml(readFileSync(join(folder, 'report.xml'), 'utf8')), 'testcase');
-      expect(names.map(({ attributes }) => attributes['name'])).toEqual([
-        'run',
-        'accepted',
-        'skipped: invalid-address',
-      ]);
     });
   });
 });

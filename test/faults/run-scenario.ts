@@ -217,7 +217,7 @@ async function expectCleanReports(scene: Scene): Promise<void> {
     await run(['report', '--format', format], { cwd: scene.root, env: { HANDBILL_API_KEY: CANARY_KEY } });
   const text = await report('text');
   expect(text.stdout).toMatch(PRINTABLE);
-  for (const format of ['jsonl', 'csv', 'html', 'junit']) {
+  for (const format of ['jsonl', 'csv', 'html']) {
     const { status, stdout, stderr } = await report(format);
     expect(stderr).toMatch(PRINTABLE);
     if (status === EXIT.refused) continue;

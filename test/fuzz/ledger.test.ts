@@ -114,7 +114,6 @@ const OTHERS: readonly (readonly string[])[] = [
   ['purge', '--older-than', '90d', '--dry-run', '--format', 'json'],
   ['preview', 'other', '--env', 'test', '--format', 'jsonl'],
   ['due', '--env', 'test', '--dry-run', '--format', 'json'],
-  ['report', '--format', 'junit'],
 ];
 
 it('whatever becomes of the bytes of a ledger with lists and hashes, who looks at it and who clears it ends as documented', {

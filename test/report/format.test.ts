@@ -17,7 +17,7 @@ import {
   TROUBLED,
 } from './examples.ts';
 
-const EXTENSIONS = { text: 'txt', brief: 'brief.txt', json: 'json', jsonl: 'jsonl', csv: 'csv', junit: 'xml' } as const;
+const EXTENSIONS = { text: 'txt', brief: 'brief.txt', json: 'json', jsonl: 'jsonl', csv: 'csv' } as const;
 const golden = (name: string) => new URL(`../fixtures/report/${name}`, import.meta.url).pathname;
 
 describe('golden outputs', () => {

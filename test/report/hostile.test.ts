@@ -4,7 +4,6 @@ import type { Outcome, Report } from '../../src/model.ts';
 import { formatReport } from '../../src/report/format.ts';
 import { CSV_FIELDS, cellsOf, recordOf } from '../../src/report/record.ts';
 import { unguardCell } from '../../src/util/csv.ts';
-import { elementsOf, readXml } from '../helpers/xml.ts';
 import { collect, FELL_BACK, OPTIONS, outcome, SPLIT, TROUBLED } from './examples.ts';
 
 const PAYLOADS: readonly (readonly [label: string, payload: string])[] = [
@@ -103,13 +102,6 @@ describe.each(PAYLOADS)('%s', (_label, payload) => {
   const { report, outcomes } = attack(payload);
   const format = (name: Parameters<typeof formatReport>[0]) =>
     collect(formatReport(name, report, [outcomes], options(payload)));
-
-  it('junit: is well-formed, and adds no case', async () => {
-    const document = readXml(await format('junit'));
-    const harmless = attack('x');
-    const expected = await collect(formatReport('junit', harmless.report, [harmless.outcomes], options('x')));
-    expect(elementsOf(document, 'testcase').length).toBe(elementsOf(readXml(expected), 'testcase').length);
-  });
 
   it('text: a terminal obeys nothing of it, and it adds no line', async () => {
     const text = await format('text');

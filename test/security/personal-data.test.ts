@@ -213,7 +213,6 @@ describe('a campaign that is sent', () => {
     ['preview', '.', '--env', 'test', '--key', `0${canary(33)}`],
     ['report'],
     ['report', NUMBER],
-    ['report', '--format', 'junit'],
     ['runs'],
     ['worker'],
     ['workers'],

@@ -52,7 +52,6 @@ const RESULTS: readonly (readonly [args: readonly string[], exact: string | null
   [['report', 'proof', '--format', 'jsonl'], null],
   [['report', 'proof', '--format', 'json'], null],
   [['report', 'proof', '--format', 'html'], null],
-  [['report', 'proof', '--format', 'junit'], null],
   [['replies', '--format', 'csv'], CLIPBOARD],
   [['replies', '--format', 'jsonl'], null],
   [['replies', 'export', 'proof'], CLIPBOARD],

@@ -34,7 +34,6 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill report hello --delivery undeliverable,failed --with-columns --format csv -o again.csv', 'a new list'],
     ['handbill report hello --inputs v1 --format csv', 'who got the text from before a change'],
     ['handbill report --follow', 'watch the newest run, and its delivery reports'],
-    ['handbill report hello --format junit -o report.xml', 'for CI systems that read tests'],
   ]);
   command.action(async (named: string | undefined, given: Given) => {
     const { outcome, delivery, ledger: _, ...rest } = given;

@@ -1,8 +1,7 @@
 import { dirname } from 'node:path/posix';
 import { figuresOf, type ValidatedFile } from '../../operations/validate.ts';
-import { type JunitCase, type JunitSuite, junitText } from '../../report/format-junit.ts';
 import { countOf, number } from '../../report/words.ts';
-import { safeLine } from '../../util/escape.ts';
+import { safe, safeLine } from '../../util/escape.ts';
 import { findingsOf, type Kind, MOST_FINDINGS, placeOf, type ValidationDocument } from './findings.ts';
 
 /** Places of one kind that are named; the rest is counted. */
@@ -107,3 +106,110 @@ function classOf(path: string): string {
   const folder = dirname(path);
   return safeLine(folder === '.' ? path : folder).replaceAll('.', '_');
 }
+
+/**
+ * Results in the format that CI systems read as tests. There is no single standard: this follows the schemas of Jenkins
+ * and Surefire, except for `file` and `line` of a case, which GitLab and the reporters for GitHub read.
+ */
+interface JunitSuite {
+  readonly name: string;
+  readonly properties: Readonly<Record<string, string | number>>;
+  readonly cases: readonly JunitCase[];
+  /** Information that is not a case. */
+  readonly output?: string;
+}
+
+export interface JunitCase {
+  readonly name: string;
+  /** Package and class, parted by the last dot. */
+  readonly className: string;
+  readonly result: 'passed' | 'failure';
+  /** Why it did not pass, in one sentence. */
+  readonly message?: string;
+  /** A word by which such results can be grouped. */
+  readonly type?: string;
+  readonly details: string;
+  readonly file?: string | null;
+  readonly line?: number | null;
+}
+
+/** One document. The counts are made from the cases, so that they add up. */
+export function junitText(name: string, suites: readonly JunitSuite[]): string {
+  const all = suites.flatMap(({ cases }) => cases);
+  const root = element('testsuites', { name, ...countsOf(all), time: '0.000' }, suites.map(suiteElement));
+  return xmlDocument(root);
+}
+
+function suiteElement({ name, properties, cases, output = '' }: JunitSuite): Xml {
+  const named = Object.entries(properties).map(([key, value]) => element('property', { name: key, value }));
+  return element('testsuite', { name, ...countsOf(cases), time: '0.000' }, [
+    ...(named.length === 0 ? [] : [element('properties', {}, named)]),
+    ...cases.map(caseElement),
+    ...(output === '' ? [] : [element('system-out', {}, output)]),
+  ]);
+}
+
+function caseElement({ name, className, result, message = '', type, details, ...place }: JunitCase): Xml {
+  const facts = { name, classname: className, file: place.file ?? null, line: place.line ?? null, time: '0.000' };
+  if (result === 'failure')
+    return element('testcase', facts, [element('failure', { message, type: type ?? null }, details)]);
+  return element('testcase', facts, details === '' ? [] : [element('system-out', {}, details)]);
+}
+
+function countsOf(cases: readonly JunitCase[]): Readonly<Record<string, number>> {
+  const failures = cases.filter(({ result }) => result === 'failure').length;
+  return { tests: cases.length, failures, errors: 0, skipped: 0 };
+}
+
+/** Markup that is known to be well-formed: only `element` makes it. */
+interface Xml {
+  readonly markup: string;
+}
+
+/**
+ * An element of XML 1.0. An attribute that is null is left out. Text is not indented, because its spaces count. Names come
+ * from the program, never from input.
+ */
+export function element(
+  name: string,
+  attributes: Readonly<Record<string, string | number | null>>,
+  children: readonly Xml[] | string = [],
+): Xml {
+  const written = Object.entries(attributes).flatMap(([key, value]) =>
+    value === null ? [] : [` ${key}="${attribute(String(value))}"`],
+  );
+  const head = `<${name}${written.join('')}`;
+  if (children.length === 0) return { markup: `${head}/>\n` };
+  if (typeof children === 'string') return { markup: `${head}>${xmlText(children)}</${name}>\n` };
+  return { markup: `${head}>\n${children.map(({ markup }) => markup).join('')}</${name}>\n` };
+}
+
+export function xmlDocument(root: Xml): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${root.markup}`;
+}
+
+/**
+ * Text as the content of an element. XML 1.0 has no way at all to write most control characters, halves of surrogate
+ * pairs, U+FFFE and U+FFFF (section 2.2), so they are shown by their numbers, as everywhere where people read.
+ */
+function xmlText(text: string): string {
+  return safe(text)
+    .replace(NO_CHARACTERS, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`)
+    .replace(SPECIAL, (c) => ENTITIES[c] ?? '');
+}
+
+/** A line break in an attribute would be read as a space (section 3.3.3). */
+function attribute(text: string): string {
+  return xmlText(text).replaceAll('\n', '&#10;');
+}
+
+const NO_CHARACTERS = /[\ufffe\uffff]/g;
+// `>` too: `]]>` is not allowed in text (section 2.4).
+const SPECIAL = /[&<>"']/g;
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
