@@ -93,7 +93,7 @@ function firstSentence(text: string): string {
 }
 
 /** The formats that most readers look for; the others follow by name. */
-const FIRST = ['report', 'due', 'doubts', 'replies', 'reconciliation', 'explanation', 'suppressions'];
+const FIRST = ['report', 'due', 'doubts', 'replies', 'reconciliation', 'suppressions'];
 
 /** Every format for scripts that there is a schema for. */
 export const FORMATS: readonly string[] = readdirSync(new URL('schemas/', ROOT))

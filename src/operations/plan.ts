@@ -45,7 +45,7 @@ import { identityOf, refuseUnsendable } from '../send/prepare.ts';
 import { jsonText } from '../util/escape.ts';
 import { writeOutput } from '../util/files.ts';
 import type { Meter } from '../util/long-work.ts';
-import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
+import { displayPath, readNamedFile, readSmallFile } from '../util/paths.ts';
 import {
   asker,
   type Confirm,
@@ -299,11 +299,7 @@ function noKey() {
  */
 export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'> = {}): Promise<AnyPlanFile> {
   const { cwd } = resolveOptions(options);
-  const found = await findFileAnywhere(cwd, file);
-  if ('fault' in found) throw refuse(problem(found.fault.code, found.fault.message, { at: { file } }));
-  const read = await readSmallFile(found.path, MAX_PLAN_BYTES, file);
-  if ('fault' in read) throw refuse(problem(read.fault.code, read.fault.message, { at: { file } }));
-  const plan = parsePlanFile(new TextDecoder().decode(read.bytes), file);
+  const plan = parsePlanFile(new TextDecoder().decode(await readNamedFile(cwd, file, MAX_PLAN_BYTES)), file);
   if ('code' in plan) throw refuse(plan);
   return plan;
 }

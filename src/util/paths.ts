@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, relative, resolve, sep, win32 } from 'node:path';
-import type { Code } from '../errors.ts';
+import { type Code, problem, refuse } from '../errors.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Why a path cannot be used; the place where it was written is the caller's to add. */
@@ -163,6 +163,19 @@ export async function readSmallFile(
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * The bytes of a file that the user named on the command line.
+ *
+ * @throws HandbillError exit 2: there is no such file, it cannot be read, or it has more than `maxBytes`
+ */
+export async function readNamedFile(cwd: string, written: string, maxBytes: number): Promise<Uint8Array> {
+  const found = await findFileAnywhere(cwd, written);
+  const read = 'fault' in found ? found : await readSmallFile(found.path, maxBytes, written);
+  if ('bytes' in read) return read.bytes;
+  const { code, message, hint } = read.fault;
+  throw refuse(problem(code, message, { at: { file: written }, ...(hint === undefined ? {} : { hint }) }));
 }
 
 /** Is `path` the folder `root` or inside it? Both absolute and without links. */

@@ -19,7 +19,7 @@ import { countOf } from '../../report/words.ts';
 import { unguardCell } from '../../util/csv.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
 import { isTest } from '../../util/occurrence-name.ts';
-import { displayPath, findFileAnywhere, readSmallFile } from '../../util/paths.ts';
+import { displayPath, readNamedFile } from '../../util/paths.ts';
 import { addExamples, addFormat, addLedger, addOutput, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askYes } from '../shared/prompt.ts';
@@ -154,11 +154,7 @@ const MOST_BYTES = 64 << 20;
 /** One name a line, also as a column that was cut out of a CSV of handbill; blank lines are left out. */
 async function namesIn(file: string | undefined, cwd: string): Promise<readonly Named[]> {
   if (file === undefined) return [];
-  const found = await findFileAnywhere(cwd, file);
-  if ('fault' in found) throw refuse(problem(found.fault.code, found.fault.message, { at: { file } }));
-  const read = await readSmallFile(found.path, MOST_BYTES, file);
-  if ('fault' in read) throw refuse(problem(read.fault.code, read.fault.message, { at: { file } }));
-  const decoded = decodeUtf8(read.bytes, file);
+  const decoded = decodeUtf8(await readNamedFile(cwd, file, MOST_BYTES), file);
   if ('problem' in decoded) throw refuse(decoded.problem);
   const names = decoded.text.split(/\r\n|\n|\r/).map((text, index) => ({ name: nameOf(text), at: at(file, index) }));
   const named = names.filter(({ name }) => name !== '');

@@ -8,7 +8,7 @@ import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { isoSeconds } from '../../util/time.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../webhook/receive.ts';
-import { addExamples, addFormat, addLedger, addLog, onlyEnvironmentOption, wholeNumber } from '../shared/options.ts';
+import { addExamples, addLedger, addLog, onlyEnvironmentOption, wholeNumber } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
 export function configure(command: Command, context: CommandContext): void {
@@ -16,17 +16,20 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--port <port>', 'TCP port; 0 takes a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on; a proxy with TLS belongs before it', hostName, DEFAULT_HOST)
     .addOption(onlyEnvironmentOption(context, 'environment of what comes to the path itself'))
-    .option('--explain <file>', 'show how a captured payload is read, and receive nothing; - is standard input')
+    .option(
+      '--explain <file>',
+      'say what of a captured payload is not understood, and receive nothing; - is standard input',
+    )
     .option('-q, --quiet', 'say only what is wrong with the ledger');
-  addExamples(addLog(addLedger(addFormat(command, ['text', 'json']))), [
+  addExamples(addLog(addLedger(command)), [
     ['handbill listen', 'on http://127.0.0.1:4011 with the path of handbill.yaml, until Ctrl-C'],
     ['handbill listen --env production', 'what comes to the path itself is about messages of that environment'],
-    ['handbill listen --explain captured.json', 'what of it becomes which event, and what would help'],
+    ['handbill listen --explain captured.json', 'what of it is not understood, and which setting would read it'],
     ['handbill listen --port 8080 --ledger /var/lib/handbill/ledger.db', ''],
   ]).action(async (given: Given) => {
     if (given.explain === undefined) return await serve(given, context);
     const { explainPayload } = await import('./explain.ts');
-    await explainPayload(given.explain, given.format, context);
+    await explainPayload(given.explain, context);
   });
 }
 
@@ -35,8 +38,6 @@ interface Given {
   readonly host: string;
   readonly env?: string;
   readonly explain?: string;
-  /** Of the explanation. */
-  readonly format: 'text' | 'json';
   readonly ledger?: string;
   readonly quiet?: true;
 }
