@@ -120,8 +120,3 @@ export const INSTANT: Bounds = [-8.64e15, 8.64e15];
 
 /** Bounds of TCP ports; 0 takes a free one. */
 export const PORT: Bounds = [0, 65_535, 'whole'];
-
-/** The named options that were given, so that absent ones stay absent. */
-export function given<O extends object, K extends keyof O>(options: O, ...names: readonly K[]): Pick<O, K> {
-  return Object.fromEntries(names.flatMap((n) => (options[n] === undefined ? [] : [[n, options[n]]]))) as Pick<O, K>;
-}

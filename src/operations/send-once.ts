@@ -34,10 +34,11 @@ import { summarise, withCauses } from '../send/summary.ts';
 import { TIMERS } from '../send/timers.ts';
 import { checkWinner, chooseWinner, noteUndecided } from '../send/winner.ts';
 import { fileStamp } from '../util/files.ts';
+import { given } from '../util/given.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { durationMs } from '../util/units.ts';
 import type { SendHooks } from './observer.ts';
-import { given, type ResolvedOptions } from './options.ts';
+import type { ResolvedOptions } from './options.ts';
 import { joinReplies, meantOccurrence } from './project.ts';
 import type { ListenNeeds, SendListener } from './send-listen.ts';
 import {

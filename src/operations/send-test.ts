@@ -12,9 +12,10 @@ import { loadSuppressions } from '../plan/suppression.ts';
 import { type TestMessage, testMessages, testRow, type WhichRow } from '../plan/testers.ts';
 import { createMemory } from '../send/memory.ts';
 import { safeLine } from '../util/escape.ts';
+import { given } from '../util/given.ts';
 import { testOccurrence } from '../util/occurrence-name.ts';
 import { mask } from '../util/redact.ts';
-import { checkAllow, given } from './options.ts';
+import { checkAllow } from './options.ts';
 import { type StartOptions, type StartResult, sendPlan, toSendResult } from './send-once.ts';
 import type { SendResult } from './send-options.ts';
 

@@ -45,7 +45,6 @@ function short(text: string): string {
 /** A word with so many digits is a number, an id or a time. */
 const ID_DIGITS = 5;
 
-/** Counts causes as recipients go by. */
 export function countCauses(): { add(outcome: Outcome): void; all(): readonly CauseCount[] } {
   const found = new Map<string, { -readonly [K in keyof CauseCount]: CauseCount[K] }>();
   return {

@@ -57,7 +57,7 @@ export function unmatchedOf(counts: readonly DeliveryCount[]): NonNullable<Repor
 export function deliveriesOf(counts: readonly DeliveryCount[]): Report['deliveries'] {
   return Object.fromEntries(
     DELIVERIES.flatMap((word) => {
-      const count = sumOf(counts, (delivery) => delivery === word);
+      const count = counts.reduce((sum, one) => (one.delivery === word ? sum + one.count : sum), 0);
       return count === 0 ? [] : [[word, count]];
     }),
   );
@@ -96,8 +96,4 @@ export function variantDeliveries(counts: readonly DeliveryCount[], variant: str
   const hasRead = counts.some(({ delivery, count }) => delivery === 'read' && count > 0);
   const { delivered, read, ...answers } = returnedOf(deliveriesOf(own), hasRead);
   return { delivered, ...(read === null ? {} : { read }), ...answers };
-}
-
-function sumOf(counts: readonly DeliveryCount[], isMeant: (delivery: Delivery | null) => boolean): number {
-  return counts.reduce((sum, { delivery, count }) => (isMeant(delivery) ? sum + count : sum), 0);
 }

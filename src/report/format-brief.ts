@@ -65,8 +65,13 @@ function firstLine(report: Report, now: string, formats: Formats, room: number):
   const accepted = `${number(totals.accepted)} of ${number(totals.recipients)} accepted`;
   const must = `: ${state} - ${now}${accepted}`;
   const names = `${safeLine(campaign)} (${safeLine(environment)}, ${safeLine(occurrence.replace(/:00Z$/, 'Z'))})`;
-  const head = shortened(names, Math.max(NAMES_LEAST, room - must.length));
-  return joined(head + must, othersOf(report, formats), ', ', room);
+  const most = Math.max(NAMES_LEAST, room - must.length);
+  const head = names.length <= most ? names : `${names.slice(0, most - 3)}...`;
+  const others = OTHERS.flatMap(([outcome, word]) => {
+    const count = totals[totalsKey(outcome)];
+    return count === 0 ? [] : [`${number(count)} ${word}`];
+  });
+  return joined(head + must, others, ', ', room);
 }
 
 const NAMES_LEAST = 20;
@@ -80,13 +85,6 @@ const OTHERS: readonly (readonly [OutcomeState, string])[] = [
   ['deferred', 'deferred'],
   ['skipped', 'skipped'],
 ];
-
-function othersOf({ totals }: Report, { number }: Formats): readonly string[] {
-  return OTHERS.flatMap(([outcome, word]) => {
-    const count = totals[totalsKey(outcome)];
-    return count === 0 ? [] : [`${number(count)} ${word}`];
-  });
-}
 
 function stateText({ state, startedAt, finishedAt, halt }: Report, { duration }: Formats): string {
   const ms = finishedAt === null ? -1 : Date.parse(finishedAt) - Date.parse(startedAt);
@@ -112,8 +110,4 @@ function joined(start: string, parts: readonly string[], between: string, room: 
     text = longer;
   }
   return text;
-}
-
-function shortened(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room - 3)}...`;
 }

@@ -123,7 +123,6 @@ function reasons(report: Report, options: ReportOptions, paint: Paint): string {
   return `${paint('bold', 'Reasons')}\n${table(rows, columns, { width: options.width, indent: 2 })}`;
 }
 
-/** What the API said to those whose message went wrong. */
 function causes(report: Report, { width, formats = PLAIN }: ReportOptions, paint: Paint): string {
   const lines = causeLines(report, MOST_CAUSES, formats);
   if (lines.length === 0) return '';
@@ -171,7 +170,6 @@ function unmatched(report: Report, { width, formats = PLAIN }: ReportOptions, pa
 
 const RIGHT = { align: 'right' as const };
 
-/** Sentences that may hold text from outside, within the width. */
 function paragraph(words: string, width: number): string {
   return wrap(safeLine(words), Math.max(20, proseWidth(width) - 2))
     .map((line) => `  ${line}\n`)
@@ -265,7 +263,6 @@ const OUTCOME_STYLES: Readonly<Record<OutcomeState, Style>> = {
 
 interface Shown {
   readonly formats?: Formats;
-  /** Columns of the terminal. */
   readonly width: number;
   /** ISO 4217 code of the costs; null: not known. */
   readonly currency: string | null;

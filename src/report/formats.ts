@@ -8,17 +8,14 @@ import { formatMoney } from '../util/units.ts';
 export interface Formats {
   /** BCP 47, one that `Intl` knows. */
   readonly locale: string;
-  /** IANA name. */
   readonly timeZone: string;
   number(value: number): string;
   /** With the noun in English: `1 recipient`, `2 recipients`. */
   count(count: number, noun: string, several?: string): string;
   /** A share with one decimal; what is not nothing never shows as 0, nor what is not everything as 100. */
   percent(part: number, whole: number): string;
-  /** An amount, with its currency where that is known (ISO 4217). */
   money(units: number, currency: string | null | undefined): string;
   milliseconds(ms: number): string;
-  /** How long something took. */
   duration(ms: number): string;
   /** An ISO 8601 instant; anything else as it is. */
   instant(iso: string): string;

@@ -12,7 +12,6 @@ export type SavedLatency = {
 export interface Latency {
   /** Counts one request; what is not a finite number of at least 0 is left out. */
   add(ms: number): void;
-  /** Adds what another start measured. */
   merge(saved: SavedLatency): void;
   readonly count: number;
   /** The latency that `p` percent (0 to 100) of the requests did not exceed, within 2%; 0 without any request. */
@@ -62,7 +61,7 @@ export function createLatency(saved: SavedLatency | null = null): Latency {
         seen += counts[bucket] ?? 0;
         if (seen >= rank) break;
       }
-      return Math.min(maxMs, Math.max(minMs, middleOf(bucket)));
+      return Math.min(maxMs, Math.max(minMs, SMALLEST_MS * Math.exp((bucket + 0.5) * GROWTH)));
     },
     figures() {
       const rounded = (p: number) => Math.round(latency.percentile(p) * 100) / 100;
@@ -130,8 +129,4 @@ function bucketOf(ms: number): number {
   if (ms <= SMALLEST_MS) return 0;
   const bucket = Math.floor(Math.log(ms / SMALLEST_MS) / GROWTH);
   return bucket < BUCKETS ? bucket : BUCKETS - 1;
-}
-
-function middleOf(bucket: number): number {
-  return SMALLEST_MS * Math.exp((bucket + 0.5) * GROWTH);
 }

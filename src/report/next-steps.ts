@@ -7,7 +7,6 @@ import { type Formats, PLAIN } from './formats.ts';
 import { pausedScope, resumeCommand } from './pause-words.ts';
 import { changedText } from './words.ts';
 
-/** Something that is left to do, and the command that does it. */
 export interface NextStep {
   /** What is left and why, in whole sentences. */
   readonly text: string;

@@ -151,7 +151,6 @@ export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly Ce
   return [...RECORD_FIELDS.map((field) => record[field]), steps ?? null, outcome.listTo ?? null, earlier ?? null];
 }
 
-/** How a report is shown. */
 export interface ReportOptions {
   /** Colours and bars, for a terminal that has them; `text` only. */
   readonly colour: boolean;

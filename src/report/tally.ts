@@ -15,13 +15,13 @@ import {
   type WinnerDecision,
   type WinnerMetric,
 } from '../model.ts';
+import { given } from '../util/given.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { unitsOf } from '../util/units.ts';
 import { type DeliveryCount, deliveriesOf, unmatchedOf, variantDeliveries } from './deliveries.ts';
 import { versionName } from './record.ts';
 import { compareShares, sampleOf, sum, totalsOf, type VariantCount, variantResults } from './variants.ts';
 
-/** What a report says about the run itself. */
 export type RunFacts = Pick<
   Report,
   | 'run'
@@ -49,7 +49,6 @@ export type RunFacts = Pick<
   readonly versions?: readonly Pick<VersionResult, 'since' | 'commits' | 'inputs'>[];
 };
 
-/** What a report can say more, where it is known. */
 interface Known {
   readonly cameBack?: CameBack | null;
   /** The campaign as it was sent: the order of its variants and steps, and those without recipients. */
@@ -87,15 +86,9 @@ export function buildReport(
     ledger: shownLedger(run.ledger),
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
-    ...(run.postedFrom === undefined ? {} : { postedFrom: run.postedFrom }),
-    ...(run.commits === undefined ? {} : { commits: run.commits }),
-    ...(run.inputs === undefined ? {} : { inputs: run.inputs }),
+    ...given(run, 'postedFrom', 'commits', 'inputs'),
     ...versionsOf(run, counts),
-    ...(run.purgedAt === undefined ? {} : { purgedAt: run.purgedAt }),
-    ...(run.closedAt === undefined ? {} : { closedAt: run.closedAt }),
-    ...(run.acceptedList === undefined ? {} : { acceptedList: run.acceptedList }),
-    ...(run.opensAt === undefined ? {} : { opensAt: run.opensAt }),
-    ...(run.paused === undefined ? {} : { paused: run.paused }),
+    ...given(run, 'purgedAt', 'closedAt', 'acceptedList', 'opensAt', 'paused'),
     totals: totalsOf(counts),
     reasons: reasonsOf(counts),
     requests,
@@ -107,8 +100,7 @@ export function buildReport(
     ...(run.changed === undefined ? {} : { changed: run.changed }),
     ...channelStepsOf(steps, campaign),
     ...comparedVariants(counts, campaign, cameBack?.deliveries ?? [], run.winner ?? null),
-    ...(run.winner === undefined ? {} : { winner: run.winner }),
-    ...(run.winnerAt === undefined ? {} : { winnerAt: run.winnerAt }),
+    ...given(run, 'winner', 'winnerAt'),
   };
 }
 
@@ -171,7 +163,6 @@ function reasonsOf(counts: readonly StepCount[]): Report['reasons'] {
   return Object.fromEntries(byOutcome);
 }
 
-/** The name that an outcome has in `totals` and `reasons`. */
 export function totalsKey(outcome: OutcomeState): Exclude<keyof Totals, 'recipients'> {
   return outcome === 'in-doubt' ? 'inDoubt' : outcome;
 }

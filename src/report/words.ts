@@ -199,7 +199,6 @@ export function deliveryLines(
   return all === known ? lines : [...lines, ['-', all - known, say.percent(all - known, all), 'nothing came back yet']];
 }
 
-/** What a start did, beside what the run holds. */
 export function postedWords(posted: number, { number }: Formats): string {
   return `${number(posted)} posted in this start`;
 }
