@@ -67,7 +67,6 @@ function endWithParent(here: NodeJS.Process): void {
   here.channel?.unref();
 }
 
-/** The process as commands see it. */
 export function contextOf(here: NodeJS.Process, env: CommandContext['env'] = here.env): CommandContext {
   const { stdout, stderr, stdin } = here;
   const complain = createWriter(stderr);

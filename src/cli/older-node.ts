@@ -91,7 +91,6 @@ function readJson(file: string): { readonly version?: unknown; readonly devDepen
   }
 }
 
-/** The version that handbill is tested with. */
 function ownVersion(): string {
   const { devDependencies } = readJson(join(HERE, 'package.json'));
   return devDependencies === undefined || devDependencies.node === undefined ? '24' : devDependencies.node;

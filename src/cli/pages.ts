@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** A page of docs/. */
 export interface Page {
   /** Of its file, without `.md`. */
   readonly name: string;
@@ -15,10 +14,9 @@ const DOCS = new URL('../../docs/', import.meta.url);
 export function guides(): readonly Page[] {
   return [...pagesIn(''), ...pagesIn('recipes/'), ...pagesIn('reference/')]
     .filter(({ name }) => name !== 'README')
-    .toSorted(byName);
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A page for each code that a diagnostic can have. */
 export function codePages(): readonly Page[] {
   return pagesIn('diagnostics/');
 }
@@ -34,14 +32,7 @@ function pagesIn(folder: string): readonly Page[] {
     .filter((file) => file.endsWith('.md'))
     .map((file) => {
       const url = new URL(file, place);
-      return { name: file.slice(0, -'.md'.length), title: titleOf(readFileSync(url, 'utf8')), file: url };
+      const title = /^# (.*)$/m.exec(readFileSync(url, 'utf8'))?.[1]?.replaceAll('`', '') ?? '';
+      return { name: file.slice(0, -'.md'.length), title, file: url };
     });
-}
-
-function titleOf(text: string): string {
-  return /^# (.*)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? '';
-}
-
-function byName(a: Page, b: Page): number {
-  return a.name < b.name ? -1 : 1;
 }

@@ -39,7 +39,7 @@ export async function runProgram(asked: readonly string[], given: CommandContext
     toStamp = await stampBesideRescued(command, context);
   });
   const telemetry = frameTelemetry(program, context);
-  const chosen = chosenName(args);
+  const chosen = args.find((arg) => !arg.startsWith('-'));
   const entry = COMMANDS.find((command) => command.name === chosen);
   for (const one of entry?.needsAll === true ? COMMANDS : COMMANDS.filter((command) => command === entry)) {
     await configure(program, one, telemetry.context);
@@ -80,11 +80,6 @@ function fullName(program: Command, name: string, args: readonly string[]): stri
 function ofCommand(args: readonly string[]): readonly string[] {
   const [first, ...rest] = args;
   return first === 'help' && COMMANDS.some(({ name }) => name === rest[0]) ? [...rest, '--help'] : args;
-}
-
-/** The first word that is not an option; null if there is none. */
-function chosenName(args: readonly string[]): string | null {
-  return args.find((arg) => !arg.startsWith('-')) ?? null;
 }
 
 function createProgram(context: CommandContext, write: (text: string) => void): Command {

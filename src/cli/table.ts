@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { CommandContext } from '../operations/context.ts';
 import { version } from '../util/version.ts';
 
-/** What the module of a command exports. */
 interface CommandModule {
   /** Adds arguments, options, examples and the action. */
   configure(command: Command, context: CommandContext): void;
@@ -16,7 +15,6 @@ export interface CommandEntry {
   readonly guide?: string;
   /** Imports the module: only that of the chosen command, so that help and short commands stay quick. */
   readonly load: () => Promise<CommandModule>;
-  /** The command needs all other commands. */
   readonly needsAll?: true;
 }
 
@@ -24,7 +22,6 @@ const CAMPAIGNS = 'Campaigns:';
 const RESULTS = 'Results:';
 const MORE = 'More:';
 
-/** Every command, in the order of the help. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'init',
@@ -229,7 +226,6 @@ export function overviewFor(args: readonly string[]): { readonly text: string; r
   return first === '--version' || first === '-V' ? { text: `${version()}\n`, asked: true } : null;
 }
 
-/** The help of handbill as a whole. */
 export function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
   const groups = [...new Set(COMMANDS.map(({ group }) => group))].map((group) => {

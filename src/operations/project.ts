@@ -20,6 +20,7 @@ import { placeOfLedger } from '../util/ledger-address.ts';
 import { createInterpreter, type Interpreter } from '../webhook/interpret.ts';
 import { meaningOf } from '../webhook/meaning.ts';
 import type { CommandContext } from './context.ts';
+import type { ResolvedOptions } from './options.ts';
 
 /**
  * The project of the current folder, for commands that use its ledger.
@@ -79,6 +80,14 @@ export async function withLedger<T>(
   } finally {
     ledger.close();
   }
+}
+
+/** The folder, variables, clock and ledger of a command, as operations take them. `ledger` is what `--ledger` says. */
+export function optionsHere(
+  { cwd, env, now }: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
+  ledger: string | undefined,
+): ResolvedOptions {
+  return { cwd, env, now, ...ledgerOption(ledger, { env }) };
 }
 
 /** What `--ledger` or HANDBILL_LEDGER says, ready to be spread into options. */

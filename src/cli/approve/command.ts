@@ -4,7 +4,7 @@ import { ALLOWABLE, DEFER_REASONS, DEFER_WORDS } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { present } from '../../operations/options.ts';
 import { type ApproveQuestion, approve, approveStanding, checkApproval } from '../../operations/plan.ts';
-import { ledgerOption } from '../../operations/project.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { costText, doneText, fallbackText, laterPartsText, laterText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import { isStanding, type PlanFile, type StandingPlan } from '../../plan/plan-file.ts';
@@ -27,7 +27,6 @@ interface ApproveFlags {
   readonly quiet?: boolean;
 }
 
-/** `handbill approve FILE`, or a campaign with `--standing`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<plan>', 'plan file; with --standing: campaign file, its folder, or its name')
@@ -54,7 +53,6 @@ export function configure(command: Command, context: CommandContext): void {
   });
 }
 
-/** What is only for the one kind, or for the other. */
 function refuseMixed(command: Command, flags: ApproveFlags): void {
   const given = (names: readonly string[]): string =>
     command.options
@@ -69,17 +67,14 @@ function refuseMixed(command: Command, flags: ApproveFlags): void {
 }
 
 async function run(file: string, flags: ApproveFlags, context: CommandContext): Promise<void> {
-  const { cwd, env, now, interactive } = context;
+  const { interactive } = context;
   const show = (question: ApproveQuestion): void => {
     if (flags.quiet !== true) context.err(planFacts(question));
   };
   const options = {
-    cwd,
-    env,
-    now,
+    ...optionsHere(context, flags.ledger),
     interactive,
     onSaid: context.err,
-    ...ledgerOption(flags.ledger, context),
     unchecked: flags.unchecked === true,
     ...(typeof flags.sign === 'string' ? { key: flags.sign } : {}),
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
@@ -108,7 +103,6 @@ async function run(file: string, flags: ApproveFlags, context: CommandContext): 
 
 type Facts = readonly (readonly [name: string, value: string | null])[];
 
-/** What a plan of one occurrence sends. */
 function onceFacts({ occurrence, estimate, recipients, allow }: PlanFile): Facts {
   const list = recipients === null ? '' : ` of ${safeLine(recipients)}`;
   const parts = `${number(estimate.parts)}${laterPartsText(estimate)}`;
@@ -135,7 +129,6 @@ function standingFacts({ standing: { until } }: StandingPlan, facts: ApproveQues
   ];
 }
 
-/** The facts of a plan, for the person who signs it: one a line, and each input with its hash. */
 function planFacts({ plan, url, compared, facts: guards, judgement }: ApproveQuestion): string {
   const facts: Facts = [
     ['campaign', plan.campaign.name],
@@ -157,7 +150,6 @@ function planFacts({ plan, url, compared, facts: guards, judgement }: ApproveQue
   return safe(`${lines.join('\n')}\n${origin}\n`);
 }
 
-/** What is still missing, or what to do with the plan. */
 function standing({ plan, judgement }: ApproveQuestion, file: string): string {
   const name = plan.environment;
   if (judgement === null) return safeLine(`${name} asks for no approval.`);

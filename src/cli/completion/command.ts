@@ -8,7 +8,6 @@ interface Completed {
   /** The command line so far, such as `suppress add`; empty for handbill itself. */
   readonly path: string;
   readonly words: readonly string[];
-  /** By option. */
   readonly choices: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -25,7 +24,6 @@ export function configure(command: Command, context: CommandContext): void {
   });
 }
 
-/** Everything that can be completed, from the definitions of the commands themselves. */
 function completedOf(command: Command, path: string): readonly Completed[] {
   const options = command.options.filter((option) => !option.hidden);
   const names = command.commands.map((one) => one.name());
@@ -35,15 +33,11 @@ function completedOf(command: Command, path: string): readonly Completed[] {
   );
   const own: Completed = {
     path,
-    words: [...names, ...argumentChoices(command), ...flags],
+    words: [...names, ...command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices), ...flags],
     choices: Object.fromEntries(chosen),
   };
   const below = command.commands.flatMap((one) => completedOf(one, path === '' ? one.name() : `${path} ${one.name()}`));
   return [own, ...below];
-}
-
-function argumentChoices(command: Command): readonly string[] {
-  return command.registeredArguments.flatMap((argument) => argument.argChoices ?? []);
 }
 
 /** Bash 3 or newer: no associative arrays. Files are completed where nothing else fits. */

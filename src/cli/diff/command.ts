@@ -28,7 +28,6 @@ interface Given {
   readonly quiet?: true;
 }
 
-/** `handbill diff REV [CAMPAIGN]`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<rev>', 'what to compare the work tree with: a branch, tag or commit; or REV..REV2, REV...REV2')

@@ -135,7 +135,6 @@ function code(text: string): string {
   return `<code>${escaped(safeLine(text))}</code>`;
 }
 
-/** Text as it is, in a sentence. */
 function plain(text: string): string {
   return escaped(safeLine(text));
 }
@@ -154,9 +153,7 @@ function escaped(text: string): string {
 /** Text that is gathered as long as it fits. */
 interface Fitted {
   add(text: string): void;
-  /** Bytes that are left. */
   room(): number;
-  /** Takes nothing any more. */
   stop(): void;
   /** What was gathered; with `sentence` where something did not fit. */
   text(sentence: string): string;

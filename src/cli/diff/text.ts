@@ -21,7 +21,6 @@ import {
 /** A label in front of its first line; the lines below hang under it. */
 type Block = readonly [label: string, lines: readonly string[]];
 
-/** A diff for a terminal. */
 export function diffText(diff: Diff): string {
   const parts = [`${safeLine(headline(diff))}\n`];
   if (isEmpty(diff)) parts.push(`${NOTHING}\n`);

@@ -18,7 +18,6 @@ import { microsOf } from '../../util/units.ts';
 
 /* How a diff is said, the same for terminals and for pull requests. Nothing here is escaped. */
 
-/** One line of the table of figures. */
 interface FigureLine {
   readonly label: string;
   readonly before: string;
@@ -172,7 +171,6 @@ export function withoutRepeats(diff: Diff): Diff {
   return { ...diff, campaigns };
 }
 
-/** What is wrong with a side, or null. */
 export function faultsOf(side: CampaignSide | null): readonly Finding[] {
   return side?.errors ?? [];
 }

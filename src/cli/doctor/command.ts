@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { type DoctorResult, doctor, totalsOf } from '../../operations/doctor.ts';
 import { type DoctorCheck, exitOf, found } from '../../operations/doctor-environments.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { countOf } from '../../report/words.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { maskNumbers } from '../../util/redact.ts';
-import { type Column, table } from '../../util/table.ts';
+import { table } from '../../util/table.ts';
 import { addExamples, addFormat, addLedger } from '../shared/options.ts';
 
 interface Given {
@@ -21,7 +22,6 @@ interface Checkup extends DoctorResult {
   readonly version: 1;
 }
 
-/** `handbill doctor [CAMPAIGN]`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('[campaign]', 'campaign file, folder or name, to be looked at too (default: only the project)')
@@ -36,10 +36,7 @@ export function configure(command: Command, context: CommandContext): void {
   ]);
   command.action(async (campaign: string | undefined, given: Given) => {
     const { checks: looked, ...facts } = await doctor({
-      cwd: context.cwd,
-      env: context.env,
-      now: context.now,
-      ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
+      ...optionsHere(context, given.ledger),
       ...(campaign === undefined ? {} : { campaign }),
       ...(given.env === undefined ? {} : { environment: given.env }),
       online: given.online === true,
@@ -76,23 +73,22 @@ const COLOURS: Readonly<Record<DoctorCheck['status'], string>> = {
 };
 
 function checkupText({ checks, totals }: Checkup, { colour }: CommandContext): string {
-  const columns: readonly Column[] = [{ style: (cell, row) => paint(cell, checks[row]?.status, colour.out) }, {}, {}];
+  const style = (cell: string, row: number): string => {
+    const status = checks[row]?.status;
+    return colour.out && status !== undefined ? `\u001b[${COLOURS[status]}m${cell}\u001b[0m` : cell;
+  };
   // Not cut to the width: half a sentence says nothing. An argument or a value of a file may be a phone number, so
   // numbers are masked.
-  const rows = checks.map((one) => [WORDS[one.status], maskNumbers(nameOf(one)), maskNumbers(one.message)]);
-  const lines = table(rows, columns, { width: Number.MAX_SAFE_INTEGER }).split('\n');
+  const rows = checks.map(({ status, check, of, message }) => [
+    WORDS[status],
+    maskNumbers(of === null ? check : `${check} ${of}`),
+    maskNumbers(message),
+  ]);
+  const lines = table(rows, [{ style }, {}, {}], { width: Number.MAX_SAFE_INTEGER }).split('\n');
   const indent = ' '.repeat(lines[0]?.indexOf(rows[0]?.[2] ?? '') ?? 0);
   const shown = checks.flatMap(({ hint, status }, i) => [
     lines[i] ?? '',
     ...(hint === null || status === 'ok' ? [] : [`${indent}${safeLine(maskNumbers(hint))}`]),
   ]);
   return `${shown.join('\n')}\n\n${countOf(totals.problems, 'problem')}, ${countOf(totals.warnings, 'warning')}.\n`;
-}
-
-function nameOf({ check, of }: DoctorCheck): string {
-  return of === null ? check : `${check} ${of}`;
-}
-
-function paint(cell: string, status: DoctorCheck['status'] | undefined, colour: boolean): string {
-  return colour && status !== undefined ? `\u001b[${COLOURS[status]}m${cell}\u001b[0m` : cell;
 }

@@ -12,7 +12,7 @@ import {
   runsNamed,
   userHere,
 } from '../../operations/doubt.ts';
-import { projectHere, sayLedger, withLedger } from '../../operations/project.ts';
+import { optionsHere, projectHere, sayLedger, withLedger } from '../../operations/project.ts';
 import { nameInLedger, PLAN_FILE } from '../../operations/report.ts';
 import { leftToSend, sendCommand } from '../../report/next-steps.ts';
 import { countOf } from '../../report/words.ts';
@@ -112,10 +112,7 @@ function configureResolve(command: Command, context: CommandContext): void {
   ]).action(async (named: string, given: ResolveFlags) => {
     const quiet = given.quiet === true;
     const result = await recordVerdict(named, {
-      cwd: context.cwd,
-      env: context.env,
-      now: context.now,
-      ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
+      ...optionsHere(context, given.ledger),
       verdict: verdictOf(given),
       acceptDuplicates: given.acceptDuplicates === true,
       names: [...(given.key ?? []).map((name) => ({ name })), ...(await namesIn(given.from, context.cwd))],
@@ -174,7 +171,6 @@ function at(file: string, index: number): { readonly file: string; readonly line
 
 const SHOWN = 20;
 
-/** What is about to happen, to which recipients. */
 function stating({ verdict, doubts }: ResolveDoubtsQuestion, width: number): string {
   const [first] = doubts;
   if (first === undefined) return '';
@@ -191,7 +187,6 @@ const MEANING = {
   resend: 'the next send posts once more. Recipients who got the first message get a second one.',
 } as const;
 
-/** What was done, what is left, and what to do next. */
 function said(
   { resolved, run, report, root, takesPlans, isTooLate }: RecordedVerdict,
   verdict: 'accepted' | 'rejected' | 'resend',

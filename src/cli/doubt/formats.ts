@@ -14,7 +14,6 @@ interface DoubtShown {
   readonly width: number;
   /** Whole addresses and texts, and all recipients; `text` only. */
   readonly full: boolean;
-  /** It is the history that is shown. */
   readonly resolved: boolean;
 }
 

@@ -2,15 +2,16 @@ import { type Command, Option } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
 import { type Allowable, DUE_CODES } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type DueItem, type DueResult, dueWatched, type WatchedDue } from '../../operations/due.ts';
+import { type DueItem, type DueResult, dueWatched } from '../../operations/due.ts';
 import type { Telemetry } from '../../operations/observer.ts';
 
-import { ledgerOption } from '../../operations/project.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
 import { ledgerPrinter } from '../../operations/warnings.ts';
 import { sendCommand } from '../../report/next-steps.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
+import { given } from '../../util/given.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { confirm } from '../shared/confirm.ts';
 import {
@@ -40,7 +41,6 @@ interface DueFlags {
   readonly quiet?: boolean;
 }
 
-/** `handbill due [PATH...]`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument(
@@ -87,16 +87,12 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
   telemetry?.metrics?.overall(flags.env);
   try {
     const result = await dueWatched(paths, {
-      cwd: context.cwd,
-      env: context.env,
-      now: context.now,
+      ...optionsHere(context, flags.ledger),
       environment: flags.env,
       dryRun: flags.dryRun === true,
-      ...(flags.allow === undefined ? {} : { allow: flags.allow }),
-      ...(flags.at === undefined ? {} : { at: flags.at }),
+      ...given(flags, 'allow', 'at'),
       ifLocked: flags.ifLocked,
       workers: flags.workers === true,
-      ...ledgerOption(flags.ledger, context),
       confirm: async (question) => {
         if (flags.yes === true) return question.allows.length === 0;
         line.stop();
@@ -111,7 +107,8 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
         await printItem(item, printing);
         if (telemetry !== undefined) tell(item, flags.env, telemetry);
       },
-      ...(telemetry === undefined ? {} : watching(telemetry, flags.env)),
+      onCampaign: (campaign) => telemetry?.metrics?.looked(campaign, flags.env),
+      ...(telemetry === undefined ? {} : { watchSend: (target) => telemetry.sending(target, flags.env) }),
     });
     for (const { campaign, atMs } of result.missed) telemetry?.metrics?.missed(campaign, flags.env, atMs);
     if (flags.format === 'json') await printResult(result, printing);
@@ -126,14 +123,6 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
   }
 }
 
-function watching(telemetry: Telemetry, environment: string): Pick<WatchedDue, 'onCampaign' | 'watchSend'> {
-  return {
-    onCampaign: (campaign) => telemetry.metrics?.looked(campaign, environment),
-    watchSend: (target) => telemetry.sending(target, environment),
-  };
-}
-
-/** The result of one campaign, for the log and the metrics file. */
 function tell(item: DueItem, environment: string, telemetry: Telemetry): void {
   const { campaign, file, occurrence, action, why, next, exit, result, diagnostics } = item;
   const about = { campaign, environment, occurrence, run: result?.report.run ?? null };
@@ -183,7 +172,6 @@ async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
 
 const SHOWN = 20;
 
-/** One line: which campaign, which occurrence, what of it. */
 function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   const name = `${item.campaign ?? item.file}${item.occurrence === null ? '' : ` (${item.occurrence})`}`;
   const missed = item.missed === null ? '' : ` ${missedWords(item)}`;

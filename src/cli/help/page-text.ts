@@ -4,7 +4,6 @@ import { safe } from '../../util/escape.ts';
 import { table, wrap } from '../../util/table.ts';
 
 interface PageTextOptions {
-  /** Columns. */
   readonly width: number;
   readonly colour: boolean;
 }
@@ -28,10 +27,10 @@ function blockText(token: Token, options: PageTextOptions): string {
       return colour ? styleText('bold', plain(token.tokens), { validateStream: false }) : plain(token.tokens);
     case 'code':
       return indented(token['text'] as string, '  ');
-    case 'list':
-      return (token as Tokens.List).items
-        .map((item, i) => itemText(item, bullet(token as Tokens.List, i), options))
-        .join('\n');
+    case 'list': {
+      const { items, ordered, start } = token as Tokens.List;
+      return items.map((item, i) => itemText(item, ordered ? `${Number(start) + i}. ` : '- ', options)).join('\n');
+    }
     case 'table':
       return tableText(token as Tokens.Table, width);
     case 'blockquote':
@@ -45,10 +44,6 @@ function blockText(token: Token, options: PageTextOptions): string {
     default:
       return '';
   }
-}
-
-function bullet({ ordered, start }: Tokens.List, index: number): string {
-  return ordered ? `${Number(start) + index}. ` : '- ';
 }
 
 function itemText({ tokens }: Tokens.ListItem, mark: string, { width, colour }: PageTextOptions): string {

@@ -26,7 +26,6 @@ interface Given {
   readonly force?: true;
 }
 
-/** `handbill init [DIR]`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('[folder]', 'where; it is made if it does not exist', '.')
@@ -86,7 +85,6 @@ async function askSender(channel: Channel, initial: string, context: CommandCont
   return await askText(context, { question, initial, check: (typed) => senderFault(channel, typed) });
 }
 
-/** What was made, what to know, and what to type next. */
 function initText({ root, made, kept, notes, next }: InitResult, cwd: string): string {
   const place = displayPath(root, cwd) || '.';
   const lines = [

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { type Listening, listen } from '../../operations/listen.ts';
-import { ledgerOption } from '../../operations/project.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { createListenLog } from '../../telemetry/receiving.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safe } from '../../util/escape.ts';
@@ -42,7 +42,6 @@ interface Given {
   readonly quiet?: true;
 }
 
-/** Receives until a signal, or until the ledger cannot be written. */
 async function serve(given: Given, context: CommandContext): Promise<void> {
   const quiet = given.quiet === true;
   const interrupts = watchInterrupts();
@@ -52,14 +51,11 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
   const { telemetry } = context;
   try {
     const listening = await listen({
-      cwd: context.cwd,
-      env: context.env,
-      now: context.now,
+      ...optionsHere(context, given.ledger),
       signal: interrupts.signal,
       port: given.port,
       host: given.host,
       ...(given.env === undefined ? {} : { environment: given.env }),
-      ...ledgerOption(given.ledger, context),
       onRecorded: (recorded) => {
         log?.recorded(recorded);
         telemetry?.receiving.recorded(recorded);

@@ -3,7 +3,7 @@ import { EXIT, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type ErasedPerson, eraseExit, erasePerson } from '../../operations/erase.ts';
 import { type Person, type PersonMessage, person } from '../../operations/person.ts';
-import { ledgerOption } from '../../operations/project.ts';
+import { optionsHere } from '../../operations/project.ts';
 import type { ReceivedReply } from '../../operations/replies.ts';
 import { countOf, instant } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
@@ -11,7 +11,6 @@ import { mask, maskText } from '../../util/redact.ts';
 import { addExamples, addFormat, addLedger, addLog } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
-/** `handbill person ADDRESS`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<address>', 'phone number, email address, contact:ID, or key of a recipient')
@@ -39,7 +38,6 @@ interface Given {
 }
 
 async function run(address: string, given: Given, context: CommandContext): Promise<void> {
-  const { cwd, env, now } = context;
   if (given.erase === true) {
     await erase(address, given, context);
     return;
@@ -48,17 +46,13 @@ async function run(address: string, given: Given, context: CommandContext): Prom
     const flag = given.yes === true ? '--yes' : '--keep-suppressed';
     throw refuse(problem('usage', `${flag} goes with --erase.`, { hint: 'Without --erase, nothing is changed.' }));
   }
-  const found = await person(address, { cwd, env, now, ...ledgerOption(given.ledger, context) });
+  const found = await person(address, optionsHere(context, given.ledger));
   await context.out(given.format === 'json' ? `${jsonText({ version: 1, ...found }, 2)}\n` : asText(found));
 }
 
 async function erase(address: string, given: Given, context: CommandContext): Promise<void> {
-  const { cwd, env, now } = context;
   const erased = await erasePerson(address, {
-    cwd,
-    env,
-    now,
-    ...ledgerOption(given.ledger, context),
+    ...optionsHere(context, given.ledger),
     keepSuppressed: given.keepSuppressed === true,
     confirm: async (planned) => {
       if (given.yes === true) return true;

@@ -4,7 +4,7 @@ import { problem, refuse } from '../../errors.ts';
 import type { Allowable, Environment, Project } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { makePlan, makeStanding, PLANNABLE, signPlan, toText } from '../../operations/plan.ts';
-import { ledgerOption } from '../../operations/project.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { costText, doneText, laterText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
@@ -13,6 +13,7 @@ import { countOf } from '../../report/words.ts';
 import { judgePlan } from '../../send/approved.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
+import { given } from '../../util/given.ts';
 import { utcText } from '../../util/time.ts';
 import { estimateFacts, factLines } from '../../web/preview/facts.ts';
 import {
@@ -42,7 +43,6 @@ interface PlanFlags {
   readonly quiet?: boolean;
 }
 
-/** `handbill plan CAMPAIGN -o FILE`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<campaign>', 'campaign file, its folder, or its name')
@@ -73,15 +73,9 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
     toFile: flags.output !== undefined,
   } as const;
   const asked = {
-    cwd,
-    now,
-    env,
-    ...ledgerOption(flags.ledger, context),
+    ...optionsHere(context, flags.ledger),
     environment: flags.env,
-    ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
-    ...(flags.allow === undefined ? {} : { allow: flags.allow }),
-    ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
-    ...(flags.pipedList === undefined ? {} : { pipedList: flags.pipedList }),
+    ...given(flags, 'occurrence', 'allow', 'recipients', 'pipedList'),
   };
   const { planFile, project, environment, warnings } = isOfEach(flags)
     ? await ofEach(target, { ...asked, until: flags.until })

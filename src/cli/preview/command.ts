@@ -3,12 +3,13 @@ import { EXIT, type ExitStatus, SUMMARY_CODE } from '../../errors.ts';
 import type { Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { previewRows } from '../../operations/preview.ts';
-import { ledgerOption } from '../../operations/project.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { changedInPreview } from '../../operations/warnings.ts';
 import type { PreviewedStart } from '../../plan/previewed.ts';
 import { noSuchRow } from '../../plan/testers.ts';
 import { countOf, number } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { given } from '../../util/given.ts';
 import type { Meter } from '../../util/long-work.ts';
 import {
   addAllow,
@@ -43,7 +44,6 @@ interface PreviewFlags {
   readonly pipedList?: string;
 }
 
-/** `handbill preview CAMPAIGN`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<campaign>', 'campaign file, its folder, or its name')
@@ -84,18 +84,9 @@ export async function printPreview(target: string, flags: PreviewFlags, context:
 
 async function print(target: string, flags: PreviewFlags, context: CommandContext, meter: Meter): Promise<ExitStatus> {
   const shown = await previewRows(target, {
-    cwd: context.cwd,
-    now: context.now,
-    env: context.env,
+    ...optionsHere(context, flags.ledger),
     environment: flags.env,
-    ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
-    ...(flags.allow === undefined ? {} : { allow: flags.allow }),
-    ...(flags.at === undefined ? {} : { at: flags.at }),
-    ...(flags.winner === undefined ? {} : { winner: flags.winner }),
-    ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
-    ...(flags.pipedList === undefined ? {} : { pipedList: flags.pipedList }),
-    ...(flags.start === undefined ? {} : { start: flags.start }),
-    ...ledgerOption(flags.ledger, context),
+    ...given(flags, 'occurrence', 'allow', 'at', 'winner', 'recipients', 'pipedList', 'start'),
     meter,
   });
   const { key = null, line = null } = flags;

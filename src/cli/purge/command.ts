@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { type LeftRun, type PurgedRun, type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
 import { countOf, instant, number } from '../../report/words.ts';
 import { jsonText, safe, shellWord } from '../../util/escape.ts';
@@ -47,10 +48,7 @@ function age(text: string): number {
 
 async function run(given: Given, context: CommandContext): Promise<void> {
   const result = await purge({
-    cwd: context.cwd,
-    env: context.env,
-    now: context.now,
-    ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
+    ...optionsHere(context, given.ledger),
     olderThanMs: given.olderThan,
     ...(given.env === undefined ? {} : { environment: given.env }),
     ...(given.campaign === undefined ? {} : { campaign: given.campaign }),
@@ -81,7 +79,6 @@ async function run(given: Given, context: CommandContext): Promise<void> {
   );
 }
 
-/** The personal data that is about to be deleted, for the question. */
 function purgeQuestion(question: PurgeResult, width: number): string {
   return [
     `Takes personal data out of the ledger for good: what was last touched before ${instant(question.before)}.\n`,
@@ -92,7 +89,6 @@ function purgeQuestion(question: PurgeResult, width: number): string {
   ].join('');
 }
 
-/** What was done, what was left, and what to do next. */
 function purgeText(result: PurgeResult, width: number): string {
   const { dryRun, purged, left, rewritten } = result;
   const lines = changes(result, dryRun ? WOULD_BE : WERE);
@@ -116,7 +112,6 @@ function purgeText(result: PurgeResult, width: number): string {
   );
 }
 
-/** For one and for several. */
 type Verb = readonly [one: string, several: string];
 const WILL_BE: Verb = ['will be', 'will be'];
 const WOULD_BE: Verb = ['would be', 'would be'];

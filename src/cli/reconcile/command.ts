@@ -2,12 +2,13 @@ import process from 'node:process';
 import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { sayLedger } from '../../operations/project.ts';
+import { optionsHere, sayLedger } from '../../operations/project.ts';
 import { type ReconciledFile, type ReconcileResult, type TakenFiles, takeFiles } from '../../operations/reconcile.ts';
 import { countOf, number } from '../../report/words.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safe } from '../../util/escape.ts';
 import { mask } from '../../util/redact.ts';
+import { listWithAnd } from '../../util/words.ts';
 import { addExamples, addFormat, addLedger, addLog, onlyEnvironmentOption } from '../shared/options.ts';
 import { withProgress } from '../shared/progress.ts';
 
@@ -37,14 +38,9 @@ interface Given {
 }
 
 async function run(files: readonly string[], given: Given, context: CommandContext): Promise<void> {
-  const { cwd, env, now } = context;
-  const environment = given.env === undefined ? {} : { environment: given.env };
   const options = {
-    cwd,
-    env,
-    now,
-    ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
-    ...environment,
+    ...optionsHere(context, given.ledger),
+    ...(given.env === undefined ? {} : { environment: given.env }),
     dryRun: given.dryRun === true,
     ...(files.includes('-') ? { input: process.stdin } : {}),
   };
@@ -58,7 +54,8 @@ async function run(files: readonly string[], given: Given, context: CommandConte
     context.err(formatDiagnostics(result.diagnostics, { colour: context.colour.err }));
   }
   if (isQuiet) return;
-  await context.out(given.format === 'json' ? jsonOf(result) : reconcileText(result));
+  const document = { version: 1, ...result, diagnostics: result.diagnostics.map(diagnosticRecord) };
+  await context.out(given.format === 'json' ? `${jsonText(document, 2)}\n` : reconcileText(result));
   if (given.dryRun !== true) await sayLedger(context, given.ledger);
 }
 
@@ -76,16 +73,10 @@ function tell(
   telemetry.said(diagnostics);
 }
 
-function jsonOf(result: TakenFiles): string {
-  const diagnostics = result.diagnostics.map(diagnosticRecord);
-  return `${jsonText({ version: 1, ...result, diagnostics }, 2)}\n`;
-}
-
 /** Addresses that are named; the rest is counted. */
 const NAMED = 20;
 
-/** What was taken over, what followed from it, and what to do next. */
-export function reconcileText(result: TakenFiles): string {
+function reconcileText(result: TakenFiles): string {
   const { dryRun, environment, files, unmatched, doubtsResolved, repliesJoined, suppressed, lifted, fallbacksDue } =
     result;
   const lines = [
@@ -121,13 +112,8 @@ function fileLine({ file, events, reports, replies, unread, known }: ReconciledF
     ...counted(unread, 'event that is neither', 'events that are neither'),
   ];
   const isOne = reports + replies + unread === 1;
-  const fresh = added.length === 0 ? 'nothing is new' : `${listed(added)} ${isOne ? 'is' : 'are'} new`;
+  const fresh = added.length === 0 ? 'nothing is new' : `${listWithAnd(added)} ${isOne ? 'is' : 'are'} new`;
   return `${file}: ${fresh}${known === 0 ? '' : `, ${countOf(known, 'event')} known already`}.`;
-}
-
-/** `a, b and c`. */
-function listed(words: readonly string[]): string {
-  return [words.slice(0, -1).join(', '), words.at(-1) ?? ''].filter((part) => part !== '').join(' and ');
 }
 
 function counted(count: number, one: string, several: string): readonly string[] {

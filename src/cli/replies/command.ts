@@ -3,7 +3,7 @@ import { problem, refuse } from '../../errors.ts';
 import { REPLY_MEANINGS, type ReplyMeaning } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { userHere } from '../../operations/doubt.ts';
-import { sayLedger } from '../../operations/project.ts';
+import { optionsHere, sayLedger } from '../../operations/project.ts';
 import {
   exportCsv,
   exportJsonl,
@@ -54,10 +54,7 @@ function addFilters(command: Command): Command {
 function filtersOf(given: Filters, context: CommandContext): RepliesOptions {
   const { campaign, meaning, since } = given;
   return {
-    cwd: context.cwd,
-    env: context.env,
-    now: context.now,
-    ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
+    ...optionsHere(context, given.ledger),
     ...(campaign === undefined ? {} : { campaign }),
     ...(meaning === undefined ? {} : { meanings: meaning }),
     ...(since === undefined ? {} : { sinceMs: readSince(since, context.now()) }),
@@ -156,10 +153,7 @@ function enter(
   given: ReviewFlags,
   context: CommandContext,
 ): Promise<ReviewRepliesResult> {
-  const { cwd, env, now } = context;
-  const by = given.by ?? userHere();
-  const ledger = given.ledger === undefined ? {} : { ledger: given.ledger };
-  return reviewReplies(numbers, { cwd, env, now, ...ledger, as, by });
+  return reviewReplies(numbers, { ...optionsHere(context, given.ledger), as, by: given.by ?? userHere() });
 }
 
 const ANSWERS: Readonly<Record<string, Verdict>> = { o: 'opt-out', i: 'opt-in', a: 'answer' };
@@ -189,7 +183,6 @@ function questionOf(reply: ReceivedReply, which: string, full: boolean): string 
   return `${which} · ${from}, ${at}${to}\n  ${textOf(reply, true)}\n`;
 }
 
-/** What was entered, and what followed. */
 function said({ reviewed, suppressed, lifted, unassigned }: ReviewRepliesResult, as: Verdict): string {
   const effects = [
     ...(suppressed.length === 0 ? [] : [`${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),

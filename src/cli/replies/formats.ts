@@ -74,22 +74,19 @@ function* text(replies: Batches, shown: RepliesShown): Generator<string> {
   if (toReview > 0) yield `\n${countOf(toReview, 'reply', 'replies')} waiting for review: handbill replies review\n`;
 }
 
-/** Replies as aligned lines. */
 function replyTable(replies: readonly ReceivedReply[], { full, width }: RepliesShown): string {
   const rows = replies.map((reply) => [
     String(reply.id),
     instant(reply.at ?? reply.receivedAt).slice(0, MINUTES),
     full ? reply.from : mask(reply.from),
-    meaningOf(reply),
+    // An opt-out says what it is about, where that is a topic.
+    reply.optsOutOf === null || reply.optsOutOf === 'everything'
+      ? reply.meaning
+      : `${reply.meaning} of ${reply.optsOutOf}`,
     reply.campaign ?? '',
     textOf(reply, full),
   ]);
   return table(rows, COLUMNS, { width: full ? Number.POSITIVE_INFINITY : width });
-}
-
-/** An opt-out says what it is about, where that is a topic. */
-function meaningOf({ meaning, optsOutOf }: ReceivedReply): string {
-  return optsOutOf === null || optsOutOf === 'everything' ? meaning : `${meaning} of ${optsOutOf}`;
 }
 
 /** On one line, without control characters of a terminal. */

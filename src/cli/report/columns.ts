@@ -11,12 +11,10 @@ import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { displayPath } from '../../util/paths.ts';
 
-/** Where to look for the list of a run. */
 interface ListPlace {
   readonly campaign: Campaign | null;
   readonly project: Pick<Project, 'root'>;
   readonly cwd: CommandContext['cwd'];
-  /** The path that the user gave. */
   readonly given: string | null;
 }
 

@@ -23,7 +23,6 @@ const EVERY_MS = 1_000;
 /** To read a million rows takes seconds: reading may take a tenth of the time at most. */
 const SHARE_OF_TIME = 10;
 
-/** A run at one time. */
 interface Look {
   readonly report: Report;
   /** Accepted messages about which something more is to come. */
@@ -49,7 +48,8 @@ export async function followReport(
   try {
     for (let seen = ''; ; ) {
       const began = performance.now();
-      const mark = markOf(ledger, run);
+      // Changes when there may be something new: a process wrote, or the sending process has ended.
+      const mark = `${ledger.events.version()} ${stateOf(ledger, ledger.findRun(run) ?? run)}`;
       if (mark !== seen) {
         const lines: string[] = [];
         const look = tried(() =>
@@ -61,7 +61,8 @@ export async function followReport(
           seen = mark;
           if (changes === null) await view.show(look);
           else if (lines.length > 0) await context.out(`${lines.join('\n')}\n`);
-          if (isOver(look)) {
+          const { report, open } = look;
+          if (report.purgedAt !== undefined || (report.state !== 'running' && open === 0)) {
             for await (const piece of view.end(look, summary.options)) await context.out(piece);
             return;
           }
@@ -75,12 +76,6 @@ export async function followReport(
   } finally {
     interrupts.stop();
   }
-}
-
-/** Changes when there may be something new: a process wrote, or the sending process has ended. */
-function markOf(ledger: Ledger, run: RunRecord): string {
-  const now = ledger.findRun(run) ?? run;
-  return `${ledger.events.version()} ${stateOf(ledger, now)}`;
 }
 
 function lookAt(
@@ -115,11 +110,6 @@ function tried<T>(look: () => T): T | null {
   }
 }
 
-/** No process sends, and no more reports are expected for accepted messages, or the run is purged. */
-function isOver({ report, open }: Look): boolean {
-  return report.purgedAt !== undefined || (report.state !== 'running' && open === 0);
-}
-
 /** Remembers the delivery result of each row, in a byte: a million rows are a megabyte. */
 function createChanges(): { isNew(run: RunRecord, outcome: Outcome): boolean } {
   let list = -1;
@@ -150,7 +140,6 @@ function viewOf({ format }: PrintOptions, context: CommandContext): View {
   return context.colour.out ? drawn(context) : listed(context);
 }
 
-/** A few lines that fit on any screen. */
 function drawn({ out, width }: CommandContext): View {
   let lines = 0;
   const clear = (): string => (lines === 0 ? '' : `\u001b[${lines}F\u001b[J`);

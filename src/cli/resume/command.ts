@@ -2,12 +2,11 @@ import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { userHere } from '../../operations/doubt.ts';
 import { resumeSending } from '../../operations/pause.ts';
-import { sayLedger } from '../../operations/project.ts';
+import { optionsHere, sayLedger } from '../../operations/project.ts';
 import { pausedScope, pauseText } from '../../report/pause-words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { addExamples, addLedger, addLog } from '../shared/options.ts';
 
-/** `handbill resume` */
 export function configure(command: Command, context: CommandContext): void {
   command
     .requiredOption('--env <name>', 'environment that was paused')
@@ -29,13 +28,9 @@ interface Given {
 }
 
 async function run(given: Given, context: CommandContext): Promise<void> {
-  const { cwd, env, now } = context;
-  const { campaign, ledger } = given;
+  const { campaign } = given;
   const { ended, remaining } = await resumeSending({
-    cwd,
-    env,
-    now,
-    ...(ledger === undefined ? {} : { ledger }),
+    ...optionsHere(context, given.ledger),
     environment: given.env,
     ...(campaign === undefined ? {} : { campaign }),
     by: given.by ?? userHere(),

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Commit, Report } from '../../model.ts';
 import { closeRun } from '../../operations/close-run.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { projectHere, sayLedger, withLedger } from '../../operations/project.ts';
+import { optionsHere, projectHere, sayLedger, withLedger } from '../../operations/project.ts';
 import { summaries } from '../../operations/report.ts';
 import { budgetRecord, budgetsNow, budgetText } from '../../plan/budget.ts';
 import { pauseText, reportedPause } from '../../report/pause-words.ts';
@@ -51,10 +51,7 @@ function configureClose(command: Command, context: CommandContext): void {
     .option('-q, --quiet', 'print nothing when all is well');
   addLedger(close).action(async (run: string, given: CloseFlags) => {
     const { skipped, report } = await closeRun(run, {
-      cwd: context.cwd,
-      env: context.env,
-      now: context.now,
-      ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
+      ...optionsHere(context, given.ledger),
       confirm: async (asked) => {
         if (given.yes === true) return true;
         const { pending, deferred } = asked.totals;

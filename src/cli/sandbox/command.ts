@@ -119,7 +119,6 @@ Ctrl-C stops it.
 `;
 }
 
-/** The options about delivery reports and replies. All except `webhook` itself need it. */
 export interface WebhookGiven extends Partial<Record<ShareFlag, number>>, Partial<Record<DelayKey, number>> {
   readonly webhook?: string;
   readonly webhookScheme?: WebhookScheme;
@@ -168,7 +167,6 @@ type DelayKey = keyof typeof DELAYS;
 
 const A_DAY_MS = 86_400_000;
 
-/** Adds the options about delivery reports and replies, in a group of their own. */
 export function addWebhookOptions(command: Command): void {
   const options = [
     new Option('--webhook <url>', 'post delivery reports and replies to this machine: http://127.0.0.1:4011/webhooks'),
@@ -238,7 +236,6 @@ function keysOf<K extends string>(table: Readonly<Record<K, unknown>>): K[] {
   return Object.keys(table) as K[];
 }
 
-/** The given values under the names that the library has for them. */
 function namedBy<K extends string, N extends string>(
   table: Readonly<Record<K, readonly [name: N, ...rest: unknown[]]>>,
   given: Readonly<Partial<Record<NoInfer<K>, number>>>,

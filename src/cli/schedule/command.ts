@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { optionsHere } from '../../operations/project.ts';
 import {
   CALLERS,
   type CallerKind,
@@ -12,6 +13,7 @@ import {
 } from '../../operations/schedule.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine } from '../../util/escape.ts';
+import { given } from '../../util/given.ts';
 import { isPostgres } from '../../util/ledger-address.ts';
 import { table } from '../../util/table.ts';
 import { addExamples, addFormat, addLedger, instant, onlyEnvironmentOption, wholeNumber } from '../shared/options.ts';
@@ -31,7 +33,6 @@ interface ScheduleFlags {
   readonly quiet?: true;
 }
 
-/** `handbill schedule [PATH...]`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument(
@@ -98,17 +99,12 @@ async function printCallers(
   flags: ScheduleFlags,
   context: CommandContext,
 ): Promise<ExitStatus> {
-  const { env, environmentFile: envFile, image, folder, runner, output, ledger } = flags;
+  const { env, environmentFile: envFile, output } = flags;
   const files = await scheduleCallers(kind, paths, {
-    cwd: context.cwd,
-    env: context.env,
-    now: context.now,
+    ...optionsHere(context, flags.ledger),
     ...(env === undefined ? {} : { environment: env }),
-    ...(ledger === undefined ? {} : { ledger }),
     ...(envFile === undefined ? {} : { envFile }),
-    ...(image === undefined ? {} : { image }),
-    ...(folder === undefined ? {} : { folder }),
-    ...(runner === undefined ? {} : { runner }),
+    ...given(flags, 'image', 'folder', 'runner'),
   });
   if (output !== undefined) {
     for (const { name, text } of files) {

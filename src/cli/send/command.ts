@@ -3,7 +3,7 @@ import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../../err
 import { type Allowable, RETRIES, type Retry } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { readPlan } from '../../operations/plan.ts';
-import { ledgerOption } from '../../operations/project.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { sendWatched } from '../../operations/send.ts';
 import { exitOf, type SendListenOptions } from '../../operations/send-options.ts';
 import { changedWarning, ledgerPrinter, zonelessWarning } from '../../operations/warnings.ts';
@@ -58,7 +58,6 @@ interface SendFlags {
   readonly quiet?: boolean;
 }
 
-/** `handbill send CAMPAIGN` and `handbill send --plan FILE`. */
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('[campaign]', 'campaign file, its folder, or its name')
@@ -153,13 +152,10 @@ async function run(
     const result = await sendWatched(
       standing === undefined || target === undefined ? (planFile ?? target ?? '') : target,
       {
-        cwd: context.cwd,
-        env: context.env,
-        now: context.now,
+        ...optionsHere(context, flags.ledger),
         ...(planFile === undefined ? { environment: flags.env } : {}),
         ...optional('plan', standing),
         ...optional('occurrence', flags.occurrence),
-        ...ledgerOption(flags.ledger, context),
         ...optional('recipients', flags.recipients),
         ...optional('pipedList', flags.pipedList),
         ...optional('limit', flags.limit),
@@ -314,15 +310,12 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
   const signals = watchSignals(context.err);
   try {
     const { question, results, exit } = await sendTest(target, {
-      cwd: context.cwd,
-      env: context.env,
-      now: context.now,
+      ...optionsHere(context, flags.ledger),
       testers: flags.testTo === true || flags.testTo === undefined ? [] : flags.testTo,
       line: flags.line,
       key: flags.key,
       ...optional('variant', flags.variant),
       environment: flags.env,
-      ...ledgerOption(flags.ledger, context),
       ...optional('recipients', flags.recipients),
       ...optional('pipedList', flags.pipedList),
       ...optional('concurrency', flags.concurrency),

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
-import { ledgerOption } from '../../operations/project.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { safe } from '../../util/escape.ts';
+import { given } from '../../util/given.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { serve } from '../../web/serve.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, type Serving } from '../../web/start.ts';
@@ -17,7 +18,11 @@ export function configure(command: Command, context: CommandContext): void {
       'a person who opens the printed address may pause, resolve doubts, review replies, change suppressions',
     )
     .option('--open', 'every user of this machine may read without the printed address')
-    .option('--allow-remote <name...>', 'names under which other machines open the pages', hostNames)
+    .option(
+      '--allow-remote <name...>',
+      'names under which other machines open the pages',
+      (text, before: readonly string[] = []) => [...before, hostName(text)],
+    )
     .option('--campaigns <path...>', 'campaigns to show (default: those of the project)')
     .option('-q, --quiet', 'print only the address that signs in, and what is wrong');
   addExamples(addLedger(command), [
@@ -38,27 +43,19 @@ interface Given {
   readonly quiet?: true;
 }
 
-/** Serves until a signal. */
-async function run(given: Given, context: CommandContext): Promise<void> {
+async function run(flags: Given, context: CommandContext): Promise<void> {
   const interrupts = watchInterrupts();
-  const { allowRemote, campaigns } = given;
   try {
     const serving = await serve({
-      cwd: context.cwd,
-      env: context.env,
-      now: context.now,
-      port: given.port,
-      host: given.host,
-      allowActions: given.allowActions === true,
-      open: given.open === true,
-      ...(allowRemote === undefined ? {} : { allowRemote }),
-      ...(campaigns === undefined ? {} : { campaigns }),
-      ...ledgerOption(given.ledger, context),
+      ...optionsHere(context, flags.ledger),
+      ...given(flags, 'port', 'host', 'allowRemote', 'campaigns'),
+      allowActions: flags.allowActions === true,
+      open: flags.open === true,
       log: (line) => context.err(safe(`${line}\n`)),
       signal: interrupts.signal,
     });
     try {
-      await context.out(welcome(serving, given, context.cwd));
+      await context.out(welcome(serving, flags, context.cwd));
       await serving.closed;
     } finally {
       // Also if the address could not be printed: an open server keeps the process alive.
@@ -83,8 +80,4 @@ function welcome({ url, signInUrl, ledger }: Serving, { quiet, allowActions }: G
 function hostName(text: string): string {
   if (/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) return text;
   throw new InvalidArgumentError('Give a name or an address, such as 127.0.0.1.');
-}
-
-function hostNames(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, hostName(text)];
 }

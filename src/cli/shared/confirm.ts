@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../operations/context.ts';
 import type { SendQuestion } from '../../operations/send-options.ts';
 import { changedLines } from '../../operations/warnings.ts';
-import { canaryText, costText, type Estimate, fallbackText, listPartsText } from '../../plan/estimate.ts';
+import { canaryText, costText, fallbackText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
@@ -25,19 +25,16 @@ export async function confirm(question: SendQuestion, context: CommandContext, s
 /** The most recipients of a second message that are shown. */
 const MOST_SHOWN = 50;
 
-/** One line: campaign, environment, recipients, parts, cost. */
 function stating(question: SendQuestion): string {
   const { campaign, occurrence, environment, url, recipients, estimate, canary } = question;
-  const facts = estimate === null ? [] : [listPartsText(estimate), costText(estimate), fallbackWords(estimate)];
-  const said = [countOf(recipients, 'recipient'), ...facts.filter((fact) => fact !== null)].join(', ');
+  const fallbacks = estimate === null ? null : fallbackText(estimate);
+  const facts = estimate === null ? [] : [listPartsText(estimate), costText(estimate)];
+  const said = [countOf(recipients, 'recipient'), ...facts, fallbacks && `fallbacks ${fallbacks}`]
+    .filter(Boolean)
+    .join(', ');
   const end = estimate === null ? null : forecastText(estimate);
   const finished = end === null ? '' : ` Finished: ${end}.`;
   const steps = canaryText(canary);
   const inSteps = steps === null ? '' : ` In steps: ${steps}.`;
   return safeLine(`Send ${campaign} (${occurrence}) to ${environment}, ${url}: ${said}.${inSteps}${finished}`);
-}
-
-function fallbackWords(estimate: Estimate): string | null {
-  const text = fallbackText(estimate);
-  return text === null ? null : `fallbacks ${text}`;
 }

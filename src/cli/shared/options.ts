@@ -76,7 +76,6 @@ export function instant({ now }: Pick<CommandContext, 'now'>): (text: string) =>
   };
 }
 
-/** Adds the examples at the end of a command's help. */
 export function addExamples(command: Command, examples: readonly (readonly [line: string, says: string])[]): Command {
   const width = Math.max(...examples.map(([line]) => line.length));
   const lines = examples.map(([line, says]) => `  ${line.padEnd(width)}  ${says}`.trimEnd());

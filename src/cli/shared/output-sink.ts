@@ -6,7 +6,6 @@ import { safeLine } from '../../util/escape.ts';
 import { writeOutput } from '../../util/files.ts';
 import { createWriter } from './writer.ts';
 
-/** Where a result goes, as the options of a command say. */
 interface Destination {
   /** File, relative to the working directory; stdout if absent. */
   readonly output?: string | undefined;

@@ -8,7 +8,6 @@ import { undecidedOf } from '../../report/next-steps.ts';
 interface PrintOptions extends CommandContext {
   readonly format: 'text' | 'brief' | 'json';
   readonly quiet: boolean;
-  /** The campaign as the user named it. */
   readonly campaign: string;
   /** The file of a signed plan that was sent, as the user named it. */
   readonly planPath?: string;

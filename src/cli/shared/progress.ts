@@ -193,9 +193,7 @@ function clock(epochMs: number): string {
   return new Date(epochMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }
 
-/** How far work has come, as it is shown. */
 export interface Shown {
-  /** What is being done: `Checking`. */
   readonly label?: string;
   readonly done: number;
   /** 0 where that is not known. */
@@ -243,7 +241,8 @@ function partsOf(shown: Shown, perSecond: number | null): readonly Part[] {
   const { label, done, total, unit, instead, more = [] } = shown;
   if (total === 0 && done === 0 && label !== undefined) return [{ text: label, rank: 1 }];
   const share = total === 0 ? null : `${Math.min(100, Math.floor((100 * done) / total))}%`;
-  const amount = total === 0 ? amountText(done, unit) : ofText(done, total, unit);
+  const of = unit === 'bytes' ? `${megabytes(done)} of ${megabytes(total)} MB` : `${number(done)} of ${number(total)}`;
+  const amount = total === 0 ? amountText(done, unit) : of;
   const left = instead ?? leftText(shown, perSecond);
   const parts: (Part | null)[] = [
     label === undefined ? null : { text: label, rank: 5 },
@@ -288,11 +287,6 @@ function barOf({ done, total }: Shown, width: number, chars: TerminalChars): str
 function amountText(amount: number, unit: Shown['unit']): string {
   if (unit === 'bytes') return `${megabytes(amount)} MB`;
   return unit === null ? number(Math.round(amount)) : `${number(Math.round(amount))} ${unit}`;
-}
-
-function ofText(done: number, total: number, unit: Shown['unit']): string {
-  if (unit === 'bytes') return `${megabytes(done)} of ${megabytes(total)} MB`;
-  return `${number(done)} of ${number(total)}`;
 }
 
 function megabytes(bytes: number): string {

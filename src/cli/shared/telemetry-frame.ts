@@ -3,7 +3,6 @@ import { EXIT, type ExitStatus, HandbillError } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import type { AskedTelemetry, RunningTelemetry } from '../../operations/observer.ts';
 
-/** Start and end of the telemetry of a command. */
 interface TelemetryFrame {
   /** The context for commands. It has `telemetry` once the command line is parsed, if telemetry is on. */
   readonly context: CommandContext;

@@ -3,9 +3,7 @@ export interface TerminalChars {
   /** The done part of a bar, and the rest. */
   readonly done: string;
   readonly left: string;
-  /** Between the parts of a line. */
   readonly dot: string;
-  /** Where a text was cut. */
   readonly cut: string;
   /** Whether the terminal shows all of Unicode, not only ASCII. */
   readonly unicode: boolean;

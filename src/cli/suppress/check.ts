@@ -1,6 +1,7 @@
 import { EXIT } from '../../errors.ts';
 import type { SuppressionAnswer, SuppressionEntry } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { lookAtSuppressions, type SuppressionCheck } from '../../operations/suppress-list.ts';
 import { instant, number } from '../../report/words.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
@@ -19,10 +20,10 @@ interface CheckFlags {
 export async function checkAll(
   addresses: readonly string[],
   given: CheckFlags,
-  { cwd, env, now, out, err, exit, colour }: CommandContext,
+  context: CommandContext,
 ): Promise<void> {
-  const ledger = given.ledger === undefined ? {} : { ledger: given.ledger };
-  const { checked, total } = await lookAtSuppressions({ cwd, env, now, ...ledger, addresses });
+  const { out, err, exit, colour } = context;
+  const { checked, total } = await lookAtSuppressions({ ...optionsHere(context, given.ledger), addresses });
   if (given.format === 'json') await out(asJson(checked));
   else {
     for (const one of checked.answers) await out(answerText(one));

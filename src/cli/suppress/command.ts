@@ -1,15 +1,16 @@
 import type { Command } from 'commander';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { openExistingLedger } from '../../ledger/open.ts';
-import type { SuppressedHash, Suppression } from '../../ledger/records.ts';
+import type { Suppression } from '../../ledger/records.ts';
 import { shownTopic } from '../../ledger/suppressions.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { projectHere, sayLedger } from '../../operations/project.ts';
+import { optionsHere, projectHere, sayLedger } from '../../operations/project.ts';
 import { addSuppressions, importSuppressions, removeSuppressions } from '../../operations/suppress-change.ts';
 import { asCsv, exportSuppressions } from '../../operations/suppress-list.ts';
 import { writeHash } from '../../suppression/hash.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
+import { given } from '../../util/given.ts';
 import { mask } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
 import { iso } from '../../util/time.ts';
@@ -61,7 +62,10 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--hashed', 'keyed hashes instead of addresses, without reasons');
   // The format is not a choice; the output on a terminal depends on it.
   exports.setOptionValue('format', 'csv');
-  addLedger(addOutput(exports)).action((given) => exportAll(given, context));
+  addLedger(addOutput(exports)).action(async (given: ExportOptions) => {
+    const lists = exportSuppressions({ ...optionsOf(given, context), hashed: given.hashed === true });
+    await writeResult(lists, given, context);
+  });
   const check = command
     .command('check [address...]')
     .description(
@@ -87,12 +91,10 @@ interface AddFlags extends ChangeFlags {
   readonly until?: string;
 }
 
-function optionsOf(given: Pick<ChangeFlags, 'ledger' | 'topic'>, { cwd, env, now }: CommandContext) {
-  const { ledger, topic } = given;
-  return { cwd, env, now, ...(ledger === undefined ? {} : { ledger }), ...(topic === undefined ? {} : { topic }) };
+function optionsOf(flags: Pick<ChangeFlags, 'ledger' | 'topic'>, context: CommandContext) {
+  return { ...optionsHere(context, flags.ledger), ...given(flags, 'topic') };
 }
 
-/** `handbill suppress add` */
 async function addAll(raw: readonly string[], given: AddFlags, context: CommandContext): Promise<void> {
   const { reason, until } = given;
   const facts = { ...(reason === undefined ? {} : { reason }), ...(until === undefined ? {} : { until }) };
@@ -105,7 +107,6 @@ async function addAll(raw: readonly string[], given: AddFlags, context: CommandC
   await sayLedger(context, given.ledger);
 }
 
-/** `handbill suppress remove` */
 async function removeAll(raw: readonly string[], given: ChangeFlags, context: CommandContext): Promise<void> {
   const { removed, absent, warnings = [] } = await removeSuppressions(raw, optionsOf(given, context));
   if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
@@ -115,7 +116,6 @@ async function removeAll(raw: readonly string[], given: ChangeFlags, context: Co
   await sayLedger(context, given.ledger);
 }
 
-/** `handbill suppress import` */
 async function importFile(written: string, given: ChangeFlags, context: CommandContext): Promise<void> {
   const { file, entries, added, warnings = [] } = await importSuppressions(written, optionsOf(given, context));
   if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
@@ -139,7 +139,6 @@ type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
 
 const EMPTY: Lists = { suppressions: () => [], suppressedHashes: () => [] };
 
-/** `handbill suppress list` */
 async function listAll(given: ListOptions, context: CommandContext): Promise<void> {
   const reading = await projectHere(context, given.ledger);
   const ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
@@ -189,12 +188,7 @@ function* rowsOf(lists: Lists, full: boolean): Generator<readonly string[]> {
     reason ?? '',
   ];
   for (const one of lists.suppressions()) yield row(full ? one.address : mask(one.address), one);
-  for (const one of lists.suppressedHashes()) yield row(full ? writeHash(one) : shortHash(one), one);
-}
-
-/** The key and enough to tell it from others. */
-function shortHash(hash: SuppressedHash): string {
-  return `${writeHash(hash).slice(0, 21)}…`;
+  for (const one of lists.suppressedHashes()) yield row(full ? writeHash(one) : `${writeHash(one).slice(0, 21)}…`, one);
 }
 
 function* asJson(lists: Lists): Generator<string> {
@@ -226,13 +220,4 @@ interface ExportOptions {
   readonly hashed?: true;
   readonly output?: string;
   readonly quiet?: true;
-}
-
-/** `handbill suppress export` */
-async function exportAll(given: ExportOptions, context: CommandContext): Promise<void> {
-  await writeResult(
-    exportSuppressions({ ...optionsOf(given, context), hashed: given.hashed === true }),
-    given,
-    context,
-  );
 }

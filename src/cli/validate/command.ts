@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { ledgerOption } from '../../operations/project.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { checkCampaigns, type Metered, type ValidateOptions } from '../../operations/validate.ts';
+import { given } from '../../util/given.ts';
 import { addAllow, addExamples, addFormat, addLedger, instant } from '../shared/options.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
@@ -32,18 +33,15 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill validate --format github', 'annotations of GitHub Actions'],
     ['handbill validate --format junit -o handbill.xml', 'for GitLab, Jenkins and others'],
   ]);
-  command.action(async (paths: readonly string[], given: Given) => {
-    const { recipients, allow, at, quiet = false, format, output } = given;
-    const options = {
-      cwd: context.cwd,
-      env: context.env,
-      ...(recipients === undefined ? {} : { recipients }),
-      ...(allow === undefined ? {} : { allow }),
-      ...(at === undefined ? {} : { at }),
-      ...ledgerOption(given.ledger, context),
-    };
+  command.action(async (paths: readonly string[], flags: Given) => {
+    const { recipients, quiet = false, format, output } = flags;
     const now = context.now();
-    const run = (more: ValidateOptions & Metered) => checkCampaigns(paths, { ...options, now: () => now, ...more });
+    const options = {
+      ...optionsHere(context, flags.ledger),
+      now: () => now,
+      ...given(flags, 'recipients', 'allow', 'at'),
+    };
+    const run = (more: ValidateOptions & Metered) => checkCampaigns(paths, { ...options, ...more });
     const work = { label: 'Checking', unit: 'bytes', quiet, toFile: output !== undefined } as const;
     const { errors } = await withPipedList(recipients, (piped) =>
       withProgress(context, work, (meter) =>

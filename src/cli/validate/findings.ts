@@ -6,7 +6,6 @@ import { safeLine } from '../../util/escape.ts';
 import { repositoryOf } from '../../util/git.ts';
 import { isInside } from '../../util/paths.ts';
 
-/** What a format for CI makes its text of. */
 export interface ValidationDocument {
   readonly validation: Validation;
   readonly kinds: readonly Kind[];
@@ -21,7 +20,6 @@ export interface Kind {
   readonly severity: Diagnostic['severity'];
   /** The first ones, in the order of their discovery; at least one. */
   readonly kept: readonly Diagnostic[];
-  /** How many there were. */
   readonly count: number;
 }
 
@@ -78,13 +76,11 @@ export function createGatherer(): Gatherer {
   };
 }
 
-/** One diagnostic to show. */
 export interface Finding {
   readonly campaign: string | null;
   readonly diagnostic: Diagnostic;
   /** The message. If it sums up all rows of its kind, it says how many. */
   readonly message: string;
-  /** How many findings it sums up. */
   readonly count: number;
   /** 0 for the first of its kind. */
   readonly rank: number;
@@ -97,7 +93,7 @@ export interface Finding {
 export function findingsOf(kinds: readonly Kind[], limit: number): readonly Finding[] {
   const found = kinds.flatMap((kind) =>
     kind.kept.map((diagnostic, rank) => {
-      const count = isSummedUp(kind) ? kind.count : 1;
+      const count = kind.severity === 'warning' && PER_ROW.includes(kind.code) ? kind.count : 1;
       return { campaign: kind.campaign, diagnostic, message: sumUp(diagnostic.message, count), count, rank };
     }),
   );
@@ -124,10 +120,6 @@ function weight({ diagnostic }: Finding): number {
 /** The message of a warning that sums up all rows of its kind. */
 export function sumUp(message: string, count: number): string {
   return count === 1 ? message : `${message} The same kind in ${countOf(count - 1, 'more row')}.`;
-}
-
-function isSummedUp({ severity, code }: Kind): boolean {
-  return severity === 'warning' && PER_ROW.includes(code);
 }
 
 /** Where a diagnostic is shown by a system that knows the files of one repository. */

@@ -115,7 +115,6 @@ interface JunitSuite {
   readonly name: string;
   readonly properties: Readonly<Record<string, string | number>>;
   readonly cases: readonly JunitCase[];
-  /** Information that is not a case. */
   readonly output?: string;
 }
 
@@ -124,7 +123,6 @@ export interface JunitCase {
   /** Package and class, parted by the last dot. */
   readonly className: string;
   readonly result: 'passed' | 'failure';
-  /** Why it did not pass, in one sentence. */
   readonly message?: string;
   /** A word by which such results can be grouped. */
   readonly type?: string;

@@ -23,7 +23,6 @@ type Run = (more: Partial<ValidateOptions>) => Promise<Validation>;
 
 interface Printing {
   readonly context: CommandContext;
-  /** Takes the results. */
   readonly out: CommandContext['out'];
   /** Nothing is printed if there are no errors. */
   readonly quiet: boolean;

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import type { RunRecord } from '../../ledger/records.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { ledgerOption } from '../../operations/project.ts';
+import { optionsHere } from '../../operations/project.ts';
 import { runWatched, type WorkerEvent, workerText } from '../../operations/worker.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { isoSeconds } from '../../util/time.ts';
@@ -16,7 +15,6 @@ interface WorkerFlags {
   readonly quiet?: boolean;
 }
 
-/** `handbill worker` */
 export function configure(command: Command, context: CommandContext): void {
   command
     .addOption(environmentOption(context, 'environment of handbill.yaml whose runs it works on'))
@@ -36,11 +34,8 @@ async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
   const { telemetry } = context;
   try {
     await runWatched({
-      cwd: context.cwd,
-      env: context.env,
-      now: context.now,
+      ...optionsHere(context, flags.ledger),
       environment: flags.env,
-      ...ledgerOption(flags.ledger, context),
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(idle === undefined ? {} : { idleMs: idle }),
       signal: signals.first,
@@ -59,13 +54,10 @@ async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
 function tell(event: WorkerEvent, quiet: boolean, { now, err, colour, telemetry }: CommandContext): void {
   if (event.kind === 'leaves-alone' || event.kind === 'lost') {
     const { diagnostics } = event.error;
-    telemetry?.said(diagnostics, event.kind === 'lost' ? {} : aboutOf(event.run));
+    const about = event.kind === 'lost' ? {} : { campaign: event.run.campaign, environment: event.run.environment };
+    telemetry?.said(diagnostics, about);
     err(formatDiagnostics(diagnostics, { colour: colour.err }));
   }
   const at = `${isoSeconds(now())}`;
   if (!quiet) err(`${at} ${workerText(event)}\n`);
-}
-
-function aboutOf({ campaign, environment }: RunRecord) {
-  return { campaign, environment };
 }

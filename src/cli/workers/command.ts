@@ -7,7 +7,6 @@ import { jsonText } from '../../util/escape.ts';
 import { type Column, table } from '../../util/table.ts';
 import { addExamples, addFormat, addLedger } from '../shared/options.ts';
 
-/** `handbill workers` */
 export function configure(command: Command, context: CommandContext): void {
   addLedger(addFormat(command, ['text', 'json', 'prometheus']));
   addExamples(command, [
@@ -20,15 +19,13 @@ export function configure(command: Command, context: CommandContext): void {
     await withLedger(reading, context, async (ledger) => {
       const workers = listWorkers(ledger);
       if (given.format === 'json') return await context.out(`${jsonText({ version: 1, workers }, 2)}\n`);
-      if (given.format === 'prometheus') return await context.out(await figuresOf(workers));
+      if (given.format === 'prometheus') {
+        const { workersText } = await import('../../telemetry/workers-text.ts');
+        return await context.out(await workersText(workers.map((one) => ({ ...one, shards: one.shards.length }))));
+      }
       await context.out(workersTable(workers, context.now(), context.tableWidth ?? context.width));
     });
   });
-}
-
-async function figuresOf(workers: readonly WorkerShown[]): Promise<string> {
-  const { workersText } = await import('../../telemetry/workers-text.ts');
-  return await workersText(workers.map((one) => ({ ...one, shards: one.shards.length })));
 }
 
 function workersTable(workers: readonly WorkerShown[], nowMs: number, width: number): string {
