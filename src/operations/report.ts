@@ -20,7 +20,7 @@ import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/formats.ts';
-import { inputsOf, inputsText, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
+import { inputsOf, inputsText, posterOf, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
 import { cameBack, countDeliveries, messageOf, openDeliveries } from '../send/deliveries.ts';
 import { summarise, withCauses } from '../send/summary.ts';
 import { isTest } from '../util/occurrence-name.ts';
@@ -69,6 +69,8 @@ export interface StepResult {
    * several, separated by blanks, the last one is that of this message, and earlier ones may have arrived too.
    */
   readonly inputs: string | null;
+  /** The stand-in that posted it; absent: the environment of the run did. */
+  readonly postedFrom?: string;
 }
 
 /** The outcome of one row of the list: of its last channel step, where it has several. */
@@ -167,6 +169,7 @@ function toStep(step: StepOutcome, key: string | null, referenceOf: ReturnType<t
     cost: isDue(step) ? cost : 0,
     updatedAt,
     inputs: inputsText(step),
+    ...posterOf(step),
   };
 }
 

@@ -20,10 +20,10 @@ export const RECORD_FIELDS = [
 ] as const;
 
 /**
- * The columns of `csv`: `steps` holds `rcs:rejected sms:accepted`, and nothing where there is one step only; `listTo` the
+ * The columns of `csv`: `postedFrom` is empty where the environment of the run posted the message; `steps` holds `rcs:rejected sms:accepted`, and nothing where there is one step only; `listTo` the
  * address that the list has by now, where it is another one; `earlier` those that earlier messages went to.
  */
-export const CSV_FIELDS = [...RECORD_FIELDS, 'steps', 'listTo', 'earlier'] as const;
+export const CSV_FIELDS = [...RECORD_FIELDS, 'postedFrom', 'steps', 'listTo', 'earlier'] as const;
 
 type Cell = string | number | null;
 
@@ -113,7 +113,8 @@ function stepRecordOf(step: StepOutcome, key: string | null, referenceOf: Refere
   };
 }
 
-function posterOf({ postedFrom }: Pick<StepOutcome, 'postedFrom'>): Pick<ReportRecord, 'postedFrom'> {
+/** The environment that posted a message, where it is not that of its run. */
+export function posterOf({ postedFrom }: Pick<StepOutcome, 'postedFrom'>): Pick<ReportRecord, 'postedFrom'> {
   return postedFrom === undefined ? {} : { postedFrom };
 }
 
@@ -148,7 +149,8 @@ export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly Ce
   const record = recordOf(outcome, referenceOf);
   const steps = outcome.steps?.map(({ channel, outcome: state }) => `${channel}:${state}`).join(' ');
   const earlier = outcome.earlier?.map(({ to }) => to ?? '').join(' ');
-  return [...RECORD_FIELDS.map((field) => record[field]), steps ?? null, outcome.listTo ?? null, earlier ?? null];
+  const more = [record.postedFrom, steps, record.listTo, earlier];
+  return [...RECORD_FIELDS.map((field) => record[field]), ...more.map((cell) => cell ?? null)];
 }
 
 export interface ReportOptions {

@@ -1,6 +1,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { outcomes } from '../../src/operations/report.ts';
 import { handbillHere } from '../cli/in-process.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { placeOf } from './scratch.ts';
@@ -161,6 +163,20 @@ describe('a run that halted', () => {
       ['accepted', 'backup'],
       ['accepted', 'backup'],
     ]);
+    const posters = rows.map(({ postedFrom = '' }) => postedFrom);
+    for (const more of ['', ' --with-columns', ' --for excel', ' --with-columns --for excel']) {
+      const { out } = await handbill(here, `report urgent --format csv${more}`);
+      const name = more.includes('columns') ? 'handbill_postedFrom' : 'postedFrom';
+      const cells: Record<string, string>[] = parse(out, { columns: true, bom: true });
+      expect(
+        cells.map((row) => row[name]),
+        more,
+      ).toEqual(posters);
+    }
+    const listed: (string | undefined)[] = [];
+    for await (const { postedFrom } of outcomes('urgent', { cwd: here.root, env: envOf(here) }))
+      listed.push(postedFrom);
+    expect(listed.map((name = '') => name)).toEqual(posters);
     const { out } = await handbill(here, 'runs --format json');
     expect(JSON.parse(out)).toMatchObject({
       runs: [{ environment: 'production', totals: { accepted: 5, inDoubt: 1 } }],
