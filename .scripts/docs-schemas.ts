@@ -148,7 +148,8 @@ same rule starts at the folder of the campaign. The ledger is \`.handbill/ledger
 relative path is always taken from the folder of the project. A campaign that has a \`handbill.yaml\` of its own, or is
 outside of the project or behind a link that leads out of it, is refused; so is a command that would make a second ledger
 where the project has one, or where one exists in a folder above or below, or use a file where the project has sent with a
-shared ledger. If a second one is right, \`send --allow second-ledger\` begins it.`;
+shared ledger; and so is the first \`send\` with an empty ledger, a file or PostgreSQL, where the project has sent with
+another one. If a second one is right, \`send --allow second-ledger\` begins it.`;
 
 function schemaPage(title: string, file: string, intro: string): string {
   const root = readSchema(file);

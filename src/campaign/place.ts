@@ -223,7 +223,7 @@ export async function secondLedger(root: string, ledger: string, use: LedgerUse)
   }
   if (isThere) return null;
   const seen = isNamed ? await asSeenFrom(cwd, root, names.option) : null;
-  const other = seen ?? (isNamed ? await ownLedger(root, names.written) : await otherLedger(root, ledger));
+  const other = seen ?? (isNamed ? await ownLedger(root, names.written, ledger) : await otherLedger(root, ledger));
   if (other === null) return null;
   const [mine, theirs] = [placeOfLedger(ledger, cwd), placeOfLedger(other, cwd)];
   const fromRoot = (path: string): string => relative(root, path).split(sep).join('/');
@@ -246,11 +246,14 @@ async function asSeenFrom(cwd: string, root: string, option: string | null): Pro
   return (await isLedger(path)) ? path : null;
 }
 
-/** The ledger that a project uses where no name is given, if it is there. Any word may be a name: `true`, `host/database`. */
-async function ownLedger(root: string, written: string | undefined): Promise<string | null> {
+/**
+ * The ledger that a project uses where no name is given, if it is there and not this one. Any word may be a name: `true`,
+ * `host/database`.
+ */
+export async function ownLedger(root: string, written: string | undefined, but: string): Promise<string | null> {
   const { ledger } = await findLedger(root, { option: null, written });
-  for (const one of [ledger, join(root, DEFAULTS.ledger)]) if (!isPostgres(one) && (await isLedger(one))) return one;
-  return null;
+  const isOne = async (path: string): Promise<boolean> => path !== but && !isPostgres(path) && (await isLedger(path));
+  return await firstWith([ledger, join(root, DEFAULTS.ledger)], isOne);
 }
 
 /** Another ledger in the tree of a project: its own default, or one of a folder above or below. */

@@ -7,7 +7,7 @@ import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
 import { checkCountry, checkLocale, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
-import { findLedger, type LedgerUse, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
+import { findLedger, type LedgerUse, ownLedger, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
 import { readWebhook } from './read-webhook.ts';
 import { checkProject, whereValue } from './validate.ts';
 import { readCountryWindows } from './window-hours.ts';
@@ -55,10 +55,12 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
   if (fault !== null) report(names.option === null ? '/ledger' : null, fault);
   const use = { cwd, names, sends: options.sends === true, allow: options.allow ?? [] };
   const ledgerFault = fault === null ? await secondLedger(place.root, ledger, use) : null;
+  const other = use.sends ? await ownLedger(place.root, written.ledger, ledger) : null;
   const project: Project = {
     root: place.root,
     file: place.file === null ? null : displayPath(place.file, cwd),
     ledger,
+    ...(other === null ? {} : { otherLedger: other }),
     environments,
     prices: written.prices === undefined ? null : await pricesOf(place.root, written.prices, report),
     senderRules: senderRulesOf(written.senders, report),

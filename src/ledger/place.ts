@@ -178,6 +178,12 @@ export function hasSentWith(root: string, address: string): boolean {
   return hasMarker(placeOf(root, address));
 }
 
+/** Whether it has sent with another shared ledger. */
+export function hasSentWithOther(root: string, ledger: string): boolean {
+  const own = isPostgres(ledger) ? markerOf(placeOf(root, ledger)) : '';
+  return sharedMarkers(root).some((path) => path !== own);
+}
+
 /** Remembers it; where the folder cannot be written, as on machines that forget their disk, nothing is remembered. */
 export function rememberSendingWith(root: string, address: string): void {
   const place = placeOf(root, address);
@@ -191,10 +197,15 @@ export function rememberSendingWith(root: string, address: string): void {
 
 /** The project has changed from a shared ledger to a file: from now on it sends with the file. */
 export function forgetShared(root: string): void {
+  for (const path of sharedMarkers(root)) rmSync(path);
+}
+
+function sharedMarkers(root: string): readonly string[] {
   const folder = join(root, '.handbill');
   // A project whose ledger lies elsewhere, as in an image, has no such folder.
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder).filter((one) => SHARED_MARKER.test(one))) rmSync(join(folder, name));
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => SHARED_MARKER.test(name));
+  return names.map((name) => join(folder, name));
 }
 
 /** Identified by server and database; the user does not matter. */

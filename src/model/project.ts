@@ -15,6 +15,8 @@ export interface Project {
   readonly file: string | null;
   /** Real path of the ledger file, or a `postgres://` address. */
   readonly ledger: string;
+  /** Real path of another file of this project that is a ledger; absent: there is none, or it was not looked for. */
+  readonly otherLedger?: string;
   readonly environments: ReadonlyMap<string, Environment>;
   /** Price list as a real path; null without one. */
   readonly prices: string | null;

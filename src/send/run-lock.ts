@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
-import { EXIT, HandbillError, problem } from '../errors.ts';
+import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunLock } from '../ledger/lock.ts';
 import { openLedger } from '../ledger/open.ts';
-import { forgetShared, hasSentWith, rememberSendingWith } from '../ledger/place.ts';
+import { forgetShared, hasSentWith, hasSentWithOther, rememberSendingWith } from '../ledger/place.ts';
 import type { RunIdentity } from '../ledger/records.ts';
-import type { Allowable, Project } from '../model.ts';
-import { isPostgres } from '../util/ledger-address.ts';
+import { ALLOWABLE, type Allowable, type Project } from '../model.ts';
+import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 import { iso } from '../util/time.ts';
 
 interface LockOptions {
@@ -20,20 +20,22 @@ interface LockOptions {
 /**
  * Holds the run's lock and its ledger, and lets go of both.
  *
- * @throws HandbillError exit 6 when another process holds this run, 7 when the ledger cannot be used
+ * @throws HandbillError exit 2 when it would begin a second ledger, 6 when another process holds this run, 7 when the ledger cannot be used
  */
 export function lockRun(
-  { root, ledger: path }: Pick<Project, 'root' | 'ledger'>,
+  project: Pick<Project, 'root' | 'ledger' | 'otherLedger'>,
   identity: RunIdentity,
   nowMs: number,
   { despiteWorkers = false, ...opening }: LockOptions = {},
 ): { ledger: Ledger } & Disposable {
-  const ledger = openLedger(path, { mode: 'write', nowMs, mustExist: mustExist({ root, ledger: path }), ...opening });
+  const { root, ledger: path } = project;
+  const ledger = openLedger(path, { mode: 'write', nowMs, mustExist: mustExist(project), ...opening });
   let lock: RunLock | null = null;
   try {
     const held = ledger.lock(identity, despiteWorkers);
     if (held === null) throw locked(ledger, identity);
     lock = held;
+    if (opening.allow?.includes('second-ledger') !== true) refuseSecond(ledger, project);
     if (isPostgres(path)) rememberSendingWith(root, path);
     else if (opening.allow?.includes('second-ledger') === true) forgetShared(root);
     ledger.setLockOwner(identity, { pid: process.pid, host: hostname(), sinceMs: nowMs });
@@ -55,6 +57,18 @@ export function lockRun(
     lock?.release();
     throw error;
   }
+}
+
+/**
+ * A ledger without a sent run is new, whether its file or its tables exist or not. It does not know the recipients of a
+ * ledger that this project has sent with.
+ */
+function refuseSecond(ledger: Ledger, { root, ledger: path, otherLedger }: Parameters<typeof lockRun>[0]): void {
+  const other = otherLedger ?? (hasSentWithOther(root, path) ? 'another shared ledger' : null);
+  if (other === null || ledger.runs().some(({ starts }) => starts > 0)) return;
+  const message = `Nothing was ever sent with ${shownLedger(path)}, but this project has ${other}. The new one does not know its recipients.`;
+  const hint = `Send with the one that knows them: see --ledger, HANDBILL_LEDGER and \`ledger\` in handbill.yaml. Only if the project moves to the new one for good: ${ALLOWABLE['second-ledger']}`;
+  throw refuse(problem('second-ledger', message, { hint }));
 }
 
 /** A shared ledger that this project has sent with is not created again if it is gone. */

@@ -225,6 +225,30 @@ describe('a second ledger in a tree', () => {
     },
   );
 
+  it.each([
+    ['an empty file', async () => ''],
+    [
+      'a ledger that was never sent with',
+      async () => {
+        using other = createProject({});
+        await handbillHere(other.root, ['suppress', 'add', '+447700900009']);
+        return other.contents().get(other.path(LEDGER)) ?? '';
+      },
+    ],
+  ])('is not sent with where it is %s', async (_, contents) => {
+    using project = createProject(BELOW);
+    expect((await send(project.root, 'hello')).posted).toBe(2);
+    project.write('campaigns/state.db', await contents());
+    const args = ['send', 'hello', '--yes', '--ledger', 'state.db'];
+    const { status, err } = await handbillHere(project.root, args);
+    expect({ status, err }).toMatchObject({ status: 2, err: expect.stringContaining('error[second-ledger]') });
+    expect(err).toContain('--allow second-ledger');
+    expect((await send(project.root, 'hello', '--ledger', 'state.db', '--allow', 'second-ledger')).posted).toBe(2);
+    // It is asked once.
+    expect((await handbillHere(project.root, args)).err).not.toContain('second-ledger');
+    expect((await send(project.root, 'hello')).ledger).toBe(project.path(`campaigns/${LEDGER}`));
+  });
+
   it('may be made in another project of the same repository', async () => {
     using project = createProject({ ...BELOW, ...helloIn('other/hello'), 'other/handbill.yaml': '' });
     await send(project.path('campaigns'), 'hello');

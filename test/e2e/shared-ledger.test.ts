@@ -1,12 +1,14 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { handbillHere } from '../cli/in-process.ts';
+import { HELLO } from '../cli/run-handbill.ts';
 import { type RunningCli, startCli, until } from '../helpers/cli.ts';
 import { ask, freshDatabase } from '../helpers/postgres.ts';
 import { type PostgresServer, removePostgres, startPostgres } from '../helpers/postgres-server.ts';
+import { createProject } from '../helpers/project.ts';
 import { startSandboxApi } from '../kills/api.ts';
 import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';
 import { post, SECRET, signed } from '../webhook/sender.ts';
@@ -75,6 +77,37 @@ test('a project that has sent before does not begin again where the schema is go
   expect(refused).toMatchObject({ status: 7, stderr: expect.stringContaining('its ledger is gone or empty') });
   // From a folder that has never sent it is a new ledger, as `--allow ledger-missing` says it is here.
   expect((await scene.send(['--allow', 'ledger-missing', '--limit', '1'])).status).toBe(0);
+});
+
+test('a project that has sent with a file, or with another shared ledger, does not begin an empty one unasked', async () => {
+  const [first, second] = [await freshDatabase(), await freshDatabase()];
+  using project = createProject(HELLO);
+  const handbill = (line: string, ledger: string | null) =>
+    handbillHere(project.root, line.split(' '), { env: ledger === null ? {} : { HANDBILL_LEDGER: ledger } });
+  const posted = async (line: string, ledger: string | null): Promise<number> => {
+    const { out, err } = await handbill(`${line} --format json`, ledger);
+    expect(out, err).not.toBe('');
+    return JSON.parse(out).requests.posted;
+  };
+  const refused = async (ledger: string, other: string): Promise<void> => {
+    for (const line of ['send hello --yes', `send hello --yes --ledger ${ledger}`]) {
+      const { status, err } = await handbill(line, ledger);
+      expect({ status, err }).toMatchObject({ status: 2, err: expect.stringContaining('error[second-ledger]') });
+      expect(err).toContain(other);
+    }
+  };
+  expect(await posted('send hello', null)).toBe(2);
+  await refused(first, project.path('.handbill/ledger.db'));
+  // Its tables are there now, and it still knows no recipient.
+  expect((await handbill('suppress add +447700900009', first)).status).toBe(0);
+  await refused(first, project.path('.handbill/ledger.db'));
+  expect((await handbill('send hello --yes', null)).err).not.toContain('second-ledger');
+  expect(await posted('send hello --allow second-ledger', first)).toBe(2);
+  expect((await handbill('send hello --yes', first)).err).not.toContain('second-ledger');
+  for (const name of ['ledger.db', '.ledger.db.marker']) rmSync(project.path(`.handbill/${name}`));
+  await refused(second, 'another shared ledger');
+  expect(await posted('send hello --allow second-ledger', second)).toBe(2);
+  expect((await handbill('send hello --yes', second)).err).not.toContain('second-ledger');
 });
 
 test('a time that is none is refused before anything is sent', async () => {
