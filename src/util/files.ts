@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { type FileHandle, lstat, mkdtemp, open, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hash, randomUUID } from 'node:crypto';
+import { closeSync, constants, openSync, readlinkSync, readSync } from 'node:fs';
+import { type FileHandle, lstat, mkdtemp, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import process from 'node:process';
 import { type Code, type HandbillError, problem, refuse } from '../errors.ts';
+import { grants } from './platform.ts';
 
 /** What a disk may be at fault for when something is written, by the system's code: the end of a sentence. */
 export const DISK_FAULTS: Readonly<Record<string, string>> = {
@@ -176,14 +178,51 @@ export interface TemporaryFolder {
   remove(): Promise<void>;
 }
 
-/** @throws HandbillError exit 2 where none can be made */
+/**
+ * Also removes folders of processes that could not remove them, because they were killed.
+ *
+ * @throws HandbillError exit 2 where none can be made
+ */
 export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
   const folder = tmpdir();
-  const made = await mkdtemp(join(folder, prefix)).catch((error: unknown) => {
+  const owner = `.${processesHere()}.`;
+  await removeLeft(folder, owner);
+  const made = await mkdtemp(join(folder, `${prefix}${process.pid}${owner}`)).catch((error: unknown) => {
     throw temporaryFault(error, folder);
   });
   const root = await realpath(made);
   return { root, remove: () => rm(root, { recursive: true, force: true }) };
+}
+
+/** Where ids of processes mean something: other machines and containers may use the same folder for temporary files. */
+function processesHere(): string {
+  const isLinux = process.platform === 'linux';
+  try {
+    const namespace = isLinux ? readlinkSync('/proc/self/ns/pid') : '';
+    return hash('sha256', `${hostname()} ${namespace}`).slice(0, 12);
+  } catch {
+    return randomUUID();
+  }
+}
+
+async function removeLeft(parent: string, owner: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    const [, pid] = /^handbill-[a-z]+-(\d+)\./.exec(name) ?? [];
+    if (pid === undefined || !name.includes(owner) || isRunning(Number(pid))) continue;
+    const path = join(parent, name);
+    const facts = await lstat(path).catch(() => null);
+    // No other user can put links there while it is removed.
+    const isOwn = facts?.isDirectory() === true && facts.uid === process.geteuid?.() && !grants(facts.mode, 0o077);
+    if (isOwn) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -80,6 +80,37 @@ it('send sends to the list from the pipe, and continues with the same list only'
   const rest = await piped('good.csv', 'send', 'hello', '--format', 'json');
   expect(rest.status).toBe(0);
   expect(JSON.parse(rest.stdout).totals).toMatchObject({ recipients: 2, accepted: 2, pending: 0 });
+});
+
+it('a list whose process was killed is removed by the next command with one, and that of a living process is not', async () => {
+  const held: RawRequest[] = [];
+  const server = await startRawServer({ behaviour: (request) => void held.push(request) });
+  project.write(
+    'handbill.yaml',
+    `environments:\n  test:\n    baseUrl: http://127.0.0.1:${server.port}\n    apiKey: { env: HANDBILL_API_KEY }\n`,
+  );
+  const running = startCli(['send', 'hello', '--env', 'test', '--yes', '--recipients', '-'], {
+    cwd: project.root,
+    env: { TMPDIR: temporary, HANDBILL_API_KEY: 'secret-key-of-a-test' },
+    via: ['bash', '-c', 'exec "$@" < <(cat good.csv)', 'pipe'],
+  });
+  await until('a request', () => held.length > 0);
+  const [folder = ''] = readdirSync(temporary);
+  // As on another machine, where the same id is of another process; and of another user, or open to others.
+  const foreign = folder.replace(/\.\w+\./, '.ffffffffffff.');
+  const open = folder.replace(/\d+/, '999999999');
+  for (const name of [foreign, open]) mkdirSync(join(temporary, name), { mode: 0o700 });
+  chmodSync(join(temporary, open), 0o755);
+  expect((await piped('good.csv', 'preview', 'hello')).status).toBe(0);
+  expect(readdirSync(temporary).toSorted()).toEqual([folder, foreign, open].toSorted());
+  expect(readdirSync(join(temporary, folder))).toEqual(['list']);
+  running.kill('SIGKILL');
+  await running.done;
+  expect(readdirSync(join(temporary, folder))).toEqual(['list']);
+  expect((await piped('good.csv', 'preview', 'hello')).status).toBe(0);
+  expect(readdirSync(temporary).toSorted()).toEqual([foreign, open].toSorted());
+  for (const name of [foreign, open]) rmdirSync(join(temporary, name));
+  await server.close();
 });
 
 it('a dry run and a test take it too', async () => {
