@@ -19,10 +19,13 @@ export interface Heard {
   isReported(reference: string): boolean;
 }
 
+/** When the ledger received a reply, by its id and the environment that it came in for. */
+type ReceivedAt = (replyId: string, environment: string) => number;
+
 /** The same, while it is being filled. */
 export interface Hearing extends Heard {
   /** @param receivedAtMs - what was said later was said then: a clock was wrong */
-  note(told: readonly Told[], monotonicMs: number, receivedAtMs: (replyId: string) => number): void;
+  note(told: readonly Told[], monotonicMs: number, receivedAtMs: ReceivedAt): void;
 }
 
 interface Words {
@@ -45,9 +48,9 @@ export function createHeard(startLifts: boolean): Hearing {
     words.set(address, found);
     return found;
   };
-  const noteOne = ({ event, about }: Told, nowMs: number, receivedAtMs: (replyId: string) => number): void => {
+  const noteOne = ({ event, about, environment }: Told, nowMs: number, receivedAtMs: ReceivedAt): void => {
     if (event.kind === 'reply') {
-      const saidMs = Math.min(event.atMs ?? Number.POSITIVE_INFINITY, receivedAtMs(event.replyId ?? ''));
+      const saidMs = Math.min(event.atMs ?? Number.POSITIVE_INFINITY, receivedAtMs(event.replyId ?? '', environment));
       if (event.meaning === 'answer') wordsOf(event.from).hasAnswered = true;
       if (event.meaning === 'opt-out') wordsOf(event.from).stops.push(saidMs);
       if (event.meaning === 'opt-in') wordsOf(event.from).starts.push(saidMs);

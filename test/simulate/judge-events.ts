@@ -8,6 +8,7 @@ import { countDeliveries, openDeliveries, resolveByReports } from '../../src/sen
 import { type Heard, saysUnreached, stateOf } from './heard.ts';
 import type { Told } from './provider.ts';
 import type { Random } from './random.ts';
+import { IDENTITY } from './scene.ts';
 
 /** What the ledger makes of what it was told, at the very end. */
 export interface Accounts {
@@ -31,7 +32,7 @@ export function* judgeEvents({ ledger, run, outcomes, heard, referenceOf, isDue,
   const index = indexOf(heard.told);
   const about = (
     key: string | null,
-    { channel, messageId, claimedAtMs, to }: StepOutcome,
+    { channel, messageId, claimedAtMs, to, postedFrom = IDENTITY.environment }: StepOutcome,
   ): readonly DeliveryReport[] => {
     const reference = key === null ? '' : referenceOf(key, channel);
     // The API may give several recipients one id: a report that names the reference or the address of one is
@@ -41,8 +42,10 @@ export function* judgeEvents({ ledger, run, outcomes, heard, referenceOf, isDue,
       atMs !== null && claimedAtMs !== undefined && atMs < claimedAtMs - CLOCKS_MS;
     const isOwn = ({ reference: named, address }: DeliveryReport): boolean =>
       [null, reference].includes(named) && [null, to].includes(address);
-    const byId = (index.get(messageId ?? '') ?? []).filter(isOwn);
-    return [...new Set([...(index.get(reference) ?? []), ...byId])].filter((report) => !isOlder(report));
+    // Two providers may give out one id, each for a message of its own.
+    const of = (id: string) => index.get(`${postedFrom} ${id}`) ?? [];
+    const byId = of(messageId ?? '').filter(isOwn);
+    return [...new Set([...of(reference), ...byId])].filter((report) => !isOlder(report));
   };
   const deliveries = openDeliveries(ledger, run);
   const joined = deliveries === null ? outcomes : deliveries.join(outcomes);
@@ -93,13 +96,14 @@ function* judgeCounts(ledger: Ledger, { told }: Heard): Generator<string> {
   if (replies !== expected.replies) yield `${replies} replies are held, of ${expected.replies}`;
 }
 
-/** By everything that names a message. */
+/** By everything that names a message, with the environment that it came in for. */
 function indexOf(told: readonly Told[]): ReadonlyMap<string, readonly DeliveryReport[]> {
   const index = new Map<string, DeliveryReport[]>();
-  for (const { event } of told) {
+  for (const { event, environment } of told) {
     if (event.kind !== 'delivery') continue;
     for (const id of [event.reference, event.messageId]) {
-      if (id !== null) index.set(id, [...(index.get(id) ?? []), event]);
+      const name = `${environment} ${id}`;
+      if (id !== null) index.set(name, [...(index.get(name) ?? []), event]);
     }
   }
   return index;
@@ -121,17 +125,18 @@ interface Replay {
 
 /** Whether the same events come to the same whatever their order, however often they come, and whenever doubts are looked at. */
 export function* judgeReplay({ folders, told, random, nowMs, startLifts }: Replay): Generator<string> {
-  const facts = { nowMs, source: 'webhook', environment: 'test', startLifts };
+  const facts = { nowMs, source: 'webhook', startLifts };
   const again = told.filter(() => random.chance(0.3));
   const [inOrder, anyhow] = folders;
   const first = replayed(inOrder, nowMs, (ledger) => {
-    for (const group of inGroups(told, random)) {
-      ledger.events.record(group, facts);
+    for (const { events, environment } of inGroups(told, random)) {
+      ledger.events.record(events, { ...facts, environment });
       resolveByReports(ledger, nowMs);
     }
   });
   const second = replayed(anyhow, nowMs, (ledger) => {
-    for (const group of inGroups(shuffled([...told, ...again], random), random)) ledger.events.record(group, facts);
+    for (const { events, environment } of inGroups(shuffled([...told, ...again], random), random))
+      ledger.events.record(events, { ...facts, environment });
     resolveByReports(ledger, nowMs);
   });
   for (const [what, one] of Object.entries(first)) {
@@ -168,11 +173,14 @@ function replayed(folder: string, nowMs: number, work: (ledger: Ledger) => void)
   }
 }
 
-function inGroups(told: readonly Told[], random: Random): Told['event'][][] {
-  const groups: Told['event'][][] = [];
-  for (const { event } of told) {
-    if (groups.length === 0 || random.chance(0.4)) groups.push([]);
-    groups.at(-1)?.push(event);
+/** As requests: each is of one provider. */
+function inGroups(told: readonly Told[], random: Random) {
+  const groups: { readonly environment: string; readonly events: Told['event'][] }[] = [];
+  for (const { event, environment } of told) {
+    const last = groups.at(-1);
+    if (last === undefined || random.chance(0.4) || last.environment !== environment)
+      groups.push({ environment, events: [event] });
+    else last.events.push(event);
   }
   return groups;
 }

@@ -10,8 +10,8 @@ import { violations } from '../oracle/oracle.ts';
 import type { Heard } from './heard.ts';
 import { judgeEvents } from './judge-events.ts';
 import type { Start } from './process.ts';
-import type { Edition } from './scene.ts';
-import type { Server } from './server.ts';
+import { type Edition, IDENTITY } from './scene.ts';
+import type { Server, ServerReceipt } from './server.ts';
 import { RENAMED } from './surroundings.ts';
 import type { LedgerView } from './watch.ts';
 import type { World } from './world.ts';
@@ -69,6 +69,8 @@ export function judgeLedger(remains: Remains): string[] {
       if (isOpen && mayWait?.({ outcome, reason }) !== true)
         found.push(`row ${row} is forgotten: ${outcome} ${reason}`);
     }
+    if (ledger.runs().some(({ environment }) => environment !== IDENTITY.environment))
+      found.push('an environment that stands in for another one has runs of its own');
     const { referenceOf } = last.plan;
     const endings = endingsOf(
       outcomes.map((outcome) => ({ ...outcome, line: outcome.row + 2 })),
@@ -78,6 +80,7 @@ export function judgeLedger(remains: Remains): string[] {
     const gone = [...known].filter((key) => !last.keys.has(key)).length;
     const lines = Array.from({ length: last.rows + gone }, (_, row) => row + 2);
     const { receipts } = server;
+    found.push(...postedElsewhere(outcomes, receipts, referenceOf));
     const evidence = { lines, endings, receipts, starts: [0, ...starts], askedAgain: view.askedAgain };
     const steps = alone ? { steps: 1 + last.plan.campaign.fallbacks.length } : {};
     const unreached = new Set(
@@ -98,6 +101,24 @@ export function judgeLedger(remains: Remains): string[] {
   db.close();
   if (check !== 'ok') found.push(`integrity_check says ${String(check)}`);
   return found;
+}
+
+/** What was answered was posted from the environment whose API answered. */
+function* postedElsewhere(
+  outcomes: readonly Outcome[],
+  receipts: readonly ServerReceipt[],
+  referenceOf: (key: string, channel: Channel) => string,
+): Generator<string> {
+  const answered = new Map(receipts.map(({ reference, environment }) => [reference, environment]));
+  for (const { row, key, ...last } of outcomes) {
+    if (key === null) continue;
+    for (const { outcome, channel, postedFrom = IDENTITY.environment } of last.steps ?? [last]) {
+      const environment = answered.get(referenceOf(key, channel));
+      const isAnswered = outcome === 'accepted' || outcome === 'rejected';
+      if (isAnswered && environment !== undefined && environment !== postedFrom)
+        yield `row ${row} is ${outcome} as posted from ${postedFrom}, and ${environment} answered`;
+    }
+  }
 }
 
 /** The campaign has a channel that this person was not tried on. */

@@ -1,7 +1,16 @@
 import type { Allowable, Retry, Threshold } from '../../src/model.ts';
 import { PROFILES, type Profile } from './behaviour.ts';
 import type { Random } from './random.ts';
-import { BEGINNING, type Edition, type Scene, type SceneKind, type Stage, WINNERS } from './scene.ts';
+import {
+  BEGINNING,
+  type Edition,
+  ENVIRONMENTS,
+  type EnvironmentName,
+  type Scene,
+  type SceneKind,
+  type Stage,
+  WINNERS,
+} from './scene.ts';
 import type { FaultKind, Word } from './sqlite.ts';
 import type { Operation } from './watch.ts';
 
@@ -10,7 +19,11 @@ export interface StartPlan {
   readonly profile: Profile;
   readonly concurrency: number;
   readonly attempts: number;
+  /** The environment that posts: that of the runs, or one that stands in for it. */
+  readonly environment: EnvironmentName;
   readonly ratePerSecond: number | null;
+  /** The rate is the one that the environment has. */
+  readonly ratedByEnvironment: boolean;
   readonly limit: number | null;
   readonly notAfterMs: number | null;
   readonly stopAfterInDoubt: Threshold | null;
@@ -59,6 +72,8 @@ export interface HistoryPlan {
   readonly scene: Scene;
   readonly starts: readonly (StartPlan & { readonly beside: Beside | null })[];
   readonly retryStatuses: readonly number[];
+  /** Which of them send; more than one: they take runs over from each other. */
+  readonly environments: readonly [EnvironmentName, ...EnvironmentName[]];
 }
 
 /** Another process that tries to send at the same time. */
@@ -100,7 +115,7 @@ export function drawHistory(random: Random, stage: Stage): HistoryPlan {
       : null;
     return { ...plan, beside };
   });
-  return { scene, starts, retryStatuses };
+  return { scene, starts, retryStatuses, environments: ['test'] };
 }
 
 export interface Common
@@ -163,7 +178,7 @@ function drawAllow(random: Random): readonly Allowable[] {
   ];
 }
 
-const UNGUARDED = { tooShort: false, renamed: null };
+const UNGUARDED = { tooShort: false, renamed: null, environment: 'test', ratedByEnvironment: false } as const;
 
 /**
  * The same history with guards of its list, which some starts fail and some accept, and with new names of its campaign.
@@ -186,6 +201,44 @@ export function withGuardsAndNames(history: HistoryPlan, random: Random): Histor
     return { ...guarded(start), beside: beside === null ? null : { ...beside, plan: guarded(beside.plan) } };
   });
   return { ...history, starts };
+}
+
+/** Of some histories, the environments that send, drawn beside all else: mostly one. */
+export function drawEnvironments(random: Random): HistoryPlan['environments'] {
+  if (!random.chance(0.4)) return ['test'];
+  return random.chance(0.7) ? ['test', 'backup'] : ['test', 'backup', 'spare'];
+}
+
+/** The same start from another environment, which may take the run over; some starts ask before they do. */
+export function fromEnvironment<T extends StartPlan>(
+  start: T,
+  environments: HistoryPlan['environments'],
+  random: Random,
+): T {
+  if (environments.length === 1) return start;
+  const environment = random.pick(environments);
+  const ratedByEnvironment = random.chance(0.3);
+  return {
+    ...start,
+    environment,
+    ratedByEnvironment,
+    ratePerSecond: ratedByEnvironment ? ENVIRONMENTS[environment].lower : start.ratePerSecond,
+    allow: [...start.allow, 'would-expire', ...(random.chance(0.85) ? (['other-provider'] as const) : [])],
+  };
+}
+
+/** The same history where environments stand in for another one. */
+export function withStandIns(history: HistoryPlan, random: Random): HistoryPlan {
+  const environments = drawEnvironments(random);
+  const starts = history.starts.map((start) => {
+    const { beside } = start;
+    const plan = beside === null ? null : fromEnvironment(beside.plan, environments, random);
+    return {
+      ...fromEnvironment(start, environments, random),
+      beside: beside === null || plan === null ? null : { ...beside, plan },
+    };
+  });
+  return { ...history, starts, environments };
 }
 
 function drawKill(random: Random, common: Common, retry: StartPlan['retry']): StartPlan['kill'] {
@@ -235,10 +288,10 @@ function drawStep(random: Random): number {
 /** A start with which everything goes well. */
 export function goodStart(
   edition: Edition,
-  common: Pick<StartPlan, 'retryStatuses' | 'edited' | 'notAfterMs' | 'winner'>,
+  common: Pick<StartPlan, 'retryStatuses' | 'edited' | 'notAfterMs' | 'winner'> &
+    Partial<Pick<StartPlan, 'environment'>>,
 ): StartPlan {
   return {
-    ...common,
     profile: PROFILES.good,
     concurrency: Math.min(4, edition.rows),
     attempts: 3,
@@ -247,7 +300,8 @@ export function goodStart(
     stopAfterInDoubt: null,
     stopAfterRejected: null,
     ...UNGUARDED,
-    allow: ['invalid-rows', 'input-changed', 'too-late'],
+    ...common,
+    allow: ['invalid-rows', 'input-changed', 'too-late', 'other-provider'],
     retry: null,
     unconfirmed: false,
     // Only who holds the lock knows that no other process will record what is still claimed.

@@ -3,6 +3,7 @@ import type { Channel, DeliveryCause, DeliveryReport, DeliveryState, Reply, Webh
 import { STOP_ENDS, type StopEnds } from '../../src/model.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Random } from './random.ts';
+import type { EnvironmentName } from './scene.ts';
 import type { World } from './world.ts';
 
 /** How the other side reports in one history; all of it drawn before it begins. */
@@ -11,6 +12,8 @@ export interface ProviderPlan {
   readonly reported: number;
   /** By what it says which message it means. */
   readonly naming: Naming;
+  /** Reports that name an id name no address with it. */
+  readonly withoutAddress: boolean;
   /** Share of those that are not delivered. */
   readonly unreached: number;
   /** Share of the requests that are made again although they were answered. */
@@ -28,10 +31,13 @@ export interface ProviderPlan {
 const NAMINGS = ['reference', 'id', 'both', 'text'] as const;
 type Naming = (typeof NAMINGS)[number];
 
-export function drawProvider(random: Random): ProviderPlan {
+/** @param several - more than one provider reports: then some say nothing but an id, which another may have given out too */
+export function drawProvider(random: Random, several: boolean): ProviderPlan {
+  const withoutAddress = several && random.chance(0.6);
   return {
     reported: random.pick([0.3, 0.8, 1]),
-    naming: random.pick(NAMINGS),
+    withoutAddress,
+    naming: withoutAddress ? 'id' : random.pick(NAMINGS),
     unreached: random.pick([0, 0.1, 0.4]),
     repeats: random.pick([0, 0.2, 0.5]),
     delayMs: random.pick([5, 60, 1000, 20_000]),
@@ -46,6 +52,8 @@ export interface Told {
   readonly event: WebhookEvent;
   /** Reference of the message; null: it is about none. */
   readonly about: string | null;
+  /** Whose provider says it. */
+  readonly environment: EnvironmentName;
 }
 
 /** A message of which the API has the request. */
@@ -54,7 +62,7 @@ export interface Received {
   readonly address: string;
   readonly channel: Channel;
   readonly text: string;
-  /** Unlike that of any other message. */
+  /** Unlike that of any other message of the provider. */
   readonly number: string;
   /** Of those in the request. */
   readonly at: number;
@@ -111,6 +119,7 @@ export function createProvider(
   world: World,
   random: Random,
   plan: ProviderPlan,
+  environment: EnvironmentName,
   hear: (told: readonly Told[]) => boolean,
 ): Provider {
   const outbox: Told[] = [];
@@ -149,7 +158,10 @@ export function createProvider(
       const id = behaviour.each?.[at]?.id ?? behaviour.id ?? `p-${number}-${at}`;
       const { naming } = plan;
       const textHash = naming === 'text' ? hash('sha256', text) : null;
+      // Only an answer that took a message gives out an id of its own for it.
+      const isNamed = !plan.withoutAddress || behaviour.kind !== 'accepted';
       const ids = {
+        address: isNamed ? address : null,
         reference: naming === 'reference' || naming === 'both' ? reference : null,
         messageId: naming === 'reference' ? null : id,
       };
@@ -157,9 +169,9 @@ export function createProvider(
       for (const { state, cause = null } of random.pick(random.chance(plan.unreached) ? UNREACHED : REACHED)) {
         happensMs = Math.ceil(happensMs + random.scale(1, 5000));
         const atMs = world.wallMs + happensMs;
-        const event = reportOf({ ...ids, address, channel, state, cause, textHash, atMs, word: state });
+        const event = reportOf({ ...ids, channel, state, cause, textHash, atMs, word: state });
         // Time is the server's: its clock is right.
-        later(happensMs + random.scale(0.01, 1) * plan.delayMs, () => tell({ event, about: reference }));
+        later(happensMs + random.scale(0.01, 1) * plan.delayMs, () => tell({ event, about: reference, environment }));
       }
       return ids.messageId;
     },
@@ -172,7 +184,7 @@ export function createProvider(
           ? reportOf({ messageId: id, address, state: 'rejected', cause: 'opted-out', atMs })
           : replyOf(id, address, word, atMs);
       world.note(() => `${address} says ${word}`);
-      later(random.scale(0.01, 1) * plan.delayMs, () => tell({ event, about: null }));
+      later(random.scale(0.01, 1) * plan.delayMs, () => tell({ event, about: null, environment }));
     },
     get isIdle() {
       return underWay === 0;

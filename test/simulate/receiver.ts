@@ -4,16 +4,21 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { joinReplies, resolveByReports } from '../../src/send/deliveries.ts';
 import { createHeard, type Heard } from './heard.ts';
-import { createProvider, drawProvider, type Provider, type ProviderPlan, type Told } from './provider.ts';
+import { createProvider, drawProvider, type Provider, type ProviderPlan, type Told, type Word } from './provider.ts';
 import type { Random } from './random.ts';
+import type { EnvironmentName } from './scene.ts';
 import { openedFor, type SqliteWatch } from './sqlite.ts';
 import type { LedgerView } from './watch.ts';
 import type { World } from './world.ts';
 
-/** The process that `handbill listen` is, and those who report to it. */
+/** The process that `handbill listen` is, and those who report to it: a provider for each environment. */
 export interface OtherSide {
   readonly plan: ProviderPlan;
-  readonly provider: Provider;
+  readonly providerOf: (environment: EnvironmentName) => Provider;
+  /** A recipient writes back to one of them. */
+  says(address: string, word: Word): void;
+  /** None of them has anything left to tell. */
+  readonly isIdle: boolean;
   readonly heard: Heard;
   /** The process ends, however it does: another one goes on when the next event comes. */
   letGo(): void;
@@ -22,6 +27,8 @@ export interface OtherSide {
 export interface OtherSideOptions {
   readonly world: World;
   readonly random: Random;
+  /** Default: one. */
+  readonly environments?: readonly [EnvironmentName, ...EnvironmentName[]];
   /** Where the ledger is now. */
   readonly folder: () => string;
   /** Of the runs whose rows may change. */
@@ -36,9 +43,12 @@ type Site = 'before commit' | 'after commit' | 'before settling';
 /** Doubts are looked at so long after a report, at most. */
 const SETTLE_AFTER_MS = 1000;
 
-export function createOtherSide({ world, random, folder, views, mostClaimed }: OtherSideOptions): OtherSide {
-  const plan = drawProvider(random);
+export function createOtherSide(options: OtherSideOptions): OtherSide {
+  const { world, random, environments = ['test'], folder, views, mostClaimed } = options;
+  const plan = drawProvider(random, environments.length > 1);
   const heard = createHeard(plan.startLifts);
+  /** Of messages that are reported, and whose provider said it last. */
+  const ids = new Map<string, EnvironmentName>();
   let open: { readonly ledger: Ledger; readonly db: DatabaseSync; readonly in: string } | null = null;
   let dies: Site | null = null;
   let operation: 'open' | 'record' | 'resolve' = 'open';
@@ -101,7 +111,8 @@ export function createOtherSide({ world, random, folder, views, mostClaimed }: O
       ledger.events.record(events, {
         nowMs: world.wallMs,
         source: 'webhook',
-        environment: 'test',
+        // A request is of one provider.
+        environment: told[0]?.environment ?? 'test',
         startLifts: plan.startLifts,
         stopEnds: plan.stopEnds,
       });
@@ -110,9 +121,14 @@ export function createOtherSide({ world, random, folder, views, mostClaimed }: O
     }
     dies = null;
     if (site !== 'before commit') {
-      const received = db.prepare('SELECT received_at AS at FROM replies WHERE reply_id = ?');
-      heard.note(told, world.monotonicMs, (replyId) => Number(received.get(replyId)?.['at']));
-      for (const { event } of told) world.cover(event.kind === 'reply' ? `told:${event.text}` : `told:${event.kind}`);
+      const received = db.prepare('SELECT received_at AS at FROM replies WHERE reply_id = ? AND environment = ?');
+      heard.note(told, world.monotonicMs, (replyId, from) => Number(received.get(replyId, from)?.['at']));
+      for (const { event, environment } of told) {
+        world.cover(event.kind === 'reply' ? `told:${event.text}` : `told:${event.kind}`);
+        if (event.kind !== 'delivery' || event.messageId === null) continue;
+        if ((ids.get(event.messageId) ?? environment) !== environment) world.cover('one id of two providers');
+        ids.set(event.messageId, environment);
+      }
     }
     world.note(() => `${site === null ? 'received' : `KILLED ${site} of`} ${told.map(describe).join(', ')}`);
     if (site !== null) {
@@ -122,7 +138,28 @@ export function createOtherSide({ world, random, folder, views, mostClaimed }: O
     return site === null || site === 'before settling';
   };
 
-  return { plan, heard, letGo, provider: createProvider(world, random.fork(), plan, hear) };
+  const providers = new Map(
+    environments.map((name) => [name, createProvider(world, random.fork(), plan, name, hear)] as const),
+  );
+  const providerOf = (environment: EnvironmentName): Provider => {
+    const found = providers.get(environment);
+    if (found === undefined) throw new Error(`${environment} has a provider`);
+    return found;
+  };
+  let said = 0;
+  return {
+    plan,
+    heard,
+    letGo,
+    providerOf,
+    says(address, word) {
+      providerOf(environments[said % environments.length] ?? environments[0]).says(address, word);
+      said += 1;
+    },
+    get isIdle() {
+      return [...providers.values()].every(({ isIdle }) => isIdle);
+    },
+  };
 }
 
 function describe({ event, about }: Told): string {

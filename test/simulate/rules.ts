@@ -124,6 +124,8 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
         // sent to out of a doubt.
         const isTakenForCrash = row?.state === 'in-doubt' && row.reason === 'crash';
         if (row?.state !== 'claimed' && !isTakenForCrash) object(`posts ${reference}, which is not claimed`);
+        if (row !== undefined && row.postedFrom !== plan.environment)
+          object(`posts ${reference} from ${plan.environment}, and it is claimed for ${row.postedFrom}`);
       }
       if (new Set(references).size < references.length) object(`posts to somebody twice in one request: ${who}`);
       if (references.length > perRequest) object(`posts to ${references.length} in one request`);

@@ -23,6 +23,23 @@ import { createRandom } from './random.ts';
 export const BEGINNING = Date.parse('2026-11-21T09:00:00Z');
 export const IDENTITY: RunIdentity = { environment: 'test', campaign: 'proof', occurrence: 'once' };
 
+/** The environment of the runs and those that stand in for it: the rate that each writes, and the lower one that holds. */
+export const ENVIRONMENTS = {
+  test: { rate: 20, lower: 20 },
+  backup: { rate: 50, lower: 20 },
+  spare: { rate: 8, lower: 8 },
+} as const;
+export type EnvironmentName = keyof typeof ENVIRONMENTS;
+export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['test', 'backup', 'spare'];
+
+/** As handbill.yaml says it. */
+export const ENVIRONMENTS_YAML = `environments:\n${Object.entries(ENVIRONMENTS)
+  .map(([name, { rate }], at) => {
+    const standsIn = name === IDENTITY.environment ? '' : `, standsInFor: ${IDENTITY.environment}`;
+    return `  ${name}: { baseUrl: http://127.0.0.1:${9 + at}, apiKey: { env: HANDBILL_API_KEY }, rate: ${rate}/s${standsIn} }\n`;
+  })
+  .join('')}`;
+
 /**
  * `plain`: an SMS for each by name. `fallback`: RCS, and an SMS for who cannot receive it. `shared`: the same text for all,
  * for four in one request, with a fallback. `tested`: two variants with a fallback, for half of the list until a winner is
@@ -34,6 +51,8 @@ export type SceneKind = (typeof SCENE_KINDS)[number];
 /** One version of a list with everything that the real code makes of it, and what should come of it. */
 export interface Edition {
   readonly plan: Plan;
+  /** The same, sent from this environment. */
+  readonly from: (environment: EnvironmentName) => Edition;
   readonly rows: number;
   readonly kind: SceneKind;
   /** Keys of rows that are recipients: not bad, not the second of their kind. */
@@ -152,8 +171,7 @@ async function makeEdition(root: string, kind: SceneKind, list: string, rows: re
   const folder = join(root, kind);
   mkdirSync(folder, { recursive: true });
   // A project of its own: no two campaigns of one have the same name.
-  const environment = '    baseUrl: http://127.0.0.1:9\n    apiKey: { env: HANDBILL_API_KEY }\n';
-  writeFileSync(join(folder, 'handbill.yaml'), `environments:\n  test:\n${environment}`);
+  writeFileSync(join(folder, 'handbill.yaml'), ENVIRONMENTS_YAML);
   const campaign = join(folder, 'campaign.yaml');
   writeFileSync(join(folder, list), `msisdn,name\n${rows.join('\n')}\n`);
   const lines = ['name: proof', 'from: Riverside', 'recipients: list.csv', ...MESSAGES[kind]];
@@ -165,15 +183,19 @@ async function makeEdition(root: string, kind: SceneKind, list: string, rows: re
 
 /** What the real code makes of a campaign with its list. */
 export async function editionOf(campaign: Campaign, kind: SceneKind, rows: number): Promise<Edition> {
-  const { environment, occurrence } = IDENTITY;
-  const plan = await createPlan(campaign, { environment, occurrence, nowMs: BEGINNING });
+  const { occurrence } = IDENTITY;
+  const planFrom = async (environment: EnvironmentName): Promise<Plan> =>
+    await createPlan(campaign, { environment, occurrence, nowMs: BEGINNING });
+  const plans = { test: await planFrom('test'), backup: await planFrom('backup'), spare: await planFrom('spare') };
+  const plan = plans.test;
   const people = new Map<string, string>();
   const first = await look(plan, null, people);
   const bodies = new Map([[null, first.bodies] as const]);
   const won = new Map<string, ReadonlyMap<string, string>>();
   if (kind === 'tested') for (const winner of WINNERS) won.set(winner, (await look(plan, winner, people)).bodies);
-  return {
+  const edition: Edition = {
     plan,
+    from: (environment) => ({ ...edition, plan: plans[environment] }),
     kind,
     rows,
     keys: first.keys,
@@ -181,6 +203,7 @@ export async function editionOf(campaign: Campaign, kind: SceneKind, rows: numbe
     bodies: (winner) => (winner === null ? bodies.get(null) : won.get(winner)) ?? new Map(),
     keyOf: (reference) => people.get(reference) ?? '?',
   };
+  return edition;
 }
 
 interface Look extends Pick<Edition, 'keys' | 'hasBadRows'> {

@@ -5,7 +5,7 @@ import type { ClaimAnswer, ResultRecord } from '../../src/ledger/records.ts';
 import { createCoverage } from './coverage.ts';
 import type { Sabotage } from './process.ts';
 import { firstObjection, historiesOf, simulateSeeds } from './sample.ts';
-import { createStage, type Stage } from './scene.ts';
+import { createStage, ENVIRONMENT_NAMES, type Stage } from './scene.ts';
 import type { SimulatedEndpoint } from './server.ts';
 import { simulate } from './simulate.ts';
 import { watchSqlite } from './sqlite.ts';
@@ -105,9 +105,27 @@ const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp, from?: 
     /with another body|the last start ended|is forgotten: deferred/,
     20,
   ],
+  [
+    'a claim does not say which environment posts it',
+    { ledger: (ledger) => ({ ...ledger, start: (run, nowMs, commit) => ledger.start(run, nowMs, commit, null) }) },
+    /and it is claimed for/,
+  ],
+  [
+    'reports are found by the ids of every provider',
+    {
+      ledger: (ledger) => ({ ...ledger, events: { ...ledger.events, reportsOf: (of) => anywhere(ledger, of) } }),
+    },
+    /fell back, and no report says/,
+    94,
+  ],
   ['an answer about several is taken for all of them', { endpoint: takesAll }, /the server (?:said|gave out)/],
   ['a request for several without an answer is sent again in halves', { endpoint: halves }, /but received 2 times/, 13],
 ];
+
+/** Reports about a message, and about those of other environments with its id. */
+function anywhere({ events }: Ledger, message: Parameters<Ledger['events']['reportsOf']>[0]) {
+  return ENVIRONMENT_NAMES.flatMap((environment) => events.reportsOf({ ...message, environment }));
+}
 
 it.each(BROKEN)('objects when %s', async (_, sabotage, says, from = 1) => {
   const objections = await firstObjection(sabotage, stage, { from, count: 200 });

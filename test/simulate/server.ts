@@ -4,16 +4,24 @@ import type { Receipt } from '../oracle/receipts.ts';
 import { type Asked, type Behaviour, drawBehaviour, drawConnect, type Profile } from './behaviour.ts';
 import type { Provider } from './provider.ts';
 import type { Random } from './random.ts';
+import type { EnvironmentName } from './scene.ts';
 import type { World } from './world.ts';
 
-/** The API of a history: its receipts outlive every start. */
+/** The API of each environment of a history: the receipts of all of them outlive every start. */
 export interface Server {
-  readonly receipts: readonly Receipt[];
+  readonly receipts: readonly ServerReceipt[];
   /** Of one start; all connections to this server are made here. */
   connect(options: ConnectOptions): SimulatedEndpoint;
 }
 
+export interface ServerReceipt extends Receipt {
+  /** Whose API received it. */
+  readonly environment: EnvironmentName;
+}
+
 export interface ConnectOptions {
+  /** Whose API it is. */
+  readonly environment: EnvironmentName;
   readonly profile: Profile;
   readonly connections: number;
   readonly timeoutMs: number;
@@ -39,9 +47,10 @@ export interface SimulatedEndpoint extends Omit<Endpoint, 'stopWaiting'> {
   die(): void;
 }
 
-type Written = { -readonly [K in keyof Receipt]: Receipt[K] };
+type Written = { -readonly [K in keyof ServerReceipt]: ServerReceipt[K] };
 
 interface InFlight {
+  readonly environment: EnvironmentName;
   readonly behaviour: Behaviour;
   readonly asked: Asked;
   readonly text: string;
@@ -59,29 +68,36 @@ interface Waiting {
 }
 
 /**
- * @param provider - tells what becomes of the messages; default: nothing does
- * @param firstNumber - no two servers of one history give out one id
+ * @param providerOf - tells what becomes of the messages; null: nothing does
+ * @param firstNumber - no two servers of one history give out one id, but those of two environments do
  */
 export function createServer(
   world: World,
   random: Random,
-  provider: Pick<Provider, 'received'> | null = null,
+  providerOf: ((environment: EnvironmentName) => Pick<Provider, 'received'>) | null = null,
   firstNumber = 0,
 ): Server {
   const receipts: Written[] = [];
-  let posts = firstNumber;
-  let requests = firstNumber;
+  const counts = new Map<EnvironmentName, { posts: number; requests: number }>();
+  const countsOf = (environment: EnvironmentName) => {
+    const found = counts.get(environment) ?? { posts: firstNumber, requests: firstNumber };
+    counts.set(environment, found);
+    return found;
+  };
   const write = (flight: InFlight): void => {
-    requests += 1;
-    const number = requests;
-    const { text, asked } = flight;
+    const { text, asked, environment } = flight;
+    const count = countsOf(environment);
+    count.requests += 1;
+    const number = (receipts.at(-1)?.number ?? firstNumber) + 1;
     const { references } = asked;
     flight.written = references.map((reference) => ({
-      ...{ number, status: null, id: null, text, reference },
+      ...{ environment, number, status: null, id: null, text, reference },
       ...(references.length > 1 ? { recipients: references.length } : {}),
     }));
     receipts.push(...flight.written);
-    if (provider !== null) for (const [at, receipt] of flight.written.entries()) report(provider, flight, receipt, at);
+    if (providerOf === null) return;
+    const provider = providerOf(environment);
+    for (const [at, receipt] of flight.written.entries()) report(provider, flight, receipt, at, count.requests);
   };
   const sign = ({ written, behaviour }: InFlight): void => {
     for (const [at, receipt] of (written ?? []).entries()) {
@@ -91,9 +107,10 @@ export function createServer(
       if (own !== undefined) receipt.said = own.said;
     }
   };
-  const nextBehaviour = (profile: Profile, asked: Asked, onlyOwn: boolean): Behaviour => {
-    posts += 1;
-    return drawBehaviour(random, profile, asked, { number: posts, onlyOwn });
+  const nextBehaviour = ({ profile, environment, onlyOwn }: ConnectOptions, asked: Asked): Behaviour => {
+    const count = countsOf(environment);
+    count.posts += 1;
+    return drawBehaviour(random, profile, asked, { number: count.posts, onlyOwn });
   };
   return {
     receipts,
@@ -101,12 +118,18 @@ export function createServer(
   };
 }
 
-function report(provider: Pick<Provider, 'received'>, { asked, behaviour }: InFlight, receipt: Written, at: number) {
+function report(
+  provider: Pick<Provider, 'received'>,
+  { asked, behaviour }: InFlight,
+  receipt: Written,
+  at: number,
+  number: number,
+) {
   const channel = CHANNEL_OF[asked.channel];
   const [reference, address] = [asked.references[at], asked.addresses[at]];
   if (channel === undefined || reference === undefined || address === undefined) throw new Error('nobody is asked for');
   const message = { reference, address, channel, text: asked.text, at, behaviour };
-  const id = provider.received({ ...message, number: String(receipt.number) });
+  const id = provider.received({ ...message, number: String(number) });
   if (id !== undefined) receipt.reportedAs = id;
 }
 
@@ -129,7 +152,7 @@ function readAsked(text: string): Asked {
 interface Behaviours {
   readonly write: (flight: InFlight) => void;
   readonly sign: (flight: InFlight) => void;
-  readonly nextBehaviour: (profile: Profile, asked: Asked, onlyOwn: boolean) => Behaviour;
+  readonly nextBehaviour: (options: ConnectOptions, asked: Asked) => Behaviour;
 }
 
 /**
@@ -142,7 +165,7 @@ function createEndpoint(
   options: ConnectOptions,
   behaviours: Behaviours,
 ): SimulatedEndpoint {
-  const { profile, connections, timeoutMs, onlyOwn, watch } = options;
+  const { profile, connections, timeoutMs, environment, watch } = options;
   const flights = new Set<InFlight>();
   const waiting: Waiting[] = [];
   let idle = 0;
@@ -250,8 +273,9 @@ function createEndpoint(
       if (dead) return Promise.resolve(failed('P1', since, 'HANDBILL_STOPPED'));
       idle = Math.max(0, idle - 1);
       return new Promise((resolve) => {
-        const behaviour = behaviours.nextBehaviour(profile, asked, onlyOwn);
+        const behaviour = behaviours.nextBehaviour(options, asked);
         const flight: InFlight = {
+          environment,
           behaviour,
           asked,
           text: body,

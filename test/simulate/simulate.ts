@@ -6,12 +6,12 @@ import { numberOf } from '../oracle/scene.ts';
 import type { Coverage } from './coverage.ts';
 import { judgeEnding, judgeLedger } from './judge.ts';
 import { judgeReplay } from './judge-events.ts';
-import { drawHistory, goodStart, type HistoryPlan, type StartPlan, withGuardsAndNames } from './plan.ts';
+import { drawHistory, goodStart, type HistoryPlan, type StartPlan, withGuardsAndNames, withStandIns } from './plan.ts';
 import type { Sabotage, Start } from './process.ts';
 import { WORDS } from './provider.ts';
 import { createRandom, type Random } from './random.ts';
 import { createOtherSide, type OtherSide } from './receiver.ts';
-import { BEGINNING, type Edition, IDENTITY, type Stage, WINNERS } from './scene.ts';
+import { BEGINNING, type Edition, type EnvironmentName, IDENTITY, type Stage, WINNERS } from './scene.ts';
 import { createServer, type Server } from './server.ts';
 import { beginStart } from './start.ts';
 import { createLedgerView, type LedgerView } from './watch.ts';
@@ -38,7 +38,8 @@ export interface SimulateOptions {
 export async function simulate(seed: number, stage: Stage, options: SimulateOptions): Promise<Simulation> {
   const { coverage, recording = false, sabotage = {} } = options;
   const random = createRandom(seed);
-  const plan = withGuardsAndNames(drawHistory(random.fork(), stage), createRandom(seed + 0x115));
+  const guarded = withGuardsAndNames(drawHistory(random.fork(), stage), createRandom(seed + 0x115));
+  const plan = withStandIns(guarded, createRandom(seed + 0x57a));
   const world = createWorld({ startMs: BEGINNING, recording, coverage });
   const history = createHistory({ seed, stage, plan, world, random, sabotage });
   await play(history, world);
@@ -90,12 +91,13 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
   const other: OtherSide = createOtherSide({
     world,
     random: chance.fork(),
+    environments: plan.environments,
     folder: () => folder,
     views: () => [view],
     mostClaimed: () => mostClaimed(),
   });
   const { heard } = other;
-  const server: Server = createServer(world, random.fork(), chance.chance(0.75) ? other.provider : null);
+  const server: Server = createServer(world, random.fork(), chance.chance(0.75) ? other.providerOf : null);
   const view: LedgerView = createLedgerView(world, scene.before.plan.referenceOf, IDENTITY.campaign, heard);
   const inFlightOf = (start: StartPlan): number => start.concurrency * recipientsPerRequest;
   /** How many receipts there were when each start began. */
@@ -103,6 +105,8 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
   const planFile: Edition[] = [];
   /** Those of the starts that the ledger holds. */
   const commits: Commit[] = [];
+  /** The environment of the last start; null: there was none. */
+  let sentFrom: EnvironmentName | null = null;
   let folder = stage.folder();
   let alive: Start[] = [];
   /** Rows that may be claimed by processes that are no more. */
@@ -121,7 +125,7 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
     const begun: Start = beginStart({
       name,
       plan: start,
-      edition,
+      edition: edition.from(start.environment),
       folder,
       world,
       random: random.fork(),
@@ -137,6 +141,7 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
       commit,
       onStarted() {
         if (commit !== null) commits.push(commit);
+        takeOver(start);
         if (new Set(commits).size > 1) world.cover('several commits');
         abandoned = 0;
         starts.push(server.receipts.length);
@@ -147,6 +152,16 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
     });
     alive.push(begun);
     return begun;
+  };
+
+  /** A start from another environment than the one before; two at a time may each have looked before the other began. */
+  const takeOver = ({ environment, allow, onlyOwn }: StartPlan): void => {
+    if (sentFrom !== null && sentFrom !== environment) {
+      world.cover(environment === IDENTITY.environment ? 'taken back' : 'taken over');
+      if (!allow.includes('other-provider') && !onlyOwn)
+        world.object(`${environment} takes a run of ${sentFrom} over unasked`);
+    }
+    sentFrom = environment;
   };
 
   /** Lets one or two processes live until they have ended, and tidies up behind them. */
@@ -210,14 +225,14 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
     if (!chance.chance(0.3)) return;
     const { address } = view.rows[Math.floor(chance.next() * view.rows.length)] ?? {};
     for (let left = chance.whole(1, 3); left > 0; left--) {
-      const work = () => other.provider.says(address ?? numberOf(chance.whole(0, 9)), chance.pick(WORDS));
+      const work = () => other.says(address ?? numberOf(chance.whole(0, 9)), chance.pick(WORDS));
       world.after(chance.scale(0.5, 3000), work);
     }
   };
 
   /** Until every event has arrived. */
   const quiet = async (): Promise<void> => {
-    await world.run(() => other.provider.isIdle);
+    await world.run(() => other.isIdle);
     other.letGo();
   };
 
@@ -236,12 +251,13 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
     const { edited = false, notAfterMs = null } = plan.starts.at(-1) ?? {};
     const edition = edited || planFile.at(-1) === scene.after ? scene.after : scene.before;
     const { retryStatuses } = plan;
+    const environment = plan.environments.at(-1) ?? 'test';
     let quietRounds = 0;
     for (let round = 1; ; round++) {
       await quiet();
       // The variant that was named as the winner before is so still.
       const winner = edition.kind === 'tested' && view.winner === null ? WINNERS[1] : null;
-      const common = { retryStatuses, edited: edition === scene.after, notAfterMs, winner };
+      const common = { retryStatuses, edited: edition === scene.after, notAfterMs, winner, environment };
       const before = server.receipts.length;
       const last = await live(goodStart(edition, common));
       const { ending } = last;
@@ -249,7 +265,7 @@ function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOp
       if (!finished) world.object(`a last start ended with ${JSON.stringify(ending)}`);
       // A recipient who was resolved in this start may be due for a fallback in the next.
       quietRounds = server.receipts.length === before ? quietRounds + 1 : 0;
-      const isOver = other.provider.isIdle && quietRounds > (ending?.kind === 'nothing-to-do' ? 0 : 1);
+      const isOver = other.isIdle && quietRounds > (ending?.kind === 'nothing-to-do' ? 0 : 1);
       if (!finished || isOver || round > MOST_LAST_STARTS) return last;
     }
   };

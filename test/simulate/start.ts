@@ -112,6 +112,7 @@ export function beginStart(options: StartOptions): Start {
 
   const connected = server.connect({
     profile: plan.profile,
+    environment: plan.environment,
     connections: plan.concurrency,
     timeoutMs: drawn.campaign.send.timeoutMs,
     onlyOwn: plan.onlyOwn,
@@ -174,6 +175,11 @@ export function beginStart(options: StartOptions): Start {
       interrupt: interrupt.signal,
     });
     if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) return { kind: 'nothing-to-do' };
+    const [question] = prepared.questions;
+    if (question !== undefined) {
+      prepared.discard();
+      return { kind: 'refused', exit: 2, code: question.code };
+    }
     if (plan.unconfirmed) {
       prepared.discard();
       return { kind: 'refused', exit: 2, code: 'not-confirmed' };
@@ -193,7 +199,7 @@ export function beginStart(options: StartOptions): Start {
         endpoint,
         wire: compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses }),
         concurrency: plan.concurrency,
-        ratePerSecond: plan.ratePerSecond,
+        ratePerSecond: plan.ratedByEnvironment ? environment.ratePerSecond : plan.ratePerSecond,
         limit,
         interrupt: interrupt.signal,
         wait,
@@ -252,7 +258,7 @@ export function beginStart(options: StartOptions): Start {
     pause(isPaused) {
       if (ending !== null || ledger === null || ioFailed) return;
       const by = { reason: 'wrong prices', who: 'ann@ops-1', nowMs: world.wallMs };
-      const scope = { environment: drawn.environment.name, campaign: null };
+      const scope = { environment: drawn.environment.identity, campaign: null };
       try {
         if (isPaused) ledger.pause(scope, by);
         else ledger.resume(scope, by);

@@ -33,9 +33,11 @@ export function campaignOf(plan: Plan, start: StartPlan, begins: (key: string) =
   const limits = { ...plan.campaign.limits, stopAfterInDoubt, stopAfterRejected };
   const minRecipients = tooShort ? { count: 1_000_000, text: '1000000', place: {} } : null;
   const guards = { ...plan.campaign.guards, minRecipients };
+  const ratePerSecond = start.ratedByEnvironment ? plan.environment.ratePerSecond : null;
   return {
     ...plan,
     campaign: { ...plan.campaign, send, limits, guards },
+    environment: { ...plan.environment, ratePerSecond },
     expander(startMs) {
       const expand = plan.expander(startMs);
       return {

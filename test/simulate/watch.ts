@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Channel } from '../../src/model.ts';
 import { type Heard, NOTHING_HEARD } from './heard.ts';
+import { IDENTITY } from './scene.ts';
 import type { World } from './world.ts';
 
 /** A row as it is in the database: one for each step that was begun. */
@@ -13,6 +14,8 @@ export interface RowView {
   readonly key: string | null;
   readonly address: string | null;
   readonly attempts: number;
+  /** The environment that it was claimed for last; at first, that of the run. */
+  readonly postedFrom: string;
 }
 
 /** Which call of the ledger made a transaction. */
@@ -168,22 +171,26 @@ interface Queries {
   readonly paused: ReturnType<DatabaseSync['prepare']>;
 }
 
-type Stored = readonly [number, number, string, string | null, string | null, string | null, number, Channel | null];
+type Stored = readonly [
+  ...(readonly [number, number, string, string | null, string | null, string | null, number, Channel | null]),
+  string | null,
+];
 
 function prepare(db: DatabaseSync): Queries {
   const asArrays = { returnArrays: true } as const;
   return {
     run: db.prepare(`SELECT list, rows, winner, channel FROM runs WHERE state <> 'loading' AND campaign = ?`, asArrays),
     rows: db.prepare(
-      'SELECT step, row, state, reason, key, address, attempts, channel FROM recipients WHERE list = ? ORDER BY step, row',
+      'SELECT step, row, state, reason, key, address, attempts, channel, posted_from FROM recipients WHERE list = ? ORDER BY step, row',
       asArrays,
     ),
     paused: db.prepare('SELECT 1 FROM pauses WHERE resumed_at IS NULL'),
   };
 }
 
-function toView([step, row, state, reason, key, address, attempts, channel]: Stored, usual: Channel): RowView {
-  return { step, row, state, reason, key, address, attempts, channel: channel ?? usual };
+function toView([step, row, state, reason, key, address, attempts, channel, from]: Stored, usual: Channel): RowView {
+  const postedFrom = from ?? IDENTITY.environment;
+  return { step, row, state, reason, key, address, attempts, channel: channel ?? usual, postedFrom };
 }
 
 interface ViewRules {

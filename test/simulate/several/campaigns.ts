@@ -8,7 +8,7 @@ import { loadSuppressions, type Suppressions } from '../../../src/plan/suppressi
 import { createWindowGate } from '../../../src/plan/window.ts';
 import { createHasher, type Hasher, writeHash } from '../../../src/suppression/hash.ts';
 import { createRandom, type Random } from '../random.ts';
-import { BEGINNING, editionOf, type Scene, type SceneKind, type Stage } from '../scene.ts';
+import { BEGINNING, ENVIRONMENTS_YAML, editionOf, type Scene, type SceneKind, type Stage } from '../scene.ts';
 
 /** A campaign that shares its people with others. */
 export interface CampaignScene extends Scene {
@@ -86,9 +86,8 @@ const KEY = { HANDBILL_SUPPRESSION_KEY: 'a key of more than sixteen bytes' };
 export async function createCast(stage: Stage): Promise<Cast> {
   const root = join(stage.root, 'several');
   mkdirSync(root);
-  const environment = '    baseUrl: http://127.0.0.1:9\n    apiKey: { env: HANDBILL_API_KEY }\n';
   const key = 'suppressionKey: { env: HANDBILL_SUPPRESSION_KEY }\n';
-  writeFileSync(join(root, 'handbill.yaml'), `${key}environments:\n  test:\n${environment}`);
+  writeFileSync(join(root, 'handbill.yaml'), `${key}${ENVIRONMENTS_YAML}`);
   const random = createRandom(7);
   const people = Array.from({ length: PEOPLE }, (_, n) => personOf(n, random));
   const campaigns: CampaignScene[] = [];

@@ -1,7 +1,7 @@
 import type { PriceList } from '../../../src/content/price.ts';
 import { periodAt } from '../../../src/plan/budget.ts';
 import { judgeEnding, judgeLedger } from '../judge.ts';
-import { goodStart } from '../plan.ts';
+import { drawEnvironments, fromEnvironment, goodStart } from '../plan.ts';
 import type { Sabotage, Start } from '../process.ts';
 import { WORDS } from '../provider.ts';
 import { createRandom, type Random } from '../random.ts';
@@ -68,14 +68,18 @@ interface Company extends Watched {
 function createHistory({ seed, stage, cast, plan, world, random, sabotage }: HistoryOptions) {
   /** Draws delivery reports and replies, so that what is sent is as it was without. */
   const chance = createRandom(seed + 0x5eed);
+  /** Draws environments that stand in for another one, so that everything else is as it was without. */
+  const standing = createRandom(seed + 0x57a);
+  const environments = drawEnvironments(standing);
   const other = createOtherSide({
     world,
     random: chance.fork(),
+    environments,
     folder: () => folder,
     views: () => companies.filter(({ isPurged }) => !isPurged).map(({ view }) => view),
     mostClaimed: () => Number.POSITIVE_INFINITY,
   });
-  const { heard, provider } = other;
+  const { heard } = other;
   const companies = cast.campaigns.map((scene, at): Company => {
     const drawn = plan.campaigns[at];
     if (drawn === undefined) throw new Error('a campaign has a plan');
@@ -83,7 +87,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
     // The claim of one campaign does not ask for a STOP about the topic of another one.
     const heardHere = { ...heard, isOptedOut: (address: string) => watch.isOptedOut(company, address) };
     const view = createLedgerView(world, edition.plan.referenceOf, name, heardHere);
-    const server = createServer(world, random.fork(), chance.chance(0.75) ? provider : null, 10_000 * at);
+    const server = createServer(world, random.fork(), chance.chance(0.75) ? other.providerOf : null, 10_000 * at);
     const company: Company = {
       name,
       plan: drawn,
@@ -105,7 +109,8 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
   let alive: Start[] = [];
   let count = 0;
 
-  const begin = (at: number, { plan: start, wait }: Omit<OneStart, 'campaign' | 'afterMs'>, list: number): Start => {
+  const begin = (at: number, { plan: drawn, wait }: Omit<OneStart, 'campaign' | 'afterMs'>, list: number): Start => {
+    const start = fromEnvironment(drawn, environments, standing);
     const company = companies[at];
     const scene = cast.campaigns[at];
     if (company === undefined || scene === undefined) throw new Error('there is such a campaign');
@@ -115,7 +120,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
     company.edited ||= edited;
     const original = edited ? scene.after : scene.before;
     const rules = edited ? company.plan.after : company.plan.before;
-    const edition = withRules(original, rules, cast, plan.budget);
+    const edition = withRules(original.from(start.environment), rules, cast, plan.budget);
     const inFlight = start.concurrency * edition.plan.recipientsPerRequest;
     world.cover('start of several');
     world.note(
@@ -155,6 +160,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
       },
       onStarted() {
         company.abandoned = 0;
+        if (start.environment !== IDENTITY.environment) world.cover('sent from a stand-in');
         company.starts.push(company.server.receipts.length);
       },
       onLoaded() {
@@ -218,7 +224,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
     if (purged !== undefined && purged.planFile.length > 0) others.purge(purged);
     for (let left = chance.whole(-2, 3); left > 0; left--) {
       const { address } = cast.people[chance.whole(0, cast.people.length - 1)] ?? {};
-      if (address !== undefined) world.after(chance.scale(0.5, 2000), () => provider.says(address, chance.pick(WORDS)));
+      if (address !== undefined) world.after(chance.scale(0.5, 2000), () => other.says(address, chance.pick(WORDS)));
     }
     await live(one);
     if (chance.chance(0.5)) await quiet();
@@ -226,7 +232,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
 
   /** Until every event has arrived. */
   const quiet = async (): Promise<void> => {
-    await world.run(() => provider.isIdle);
+    await world.run(() => other.isIdle);
     other.letGo();
   };
 

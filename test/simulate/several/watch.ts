@@ -145,8 +145,14 @@ export function createRuleWatch(
           return;
         }
         if (world.wallMs - sentMs < waitMs) object(`follows after ${world.wallMs - sentMs} ms on ${address}`);
+        // What comes in from another provider answers no message of this one.
+        const { postedFrom } = before.view.rows.find((row) => row.address === address && REACHED.has(row.state)) ?? {};
         const isAnswered = heard.told.some(
-          ({ event }) => event.kind === 'reply' && event.from === address && (event.atMs ?? 0) > sentMs,
+          ({ event, environment }) =>
+            event.kind === 'reply' &&
+            event.from === address &&
+            environment === postedFrom &&
+            (event.atMs ?? 0) > sentMs,
         );
         if (isAnswered) object(`follows on ${address}, who answered`);
       };
