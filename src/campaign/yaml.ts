@@ -17,6 +17,7 @@ import {
 } from 'yaml';
 import { type Diagnostic, type Position, problem } from '../errors.ts';
 import { pointerTo } from '../util/json.ts';
+import { maskInPlace } from '../util/redact.ts';
 import { dots, hideKeys } from './hide-keys.ts';
 import { decodeUtf8 } from './read-text.ts';
 import { createSlipFinder, type Slip } from './yaml-slips.ts';
@@ -453,7 +454,7 @@ function createText(raw: string, file: string): FileText {
       const bounded = Math.min(Math.max(0, offset), raw.length);
       const { line, column } = position(bounded);
       // No line is shown without keys being hidden; keys take up as many characters as before, so places still hold.
-      shown ??= hideRanges(hideKeys(raw), hidden);
+      shown ??= hideRanges(hideKeys(raw), hidden).replace(LIST, maskInPlace);
       const end = starts[line] === undefined ? raw.length : starts[line] - 1;
       const source = shown.slice(starts[line - 1] ?? 0, end).replace(/\r$/, '');
       const rest = Math.max(1, source.length - column + 1);
@@ -461,6 +462,12 @@ function createText(raw: string, file: string): FileText {
     },
   };
 }
+
+/**
+ * The list of a campaign that has it in its file, also where the YAML is wrong: numbers in it are of recipients. Others
+ * were written by the author, and shown as they are.
+ */
+const LIST = /\brecipients\b.*(?:\n(?:[ \t\r#-].*)?)*/g;
 
 function hideRanges(text: string, ranges: readonly (readonly [start: number, end: number])[]): string {
   const parts: string[] = [];

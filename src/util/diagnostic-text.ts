@@ -1,7 +1,6 @@
 import { type Diagnostic, SUMMARY_CODE } from '../errors.ts';
 import { safe, safeLine } from './escape.ts';
 import { onDemand } from './on-demand.ts';
-import { maskNumbers } from './redact.ts';
 
 export interface DiagnosticTextOptions {
   readonly colour: boolean;
@@ -45,7 +44,7 @@ function formatDiagnostic(diagnostic: Diagnostic, { colour, below }: DiagnosticT
   const lines = [`${paint.strong(`${severity}[${code}]`)}: ${paint.bold(indented(message))}`];
   if (at !== undefined) lines.push(`  ${paint.dim(place(at))}`);
   if (source !== undefined && at?.line !== undefined)
-    lines.push(...excerpt(maskNumbers(source), at.line, at.column, at.length, paint));
+    lines.push(...excerpt(source, at.line, at.column, at.length, paint));
   if (hint !== undefined) lines.push(`  ${paint.help('help:')} ${indented(hint)}`);
   const more = below?.(diagnostic) ?? '';
   if (more !== '') lines.push(`  ${paint.dim(safe(more))}`);

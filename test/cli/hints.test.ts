@@ -157,3 +157,28 @@ it('pause and resume write a line to the log', async () => {
     { event: 'resumed', command: 'resume', environment: 'production', by: 'bo@ops-2', isNew: true },
   ]);
 });
+
+describe('digits of a quoted line', () => {
+  const quoted = async () => (await run('validate', 'hello')).err;
+
+  it('of a template and of a campaign are as they were written', async () => {
+    project.write('hello/t.hbs', 'Call {{default phone "0800 123 4567"}} or +442079460000. {{nmae}}\n');
+    project.write('hello/campaign.yaml', hello('').replace('{ text: Hi }', 't.hbs'));
+    expect(await quoted()).toContain('Call {{default phone "0800 123 4567"}} or +442079460000.');
+    project.write('hello/campaign.yaml', hello('vars: { office: "02079460000" }\n'));
+    expect(await quoted()).toContain('vars: { office: "02079460000" }');
+  });
+
+  it.each([
+    ['of a list in the campaign', hello('', '\n  - { msisdn: "+447400123456", nmae: A, nmae: B }')],
+    ['of one in which the YAML is wrong', hello('', '\n- { msisdn: "+447400123456"\n- { msisdn: "07400123456", }}')],
+    ['of one in braces', '{ name: hello, recipients: [\n  { msisdn: "+447400123456", nmae: A, nmae: B } ] }\n'],
+    ['of a list without a header', hello('')],
+  ])('%s are hidden', async (_label, text) => {
+    project.write('hello/campaign.yaml', text);
+    project.write('hello/people.csv', '+447400123456,+447400123456\n');
+    const err = await quoted();
+    expect(err).toMatch(/\n +\d+ \| .*•/);
+    expect(err).not.toContain('7400123456');
+  });
+});
