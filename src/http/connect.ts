@@ -121,6 +121,14 @@ export function connect(options: EndpointOptions): Endpoint {
       if (connection !== undefined) return connection.carry(exchange);
     }
   };
+  // A time limit is up to a twentieth late, at most 100 ms.
+  const clock = setInterval(
+    () => {
+      const now = performance.now();
+      for (const connection of connections) connection.endLate(now);
+    },
+    Math.min(100, Math.max(1, options.timeoutMs / 20)),
+  ).unref();
   const stopWaiting = (): void => {
     for (const waiter of waiting.splice(0)) waiter.resolve(notStarted(stopped(), 0));
   };
@@ -175,6 +183,7 @@ export function connect(options: EndpointOptions): Endpoint {
     },
     abort() {
       closed = true;
+      clearInterval(clock);
       stopWaiting();
       for (const connection of connections) connection.abort(STOPPED);
       onEmpty?.();

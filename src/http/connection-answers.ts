@@ -20,8 +20,8 @@ export interface AnswerCheck {
   check(attempt: Attempt, recipients: readonly Addressee[], verdicts: readonly Verdict[]): readonly Verdict[];
 }
 
-/** So many of the newest texts are remembered of each connection, up to twice as many. */
-const REMEMBERED = 128;
+/** So many of the newest answers of each connection are remembered. One that was given twice is the next or soon after. */
+const REMEMBERED = 20;
 
 /** At the end of a start, a connection that may hold one more answer is listened to for twice its last latency. */
 const LEAST_LINGER_MS = 25;
@@ -69,8 +69,8 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
           verdict('in-doubt', 'mismatch', { halt: isFixed ? 'not-the-api' : halt, error }),
         );
       }
-      for (const id of ids) history.ids.add(id);
-      for (const { reference } of recipients) history.references.add(reference);
+      history.ids.add(ids);
+      history.references.add(recipients.map(({ reference }) => reference));
       if (named === 'ours') forget(history, connection);
       else keep(history, connection, attempt, recipients.length, ids.length);
       return verdicts;
@@ -143,19 +143,16 @@ function keep(
   connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * latencyMs));
 }
 
-/** Ids that are named in a warning. */
-const SHOWN = 20;
-
 function unasked({ ids, references, unprovenIds, unprovenRecipients: recipients }: History): Diagnostic {
   const list = (name: string, ids: readonly string[]): string =>
     ids.length === 0 ? '' : `, ${name} ${ids.join(', ')}`;
   const whose = recipients === 1 ? 'one recipient' : `${recipients} recipients`;
-  const newest = recipients > SHOWN ? `; the newest ${SHOWN} are named` : '';
+  const newest = recipients > REMEMBERED ? `; the newest ${REMEMBERED} are named` : '';
   return warning(
     'unasked-answer',
     `The API sent something that no request was waiting for, on a connection that had answered for ${whose}` +
-      `${list('message ids', ids.last(Math.min(SHOWN, unprovenIds)))}` +
-      `${list('references', references.last(Math.min(SHOWN, recipients)))}${newest}.`,
+      `${list('message ids', ids.last(Math.min(REMEMBERED, unprovenIds)))}` +
+      `${list('references', references.last(Math.min(REMEMBERED, recipients)))}${newest}.`,
     {
       hint:
         'An answer was given twice, or to another request: outcomes of these recipients may be those of others. ' +
@@ -167,49 +164,40 @@ function unasked({ ids, references, unprovenIds, unprovenRecipients: recipients 
 const NAMES_OTHERS = 'The answer names another recipient than the request.';
 const REPEATS_AN_ID = 'The answer has the message id of an earlier answer.';
 
-/** The newest texts that were added. */
+/** What the newest answers held, in the order in which they came. */
 interface Newest {
-  add(text: string): void;
+  add(texts: readonly string[]): void;
   has(text: string): boolean;
   /** The last `count`, oldest first. */
   last(count: number): readonly string[];
 }
 
-/** The oldest half goes at once: a set from which texts are taken one by one keeps holes, and goes through them again. */
 function createNewest(): Newest {
-  let texts = new Set<string>();
+  const newest: string[] = [];
+  let most = 0;
   return {
-    add(text) {
-      texts.add(text);
-      if (texts.size > 2 * REMEMBERED) texts = new Set([...texts].slice(-REMEMBERED));
+    add(texts) {
+      most = Math.max(most, REMEMBERED * texts.length);
+      newest.push(...texts);
+      if (newest.length > most) newest.splice(0, newest.length - most);
     },
-    has: (text) => texts.has(text),
-    last: (count) => (count === 0 ? [] : [...texts].slice(-count)),
+    has: (text) => newest.includes(text),
+    last: (count) => (count === 0 ? [] : newest.slice(-count)),
   };
 }
 
-/** How deep inside an answer a reference is looked for. */
-const DEPTH = 5;
+/** A reference (plan/reference.ts) as a text of JSON: it has no character that JSON escapes. */
+const REFERENCE = /"[\w-]{22}"/g;
 
 /** Which recipients an answer names, by reference or address: those of its request, others, or none that can be told. */
-function namedIn(
-  body: string,
-  recipients: readonly Addressee[],
-  before: Pick<Newest, 'has'>,
-  wire: CompiledWire,
-): NamedWhom {
+function namedIn(body: string, recipients: readonly Addressee[], before: Newest, wire: CompiledWire): NamedWhom {
+  const references = body.match(REFERENCE)?.map((text) => text.slice(1, -1)) ?? [];
+  if (recipients.some(({ reference }) => references.includes(reference))) return 'ours';
+  if (references.some((reference) => before.has(reference))) return 'others';
   const document = parseJson(body);
   if (typeof document !== 'object' || document === null) return 'unclear';
-  const ours = new Set(recipients.map(({ reference }) => reference));
-  let isEarlier = false;
-  const isOurs = anyText(document, DEPTH, (text) => {
-    isEarlier ||= before.has(text);
-    return ours.has(text);
-  });
-  if (isOurs) return 'ours';
-  if (isEarlier) return 'others';
-  const entries = [...listsAt(document, wire.pointers.lists), ...listsAt(document, wire.pointers.refusedLists)].flat();
-  const addresses = [document, ...entries].flatMap((entry) => addressesOf(entry, wire));
+  const lists = body.includes('[') ? [...wire.pointers.lists, ...wire.pointers.refusedLists] : [];
+  const addresses = [document, ...listsAt(document, lists).flat()].flatMap((entry) => addressesOf(entry, wire));
   if (addresses.some((text) => recipients.some(({ to }) => isSameAddress(text, to)))) return 'ours';
   return addresses.some((text) => recipients.every(({ to }) => isOtherAddress(text, to))) ? 'others' : 'unclear';
 }
@@ -218,11 +206,4 @@ function addressesOf(entry: unknown, wire: CompiledWire): readonly string[] {
   const found =
     typeof entry === 'object' ? wire.pointers.entry.address.map((pointer) => follow(entry, pointer)) : [entry];
   return found.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
-}
-
-/** Whether a text somewhere in a document is wanted. */
-function anyText(value: unknown, depth: number, isWanted: (text: string) => boolean): boolean {
-  if (typeof value === 'string') return isWanted(value);
-  if (typeof value !== 'object' || value === null || depth === 0) return false;
-  return Object.values(value).some((inner) => anyText(inner, depth - 1, isWanted));
 }

@@ -96,7 +96,6 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     this.state = 'busy';
     this.#exchange = exchange;
     exchange.carrier = this;
-    this.#limit(exchange);
     const { path, headers, idempotencyHeader } = this.#options;
     const own = idempotencyHeader === null ? headers : [...headers, idempotencyHeader, exchange.reference];
     const { body } = exchange;
@@ -107,7 +106,6 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
   finished(exchange: Exchange): void {
     if (this.#exchange !== exchange) return;
     this.#exchange = null;
-    clearTimeout(this.#timer);
     const { reuse } = this.#owner;
     if (exchange.clean && this.#answeredAt !== null) reuse.answeredAgain();
     this.#answeredAt = performance.now();
@@ -218,18 +216,15 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     this.retire();
   }
 
-  /** Ends the exchange when its time is up. */
-  #limit(exchange: Exchange): void {
-    const left = Math.max(1, Math.ceil(exchange.deadline - performance.now()));
-    this.#timer = setTimeout(() => {
-      // Timers run before input. If the process was suspended, or waited long for the ledger, read the responses that
-      // arrived meanwhile before the time limit counts (failures.md, I1).
-      setImmediate(() => {
-        if (exchange.done) return;
-        if (performance.now() < exchange.deadline) this.#limit(exchange);
-        else exchange.fail(toAttemptError(timeUp(this.#options.timeoutMs)));
-      });
-    }, left);
+  /** Ends the exchange if its time is up. The endpoint asks now and then: a timer for each request costs more. */
+  endLate(nowMs: number): void {
+    const exchange = this.#exchange;
+    if (exchange === null || nowMs < exchange.deadline) return;
+    // Timers run before input. If the process was suspended, or waited long for the ledger, read the responses that
+    // arrived meanwhile before the time limit counts (failures.md, I1).
+    setImmediate(() => {
+      if (!exchange.done) exchange.fail(toAttemptError(timeUp(this.#options.timeoutMs)));
+    });
   }
 }
 

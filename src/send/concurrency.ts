@@ -1,6 +1,9 @@
 import pLimit from 'p-limit';
 import type { Batch } from './batch.ts';
 
+/** For every batch behind which another one may start at once: a promise of its own would be made for nothing. */
+const HAS_ROOM = Promise.resolve();
+
 /** The deliveries that are under way. */
 export interface Pool {
   /**
@@ -29,6 +32,7 @@ export function createPool(deliver: (batch: Batch) => Promise<void>, onFailure: 
   let failure: Error | null = null;
   let onEnded: (() => void) | null = null;
 
+  const ended = (): void => onEnded?.();
   const fail = (error: unknown): void => {
     failure ??= error instanceof Error ? error : new Error(String(error));
     onFailure();
@@ -43,10 +47,11 @@ export function createPool(deliver: (batch: Batch) => Promise<void>, onFailure: 
 
   return {
     put(batch) {
-      void limit(deliver, batch)
-        .catch(fail)
-        .then(() => onEnded?.());
-      return until(() => limit.activeCount < limit.concurrency);
+      limit(deliver, batch).then(ended, (error: unknown) => {
+        fail(error);
+        ended();
+      });
+      return limit.activeCount < limit.concurrency ? HAS_ROOM : until(() => limit.activeCount < limit.concurrency);
     },
     idle: () => until(() => limit.activeCount + limit.pendingCount === 0),
     setWidth(width) {
