@@ -1,6 +1,9 @@
 import { Command, CommanderError } from 'commander';
+import type { Diagnostic } from '../errors.ts';
+import { LEDGER_WARNINGS } from '../ledger/warnings.ts';
 import type { CommandContext } from '../operations/context.ts';
-import { forReader } from '../util/escape.ts';
+import { formatDiagnostics } from '../util/diagnostic-text.ts';
+import { forReader, jsonText } from '../util/escape.ts';
 import { version } from '../util/version.ts';
 import { frameTelemetry } from './shared/telemetry-frame.ts';
 import { COMMANDS, type CommandEntry, overview } from './table.ts';
@@ -16,27 +19,36 @@ export async function runProgram(asked: readonly string[], given: CommandContext
   let format = 'text';
   // The one place that knows the format of a result, and whether a terminal reads it.
   const isTerminal = given.outIsTerminal === true;
-  let toStamp: CommandContext['stamp'] | null = null;
+  let isJson = false;
+  let isBegun = false;
+  // Of the ledger, heard when it is opened: told once, before the first piece of the result, and in it where that is JSON.
+  let warning: Diagnostic | null = null;
+  let isTold = false;
+  const hear = (heard: unknown): void => {
+    warning ??= heard as Diagnostic;
+  };
   const stamp = (piece: string): string => {
-    const first = toStamp;
-    toStamp = null;
-    return first?.(piece) ?? piece;
+    const isFirst = !isBegun;
+    isBegun ||= piece !== '';
+    if (warning === null || isTold) return piece;
+    isTold = true;
+    given.err(formatDiagnostics([warning], { colour: given.colour.err }));
+    const { code, message, hint } = warning;
+    if (!isJson || !isFirst) return piece;
+    return piece.replace('{', () => `{"warnings":${jsonText([{ code, message, hint }])},`);
   };
   const out = (text: string) => given.out(forReader(stamp(text), format, isTerminal));
   const context: CommandContext = { ...given, out, stamp };
   const program = createProgram(context, (text) => written.push(context.out(text)));
   program.hook('preAction', (_program, command) => {
-    format = command.opts<{ format?: string }>().format ?? EXACT.get(command.name()) ?? format;
+    const asked = command.opts<{ format?: string }>().format;
+    isJson = asked === 'json';
+    format = asked ?? EXACT.get(command.name()) ?? format;
   });
   program.hook('preAction', async (_program, command) => {
     if ((context.env['HANDBILL_ENV'] ?? '') === '') return;
     const { refuseUnknownEnvironment } = await import('./shared/named-environment.ts');
     await refuseUnknownEnvironment(command, context);
-  });
-  program.hook('preAction', async (_program, command) => {
-    if (!command.options.some(({ long }) => long === '--ledger')) return;
-    const { stampBesideRescued } = await import('./shared/beside-rescued.ts');
-    toStamp = await stampBesideRescued(command, context);
   });
   const telemetry = frameTelemetry(program, context);
   const chosen = args.find((arg) => !arg.startsWith('-'));
@@ -44,6 +56,7 @@ export async function runProgram(asked: readonly string[], given: CommandContext
   for (const one of entry?.needsAll === true ? COMMANDS : COMMANDS.filter((command) => command === entry)) {
     await configure(program, one, telemetry.context);
   }
+  LEDGER_WARNINGS.subscribe(hear);
   try {
     await program.parseAsync(args, { from: 'user' });
     // Also where no result was printed.
@@ -58,6 +71,8 @@ export async function runProgram(asked: readonly string[], given: CommandContext
       const { usageError } = await import('./usage.ts');
       throw usageError(error, entry === undefined ? null : fullName(program, entry.name, args));
     }
+  } finally {
+    LEDGER_WARNINGS.unsubscribe(hear);
   }
   await Promise.all(written);
 }

@@ -15,7 +15,7 @@ import {
   unusable,
 } from './ledger-error.ts';
 import { checkLog } from './log-check.ts';
-import { hasMarker, ledgerMissing, refuseBesideRescued } from './place.ts';
+import { besideRescued, hasMarker, ledgerMissing, refuseBesideRescued } from './place.ts';
 import { examineShared, openExistingShared, openShared } from './postgres/open.ts';
 import {
   checkPrivateFile,
@@ -33,6 +33,7 @@ import {
 import { APPLICATION_ID, hasSchema, makeSchema, userVersion, VERSION } from './schema.ts';
 import { BUSY_TIMEOUT_MS, connect, quickCheck, SqliteConnection } from './sqlite-connection.ts';
 import { ledgerOver } from './stores.ts';
+import { LEDGER_WARNINGS } from './warnings.ts';
 
 /**
  * Opens the ledger at `path`; with mode `write`, makes it if there is none.
@@ -73,6 +74,8 @@ export function openToRead<T>(
         db.close();
         return noLedger(path, options);
       }
+      const warning = besideRescued(path);
+      if (warning !== null) LEDGER_WARNINGS.publish(warning);
       return over(new SqliteConnection(path, db));
     } catch (error) {
       if (db.isOpen) db.close();

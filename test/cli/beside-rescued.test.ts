@@ -1,7 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { report } from '../../src/index.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
 import { ask, recordRun, servePages, signIn } from '../web/serve-ledger.ts';
@@ -9,12 +11,19 @@ import { HELLO, handbill, projectWith } from './run-handbill.ts';
 
 /* A command was sending when its ledger was replaced: commands that read the other file say that it is not the latest. */
 
+const NIGHTLY = {
+  'campaigns/nightly/campaign.yaml':
+    'name: nightly\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hello }\nrecipients: people.csv\n' +
+    'schedule: { cron: "0 9 * * *", timeZone: Europe/London }\n',
+  'campaigns/nightly/people.csv': 'msisdn\n+447911123456\n',
+};
+
 let root = '';
 let remove = async (): Promise<void> => undefined;
 const ledger = (): string => join(root, '.handbill/ledger.db');
 
 beforeAll(async () => {
-  ({ root, remove } = await projectWith(HELLO));
+  ({ root, remove } = await projectWith({ ...HELLO, ...NIGHTLY }));
   await mkdir(join(root, '.handbill'), { mode: 0o700 });
   const open = openLedger(ledger(), { mode: 'write', nowMs: Date.now() });
   recordRun(open, { campaign: 'past', atMs: Date.now() }, [{}, { state: 'in-doubt', reason: 'timeout' }]);
@@ -81,6 +90,18 @@ it('a plan file stays as it is, and a ledger that is named has no copy beside it
   expect(JSON.parse(plan.out)).not.toHaveProperty('warnings');
   const other = await handbill(root, ['preview', 'hello', '--ledger', join(root, 'none/ledger.db')]);
   expect(other.err).not.toContain('ledger-replaced');
+});
+
+it('a program hears it from the channel, each time that a function opens the ledger to read it', async () => {
+  const heard: unknown[] = [];
+  const hear = (warning: unknown) => void heard.push(warning);
+  subscribe('handbill:ledger-warnings', hear);
+  try {
+    expect(await report('past', { cwd: root })).toMatchObject({ campaign: 'past' });
+  } finally {
+    unsubscribe('handbill:ledger-warnings', hear);
+  }
+  expect(heard[0]).toMatchObject({ code: 'ledger-replaced', severity: 'warning', at: { file: ledger() } });
 });
 
 it('doctor says what send says', async () => {

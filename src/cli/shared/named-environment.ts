@@ -29,11 +29,11 @@ export async function refuseUnknownEnvironment(
 }
 
 /** The project of a folder; null: there is none here, or the command says what is wrong with it. */
-export async function projectOf(cwd: string, ledger: { readonly ledger?: string } = {}): Promise<Project | null> {
+async function projectOf(cwd: string): Promise<Project | null> {
   const { findProject } = await import('../../campaign/place.ts');
   const { readProject } = await import('../../campaign/project.ts');
   try {
-    const { project, diagnostics } = await readProject(await findProject(cwd), { cwd, ...ledger });
+    const { project, diagnostics } = await readProject(await findProject(cwd), { cwd });
     return diagnostics.every(({ severity }) => severity !== 'error') ? project : null;
   } catch (error) {
     if (error instanceof HandbillError) return null;
