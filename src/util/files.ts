@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { closeSync, constants, openSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { type FileHandle, lstat, mkdtemp, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -185,7 +185,9 @@ export interface TemporaryFolder {
  */
 export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
   const folder = tmpdir();
-  const owner = `.${processesHere()}.`;
+  // Other machines and containers may use the same folder, and have the same ids for other processes.
+  const { ino: namespace } = await stat('/proc/self/ns/pid').catch(() => ({ ino: NO_NAMESPACE }));
+  const owner = `.${hash('sha256', `${hostname()} ${namespace}`).slice(0, 12)}.`;
   await removeLeft(folder, owner);
   const made = await mkdtemp(join(folder, `${prefix}${process.pid}${owner}`)).catch((error: unknown) => {
     throw temporaryFault(error, folder);
@@ -194,16 +196,8 @@ export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFold
   return { root, remove: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** Where ids of processes mean something: other machines and containers may use the same folder for temporary files. */
-function processesHere(): string {
-  const isLinux = process.platform === 'linux';
-  try {
-    const namespace = isLinux ? readlinkSync('/proc/self/ns/pid') : '';
-    return hash('sha256', `${hostname()} ${namespace}`).slice(0, 12);
-  } catch {
-    return randomUUID();
-  }
-}
+/** Where it cannot be told which container this is, no folder is taken for one of its processes. */
+const NO_NAMESPACE = process.platform === 'linux' ? randomUUID() : 0;
 
 async function removeLeft(parent: string, owner: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
