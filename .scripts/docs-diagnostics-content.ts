@@ -195,10 +195,12 @@ export const CONTENT = {
   },
   'missing-webhook-secret': {
     cause:
-      'The variable or file that `webhook.secrets` names is not there; without it, anyone could send false reports.',
+      'The variable or file that `webhook.secrets` of an environment names is not there; without it, anyone could send false reports.',
     fix: 'Set it where `handbill listen` runs.',
     example: {
-      files: { 'handbill.yaml': 'webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }\n' },
+      files: {
+        'handbill.yaml': 'environments: { sandbox: { webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } } }\n',
+      },
       run: 'listen',
     },
   },
@@ -206,21 +208,33 @@ export const CONTENT = {
     cause: 'The secret is not of the form or length that its scheme needs.',
     fix: 'Take it over from the provider again, whole. See [webhooks.md](webhooks.md).',
     example: {
-      files: { 'handbill.yaml': 'webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }\n' },
+      files: {
+        'handbill.yaml': 'environments: { sandbox: { webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } } }\n',
+      },
       env: { HANDBILL_WEBHOOK_SECRET: 'whsec_short' },
       run: 'listen',
     },
   },
   'weak-webhook': {
     cause:
-      'A short secret, a scheme whose secret is in the URL and so in logs, or an address that other machines reach without TLS. `handbill listen` warns of it at its start and goes on.',
-    fix: 'Make a longer secret, use the scheme `standard` or `hmac` if the provider can, and put a proxy with TLS before it.',
-    example: null,
+      'A short secret, a scheme whose secret is in the URL and so in logs, a secret that two environments share, or an address that other machines reach without TLS. Who has a secret can report for every environment that names it.',
+    fix: 'Make a longer secret, one for each environment, use the scheme `standard` or `hmac` if the provider can, and put a proxy with TLS before it.',
+    example: {
+      files: {
+        'handbill.yaml': `environments:
+  sandbox: { webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } }
+  production:
+    baseUrl: https://api.example.com
+    apiKey: { env: HANDBILL_API_KEY }
+    webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }
+`,
+      },
+    },
   },
   'unclear-environment': {
     cause:
-      'A project has several environments, and ids of messages are unique within one of them at best: a report of another account must not count. `handbill listen` warns at its start and goes on, so that no opt-out is lost; `handbill reconcile` refuses.',
-    fix: 'Let each API post to a path of its own (`/webhooks/production`), or name the environment with `--env`.',
+      'A project has several environments, and ids of messages are unique within one of them at best: a report of another account must not count. `handbill reconcile` and `handbill listen --explain` ask which one is meant.',
+    fix: 'Name the environment with `--env`.',
     example: {
       files: {
         'handbill.yaml':

@@ -186,7 +186,7 @@ function itemOf(root: Schema, { name, schema }: Row): Row {
   return rowOf(root, `${name}[]`, schema.items ?? {}, false);
 }
 
-/** Follows a reference. Keys of the campaign file are explained on its page, and `wire` once. */
+/** Follows a reference. Keys of the campaign file are explained on its page, and those of an environment once. */
 function rowOf(root: Schema, name: string, one: Schema, required: boolean): Row {
   const written = withoutNull(one);
   const ref = written.$ref;
@@ -203,8 +203,8 @@ function rowOf(root: Schema, name: string, one: Schema, required: boolean): Row 
     return { ...row, schema: { ...row.schema, ...own } };
   }
   if (file === '') {
-    const first = 'environments.<name>.wire';
-    return { name, schema, required, elsewhere: name === first ? null : `Keys: see \`${first}\`.` };
+    const first = `environments.<name>.${pointer.split('/').at(-1)}`;
+    return { name, schema, required, elsewhere: name === first ? null : `See \`${first}\`.` };
   }
   const key = pointer
     .split('/')

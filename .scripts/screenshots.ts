@@ -84,8 +84,11 @@ function writeProject(baseUrl: string): void {
     'handbill.yaml': `defaults:
   recipients: { defaultCountry: US }
 environments:
-  demo: { baseUrl: "${baseUrl}", apiKey: { env: HANDBILL_API_KEY }, rate: 150/s }
-webhook: { secrets: [{ env: HOOK }] }
+  demo:
+    baseUrl: "${baseUrl}"
+    apiKey: { env: HANDBILL_API_KEY }
+    rate: 150/s
+    webhook: { secrets: [{ env: HOOK }] }
 defaultCountry: US
 timeZone: America/New_York
 prices: prices.csv

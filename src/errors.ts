@@ -196,7 +196,7 @@ export const CODES = {
   'missing-webhook-secret': 'A secret of webhooks is not where handbill.yaml says.',
   'invalid-webhook-secret': 'A secret of webhooks is not one that its scheme can use.',
   'weak-webhook':
-    'Webhooks are protected less than they could be: by a short secret, one in the URL, or an address that other machines reach.',
+    'Webhooks are protected less than they could be: by a short secret, one in the URL, one of two environments, or an address that other machines reach.',
   'unclear-environment': 'The environment of delivery reports and replies is unknown.',
   'invalid-reports': 'A file of delivery reports and replies, or a part of it, cannot be read.',
   'unassigned-opt-out': 'An opt-out names no address and no message that is known: no recipient is suppressed.',

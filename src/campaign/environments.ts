@@ -21,6 +21,7 @@ import { DAY_MS } from '../util/time.ts';
 import { durationMs, microsOf, ratePerSecond } from '../util/units.ts';
 import { checkCountry } from './check-values.ts';
 import { DEFAULT_WIRE, wireChannels } from './defaults.ts';
+import { readWebhook, sharedSecrets } from './read-webhook.ts';
 import { whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
@@ -41,14 +42,16 @@ export function readEnvironments(
 ): { readonly environments: ReadonlyMap<string, Environment>; readonly diagnostics: readonly Diagnostic[] } {
   const environments = new Map<string, Environment>();
   const diagnostics: Diagnostic[] = [];
+  const whereIn = (name: string, path: Parameters<WhereOf>[0]) =>
+    yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...path]));
   const written = { [SANDBOX]: {}, ...file.environments } as Readonly<Record<string, Partial<EnvironmentFile>>>;
   // A stand-in is read after its original.
   const inOrder = Object.entries(written).sort(([, a], [, b]) => Number(isStandIn(a)) - Number(isStandIn(b)));
   for (const [name, environment] of inOrder) {
-    const whereOf: WhereOf = (path) =>
-      yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...path]));
+    const whereOf: WhereOf = (path) => whereIn(name, path);
     const report: Report = (path, code, message, hint) => {
       diagnostics.push(problem(code, message, { ...whereOf([path].flat()), hint }));
+      return null;
     };
     const original = originalOf(name, written, environments, report);
     const own = original === null ? environment : ownOf(name, environment, original, written, report);
@@ -59,6 +62,9 @@ export function readEnvironments(
     const read = { ...readEnvironment(name, own, folder, report), ...fence, approval, git };
     environments.set(name, original === null ? read : standIn(read, original));
   }
+  const sources = ({ webhook }: Environment) => webhook.receiver?.secrets.map((one) => JSON.stringify(one)) ?? [];
+  const secrets = new Map([...environments].map(([name, environment]) => [name, sources(environment)]));
+  diagnostics.push(...sharedSecrets(secrets, (name) => whereIn(name, ['webhook', 'secrets'])));
   return { environments, diagnostics };
 }
 
@@ -175,7 +181,7 @@ export function onlyEnvironment({ environments }: Pick<Project, 'environments'>)
   return more.length === 0 ? only : null;
 }
 
-type Report = (path: string | readonly (string | number)[], code: Code, message: string, hint: string) => void;
+type Report = (path: string | readonly (string | number)[], code: Code, message: string, hint: string) => null;
 
 function readEnvironment(
   name: string,
@@ -183,7 +189,7 @@ function readEnvironment(
   folder: string,
   report: Report,
 ): Omit<Environment, 'approval' | 'git' | 'only' | 'redirect'> {
-  const { apiKey, baseUrl, rate, concurrency, countries, budget, proxy, wire = {} } = written;
+  const { apiKey, baseUrl, rate, concurrency, countries, budget, proxy, webhook = {}, wire = {} } = written;
   countries?.forEach((country, i) => {
     const finding = checkCountry(country);
     if ('code' in finding) report(['countries', i], finding.code, finding.message, finding.hint ?? 'For example: GB');
@@ -208,6 +214,7 @@ function readEnvironment(
     countries: countries ?? null,
     budget: budget === undefined ? null : { maxMicros: microsOf(budget.max), per: budget.per },
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
+    webhook: readWebhook(webhook, folder, (path, ...fault) => report(['webhook', ...path], ...fault)),
     wire: readWire(wire),
   };
 }

@@ -113,7 +113,7 @@ export function explainName(error: ErrorObject, context: Context): Explained {
 }
 
 /**
- * Anything wrong with `apiKey`, `suppressionKey` or `webhook.secrets`. Neither the message nor the line repeats what
+ * Anything wrong with `apiKey`, `suppressionKey` or the secrets of a webhook. Neither the message nor the line repeats what
  * is there: it may be the secret.
  */
 export function explainApiKey(pointer: string, value: unknown, context: Context): Explained {
@@ -121,7 +121,7 @@ export function explainApiKey(pointer: string, value: unknown, context: Context)
   const where = context.whereValue(pointer);
   const hint = `Write ${example} and put the ${noun} into that variable, or { file: PATH }.`;
   // A list of secrets is what is asked for; what is wrong is how many there are.
-  if (Array.isArray(value) && pointer === SECRETS) {
+  if (Array.isArray(value) && SECRETS.test(pointer)) {
     const message = value.length === 0 ? `"${path}" is an empty list.` : `"${path}" holds more than 10 items.`;
     return { pointer, diagnostic: problem('invalid-value', message, { ...where, hint }) };
   }
@@ -131,19 +131,19 @@ export function explainApiKey(pointer: string, value: unknown, context: Context)
     ? ['literal-key', `${subject} is written into the file, or is not the name of a variable.`]
     : value === null
       ? ['wrong-type', `"${path}" is empty.`]
-      : pointer === SECRETS
+      : SECRETS.test(pointer)
         ? ['wrong-type', `"${path}" must be a list.`]
         : ['invalid-value', `"${path}" takes either "env" or "file", and nothing else.`];
   const replace = literal ? ` A ${noun} that was committed must be replaced.` : '';
   return { pointer, diagnostic: problem(code, message, { ...where, hint: `${hint}${replace}` }) };
 }
 
-const SECRETS = '/webhook/secrets';
+const SECRETS = /^\/environments\/[^/]*\/webhook\/secrets$/;
 
 function keyNames(pointer: string) {
   const segments = parsePointer(pointer);
-  const [first, name = ''] = segments;
-  if (first === 'webhook') {
+  const [first, name = '', key] = segments;
+  if (key === 'webhook') {
     const example = 'secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
     return { subject: 'A secret of webhooks', path: dotted(segments), example, noun: 'secret' };
   }
@@ -341,7 +341,8 @@ const TYPES: Readonly<Record<string, string>> = {
 /**
  * The place of a key that was written elsewhere, or null. A person who writes `rate` at the top meant `send.rate`; one who writes
  * `schedule.sender` did not mean a pointer deep inside the settings of webhooks. So a place is only named where a value
- * of this type can be, and in the same section, above, or near the top for a key that was written near the top.
+ * of this type can be, and in the same section, one of that name, above, or near the top for a key that was written near
+ * the top.
  *
  * @param parent where the key was written
  */
@@ -349,7 +350,7 @@ function plausible(places: readonly Place[] | undefined, parent: readonly string
   const depth = (path: readonly string[]): number => path.filter((key) => key !== 'defaults').length;
   const found = places?.find(
     ({ path, types }) =>
-      (path.length === 0 || path[0] === parent[0] || (depth(parent) <= 1 && depth(path) <= 2)) &&
+      (path.length === 0 || [path[0], path.at(-1)].includes(parent[0]) || (depth(parent) <= 1 && depth(path) <= 2)) &&
       (types.length === 0 || typesOf(value).some((type) => types.includes(type))),
   );
   return found === undefined ? null : found.path.join('.');

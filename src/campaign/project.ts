@@ -8,7 +8,6 @@ import { checkCountry, checkLocale, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
 import { findLedger, type LedgerUse, ownLedger, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
-import { readWebhook } from './read-webhook.ts';
 import { checkProject, whereValue } from './validate.ts';
 import { readCountryWindows } from './window-hours.ts';
 import type { ProjectFile } from './written.ts';
@@ -70,7 +69,10 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
     defaultCountry: countryOf(written.defaultCountry, report),
     locale: localeOf(written.locale),
     timeZone: timeZoneOf(written.timeZone),
-    webhook: readWebhook(written.webhook, place.root, report),
+    webhook: {
+      path: written.webhook?.path ?? DEFAULTS.webhookPath,
+      replies: { stopWords: [], startLifts: false, stopEnds: 'everything', ...written.webhook?.replies },
+    },
   };
   return { project, place, written, yaml, inputs, diagnostics, ledgerFault };
 }
@@ -84,10 +86,9 @@ export async function secretVariables(
   cwd: string,
 ): Promise<{ readonly names: ReadonlySet<string>; readonly isValid: boolean }> {
   const { written, diagnostics } = await readProjectFile(place, cwd);
-  const { environments = {}, suppressionKey, webhook } = written;
+  const { environments = {}, suppressionKey } = written;
   const sources = [
-    ...Object.values(environments).map(({ apiKey }) => apiKey),
-    ...(webhook?.secrets ?? []),
+    ...Object.values(environments).flatMap(({ apiKey, webhook }) => [apiKey, ...(webhook?.secrets ?? [])]),
     ...(suppressionKey === undefined ? [] : [suppressionKey]),
   ];
   const names = sources.flatMap((source) => (source !== undefined && 'env' in source ? [source.env] : []));

@@ -1,42 +1,55 @@
 import { resolve } from 'node:path';
-import type { Diagnostic } from '../errors.ts';
-import type { EventMapping, HmacScheme, KeySource, Receiver, Scheme, Webhook } from '../model.ts';
-import { pointerTo } from '../util/json.ts';
+import { type Code, type Diagnostic, warning } from '../errors.ts';
+import type { EnvironmentWebhook, EventMapping, HmacScheme, KeySource, Receiver, Scheme } from '../model.ts';
 import { durationMs } from '../util/units.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { WebhookFile } from './written.ts';
 
 /**
- * What handbill.yaml says of webhooks, over what holds for shapes that are common.
+ * What an environment says of webhooks, over what holds for shapes that are common.
  *
  * @param folder real path of the folder of handbill.yaml, for files of secrets
  * @param report is told what is wrong that a schema cannot see
  */
-export function readWebhook(written: WebhookFile | undefined, folder: string, report: Report): Webhook {
-  return {
-    receiver: readReceiver(written ?? {}, folder, report),
-    mapping: readMapping(written ?? {}, report),
-    replies: {
-      stopWords: written?.replies?.stopWords ?? [],
-      startLifts: written?.replies?.startLifts ?? false,
-      stopEnds: written?.replies?.stopEnds ?? 'everything',
-    },
-  };
+export function readWebhook(written: WebhookFile, folder: string, report: Report): EnvironmentWebhook {
+  return { receiver: readReceiver(written, folder, report), mapping: readMapping(written, report) };
 }
 
-type Report = (pointer: string, fault: Pick<Diagnostic, 'code' | 'message'> & { readonly hint?: string }) => null;
+/** Secrets by environment: the secrets themselves, or where they are. */
+export type SecretsByEnvironment = ReadonlyMap<string, readonly string[]>;
+
+/** The other environments that have a secret of this one. */
+export function sharingWith(name: string, secrets: SecretsByEnvironment): readonly string[] {
+  const own = secrets.get(name) ?? [];
+  return [...secrets.keys()].filter((other) => other !== name && secrets.get(other)?.some((one) => own.includes(one)));
+}
+
+/** A warning for every environment that has a secret of one before it. */
+export function sharedSecrets(
+  secrets: SecretsByEnvironment,
+  whereOf: (name: string) => Pick<Diagnostic, 'at' | 'source'> = () => ({}),
+): readonly Diagnostic[] {
+  const hint = 'Give each environment a secret of its own.';
+  return [...secrets.keys()].flatMap((name, i, names) => {
+    const other = sharingWith(name, secrets).find((one) => names.indexOf(one) < i);
+    const message = `${name} has the same secret of webhooks as ${other}: who has it can report for both.`;
+    return other === undefined ? [] : [warning('weak-webhook', message, { ...whereOf(name), hint })];
+  });
+}
+
+type Report = (path: readonly string[], code: Code, message: string, hint: string) => null;
 
 /** Without secrets no sender can prove its identity, so nothing is received: files of reports are read all the same. */
 function readReceiver(written: WebhookFile, folder: string, report: Report): Receiver | null {
-  const { path = DEFAULTS.webhookPath, secrets } = written;
+  const { secrets } = written;
   const scheme = readScheme(written, report);
   if (secrets !== undefined) {
-    return scheme === null ? null : { path, scheme, secrets: secrets.map((one) => secretSource(one, folder)) };
+    return scheme === null ? null : { scheme, secrets: secrets.map((one) => secretSource(one, folder)) };
   }
-  const asked = (['path', 'scheme', 'tolerance', 'hmac'] as const).find((key) => written[key] !== undefined);
+  const asked = (['scheme', 'tolerance', 'hmac'] as const).find((key) => written[key] !== undefined);
   if (asked === undefined) return null;
   const hint = 'For example: secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
-  return report('/webhook', { code: 'missing-key', message: '"secrets" is missing in "webhook".', hint });
+  return report([], 'missing-key', '"secrets" is missing in "webhook".', hint);
 }
 
 /** A file may lie outside the project, as secrets on servers do. It is read when it is needed. */
@@ -48,11 +61,11 @@ function readScheme(written: WebhookFile, report: Report): Scheme | null {
   const { scheme: kind = DEFAULTS.webhookScheme, hmac, tolerance } = written;
   if (hmac !== undefined && kind !== 'hmac') {
     const message = '"webhook.hmac" says how a signature is made, but the scheme is another one.';
-    return report('/webhook/hmac', { code: 'invalid-value', message, hint: 'Write scheme: hmac, or remove it.' });
+    return report(['hmac'], 'invalid-value', message, 'Write scheme: hmac, or remove it.');
   }
   if (tolerance !== undefined && kind !== 'standard' && kind !== 'hmac') {
     const message = `"webhook.tolerance" is about the time in a signature, but the scheme ${kind} has none.`;
-    return report('/webhook/tolerance', { code: 'invalid-value', message, hint: 'Remove it.' });
+    return report(['tolerance'], 'invalid-value', message, 'Remove it.');
   }
   const toleranceMs = toleranceOf(tolerance, report);
   if (toleranceMs === null) return null;
@@ -68,13 +81,13 @@ function toleranceOf(written: string | undefined, report: Report): number | null
   const ms = durationMs(written);
   if (ms !== null && ms >= 1000 && ms <= LONGEST_TOLERANCE_MS) return ms;
   const message = `"${written}" is not a time from a second to an hour.`;
-  return report('/webhook/tolerance', { code: 'invalid-value', message, hint: 'For example: 5m' });
+  return report(['tolerance'], 'invalid-value', message, 'For example: 5m');
 }
 
 function hmacOf(written: WebhookFile['hmac'], toleranceMs: number, report: Report): HmacScheme | null {
   if (written === undefined) {
     const hint = 'For example: hmac: { header: X-Hub-Signature-256, prefix: sha256= }';
-    return report('/webhook', { code: 'missing-key', message: '"hmac" is missing in "webhook".', hint });
+    return report([], 'missing-key', '"hmac" is missing in "webhook".', hint);
   }
   // Without it, the schema has said so already.
   if (written.header === undefined) return null;
@@ -82,8 +95,8 @@ function hmacOf(written: WebhookFile['hmac'], toleranceMs: number, report: Repor
   const { algorithm, encoding, prefix, signed } = { ...DEFAULTS.webhookHmac, ...rest };
   const fault = signedFault(signed, timestampHeader, idHeader);
   if (fault !== null) {
-    const pointer = written.signed === undefined ? '/webhook/hmac' : '/webhook/hmac/signed';
-    return report(pointer, { code: 'invalid-value', ...fault });
+    const path = written.signed === undefined ? ['hmac'] : ['hmac', 'signed'];
+    return report(path, 'invalid-value', fault.message, fault.hint);
   }
   return {
     kind: 'hmac',
@@ -143,11 +156,8 @@ function checkStates(states: NonNullable<WebhookFile['states']>, report: Report)
     const folded = word.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
     const other = taken.get(folded);
     if (other !== undefined && states[other] !== states[word]) {
-      report(pointerTo(['webhook', 'states', word]), {
-        code: 'invalid-value',
-        message: `"${word}" and "${other}" are one word: letter case, "-" and "_" do not count.`,
-        hint: 'Remove one of them.',
-      });
+      const message = `"${word}" and "${other}" are one word: letter case, "-" and "_" do not count.`;
+      report(['states', word], 'invalid-value', message, 'Remove one of them.');
     }
     taken.set(folded, word);
   }

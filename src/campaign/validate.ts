@@ -175,7 +175,7 @@ function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
   return explained;
 }
 
-const API_KEY = /^(?:\/environments\/[^/]*\/apiKey|\/suppressionKey|\/webhook\/secrets(?:\/\d+)?)/;
+const API_KEY = /^(?:\/environments\/[^/]*\/(?:apiKey|webhook\/secrets(?:\/\d+)?)|\/suppressionKey)/;
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);

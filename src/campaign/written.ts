@@ -184,7 +184,7 @@ export interface ProjectFile {
   readonly suppressions?: string | readonly string[];
   readonly suppressionKey?: KeySource;
   readonly testers?: readonly string[];
-  readonly webhook?: WebhookFile;
+  readonly webhook?: { readonly path?: string; readonly replies?: Partial<ReplyRules> };
   readonly defaultCountry?: string;
   readonly locale?: string;
   readonly timeZone?: string;
@@ -210,7 +210,6 @@ export interface ProjectFile {
 }
 
 export interface WebhookFile {
-  readonly path?: string;
   readonly scheme?: Scheme['kind'];
   readonly secrets?: readonly KeySource[];
   readonly tolerance?: string;
@@ -222,7 +221,6 @@ export interface WebhookFile {
   readonly fields?: Readonly<Partial<Record<EventField, string | readonly string[]>>>;
   readonly states?: Readonly<Record<string, DeliveryState>>;
   readonly unsupported?: readonly (string | number)[];
-  readonly replies?: Partial<ReplyRules>;
 }
 
 export interface EnvironmentFile {
@@ -232,6 +230,7 @@ export interface EnvironmentFile {
   readonly rate?: string;
   readonly concurrency?: number;
   readonly proxy?: string;
+  readonly webhook?: WebhookFile;
   readonly wire?: WireFile;
   readonly approvers?: SignersFile;
   readonly approvals?: number;

@@ -528,8 +528,8 @@ const FOLLOWED = `SELECT state, reason, key, address, coalesce(channel, (SELECT 
 // message but were not looked for yet, because they came in a moment ago.
 const REPLIES = `SELECT count(*), max(CASE coalesce(reviewed_as, meaning) WHEN 'opt-out' THEN 1 ELSE 0 END) FROM replies
   WHERE (run = ?1 AND row = ?2)
-    OR (sender = ?3 AND (environment = ?4 OR environment = '') AND coalesce(happened_at, received_at) >= ?5)
-    OR (run IS NULL AND row IS NULL AND (environment = ?4 OR environment = '') AND (message_id = ?6 OR reference = ?7))`;
+    OR (sender = ?3 AND environment = ?4 AND coalesce(happened_at, received_at) >= ?5)
+    OR (run IS NULL AND row IS NULL AND environment = ?4 AND (message_id = ?6 OR reference = ?7))`;
 
 const ADDRESS = 'SELECT address FROM recipients WHERE list = ? AND step = ? AND row = ?';
 

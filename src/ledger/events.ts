@@ -10,14 +10,14 @@ import type {
 } from '../model.ts';
 import { kindOf, listedForm } from '../util/address-form.ts';
 import type { Connection, Value } from './connection.ts';
-import type { DeliveryRecord, EventStore } from './ledger.ts';
+import type { DeliveryRecord, EventStore, RecordFacts } from './ledger.ts';
 import type { MessageIds, SentMessage } from './records.ts';
 import { optOuts } from './replies.ts';
 import { UNKNOWN_TOPIC } from './suppressions.ts';
 
 /** The parts of a report that say which message it is about. */
 interface Naming {
-  /** The environment that it came in for. Empty: unknown. */
+  /** The environment that it came in for. */
   readonly environment: string;
   readonly reference: string | null;
   readonly address: string | null;
@@ -34,8 +34,7 @@ export const SKEW_MS = 5 * 60_000;
  *
  * An id of the API is unique within one account at best, and another environment may use the same id. So the report
  * must have come in for the environment of the message. What else it names must agree: the reference, the address, and
- * the time, because a report cannot be older than its message. If the environment of a report is unknown, the reference
- * is proof, because it contains the environment.
+ * the time, because a report cannot be older than its message.
  *
  * If several recipients share a request, the API may give them one id. A report with the reference or the address of
  * one of them is about that recipient only.
@@ -44,8 +43,7 @@ export const SKEW_MS = 5 * 60_000;
  */
 export function mismatchOf(report: Naming, message: SentMessage): UnmatchedReason | null {
   const { environment, reference, address, saidAtMs } = report;
-  const isProven = environment === '' && reference !== null && reference === message.reference;
-  if (environment !== message.environment && !isProven) return 'environment';
+  if (environment !== message.environment) return 'environment';
   if (reference !== null && message.reference !== null && reference !== message.reference) return 'reference';
   if (address !== null && message.to !== null && isAnother(address, message.to)) return 'address';
   if (message.claimedAtMs !== null && saidAtMs < message.claimedAtMs - SKEW_MS) return 'time';
@@ -68,6 +66,7 @@ export function eventStore(connection: Connection): EventStore {
   const addReport = connection.statement(ADD_REPORT);
   const addReply = connection.statement(ADD_REPLY);
   const addUnread = connection.statement(ADD_UNREAD);
+  const holders = { delivery: connection.query(HOLDERS_OF_REPORT), reply: connection.query(HOLDERS_OF_REPLY) };
   const { lift, lastWord, ...words } = optOuts(connection);
   const byReference = connection.query(BY_REFERENCE);
   const byMessage = connection.query(BY_MESSAGE);
@@ -77,14 +76,17 @@ export function eventStore(connection: Connection): EventStore {
   const answered = connection.query(ANSWERED);
 
   /** Whether the event is a new one. */
-  const hold = (event: WebhookEvent, source: string, environment: string, now: number): boolean => {
+  const hold = (event: WebhookEvent, { source, environment, alsoIn = [] }: RecordFacts, now: number): boolean => {
     const digest = digestOf(event);
+    if (event.kind === 'unread') return addUnread(digest, event.body, now, source) === 1;
+    // A request that is signed with a secret of two environments may be posted to both.
+    if (alsoIn.length > 0 && holders[event.kind].all(digest).some(([name]) => alsoIn.includes(String(name))))
+      return false;
     if (event.kind === 'delivery') {
       const { reference, messageId, address, channel, state, word, cause, error, textHash, atMs } = event;
       const ids = [digest, environment, reference, messageId, address, channel];
       return addReport(...ids, state, word, cause, error, textHash, atMs, now, source) === 1;
     }
-    if (event.kind === 'unread') return addUnread(digest, event.body, now, source) === 1;
     const { replyId, reference, messageId, from, to, channel, text, meaning, atMs } = event;
     const ids = [digest, environment, replyId, reference, messageId];
     return addReply(...ids, from, to, channel, text, meaning, atMs, now, source) === 1;
@@ -101,7 +103,8 @@ export function eventStore(connection: Connection): EventStore {
   };
 
   return {
-    record(events, { nowMs, source, environment, startLifts = false, stopEnds = 'everything', isAddress }) {
+    record(events, facts) {
+      const { nowMs, startLifts = false, stopEnds = 'everything', isAddress } = facts;
       const displaced = connection.displacement();
       if (displaced !== null) throw displaced;
       return connection.write(nowMs, 4 * events.length, (now) => {
@@ -115,7 +118,7 @@ export function eventStore(connection: Connection): EventStore {
           else if (words.optOut(address, by, now, about)) suppressed.push(address);
         };
         for (const event of events) {
-          if (!hold(event, source, environment, now)) {
+          if (!hold(event, facts, now)) {
             tally.known++;
             if (mayBeNew(event)) optOut(event.from, 'reply');
             continue;
@@ -229,6 +232,10 @@ const ADD_REPLY = `INSERT INTO replies (digest, environment, reply_id, reference
 
 const ADD_UNREAD = `INSERT INTO unread_events (digest, body, received_at, source) VALUES (?, ?, ?, ?)
   ON CONFLICT (digest) DO NOTHING`;
+
+const HOLDERS_OF_REPORT = 'SELECT environment FROM delivery_reports WHERE digest = ?';
+
+const HOLDERS_OF_REPLY = 'SELECT environment FROM replies WHERE digest = ?';
 
 const BY_REFERENCE = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash,
     happened_at, received_at, source, environment FROM delivery_reports

@@ -680,15 +680,14 @@ export interface ReplyReview {
   readonly atMs: number;
 }
 
-interface RecordFacts {
+export interface RecordFacts {
   readonly nowMs: number;
   /** Where they come from: `webhook`, or the file that was read. */
   readonly source: string;
-  /**
-   * The environment that the events came in for: they count for its messages only. If it is empty, a report counts only
-   * if it names our reference. An opt-out suppresses in either case.
-   */
+  /** The environment that the events came in for: reports count for its messages only, opt-outs everywhere. */
   readonly environment: string;
+  /** Other environments of the same sender: an event that is stored for one of them is a repetition. Default: none. */
+  readonly alsoIn?: readonly string[];
   /** A word of opting in takes back an opt-out that was a reply, and no other; default: it does not. */
   readonly startLifts?: boolean;
   /** `topic`: a STOP is about everything only until `joinReplies` finds the message that it answers; default: always. */
@@ -730,7 +729,7 @@ export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 't
 export interface EventStore {
   /**
    * Stores events, and suppresses recipients who opted out by them, in one transaction that is on disk when this
-   * returns. An event that is already stored for this environment changes nothing, unless it opts out and has neither a
+   * returns. An event that is already stored for this environment, or one of `alsoIn`, changes nothing, unless it opts out and has neither a
    * time nor an id.
    *
    * A reply that opts out suppresses its sender, in every campaign and on every channel. So does a report of an

@@ -317,8 +317,7 @@ function consider(found: Candidate, search: Search, referenceOf: ReturnType<Join
     const reference = referenceOf(found.key, found.channel, found.resend);
     for (const reply of search.byReference.get(reference) ?? []) {
       reply.any.named = found;
-      // The reference is made of the environment.
-      if (reply.environment === '' || reply.environment === found.environment) reply.own.named = found;
+      if (reply.environment === found.environment) reply.own.named = found;
     }
     search.byReference.delete(reference);
   }

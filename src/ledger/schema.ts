@@ -183,7 +183,7 @@ export const TABLES: readonly string[] = [
   happened_at INTEGER,
   received_at INTEGER NOT NULL,
   source TEXT NOT NULL,
-  environment TEXT NOT NULL DEFAULT ''
+  environment TEXT NOT NULL
 ) STRICT`,
   'CREATE UNIQUE INDEX delivery_reports_digest ON delivery_reports (digest, environment)',
   `CREATE INDEX delivery_reports_reference
@@ -215,7 +215,7 @@ export const TABLES: readonly string[] = [
   reviewed_as TEXT,
   reviewed_by TEXT,
   reviewed_at INTEGER,
-  environment TEXT NOT NULL DEFAULT ''
+  environment TEXT NOT NULL
 ) STRICT`,
   'CREATE UNIQUE INDEX replies_digest ON replies (digest, environment)',
   'CREATE INDEX replies_sender ON replies (sender)',

@@ -1,7 +1,7 @@
 import type { SenderRule } from '../content/senders.ts';
 import type { Diagnostic } from '../errors.ts';
 import type { GitRule } from './commit.ts';
-import type { Webhook } from './webhook.ts';
+import type { EnvironmentWebhook, Webhook } from './webhook.ts';
 import type { WindowRule } from './window.ts';
 import type { Channel, CharacterSet, KeySource } from './words.ts';
 
@@ -51,6 +51,7 @@ export interface Environment {
   readonly ratePerSecond: number | null;
   readonly concurrency: number | null;
   readonly proxy: string | null;
+  readonly webhook: EnvironmentWebhook;
   readonly wire: Wire;
   /** Who must have signed a plan before it is sent there; null: no one. Never for the sandbox. */
   readonly approval: Approval | null;

@@ -35,7 +35,7 @@ export type HaltRule = (typeof HALT_RULES)[number];
 
 /**
  * Why a delivery report that names the id of a message is not about it, the first that holds: it came in for another
- * environment, or for none that is known; it names another reference, or another address; or it is older than the
+ * environment; it names another reference, or another address; or it is older than the
  * message.
  */
 export const UNMATCHED_REASONS = ['environment', 'reference', 'address', 'time'] as const;

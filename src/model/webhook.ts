@@ -1,18 +1,22 @@
 import type { DeliveryState } from './event.ts';
 import type { KeySource } from './words.ts';
 
-/** What handbill.yaml says under `webhook`: how delivery reports and replies are received, read and understood. */
+/** What handbill.yaml says under `webhook`: where delivery reports and replies come in, and what replies mean. */
 export interface Webhook {
-  /** null: nothing says who may report, so that nothing is received; files of reports can be read all the same. */
-  readonly receiver: Receiver | null;
-  readonly mapping: EventMapping;
+  /** Path of the URL, `/webhooks`; each environment that receives has one below it. */
+  readonly path: string;
   readonly replies: ReplyRules;
 }
 
-/** Where events are received, and how a sender proves who it is. */
+/** What an environment says under `webhook`: who may report for it, and how events are read. */
+export interface EnvironmentWebhook {
+  /** null: nothing says who may report, so that nothing is received; files of reports can be read all the same. */
+  readonly receiver: Receiver | null;
+  readonly mapping: EventMapping;
+}
+
+/** How a sender proves who it is. */
 export interface Receiver {
-  /** Path of the URL, `/webhooks`; with the scheme `path` the secret follows it as one more segment. */
-  readonly path: string;
   readonly scheme: Scheme;
   /** Several while they are changed: any of them counts. At least one. */
   readonly secrets: readonly KeySource[];

@@ -8,6 +8,7 @@ import { readCampaign } from '../campaign/load.ts';
 import { findProject, projectOf } from '../campaign/place.ts';
 import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { findSuppressions } from '../campaign/read-suppressions.ts';
+import { sharedSecrets } from '../campaign/read-webhook.ts';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign, Environment, ListSpec, Project, Signer } from '../model.ts';
 import { openFence } from '../plan/fence.ts';
@@ -187,7 +188,7 @@ async function settingsChecks(
     ...(await checkApproval(project, chosen, env)),
     ...diagnostics.map((one) => asCheck('suppressions', one)),
     ...(await checkSuppressions(listed, facts?.hashKeyId ?? null, env)),
-    ...(await checkWebhooks(project, env)),
+    ...(await checkWebhooks(chosen, reading, env)),
   ];
 }
 
@@ -421,12 +422,25 @@ async function ledgerKeyFault(keyId: string, { suppressionKey, root }: Project, 
 }
 
 /** The secrets with which senders of reports authenticate. */
-async function checkWebhooks({ webhook, root }: Project, env: Env): Promise<readonly DoctorCheck[]> {
-  if (webhook.receiver === null) return [found('webhooks', 'skipped', 'No secrets are named: nothing is received.')];
-  const { secrets, diagnostics } = await readWebhookSecrets(webhook.receiver, env, root);
-  if (diagnostics.length > 0) return diagnostics.map((one) => asCheck('webhooks', one));
-  const count = secrets.length === 1 ? 'Its secret is there.' : `All ${secrets.length} secrets are there.`;
-  return [found('webhooks', 'ok', `${count} Scheme: ${webhook.receiver.scheme.kind}.`)];
+async function checkWebhooks(
+  chosen: readonly Environment[],
+  { project, diagnostics: said }: ProjectReading,
+  env: Env,
+): Promise<readonly DoctorCheck[]> {
+  const checks: DoctorCheck[] = [];
+  const all = new Map<string, readonly string[]>();
+  for (const { name: of, webhook } of chosen) {
+    if (webhook.receiver === null) continue;
+    const { secrets, diagnostics } = await readWebhookSecrets(webhook.receiver, env, project.root);
+    all.set(of, secrets);
+    checks.push(...diagnostics.map((one) => asCheck('webhooks', one, { of })));
+    const count = secrets.length === 1 ? 'Its secret is there.' : `All ${secrets.length} secrets are there.`;
+    const message = `${count} Scheme: ${webhook.receiver.scheme.kind}.`;
+    if (diagnostics.length === 0) checks.push(found('webhooks', 'ok', message, { of }));
+  }
+  const shared = sharedSecrets(all).filter(({ message }) => !said.some((one) => one.message === message));
+  checks.push(...shared.map((one) => asCheck('webhooks', one)));
+  return checks.length > 0 ? checks : [found('webhooks', 'skipped', 'No secrets are named: nothing is received.')];
 }
 
 function fault(check: CheckName, error: unknown, status: 'warning' | 'problem'): DoctorCheck {

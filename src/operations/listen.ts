@@ -1,19 +1,19 @@
 import { onlyEnvironment } from '../campaign/environments.ts';
-import { type Diagnostic, EXIT, HandbillError, problem, refuse, warning } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { isGone, LedgerError } from '../ledger/ledger-error.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { Recorded } from '../ledger/records.ts';
-import type { Project, StopEnds, WebhookEvent } from '../model.ts';
+import type { StopEnds, WebhookEvent } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { resolveByReports } from '../send/deliveries.ts';
 import { againMs, TIMERS } from '../send/timers.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { closedBy } from '../util/closing.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, startReceiver } from '../webhook/receive.ts';
-import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { checkNumbers, PORT, type ProjectOptions, withDefaults } from './options.ts';
-import { addressTest, interpreterOf, joinReplies, projectHere } from './project.ts';
+import { addressTest, joinReplies, projectHere } from './project.ts';
+import { readSenders } from './senders.ts';
 import { unassignedOptOuts } from './warnings.ts';
 
 /** How reports and replies are received. */
@@ -24,8 +24,7 @@ export interface ListenOptions extends ProjectOptions {
   readonly host?: string;
   /**
    * The environment of what comes to the path itself. Default: the only one beside the sandbox; where there are several,
-   * it is unknown, and of what comes in there only opt-outs and reports with handbill's own reference count. Each
-   * environment also has a path of its own: `/webhooks/production`.
+   * nothing is received there. Each environment with a `webhook` also has a path of its own: `/webhooks/production`.
    */
   readonly environment?: string;
   /** Closes it: what has come in is held and answered first. Default: only `close` does. */
@@ -41,9 +40,9 @@ export interface Listening extends AsyncDisposable {
   /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
-  /** The environment of the events posted to that URL; null: unknown. */
+  /** The environment of the events posted to that URL; null: nothing is received there. */
   readonly environment: string | null;
-  /** Each has a URL of its own, which ends in its name. */
+  /** Those that are received for: each has a URL of its own, which ends in its name. */
   readonly environments: readonly string[];
   /** Path of the ledger that holds the events. */
   readonly ledger: string;
@@ -69,31 +68,26 @@ export async function listen(options: ListenOptions = {}): Promise<Listening> {
   const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = asked;
   const reading = await projectHere(asked, asked.ledger);
   const { project } = reading;
-  const { receiver, replies } = project.webhook;
-  if (receiver === null) throw noReceiver(project.file);
-  const { secrets, diagnostics } = await readWebhookSecrets(receiver, env, project.root);
-  const errors = diagnostics.filter((one) => one.severity === 'error');
-  if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
+  const { path, replies } = project.webhook;
   const environment =
     asked.environment === undefined ? onlyEnvironment(project) : environmentOf({ project }, asked.environment).name;
+  const { senders, alsoIn, diagnostics } = await readSenders(reading, environment, env);
   const { onRecorded = () => undefined, log = () => undefined } = asked;
   const store = openEventStore({
     open: () => openLedger(project.ledger, { mode: 'write', nowMs: now(), busyTimeoutMs: BUSY_TIMEOUT_MS }),
     now,
-    startLifts: replies.startLifts,
-    stopEnds: replies.stopEnds,
+    ...replies,
     isAddress: addressTest(reading),
+    alsoIn,
     onRecorded,
     log,
   });
   try {
     const running = await startReceiver({
-      receiver,
-      secrets,
-      interpret: interpreterOf(reading).interpret,
-      record: onceUnclear(store.record, receiver.path, log),
-      environment: environment ?? '',
-      environments: [...project.environments.keys()],
+      path,
+      senders,
+      environment,
+      record: store.record,
       port,
       host,
       now,
@@ -108,12 +102,8 @@ export async function listen(options: ListenOptions = {}): Promise<Listening> {
       port: running.port,
       ledger: store.path,
       environment,
-      environments: [...project.environments.keys()],
-      warnings: [
-        ...diagnostics,
-        ...hostWarnings(host),
-        ...(environment === null ? [unclearEnvironment(receiver.path, project)] : []),
-      ],
+      environments: [...senders.keys()],
+      warnings: [...diagnostics, ...hostWarnings(host)],
       ...closedBy(stop, asked.signal, store.failed),
     };
   } catch (error) {
@@ -128,33 +118,8 @@ export async function listen(options: ListenOptions = {}): Promise<Listening> {
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Stores events that came in for an environment (empty: not said which), all or none of them. */
+/** Stores events that came in for an environment, all or none of them. */
 type RecordEvents = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
-
-/** handbill.yaml does not say who may report. */
-export function noReceiver(file: string | null): HandbillError {
-  const subject = file === null ? 'There is no handbill.yaml here that says' : `${file} does not say`;
-  const hint = 'Write webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } into it: docs/webhooks.md has the rest.';
-  return refuse(problem('missing-key', `${subject} how webhooks are received.`, { hint }));
-}
-
-/** Logs, the first time, that events came in whose environment is not known. */
-function onceUnclear(record: RecordEvents, path: string, log: (line: string) => void): RecordEvents {
-  let isSaid = false;
-  return (events, environment) => {
-    if (environment === '' && !isSaid) log(`events came to ${path}, and their environment is unknown`);
-    isSaid ||= environment === '';
-    return record(events, environment);
-  };
-}
-
-/** Opt-outs must not be lost: what comes in is held all the same. */
-function unclearEnvironment(path: string, { environments, file }: Project): Diagnostic {
-  const names = [...environments.keys()].filter((name) => name !== 'sandbox');
-  const message = `${path} receives for ${names.join(', ')} alike: of a report that comes in there, only handbill's own reference says which environment it is about. Without one it counts nowhere. Opt-outs count.`;
-  const hint = `Let each API post to a path of its own, such as ${path}/${names[0] ?? ''}, or name the environment of ${path} with --env.`;
-  return warning('unclear-environment', message, { ...(file === null ? {} : { at: { file } }), hint });
-}
 
 function hostWarnings(host: string): readonly Diagnostic[] {
   if (isLoopback(host)) return [];
@@ -174,14 +139,8 @@ interface EventStore {
   close(): Promise<void>;
 }
 
-interface StoreFacts {
+interface StoreFacts extends RecorderFacts {
   readonly open: () => Ledger;
-  readonly now: () => number;
-  readonly startLifts: boolean;
-  readonly stopEnds: StopEnds;
-  readonly isAddress: (written: string) => boolean;
-  readonly onRecorded: (recorded: Recorded) => void;
-  readonly log: (line: string) => void;
 }
 
 interface Opened {
@@ -201,7 +160,8 @@ const NOTHING_NEW: Recorded = {
 };
 
 /** @throws HandbillError (exit 7): the ledger cannot be opened */
-function openEventStore({ open, now, startLifts, stopEnds, isAddress, onRecorded, log }: StoreFacts): EventStore {
+function openEventStore({ open, ...facts }: StoreFacts): EventStore {
+  const { onRecorded, log } = facts;
   let fail: (error: HandbillError) => void = () => undefined;
   const failed = new Promise<HandbillError>((resolve) => {
     fail = resolve;
@@ -212,17 +172,13 @@ function openEventStore({ open, now, startLifts, stopEnds, isAddress, onRecorded
   const begin = (): Opened => {
     const ledger = open();
     const onSuppressed = (suppressed: readonly string[]): void => onRecorded({ ...NOTHING_NEW, suppressed });
-    const joiner = createIdleJoiner(ledger, { now, startLifts, stopEnds, onSuppressed, log });
+    const joiner = createIdleJoiner(ledger, { ...facts, onSuppressed });
     const recorder = recorderOf(ledger, {
-      now,
-      startLifts,
-      stopEnds,
-      isAddress,
+      ...facts,
       onRecorded(recorded) {
         if (recorded.replies > 0) joiner.noticed();
         onRecorded(recorded);
       },
-      log,
     });
     const opened = { ledger, recorder, joiner };
     void recorder.failed.then((error) => {
@@ -281,14 +237,12 @@ interface Recorder {
   finish(): void;
 }
 
-interface RecorderFacts {
-  readonly now: () => number;
-  readonly startLifts: boolean;
-  readonly stopEnds: StopEnds;
+interface RecorderFacts extends Pick<IdleFacts, 'now' | 'startLifts' | 'stopEnds' | 'log'> {
   /** Whether an opt-out from there can be put on the suppression list. */
   readonly isAddress: (written: string) => boolean;
+  /** The other environments for which a sender of this one may report. Default: none. */
+  readonly alsoIn?: (environment: string) => readonly string[];
   readonly onRecorded: (recorded: Recorded) => void;
-  readonly log: (line: string) => void;
 }
 
 /** The delay between a report and the check of doubts: while reports stream in, once a second is soon enough. */
@@ -305,7 +259,7 @@ const SETTLE_SHARE = 20;
  */
 export function recorderOf(
   ledger: Pick<Ledger, 'events'>,
-  { now, startLifts, stopEnds, isAddress, onRecorded, log }: RecorderFacts,
+  { now, startLifts, stopEnds, isAddress, alsoIn = () => [], onRecorded, log }: RecorderFacts,
 ): Recorder {
   let fail: (error: HandbillError) => void = () => undefined;
   const failed = new Promise<HandbillError>((resolve) => {
@@ -327,8 +281,10 @@ export function recorderOf(
     }
     resolveAfterMs = Math.max(SETTLE_AFTER_MS, SETTLE_SHARE * (performance.now() - beganMs));
   };
-  const hold = (events: readonly WebhookEvent[], environment: string): Recorded =>
-    ledger.events.record(events, { nowMs: now(), source: 'webhook', environment, startLifts, stopEnds, isAddress });
+  const hold = (events: readonly WebhookEvent[], environment: string): Recorded => {
+    const facts = { environment, alsoIn: alsoIn(environment), startLifts, stopEnds, isAddress };
+    return ledger.events.record(events, { nowMs: now(), source: 'webhook', ...facts });
+  };
   return {
     failed,
     finish() {

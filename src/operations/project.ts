@@ -1,3 +1,4 @@
+import { onlyEnvironment } from '../campaign/environments.ts';
 import { findProject } from '../campaign/place.ts';
 import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
@@ -221,14 +222,28 @@ export function addressTest(reading: Pick<ProjectReading, 'project' | 'written'>
 }
 
 /**
- * The reader of a project's events: its mapping, its words, the names that its environments have on the wire, and
- * numbers as its lists have them.
+ * The environment whose events these are.
+ *
+ * @throws HandbillError exit 2: there is no such environment, or one has to be named
+ */
+export function environmentFor({ project }: Pick<ProjectReading, 'project'>, given: string | undefined): string {
+  const name = given ?? onlyEnvironment(project);
+  if (name !== null) return environmentOf({ project }, name).name;
+  const known = [...project.environments.keys()].join(', ');
+  const message = 'There are several environments, and ids of messages are unique within one of them at best.';
+  const hint = `Say with --env whose reports these are; known here: ${known}.`;
+  throw refuse(problem('unclear-environment', message, { at: { file: project.file ?? 'handbill.yaml' }, hint }));
+}
+
+/**
+ * The reader of the events of an environment: its mapping, the words of the project, the names that its environments
+ * have on the wire, and numbers as its lists have them.
  */
 export function interpreterOf(
   reading: Pick<ProjectReading, 'project' | 'written'>,
+  environment: string,
   options: Parameters<typeof createInterpreter>[2] = {},
 ): Interpreter {
-  const { mapping, replies } = reading.project.webhook;
   const wires = [...reading.project.environments.values()].map((environment) => environment.wire);
   const read = createReportedAddressReader(countryOf(reading));
   const meanings = {
@@ -236,11 +251,11 @@ export function interpreterOf(
       const address = read(written);
       return address === null ? null : listedForm(address);
     },
-    meaningOf: (text: string) => meaningOf(text, replies),
+    meaningOf: (text: string) => meaningOf(text, reading.project.webhook.replies),
     channels: wires.flatMap(({ channels }) =>
       Object.entries(channels).map(([channel, value]) => [value, channel as Channel] as const),
     ),
     referenceNames: [...new Set(wires.map((wire) => wire.referenceName))],
   };
-  return createInterpreter(mapping, meanings, options);
+  return createInterpreter(environmentOf(reading, environment).webhook.mapping, meanings, options);
 }

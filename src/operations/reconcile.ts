@@ -3,14 +3,12 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { onlyEnvironment } from '../campaign/environments.ts';
 import type { ProjectReading } from '../campaign/project.ts';
 import { type Diagnostic, HandbillError, problem, refuse, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { ListEncoding, Project, WebhookEvent } from '../model.ts';
-import { environmentOf } from '../plan/plan.ts';
 import { createDecoding, DecodeFault, sniffEncoding } from '../recipients/decode.ts';
 import { ONLY_CELLS, openList } from '../recipients/read.ts';
 import { sendCommand } from '../report/next-steps.ts';
@@ -23,7 +21,7 @@ import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import type { Interpretation, Interpreter } from '../webhook/interpret.ts';
 import { meaningOf } from '../webhook/meaning.ts';
 import { type ProjectOptions, withDefaults } from './options.ts';
-import { addressTest, countryOf, interpreterOf, joinReplies, projectHere } from './project.ts';
+import { addressTest, countryOf, environmentFor, interpreterOf, joinReplies, projectHere } from './project.ts';
 import { PLAN_FILE, sentCampaign, takesPlans } from './report.ts';
 import { unassignedOptOut } from './warnings.ts';
 
@@ -133,16 +131,6 @@ export async function takeFiles(
   }
 }
 
-/** @throws HandbillError (exit status 2): there is no such environment, or one has to be named */
-function environmentFor({ project }: ProjectReading, given: string | undefined): string {
-  const name = given ?? onlyEnvironment(project);
-  if (name !== null) return environmentOf({ project }, name).name;
-  const known = [...project.environments.keys()].join(', ');
-  const message = 'There are several environments, and ids of messages are unique within one of them at best.';
-  const hint = `Say with --env whose reports these are; known here: ${known}.`;
-  throw refuse(problem('unclear-environment', message, { at: { file: project.file ?? 'handbill.yaml' }, hint }));
-}
-
 /** A file by its path; null: standard input. */
 interface Found extends Omit<EventFile, 'path'> {
   readonly path: string | null;
@@ -203,7 +191,7 @@ async function takeOver(
 ): Promise<TakenFiles> {
   const { project } = reading;
   const { startLifts, stopEnds } = project.webhook.replies;
-  const interpreter = interpreterOf(reading, { maxEvents: MAX_VALUE_EVENTS });
+  const interpreter = interpreterOf(reading, environment, { maxEvents: MAX_VALUE_EVENTS });
   const suppressed: string[] = [];
   const lifted: string[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -359,7 +347,7 @@ async function takeOverFile(
 const COUNTS = ['reports', 'replies', 'unread', 'known'] as const;
 
 const HINT =
-  'handbill listen --explain FILE shows how an event is read, for a file with this one alone; `webhook.fields` in handbill.yaml maps what differs.';
+  'handbill listen --explain FILE shows how an event is read, for a file with this one alone; `webhook.fields` of the environment in handbill.yaml maps what differs.';
 
 function notUnderstood(
   { name }: EventFile,

@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import { DEFAULTS } from '../campaign/defaults.ts';
 import { findProject } from '../campaign/place.ts';
 import { readProject } from '../campaign/project.ts';
-import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Receiver } from '../model.ts';
 import { isSandbox, type Plan } from '../plan/plan.ts';
 import { type EmbeddedSandbox, startEmbedded } from '../send/api.ts';
 import type { Reporters } from '../send/rounds.ts';
 import { TIMERS } from '../send/timers.ts';
 import { startReceiver } from '../webhook/receive.ts';
-import { readWebhookSecrets } from '../webhook/secrets.ts';
-import { createIdleJoiner, noReceiver, recorderOf } from './listen.ts';
+import { createIdleJoiner, recorderOf } from './listen.ts';
 import { addressTest, interpreterOf } from './project.ts';
 import type { SendListenOptions } from './send-options.ts';
+import { readSenders } from './senders.ts';
 
 const LISTEN_FOR_MS = 2 * 60_000;
+
+/** The sandbox of a start signs as Standard Webhooks says. */
+const OWN = { scheme: { kind: 'standard', toleranceMs: DEFAULTS.webhookToleranceMs } } as const;
 
 /** What the listening of a start needs to know of it. */
 export interface ListenNeeds {
@@ -44,20 +46,19 @@ export async function prepareListening(
   const { project } = plan.campaign;
   const reading = await readProject(await findProject(project.root), { cwd: project.root, ledger: project.ledger });
   const { webhook } = reading.project;
-  const own = isSandbox(plan) ? ownReceiver() : null;
-  const receiver = own?.receiver ?? webhook.receiver;
-  if (receiver === null) throw noReceiver(project.file);
-  const found = own ?? (await readWebhookSecrets(receiver, env, project.root));
-  const errors = found.diagnostics.filter((one) => one.severity === 'error');
-  if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
-  // The sandbox speaks its own form, whatever handbill.yaml says of another API's.
-  const spoken = own === null ? webhook : { ...webhook, mapping: NO_MAPPING };
-  const { interpret } = interpreterOf({ ...reading, project: { ...reading.project, webhook: spoken } });
+  const { name } = plan.environment;
+  const { interpret } = interpreterOf(reading, name);
+  // For the sandbox of this process: no other process knows the secret.
+  const ownSecret = isSandbox(plan) ? `whsec_${randomBytes(32).toString('base64')}` : null;
+  const { senders, alsoIn, diagnostics } =
+    ownSecret === null
+      ? await readSenders(reading, name, env)
+      : { senders: new Map([[name, { ...OWN, secrets: [ownSecret], interpret }]]), alsoIn: () => [], diagnostics: [] };
   const { log } = listening;
   return async (ledger) => {
     let lastMs: number | null = null;
     let failure: Error | null = null;
-    const facts = { now, ...webhook.replies, log: log ?? (() => undefined), isAddress: addressTest(reading) };
+    const facts = { now, ...webhook.replies, log: log ?? (() => undefined), isAddress: addressTest(reading), alsoIn };
     // A STOP may be about another address than the one that it comes from: that is seen before the next claims too.
     const joiner = createIdleJoiner(ledger, { ...facts, onSuppressed: () => undefined });
     const recorder = recorderOf(ledger, {
@@ -72,20 +73,18 @@ export async function prepareListening(
       failure = error;
     });
     const running = await startReceiver({
-      receiver,
-      secrets: found.secrets,
-      interpret,
+      path: webhook.path,
+      senders,
+      environment: name,
       record: recorder.record,
-      environment: plan.environment.name,
-      environments: own === null ? [...reading.project.environments.keys()] : [],
-      ...(own === null ? {} : { port: 0 }),
+      ...(ownSecret === null ? {} : { port: 0 }),
       ...(listening.port === undefined ? {} : { port: listening.port }),
       ...(listening.host === undefined ? {} : { host: listening.host }),
       now,
       ...(log === undefined ? {} : { log }),
     });
-    listening.onListening?.(running.url, found.diagnostics);
-    const sandbox = own === null ? null : createSandbox(plan, running.url, own.secrets[0], now);
+    listening.onListening?.(running.url, diagnostics);
+    const sandbox = ownSecret === null ? null : createSandbox(plan, running.url, ownSecret, now);
     return {
       reporters: {
         lastEventMs: () => lastMs,
@@ -104,28 +103,13 @@ export async function prepareListening(
   };
 }
 
-const NO_MAPPING = { events: null, fields: {}, states: {}, unsupported: [] };
-
-/** For the sandbox of this process: no other process knows the secret. */
-function ownReceiver() {
-  const receiver: Receiver = {
-    path: '/webhooks',
-    scheme: { kind: 'standard', toleranceMs: 5 * 60_000 },
-    secrets: [],
-  };
-  const secrets = [`whsec_${randomBytes(32).toString('base64')}`];
-  const diagnostics: readonly Diagnostic[] = [];
-  return { receiver, secrets, diagnostics };
-}
-
 /** One for all rounds of a start: what it has to tell comes later than the round that it is about. */
-function createSandbox({ environment }: Plan, url: string, secret: string | undefined, now: () => number) {
+function createSandbox({ environment }: Plan, url: string, secret: string, now: () => number) {
   let embedded: Promise<EmbeddedSandbox> | null = null;
   let started: EmbeddedSandbox | null = null;
   return {
     async open(): Promise<EmbeddedSandbox> {
-      const webhook = { url, ...(secret === undefined ? {} : { secret }) };
-      embedded ??= startEmbedded(environment, { webhook, now });
+      embedded ??= startEmbedded(environment, { webhook: { url, secret }, now });
       started = await embedded;
       return started;
     },

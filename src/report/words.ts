@@ -213,7 +213,7 @@ export function uncountedWords(
 
 /** Why a delivery report that names the id of a message is not about it, in half a sentence. */
 export const UNMATCHED_WORDS: Readonly<Record<UnmatchedReason, string>> = {
-  environment: 'came in for another environment, or for none that is known',
+  environment: 'came in for another environment',
   reference: 'names the reference of another message',
   address: 'names another address',
   time: 'is older than the message',

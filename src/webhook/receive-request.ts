@@ -14,13 +14,18 @@ interface Reading {
 
 export type Interpret = (body: Buffer, nowMs: number) => Reading;
 
-/** What a request needs to be received. */
-export interface ReceiverContext {
+/** What an environment has of its own to receive its requests. */
+export interface Source {
   readonly scheme: Scheme;
   readonly verify: Verifier;
-  /** What each environment has of its own; the empty name is for requests that name no environment. */
-  readonly of: (environment: string) => { readonly ids: SeenIds; readonly group: Group };
   readonly interpret: Interpret;
+  /** Those of each secret. */
+  readonly ids: readonly SeenIds[];
+  readonly group: Group;
+}
+
+/** What all requests need to be received. */
+export interface ReceiverContext {
   readonly log: RefusalLog;
   readonly now: () => number;
   readonly connections: () => Connections;
@@ -28,26 +33,20 @@ export interface ReceiverContext {
   readonly isClosing: () => boolean;
 }
 
-/** Where a request came in. */
-interface Place {
-  /** Whose events these are; empty: not said. */
-  readonly environment: string;
-  /** The last segment of the path, if it is the secret; else null. */
-  readonly segment: string | null;
-}
-
 /**
  * One POST: its body is read within the limit, its sender proven, its events held, and only then it is answered.
  * Nothing that it holds is looked at before its sender has proved itself, and nothing but the ledger can make it a 5xx.
+ *
+ * @param segment - the last segment of the path, if it is the secret; else null
  */
 export async function receiveRequest(
   context: ReceiverContext,
+  { scheme, verify, interpret, ids, group }: Source,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { environment, segment }: Place,
+  segment: string | null,
 ): Promise<void> {
   const { socket } = incoming;
-  const { ids, group } = context.of(environment);
   const connections = context.connections();
   connections.began(socket);
   const no = (status: number, reason: string, headers: Readonly<{ [name: string]: string }> = {}): void => {
@@ -63,22 +62,24 @@ export async function receiveRequest(
   if (body === 'too-large') return no(413, TOO_LARGE);
 
   const nowMs = context.now();
-  const verdict = context.verify({ headers: incoming.headers, body, segment }, nowMs);
+  const verdict = verify({ headers: incoming.headers, body, segment }, nowMs);
   if (!verdict.verified) {
-    const challenge = challengeOf(context.scheme);
+    const challenge = challengeOf(scheme);
     return no(401, verdict.reason, challenge === null ? {} : { 'WWW-Authenticate': challenge });
   }
-  if (verdict.id !== null && ids.isReused(verdict.id, body, nowMs)) {
+  const { id } = verdict;
+  // Each secret remembers it: so none is left out by `some`.
+  if (id !== null && ids.map((one) => one.isReused(id, body, nowMs)).includes(true)) {
     return no(401, 'its id came with another body before');
   }
   connections.answering(socket);
-  const { events, problems } = read(context, body, nowMs);
+  const { events, problems } = read(interpret, context.log, body, nowMs);
   const [problem] = problems;
   if (events.length === 0 && problem !== undefined) return no(problem.status, problem.message);
   try {
     if (events.length > 0) await group.add(events);
   } catch {
-    if (verdict.id !== null) ids.forget(verdict.id);
+    if (id !== null) for (const one of ids) one.forget(id);
     // The recorder reports the fault; the sender tries again later.
     return no(503, 'the events could not be stored', { 'Retry-After': '10' });
   }
@@ -91,14 +92,11 @@ const MAX_BODY_BYTES = 64 * 1024;
 const TOO_LARGE = 'the body has more than 64 KiB';
 
 /** What a proven sender says is never lost: where reading it fails, it is kept as it is. */
-function read(context: ReceiverContext, body: Buffer, nowMs: number): Reading {
+function read(interpret: Interpret, log: RefusalLog, body: Buffer, nowMs: number): Reading {
   try {
-    return context.interpret(body, nowMs);
+    return interpret(body, nowMs);
   } catch (error) {
-    context.log.refused(
-      200,
-      `a body that is kept unread, by a bug: ${error instanceof Error ? error.name : 'unknown'}`,
-    );
+    log.refused(200, `a body that is kept unread, by a bug: ${error instanceof Error ? error.name : 'unknown'}`);
     return { events: [{ kind: 'unread', body: body.toString('utf8') }], problems: [] };
   }
 }
@@ -153,10 +151,7 @@ export function refuse(
   incoming.on('error', end);
 }
 
-/**
- * Holds events durably that came in for an environment (empty: not said which); when it throws or rejects, none of
- * them is held.
- */
+/** Holds events durably that came in for an environment; when it throws or rejects, none of them is held. */
 export type Record = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
 
 /** Collects the events of requests that come in together, so that they share one commit. */
@@ -250,7 +245,7 @@ function turn(): Promise<void> {
 }
 
 /** Ids of received requests, with a digest of their content. */
-interface SeenIds {
+export interface SeenIds {
   /**
    * Whether this id came with another body before. The same body again is an honest retry: the sender may not have got
    * its answer.
@@ -268,7 +263,7 @@ const MOST_IDS = 250_000;
  * after. So a copied request cannot be sent with other content under its id. If a flood of ids fills the memory, older
  * ones are forgotten; their events are still stored only once, because the ledger identifies events by their content.
  *
- * @param toleranceMs of the scheme
+ * @param toleranceMs the longest of the schemes
  */
 export function rememberIds(toleranceMs: number, most = MOST_IDS): SeenIds {
   // Three generations of one tolerance each: what moves out of the last is older than two.

@@ -4,7 +4,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { problem, refuse as refuseStart } from '../errors.ts';
-import type { Receiver } from '../model.ts';
+import type { Scheme } from '../model.ts';
 import { portOf } from '../util/http-server.ts';
 import {
   createGroup,
@@ -15,22 +15,29 @@ import {
   receiveRequest,
   refuse,
   rememberIds,
+  type SeenIds,
+  type Source,
 } from './receive-request.ts';
 import { limitConnections } from './server-connections.ts';
 import { createVerifier } from './verify.ts';
 
-interface ReceiverOptions {
-  readonly receiver: Pick<Receiver, 'path' | 'scheme'>;
+/** Who may report for an environment, and how that is read. */
+export interface Sender {
+  readonly scheme: Scheme;
   /** From `readWebhookSecrets`: at least one, and any of them is valid. */
   readonly secrets: readonly string[];
   /** Reads a body; never called for one whose sender did not prove itself. */
   readonly interpret: Interpret;
+}
+
+interface ReceiverOptions {
+  readonly path: string;
+  /** By environment; each has a path of its own, which ends in its name: `/webhooks/production`. */
+  readonly senders: ReadonlyMap<string, Sender>;
+  /** The environment whose events come to the path itself, too; null: none. */
+  readonly environment: string | null;
   /** Holds events durably, those of several requests at once. What it throws is answered with 503. */
   readonly record: Record;
-  /** The environment whose events come to the path; not said when absent. */
-  readonly environment?: string;
-  /** Environments that have a path of their own, which ends in their name: `/webhooks/production`. */
-  readonly environments?: readonly string[];
   /** TCP port; 0 takes a free one. 4011 when absent. */
   readonly port?: number;
   /** Address to listen on; `127.0.0.1` when absent. */
@@ -61,28 +68,16 @@ export const DEFAULT_HOST = '127.0.0.1';
  * @throws HandbillError (exit status 2) if the port is not available
  */
 export async function startReceiver(options: ReceiverOptions): Promise<RunningReceiver> {
-  const { receiver, secrets, now = Date.now, port: wanted = DEFAULT_PORT, host = DEFAULT_HOST } = options;
-  const { path, scheme } = receiver;
-  const { environment = '', environments = [] } = options;
-  const own = new Map<string, ReturnType<ReceiverContext['of']>>();
+  const { path, senders, environment, now = Date.now, port: wanted = DEFAULT_PORT, host = DEFAULT_HOST } = options;
   const log = createRefusalLog(options.log ?? null, now);
+  const sources = sourcesOf(senders, options.record);
+  const main = environment === null ? undefined : sources.get(environment);
+  // The path itself comes last: with the scheme `path`, what follows it is a secret unless it is an environment.
   const paths = new Map([
-    [path, environment] as const,
-    ...environments.map((name) => [`${path === '/' ? '' : path}/${name}`, name] as const),
+    ...[...sources].map(([name, source]) => [`${path}/${name}`, source] as const),
+    ...(main === undefined ? [] : [[path, main] as const]),
   ]);
   const app = createReceiverApp(paths, {
-    scheme,
-    verify: createVerifier(scheme, secrets),
-    of(name) {
-      const known = own.get(name);
-      if (known !== undefined) return known;
-      // Two accounts may use the same request numbers.
-      const ids = rememberIds('toleranceMs' in scheme ? scheme.toleranceMs : 0);
-      const made = { ids, group: createGroup((events) => options.record(events, name)) };
-      own.set(name, made);
-      return made;
-    },
-    interpret: options.interpret,
     log,
     now,
     connections: () => connections,
@@ -116,10 +111,32 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
       const timer = setTimeout(() => server.closeAllConnections(), LONGEST_FINISH_MS);
       await closed;
       clearTimeout(timer);
-      for (const { group } of own.values()) await group.idle();
+      for (const { group } of sources.values()) await group.idle();
       log.flush();
     },
   };
+}
+
+/** What comes in for each environment: how it is verified and read, and where it goes. */
+function sourcesOf(senders: ReceiverOptions['senders'], record: Record): ReadonlyMap<string, Source> {
+  const toleranceMs = Math.max(
+    0,
+    ...[...senders.values()].map(({ scheme }) => ('toleranceMs' in scheme ? scheme.toleranceMs : 0)),
+  );
+  // An id belongs to the secret that signs it, in whatever environment: two accounts may number their requests alike.
+  const bySecret = new Map<string, SeenIds>();
+  const idsOf = (secret: string): SeenIds => {
+    const ids = bySecret.get(secret) ?? rememberIds(toleranceMs);
+    bySecret.set(secret, ids);
+    return ids;
+  };
+  return new Map(
+    [...senders].map(([name, { scheme, secrets, interpret }]) => {
+      const verify = createVerifier(scheme, secrets);
+      const group = createGroup((events) => record(events, name));
+      return [name, { scheme, verify, interpret, ids: secrets.map(idsOf), group }];
+    }),
+  );
 }
 
 /**
@@ -161,23 +178,23 @@ interface Env {
  * The routes: paths that take POST, each for an environment. No answer carries a CORS header, and none has a body. With
  * the scheme `path`, one more segment is the secret.
  *
- * @param paths - each with the environment whose events come in there; empty: not said
+ * @param paths - each with what comes in there
  */
-function createReceiverApp(paths: ReadonlyMap<string, string>, context: ReceiverContext): Hono<Env> {
+function createReceiverApp(paths: ReadonlyMap<string, Source>, context: ReceiverContext): Hono<Env> {
   const app = new Hono<Env>();
-  const hasSecret = context.scheme.kind === 'path';
-  const receive = async (c: Context<Env>, environment: string, segment: string | null): Promise<Response> => {
-    await receiveRequest(context, c.env.incoming, c.env.outgoing, { environment, segment });
+  const hasSecret = (path: string): boolean => paths.get(path)?.scheme.kind === 'path';
+  const receive = async (c: Context<Env>, source: Source, segment: string | null): Promise<Response> => {
+    await receiveRequest(context, source, c.env.incoming, c.env.outgoing, segment);
     return RESPONSE_ALREADY_SENT;
   };
-  for (const [path, environment] of paths) {
-    app.post(path, (c) => receive(c, environment, null));
-    if (hasSecret) app.post(`${path}/:secret`, (c) => receive(c, environment, c.req.param('secret') ?? null));
+  for (const [path, source] of paths) {
+    app.post(path, (c) => receive(c, source, null));
+    if (hasSecret(path)) app.post(`${path}/:secret`, (c) => receive(c, source, c.req.param('secret') ?? null));
   }
   app.notFound((c: Context<Env>) => {
     const { incoming, outgoing } = c.env;
     const parent = c.req.path.slice(0, c.req.path.lastIndexOf('/'));
-    const here = paths.has(c.req.path) || (hasSecret && paths.has(parent) && !c.req.path.endsWith('/'));
+    const here = paths.has(c.req.path) || (hasSecret(parent) && !c.req.path.endsWith('/'));
     if (here) {
       context.log.refused(405, 'another method than POST');
       refuse(incoming, outgoing, 405, { Allow: 'POST' });

@@ -123,7 +123,8 @@ export async function readWebhookSecrets(
     if (fault !== null && 'wrong' in fault) {
       diagnostics.push(problem('invalid-webhook-secret', `${subject} ${fault.wrong}.`, { hint: fault.hint }));
     } else if (fault !== null) diagnostics.push(warning('weak-webhook', `${subject} ${fault.weak}.`));
-    secrets.push(secret);
+    // One key may be spelled in several ways.
+    secrets.push(scheme.kind === 'standard' ? standardKey(secret).toString('base64') : secret);
   }
   return { secrets, diagnostics: [...diagnostics, ...schemeWarnings(scheme)] };
 }

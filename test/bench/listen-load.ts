@@ -35,7 +35,10 @@ const SECRET = randomBytes(32);
 export async function loadListen(folder: string, { events, perSecond, silent }: Load): Promise<Received> {
   const own = join(folder, `listen-${randomBytes(4).toString('hex')}`);
   await mkdir(own);
-  await writeFile(join(own, 'handbill.yaml'), 'webhook: { secrets: [{ env: SECRET }] }\n');
+  await writeFile(
+    join(own, 'handbill.yaml'),
+    'environments: { sandbox: { webhook: { secrets: [{ env: SECRET }] } } }\n',
+  );
   const usage = join(own, 'usage.json');
   const args = ['--require', join(import.meta.dirname, 'usage.cjs'), CLI, 'listen', '--port', '0'];
   const child = spawn(process.execPath, args, {

@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import { findProject } from '../../src/campaign/place.ts';
+import { readProject } from '../../src/campaign/project.ts';
 import { readWebhook } from '../../src/campaign/read-webhook.ts';
 import { checkProject } from '../../src/campaign/validate.ts';
-import type { ProjectFile } from '../../src/campaign/written.ts';
 import { readYaml } from '../../src/campaign/yaml.ts';
 import { type Diagnostic, problem } from '../../src/errors.ts';
+import { createProject } from '../helpers/project.ts';
 
-/** What handbill.yaml comes to, and what is wrong with it. */
-function read(text: string) {
+/** What handbill.yaml with this under an environment comes to, and what is wrong with it. */
+function read(webhook: string) {
+  const text = `environments:\n  sandbox:\n${webhook.replace(/^/gm, '    ')}\n    rate: 1/s\n`;
   const { yaml, diagnostics } = readYaml(Buffer.from(text), 'handbill.yaml');
   const checked = yaml === null ? null : checkProject(yaml);
   const found: Diagnostic[] = [...diagnostics, ...(checked?.diagnostics ?? [])];
-  const written: ProjectFile = checked?.value ?? {};
-  const { receiver } = readWebhook(written.webhook, '/project', (pointer, { code, message, hint }) => {
-    found.push(problem(code, `${pointer}: ${message}`, hint === undefined ? {} : { hint }));
+  const written = checked?.value.environments?.['sandbox']?.webhook ?? {};
+  const { receiver } = readWebhook(written, '/project', (path, code, message, hint) => {
+    found.push(problem(code, `${path}: ${message}`, { hint }));
     return null;
   });
   return { receiver, found };
@@ -21,10 +24,9 @@ function read(text: string) {
 const SECRETS = 'secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
 
 describe('webhook', () => {
-  test('only secrets are needed for Standard Webhooks at /webhooks', () => {
+  test('only secrets are needed for Standard Webhooks', () => {
     expect(read(`webhook: { ${SECRETS} }\n`)).toEqual({
       receiver: {
-        path: '/webhooks',
         scheme: { kind: 'standard', toleranceMs: 300_000 },
         secrets: [{ env: 'HANDBILL_WEBHOOK_SECRET' }],
       },
@@ -56,15 +58,14 @@ describe('webhook', () => {
   });
 
   test.each(['', 'webhook: {}\n'])('nothing is received where nothing is said: %j', (text) => {
-    expect(read(`timeZone: UTC\n${text}`)).toEqual({ receiver: null, found: [] });
+    expect(read(text)).toEqual({ receiver: null, found: [] });
   });
 
   test.each<[label: string, webhook: string, code: string, message: RegExp]>([
-    ['no secrets', '{ path: /x }', 'missing-key', /"secrets" is missing/],
+    ['no secrets', '{ scheme: basic }', 'missing-key', /"secrets" is missing/],
     ['an empty list of them', '{ secrets: [] }', 'invalid-value', /empty list/],
     ['a secret that is not a list', '{ secrets: { env: A } }', 'wrong-type', /must be a list/],
-    ['a path without a slash', `{ ${SECRETS}, path: x }`, 'invalid-value', /path/],
-    ['a path that ends in one', `{ ${SECRETS}, path: /x/ }`, 'invalid-value', /path/],
+    ['a path', `{ ${SECRETS}, path: /x }`, 'unknown-key', /"path" is not a key/],
     ['a scheme that is none', `{ ${SECRETS}, scheme: jwt }`, 'invalid-value', /scheme/],
     ['hmac without its mapping', `{ ${SECRETS}, scheme: hmac }`, 'missing-key', /"hmac" is missing/],
     ['hmac without a header', `{ ${SECRETS}, scheme: hmac, hmac: {} }`, 'missing-key', /header/],
@@ -121,32 +122,109 @@ describe('webhook', () => {
   });
 });
 
-describe('webhook.replies', () => {
-  const repliesOf = (text: string) => {
-    const { yaml } = readYaml(Buffer.from(text), 'handbill.yaml');
-    const checked = yaml === null ? null : checkProject(yaml);
-    const { replies } = readWebhook(checked?.value?.webhook, '/project', () => null);
-    return { replies, found: checked?.diagnostics.map(({ message }) => message) };
+/** What handbill.yaml comes to, and what is wrong with it. */
+async function projectOf(text: string) {
+  using files = createProject({ 'handbill.yaml': text });
+  const { project, diagnostics } = await readProject(await findProject(files.root), { cwd: files.root });
+  return {
+    project,
+    found: diagnostics.map(({ code, severity, message, hint }) => ({ code, severity, message, hint })),
   };
+}
 
-  test.each<[written: string, stopWords: readonly string[], startLifts: boolean, stopEnds: string]>([
-    ['timeZone: UTC\n', [], false, 'everything'],
-    ['webhook: { replies: {} }\n', [], false, 'everything'],
+describe('webhook of a project', () => {
+  test.each<[written: string, path: string, stopWords: readonly string[], startLifts: boolean, stopEnds: string]>([
+    ['timeZone: UTC\n', '/webhooks', [], false, 'everything'],
+    ['webhook: { path: /in, replies: {} }\n', '/in', [], false, 'everything'],
     [
       'webhook: { replies: { stopWords: [STOPNEWS, keine Werbung] } }\n',
+      '/webhooks',
       ['STOPNEWS', 'keine Werbung'],
       false,
       'everything',
     ],
-    ['webhook: { replies: { startLifts: true } }\n', [], true, 'everything'],
-    ['webhook: { replies: { stopEnds: topic } }\n', [], false, 'topic'],
-  ])('%j', (written, stopWords, startLifts, stopEnds) => {
-    expect(repliesOf(written)).toEqual({ replies: { stopWords, startLifts, stopEnds }, found: [] });
+    ['webhook: { replies: { startLifts: true } }\n', '/webhooks', [], true, 'everything'],
+    ['webhook: { replies: { stopEnds: topic } }\n', '/webhooks', [], false, 'topic'],
+  ])('%j', async (written, path, stopWords, startLifts, stopEnds) => {
+    const { project, found } = await projectOf(written);
+    expect([project.webhook, found]).toEqual([{ path, replies: { stopWords, startLifts, stopEnds } }, []]);
   });
 
-  test('a word without a letter or digit is refused, for it would be found in every empty text', () => {
-    expect(repliesOf('webhook: { replies: { stopWords: ["!!"] } }\n').found).toEqual([
-      '"webhook.replies.stopWords[0]" cannot be "!!".',
+  test.each([
+    // It would be found in every empty text.
+    [
+      'a word without a letter or digit',
+      '{ replies: { stopWords: ["!!"] } }',
+      /"webhook.replies.stopWords\[0\]" cannot be "!!"/,
+    ],
+    ['a path without a slash', '{ path: x }', /"webhook.path" cannot be "x"/],
+    ['a path that ends in one', '{ path: /x/ }', /"webhook.path" cannot be "\/x\/"/],
+  ])('refuses %s', async (_label, webhook, message) => {
+    expect((await projectOf(`webhook: ${webhook}\n`)).found).toEqual([
+      expect.objectContaining({ code: 'invalid-value', message: expect.stringMatching(message) }),
     ]);
+  });
+
+  test.each([
+    `${SECRETS}`,
+    'secrets: [SEKRET-1]',
+    'scheme: hmac',
+    'tolerance: 5m',
+    'hmac: { header: X }',
+    'events: [/results]',
+    'fields: { status: /phase }',
+    'states: { parked: sent }',
+    'unsupported: [30]',
+  ])('says where %j belongs', async (line) => {
+    const { found } = await projectOf(`webhook: { ${line} }\n`);
+    const key = line.split(':')[0];
+    expect(found).toEqual([
+      {
+        code: 'unknown-key',
+        severity: 'error',
+        message: `"${key}" is not a key of "webhook".`,
+        hint: 'It belongs under "environments.<name>.webhook".',
+      },
+    ]);
+  });
+});
+
+describe('a secret of two environments', () => {
+  const API = 'baseUrl: "https://api.example.com", apiKey: { env: KEY }';
+  const of = (name: string, secrets: string, more = '') =>
+    `  ${name}: { ${name === 'sandbox' ? '' : `${API}, `}webhook: { secrets: [${secrets}]${more} } }\n`;
+
+  test.each([
+    ['a variable', of('staging', '{ env: A }') + of('production', '{ env: B }, { env: A }')],
+    [
+      'a file, however it is written',
+      of('staging', '{ file: s/a }') + of('production', '{ file: ./s/../s/a }', ', scheme: bearer'),
+    ],
+    ['that of the sandbox', of('sandbox', '{ env: A }') + of('production', '{ env: A }')],
+    [
+      'that of a stand-in',
+      `${of('backup', '{ env: A }').replace('{', '{ standsInFor: production,')}${of('production', '{ env: A }')}`,
+    ],
+  ])('is warned of: %s', async (_label, environments) => {
+    const { found } = await projectOf(`environments:\n${environments}`);
+    expect(found).toEqual([
+      expect.objectContaining({
+        code: 'weak-webhook',
+        severity: 'warning',
+        message: expect.stringMatching(/has the same secret of webhooks as/),
+      }),
+    ]);
+  });
+
+  test('is not two secrets, nor none', async () => {
+    const environments = of('staging', '{ env: A }, { env: A }') + of('production', '{ env: B }');
+    expect((await projectOf(`environments:\n${environments}  third: { ${API} }\n`)).found).toEqual([]);
+  });
+
+  test('a stand-in has none of its original', async () => {
+    const { project } = await projectOf(
+      `environments:\n${of('production', '{ env: A }')}  backup: { ${API}, standsInFor: production }\n`,
+    );
+    expect(project.environments.get('backup')?.webhook.receiver).toBeNull();
   });
 });

@@ -558,7 +558,9 @@ const BROKEN: readonly Broken[] = [
   },
   {
     label: 'a secret of webhooks that is not set',
-    files: { 'handbill.yaml': 'webhook:\n  secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]\n' },
+    files: {
+      'handbill.yaml': 'environments: { sandbox: { webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } } }\n',
+    },
     check: 'webhooks',
     status: 'problem',
     code: 'missing-webhook-secret',

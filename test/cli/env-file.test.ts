@@ -23,8 +23,10 @@ let project: TestProject;
 beforeEach(() => {
   project = createProject({
     'handbill.yaml': `environments:
-  production: { baseUrl: "${new URL(server.url).origin}", apiKey: { env: ACME_KEY } }
-webhook: { secrets: [{ env: HOOK_SECRET }] }
+  production:
+    baseUrl: "${new URL(server.url).origin}"
+    apiKey: { env: ACME_KEY }
+    webhook: { secrets: [{ env: HOOK_SECRET }] }
 suppressionKey: { env: HANDBILL_SUPPRESSION_KEY }
 `,
     'campaigns/hello/campaign.yaml':

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { runCli, startCli, until } from '../helpers/cli.ts';
@@ -37,9 +38,14 @@ beforeEach(async () => {
   project = createProject({
     'handbill.yaml': `defaultCountry: GB
 environments:
-  staging: { baseUrl: "${staging}", apiKey: { env: KEY } }
-  production: { baseUrl: "${production}", apiKey: { env: KEY } }
-webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }
+  staging:
+    baseUrl: "${staging}"
+    apiKey: { env: KEY }
+    webhook: { secrets: [{ env: STAGING_SECRET }] }
+  production:
+    baseUrl: "${production}"
+    apiKey: { env: KEY }
+    webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }
 `,
     'hello/campaign.yaml': `name: hello\n${CAMPAIGN}${FALLBACK}`,
     'careful/campaign.yaml': `name: careful\n${CAMPAIGN}send: { canary: { steps: 2, pause: 1h, gate: { delivered: 100%, wait: 1m } } }\n`,
@@ -88,7 +94,7 @@ describe('reports of another account, whose messages have the same ids', () => {
     const production = await reported('production');
     expect(production).toMatchObject({ deliveries: {}, unmatchedReports: { environment: 4 } });
     expect(production.text).toContain(
-      'Unmatched delivery reports\n  environment  4  came in for another environment, or for none that is known\n',
+      'Unmatched delivery reports\n  environment  4  came in for another environment\n',
     );
     const staging = await reported('staging');
     expect([staging.deliveries, staging.unmatchedReports]).toEqual([{ delivered: 4 }, undefined]);
@@ -130,63 +136,144 @@ describe('reports of another account, whose messages have the same ids', () => {
 });
 
 describe('handbill listen, in a project of several environments', () => {
-  const ENV = { HANDBILL_WEBHOOK_SECRET: SECRET };
+  const STAGING = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+  const ENV: Readonly<Record<string, string>> = { HANDBILL_WEBHOOK_SECRET: SECRET, STAGING_SECRET: STAGING };
 
   async function listening<T>(
     args: readonly string[],
     use: (url: string, said: () => string) => Promise<T>,
+    env = ENV,
   ): Promise<T> {
-    const cli = startCli(['listen', '--port', '0', ...args], { cwd: project.root, env: ENV });
+    const cli = startCli(['listen', '--port', '0', ...args], { cwd: project.root, env });
     try {
       await until('the process listens', () => cli.stdout().includes('Ctrl-C'), 20_000);
-      return await use(/http:\S+/.exec(cli.stdout())?.[0] ?? '', () => cli.stdout() + cli.stderr());
+      const at = /http:\/\/[^/]+/.exec(cli.stdout())?.[0] ?? '';
+      return await use(`${at}/webhooks`, () => cli.stdout() + cli.stderr());
     } finally {
       cli.kill('SIGTERM');
       await cli.done;
     }
   }
 
-  const told = async (url: string, body: string) => (await post(url, body, signed(body, { id: 'msg-1' }))).status;
+  const told = async (url: string, body: string, secret = SECRET) =>
+    (await post(url, body, signed(body, { id: 'msg-1', secret }))).status;
   const said = (text: string) => `{"messageId":"M1","status":"${text}","to":"${ANN}"}`;
 
-  function held(): readonly string[] {
+  function held() {
     const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'read', nowMs: Date.now() });
     const reports = ledger.events.reportsNaming({ reference: null, messageId: 'M1' });
+    const { replies } = ledger.events.counts();
     ledger.close();
-    return reports.map(({ environment, state }) => `${environment} ${state}`);
+    return { reports: reports.map(({ environment, state }) => `${environment} ${state}`), replies };
   }
 
-  it('receives for each at a path of its own; their ids of requests are their own too', async () => {
+  /** Both environments have one secret, and a scheme. */
+  function share(webhook = '{ secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }'): void {
+    const [staging, production] = accounts.map(({ url }) => new URL(url).origin);
+    project.write(
+      'handbill.yaml',
+      `defaultCountry: GB
+environments:
+  sandbox: { webhook: ${webhook} }
+  staging: { baseUrl: "${staging}", apiKey: { env: KEY }, webhook: ${webhook} }
+  production: { baseUrl: "${production}", apiKey: { env: KEY }, webhook: ${webhook} }
+`,
+    );
+  }
+
+  it('receives for each at a path of its own, with its own secret; their ids of requests are their own too', async () => {
     await listening(['--env', 'production'], async (url, output) => {
       expect(output()).toContain(`Receiving on ${url} for production\n`);
-      expect(output()).toContain(`${url}/sandbox, ${url}/staging\n`);
-      expect(output()).not.toContain('unclear-environment');
+      expect(output()).toContain(`And for one environment each: ${url}/staging\n`);
       expect(await told(url, said('delivered'))).toBe(200);
-      expect(await told(`${url}/staging`, said('failed'))).toBe(200);
+      expect(await told(`${url}/staging`, said('failed'), STAGING)).toBe(200);
       expect(await told(`${url}/production`, said('read'))).toBe(401);
+      // The sandbox has no secret, and `prod` is no environment.
+      expect(await told(`${url}/sandbox`, said('read'))).toBe(404);
       expect(await told(`${url}/prod`, said('read'))).toBe(404);
     });
-    expect(held()).toEqual(['production delivered', 'staging failed']);
+    expect(held().reports).toEqual(['production delivered', 'staging failed']);
   });
 
-  it('warns where the path itself belongs to none, holds what comes there, and loses no opt-out', async () => {
+  it('the secret of one is none of another', async () => {
     await listening([], async (url, output) => {
-      expect(output()).toContain('unclear-environment');
-      expect(await told(url, said('delivered'))).toBe(200);
-      const stop = `{"from":"${BOB}","text":"STOP"}`;
-      expect((await post(url, stop, signed(stop))).status).toBe(200);
-      await until('it is said', () => output().includes('and their environment is unknown'), 10_000);
+      const body = said('delivered');
+      expect(await told(`${url}/production`, body, STAGING)).toBe(401);
+      expect(await told(`${url}/staging`, body, SECRET)).toBe(401);
+      expect(await told(`${url}/staging`, body, STAGING)).toBe(200);
+      // The same words of two accounts are two events.
+      expect(await told(`${url}/production`, body, SECRET)).toBe(200);
+      expect(output()).not.toContain('weak-webhook');
     });
-    expect(held()).toEqual([' delivered']);
+    expect(held().reports).toEqual(['staging delivered', 'production delivered']);
+  });
+
+  it('receives nothing at the path itself where none is named, and a STOP at any other counts', async () => {
+    await listening([], async (url, output) => {
+      expect(output()).toContain(`Receiving for one environment each: ${url}/staging, ${url}/production\n`);
+      expect(await told(url, said('delivered'))).toBe(404);
+      expect(await told(url, said('delivered'), STAGING)).toBe(404);
+      const stop = `{"from":"${BOB}","text":"STOP"}`;
+      expect(await told(`${url}/staging`, stop, STAGING)).toBe(200);
+    });
+    expect(held()).toEqual({ reports: [], replies: 1 });
     const listed = await run(NINE, 'suppress', 'list', '--format', 'json');
     expect(listed.out).toContain(BOB);
   });
 
-  it('refuses an environment that there is none of', async () => {
-    const { status, stderr } = await runCli(['listen', '--port', '0', '--env', 'prod'], {
-      cwd: project.root,
-      env: ENV,
+  it.each([
+    ['with an id of its own', '{ secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }'],
+    ['without one', '{ scheme: hmac, hmac: { header: X-Sign }, secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }'],
+  ])('holds a signed request once, whichever environments it is posted to (K1): %s', async (_label, webhook) => {
+    share(webhook);
+    const body = `[${said('delivered')},{"from":"${BOB}","to":"${ANN}","text":"Yes"}]`;
+    const headers = {
+      ...signed(body, { id: 'msg-1' }),
+      'x-sign': createHmac('sha256', SECRET).update(body).digest('hex'),
+    };
+    for (const names of [
+      ['production', 'staging', 'sandbox', 'production'],
+      ['sandbox', 'staging'],
+    ]) {
+      await listening([], async (url, output) => {
+        expect(output()).toContain('staging has the same secret of webhooks as sandbox');
+        for (const name of names) expect((await post(`${url}/${name}`, body, headers)).status).toBe(200);
+      });
+    }
+    expect(held()).toEqual({ reports: ['production delivered'], replies: 1 });
+  });
+
+  it('refuses an id that came with another body before, whichever environment it came to', async () => {
+    share();
+    await listening([], async (url) => {
+      expect(await told(`${url}/staging`, said('delivered'))).toBe(200);
+      expect(await told(`${url}/production`, said('failed'))).toBe(401);
     });
-    expect([status, stderr]).toEqual([2, expect.stringContaining('There is no environment "prod".')]);
+    expect(held().reports).toEqual(['staging delivered']);
+  });
+
+  it('needs every secret, but for --env: then those of others may be elsewhere', async () => {
+    const { HANDBILL_WEBHOOK_SECRET = '' } = ENV;
+    const { status, stderr } = await runCli(['listen', '--port', '0'], {
+      cwd: project.root,
+      env: { HANDBILL_WEBHOOK_SECRET },
+    });
+    expect([status, stderr]).toEqual([2, expect.stringContaining('error[missing-webhook-secret]')]);
+    const use = async (url: string, output: () => string): Promise<void> => {
+      expect(output()).toContain('warning[missing-webhook-secret]');
+      expect(output()).toContain('Nothing is received for staging: its secret');
+      expect(await told(url, said('delivered'))).toBe(200);
+      expect(await told(`${url}/staging`, said('read'))).toBe(404);
+    };
+    await listening(['--env', 'production'], use, { HANDBILL_WEBHOOK_SECRET });
+    expect(held().reports).toEqual(['production delivered']);
+  });
+
+  it.each([
+    ['prod', 'There is no environment "prod".'],
+    ['sandbox', 'how webhooks of sandbox are received'],
+  ])('refuses --env %s', async (name, message) => {
+    const { status, stderr } = await runCli(['listen', '--port', '0', '--env', name], { cwd: project.root, env: ENV });
+    expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });

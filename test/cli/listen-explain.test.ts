@@ -41,11 +41,11 @@ describe('handbill listen --explain', () => {
 
   it('what it suggests makes the payload readable', async () => {
     const first = settingsIn(await explained(JSON.stringify(ODD)));
-    expect(first).toEqual({
-      webhook: { fields: { status: '/phase', messageId: '/number', to: '/who', timestamp: '/when' } },
+    expect(webhookIn(first)).toEqual({
+      fields: { status: '/phase', messageId: '/number', to: '/who', timestamp: '/when' },
     });
     const second = settingsIn(await explained(JSON.stringify(ODD), PROJECT + stringify(first)));
-    expect(second).toEqual({ webhook: { states: { 'handed-over': 'sent' } } });
+    expect(webhookIn(second)).toEqual({ states: { 'handed-over': 'sent' } });
     const third = await explained(JSON.stringify(ODD), PROJECT + merged(first, second));
     expect(third).toBe('body.json is JSON, with 1 event in it. All that handbill needs is read.\n');
   });
@@ -58,8 +58,8 @@ describe('handbill listen --explain', () => {
       destNumber: '07700900123',
       sentOn: '2026-11-21T09:00:00Z',
     };
-    expect(settingsIn(await explained(JSON.stringify({ report: body })))).toMatchObject({
-      webhook: { fields: { status: '/phase', messageId: '/ident', to: '/destNumber', timestamp: '/sentOn' } },
+    expect(webhookIn(settingsIn(await explained(JSON.stringify({ report: body }))))).toEqual({
+      fields: { status: '/phase', messageId: '/ident', to: '/destNumber', timestamp: '/sentOn' },
     });
   });
 
@@ -88,9 +88,11 @@ The event at /3
 
 This in handbill.yaml may help; check what it means:
 
-  webhook:
-    states:
-      parked: sent
+  environments:
+    sandbox:
+      webhook:
+        states:
+          parked: sent
 `);
   });
 
@@ -134,6 +136,10 @@ This in handbill.yaml may help; check what it means:
   });
 });
 
+function webhookIn(settings: unknown): object {
+  return (settings as { environments: { sandbox: { webhook: object } } }).environments.sandbox.webhook;
+}
+
 function merged(...settings: readonly unknown[]): string {
-  return stringify({ webhook: Object.assign({}, ...settings.map((one) => (one as { webhook: object }).webhook)) });
+  return stringify({ environments: { sandbox: { webhook: Object.assign({}, ...settings.map(webhookIn)) } } });
 }

@@ -8,7 +8,8 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { type RunningCli, runCli, startCli, until } from '../helpers/cli.ts';
 import { post, SECRET, signed } from '../webhook/sender.ts';
 
-const WEBHOOK = 'defaultCountry: GB\nwebhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }\n';
+const WEBHOOK =
+  'defaultCountry: GB\nenvironments: { sandbox: { webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } } }\n';
 const ENV = { HANDBILL_WEBHOOK_SECRET: SECRET };
 const NUMBER = '447700900123';
 const EVENT = `{"messageId":"m1","status":"delivered","to":"${NUMBER}","timestamp":"2026-11-21T09:00:00Z"}`;
@@ -177,7 +178,8 @@ describe('what is not there', () => {
 
 test('what protects webhooks less is said, and the URL is shown without its secret', async () => {
   const secret = '0123456789abcdef0123456789abcdef';
-  const webhook = 'webhook: { scheme: path, path: /in, secrets: [{ env: S }] }\n';
+  const webhook =
+    'webhook: { path: /in }\nenvironments: { sandbox: { webhook: { scheme: path, secrets: [{ env: S }] } } }\n';
   const { cli, url } = await listening(['--host', '0.0.0.0'], webhook, { S: secret });
   expect(url).toMatch(/^http:\/\/0\.0\.0\.0:\d+\/in$/);
   expect((await post(`${url}/${secret}`, EVENT)).status).toBe(200);

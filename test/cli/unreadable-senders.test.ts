@@ -117,7 +117,10 @@ test('a receiver holds it, says so, and does not count it', async () => {
     onRecorded: ({ suppressed }) => counted.push(...suppressed),
     log: (line) => lines.push(line),
   });
-  const read = interpreterOf(reading).interpret(Buffer.from('{"from":"4.474E+11","text":"STOP"}'), Date.now());
+  const read = interpreterOf(reading, 'sandbox').interpret(
+    Buffer.from('{"from":"4.474E+11","text":"STOP"}'),
+    Date.now(),
+  );
   await recorder.record(read.events, 'sandbox');
   expect(lines.join('\n')).toMatch(/cannot be read as an address.*no recipient is suppressed/);
   expect(counted).toEqual([]);

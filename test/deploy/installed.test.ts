@@ -105,7 +105,7 @@ describe.skipIf(process.getuid?.() !== 0)('the image', () => {
     writeFileSync(join(context, '.env'), 'HANDBILL_API_KEY=secret\n');
     writeFileSync(
       join(context, 'handbill.yaml'),
-      `${readFileSync(join(context, 'handbill.yaml'), 'utf8')}\nwebhook: { secrets: [{ env: HOOK }] }\n`,
+      `${readFileSync(join(context, 'handbill.yaml'), 'utf8')}\nenvironments: { sandbox: { webhook: { secrets: [{ env: HOOK }] } } }\n`,
     );
     // What is a version of the registry for others is an archive here, which is installed before the rest is copied.
     const archive = readdirSync(context).find((name) => name.endsWith('.tgz')) ?? '';

@@ -54,7 +54,7 @@ it('no text takes long', () => {
 describe('names of secrets', () => {
   it.each([
     ['apiKey'],
-    ['webhook', 'secrets', '0', 'env'],
+    ['environments', 'production', 'webhook', 'secrets', '0', 'env'],
     ['suppressionKey', 'file'],
     ['Authorization'],
     ['x-api-key'],

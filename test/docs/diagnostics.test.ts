@@ -7,15 +7,7 @@ import { CODES, type Code, SUMMARY_CODE } from '../../src/errors.ts';
 /** Codes without an example: what it would take is in `cause`. */
 const WITHOUT: readonly Code[] = [
   ...(['unused-column', 'unknown-revision', 'interrupted', 'runtime-too-old', 'locked', 'schedule-new'] as const),
-  ...([
-    'weak-webhook',
-    'ledger-write',
-    'ledger-filesystem',
-    'bug',
-    'address-changed',
-    'unasked-answer',
-    'mismatch',
-  ] as const),
+  ...(['ledger-write', 'ledger-filesystem', 'bug', 'address-changed', 'unasked-answer', 'mismatch'] as const),
   ...([
     'connection-limit',
     'follow-up-list',

@@ -59,7 +59,7 @@ async function meet(
     rows: list.length,
     baseUrl: url,
     receipts,
-    environment: 'webhook: { secrets: [{ env: HOOK }] }',
+    environment: '    webhook: { secrets: [{ env: HOOK }] }',
     env: ENV,
   });
   stack.move();

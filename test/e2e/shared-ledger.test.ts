@@ -152,7 +152,7 @@ test('two campaigns that go out at once keep the rate of their environment toget
   expect(performance.now() - began).toBeGreaterThan(3900);
 });
 
-const WEBHOOK = ['defaultCountry: GB', 'webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }', ''].join('\n');
+const WEBHOOK = '    webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }\ndefaultCountry: GB\n';
 
 async function reported(url: string, body: string): Promise<number> {
   return (await post(url, body, signed(body))).status;
@@ -241,7 +241,7 @@ describe('the database', () => {
     await ask(server.address, `CREATE DATABASE ${address.pathname.slice(1)}`);
     await using place = await somewhere();
     const scene = place.scene(address.href, 2);
-    scene.write('handbill.yaml', `${readFileSync(scene.path('handbill.yaml'), 'utf8')}${WEBHOOK}`);
+    scene.write('handbill.yaml', `${readFileSync(scene.path('handbill.yaml'), 'utf8').trimEnd()}\n${WEBHOOK}`);
     expect((await scene.send([])).status).toBe(0);
     const { cli, url } = await listening(scene, address.href);
     expect(cli.stdout()).toContain('Events go to postgres://');
@@ -267,7 +267,7 @@ test('two receivers behind a balancer hold each event once, and a STOP counts fo
   const ledger = await freshDatabase();
   await using place = await somewhere();
   const scene = place.scene(ledger, 6);
-  scene.write('handbill.yaml', `${readFileSync(scene.path('handbill.yaml'), 'utf8')}${WEBHOOK}`);
+  scene.write('handbill.yaml', `${readFileSync(scene.path('handbill.yaml'), 'utf8').trimEnd()}\n${WEBHOOK}`);
   expect((await scene.send(['--limit', '3'])).status).toBe(0);
   const receivers = await Promise.all([listening(scene, ledger), listening(scene, ledger)]);
   const atMs = new Date().toISOString();

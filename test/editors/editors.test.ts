@@ -85,7 +85,7 @@ describe('completion', () => {
     expect(await labels(`${PROJECT}environments:\n  production:\n    ▮`)).toEqual(
       expect.arrayContaining(['baseUrl', 'apiKey', 'rate', 'wire']),
     );
-    expect(await labels(`${PROJECT}webhook:\n  scheme: ▮`)).toEqual(
+    expect(await labels(`${PROJECT}environments:\n  test:\n    webhook:\n      scheme: ▮`)).toEqual(
       expect.arrayContaining(['standard', 'hmac', 'basic', 'bearer', 'path']),
     );
   });
@@ -175,7 +175,7 @@ describe('hover', () => {
     ['environments:\n  production:\n    base▮Url: https://api.example.com', 'Address of the API'],
     ['environments:\n  production:\n    wire:\n      msi▮sdn: e164', 'How numbers are written'],
     ['defaults:\n  send:\n    concurr▮ency: 4', 'Requests in flight at once'],
-    ['webhook:\n  toler▮ance: 5m', 'Default: `5m`.'],
+    ['environments:\n  test:\n    webhook:\n      toler▮ance: 5m', 'Default: `5m`.'],
   ])('in handbill.yaml, %j as well', async (text, says) => {
     expect(await server.hover(PROJECT + text)).toContain(says);
   });

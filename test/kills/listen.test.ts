@@ -12,7 +12,8 @@ import { createRandom, type Random } from './random.ts';
 const FULL = process.env['HANDBILL_FULL'] === '1';
 const KILLS = FULL ? 40 : 5;
 const SENDERS = 8;
-const WEBHOOK = 'defaultCountry: GB\nwebhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }\n';
+const WEBHOOK =
+  'defaultCountry: GB\nenvironments: { sandbox: { webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } } }\n';
 
 /** A request of the provider, which is made again until it is answered. */
 interface Delivery {

@@ -51,6 +51,21 @@ describe('events', () => {
     expect(events.reportsNaming({ reference: null, messageId: 'm-1' })).toMatchObject([{ receivedAtMs: NOON }]);
   });
 
+  it('are held once for the environments that one sender reports for, and once for each sender', () => {
+    const { events } = open(scratchPath());
+    const group: WebhookEvent[] = [report(), reply('yes', 'answer')];
+    const into = (environment: string, alsoIn: readonly string[]) => {
+      const { reports, replies, known } = events.record(group, { ...FACTS, environment, alsoIn });
+      return [reports, replies, known];
+    };
+    expect(into('staging', ['sandbox', 'production'])).toEqual([1, 1, 0]);
+    expect(into('production', ['sandbox', 'staging'])).toEqual([0, 0, 2]);
+    expect(into('staging', ['sandbox', 'production'])).toEqual([0, 0, 2]);
+    // Two accounts may say the same of messages that have the same id.
+    expect(into('live', ['sandbox'])).toEqual([1, 1, 0]);
+    expect(into('production', [])).toEqual([1, 1, 0]);
+  });
+
   it('are found by either id, and once by both', () => {
     const { events } = open(scratchPath());
     events.record([report({ reference: 'r-1' }), report({ messageId: null, reference: 'r-1', state: 'sent' })], FACTS);

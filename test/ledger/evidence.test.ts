@@ -160,8 +160,6 @@ describe('a report of another environment, address or time', () => {
   it.each<[string, string, Partial<DeliveryReport>, readonly number[]]>([
     ['as it should be', 'sandbox', own, [0]],
     ['for another environment', 'live', own, []],
-    ['for an unknown environment', '', own, []],
-    ['for none, with our reference', '', { ...own, reference: referenceOf(0) }, [0]],
     ['for another environment, with our reference', 'live', { ...own, reference: referenceOf(0) }, []],
     ['that names another recipient', 'sandbox', { ...own, address: keyOf(1) }, []],
     [
@@ -185,7 +183,6 @@ describe('a report of another environment, address or time', () => {
   it.each<[string, string, Partial<DeliveryReport>, number]>([
     ['as it should be', 'sandbox', {}, 1],
     ['for another environment', 'live', {}, 0],
-    ['for none', '', {}, 0],
     ['that names another recipient', 'sandbox', { address: keyOf(0) }, 0],
     ['before the message', 'sandbox', { atMs: NOON - 60 * MINUTE }, 0],
   ])('ends no doubt about a message whose id is known: %s', (_, environment, changes, count) => {

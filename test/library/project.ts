@@ -18,7 +18,7 @@ export function campaign(name: string, rows: number, more = ''): ProjectFiles {
   };
 }
 
-export const PROJECT = 'webhook: { secrets: [{ env: HOOK }] }\n';
+export const PROJECT = 'environments:\n  sandbox: { webhook: { secrets: [{ env: HOOK }] } }\n';
 
 export function projectOf(...files: readonly ProjectFiles[]): TestProject {
   return createProject(Object.assign({ 'handbill.yaml': PROJECT }, ...files));

@@ -82,7 +82,7 @@ describe('send', () => {
 
   it('refuses any environment but the sandbox unless it is confirmed', async () => {
     await using sandbox = await startSandbox();
-    const production = `environments: { production: { baseUrl: ${sandbox.url}, apiKey: { env: KEY } } }\n`;
+    const production = `  production: { baseUrl: ${sandbox.url}, apiKey: { env: KEY } }\n`;
     using project = projectOf(campaign('hello', 3), { 'handbill.yaml': PROJECT + production });
     const options = { ...at(project), env: { KEY: 'sandbox' }, environment: 'production' };
     expect(await refusal(send('hello', options))).toEqual(['not-confirmed', EXIT.refused]);

@@ -35,6 +35,18 @@ export const CAME_BACK: readonly Mutant[] = [
     proof: held('are held once'),
   },
   {
+    name: 'event-remembered-for-one-environment',
+    planted: 'a signed request that is posted to another environment is another event',
+    edits: [{ file: EVENTS, was: 'if (alsoIn.length > 0 && ', is: 'if (alsoIn.length < 0 && ' }],
+    proof: held('are held once for the environments'),
+  },
+  {
+    name: 'request-ids-of-each-environment',
+    planted: 'the id of a request is remembered for the environment that it came to alone',
+    edits: [{ file: 'src/webhook/receive.ts', was: '    bySecret.set(secret, ids);\n', is: '' }],
+    proof: { in: 'cli/environments.test.ts', only: 'an id that came with another body' },
+  },
+  {
     name: 'fold-of-the-last-event',
     planted: 'the state of a message is what was said of it last',
     edits: [
@@ -188,9 +200,7 @@ export const CAME_BACK: readonly Mutant[] = [
   {
     name: 'report-of-another-account',
     planted: 'a report of another environment, whose messages have the same ids, counts',
-    edits: [
-      { file: MATCH, was: "if (environment !== message.environment && !isProven) return 'environment';\n", is: '' },
-    ],
+    edits: [{ file: MATCH, was: "if (environment !== message.environment) return 'environment';\n", is: '' }],
     proof: resolved('for another environment'),
   },
   {

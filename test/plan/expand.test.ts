@@ -16,6 +16,7 @@ const environment: Environment = {
   ratePerSecond: null,
   concurrency: null,
   proxy: null,
+  webhook: { receiver: null, mapping: { events: null, fields: {}, states: {}, unsupported: [] } },
   wire: DEFAULT_WIRE,
   approval: null,
   git: null,

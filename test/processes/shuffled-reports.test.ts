@@ -129,8 +129,10 @@ function projectOf(url: string): TestProject {
   const people = Array.from({ length: MESSAGES }, (_, message) => numberOf(message));
   return createProject({
     'handbill.yaml': `environments:
-  live: { baseUrl: "${url}", apiKey: { env: KEY } }
-webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }
+  live:
+    baseUrl: "${url}"
+    apiKey: { env: KEY }
+    webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }
 `,
     'hello/campaign.yaml': `name: hello
 channel: sms

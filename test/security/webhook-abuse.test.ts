@@ -29,7 +29,7 @@ afterEach(async () => {
 async function listening(webhook = '', more: Partial<ListenOptions> = {}): Promise<Listening> {
   await writeFile(
     join(folder, 'handbill.yaml'),
-    `defaultCountry: GB\nwebhook: { secrets: [{ env: S }]${webhook === '' ? '' : `, ${webhook}`} }\n`,
+    `defaultCountry: GB\nenvironments: { sandbox: { webhook: { secrets: [{ env: S }] } } }\nwebhook: {${webhook}}\n`,
   );
   const one = await listen({ cwd: folder, env: { S: SECRET }, port: 0, ...more });
   open.push(one);

@@ -11,9 +11,11 @@ const CAMPAIGN = 'channel: sms\nfrom: Riverside\ntemplate: { text: "{{first}}, a
 export function filesWith(url = 'http://127.0.0.1:9/'): ProjectFiles {
   const origin = new URL(url).origin;
   return {
-    'handbill.yaml': `webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }
-environments:
-  production: { baseUrl: "${origin}", apiKey: { env: HANDBILL_API_KEY } }
+    'handbill.yaml': `environments:
+  production:
+    baseUrl: "${origin}"
+    apiKey: { env: HANDBILL_API_KEY }
+    webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }
 `,
     'campaigns/hello/campaign.yaml': `name: hello\n${CAMPAIGN}recipients: people.csv\nsend: { attempts: 2 }\n`,
     'campaigns/hello/people.csv': 'msisdn,first\n+447700900001,Ann\n+447700900002,Bo\n+447700900001,Ann\n',

@@ -156,7 +156,10 @@ describe('other commands', () => {
 
   it('listen tells what was accepted and what was refused, and never from which person', async () => {
     using project = createProject(filesWith());
-    project.write('handbill.yaml', 'webhook: { scheme: bearer, secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }\n');
+    project.write(
+      'handbill.yaml',
+      'environments: { sandbox: { webhook: { scheme: bearer, secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } } }\n',
+    );
     const secret = 'a-secret-that-is-long-enough-0123456789';
     const env = { ...ENV, HANDBILL_WEBHOOK_SECRET: secret };
     const listening = startCli(['listen', '--port', '0'], { cwd: project.root, env });

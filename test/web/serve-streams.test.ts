@@ -54,7 +54,7 @@ it('a report shows the replies to its run by what they mean', async () => {
 it.runIf(process.platform === 'linux').each([['serve'], ['listen']])(
   '%s ends when it cannot say where it is',
   async (command) => {
-    const webhook = 'webhook: { secrets: [{ env: SECRET }] }\n';
+    const webhook = 'environments: { sandbox: { webhook: { secrets: [{ env: SECRET }] } } }\n';
     using project = createProject({ 'handbill.yaml': `defaultCountry: GB\n${webhook}` });
     const stdout = openSync('/dev/full', 'w');
     const env = { SECRET: `whsec_${Buffer.alloc(24, 7).toString('base64')}` };

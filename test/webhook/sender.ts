@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { type ClientRequest, type IncomingHttpHeaders, type RequestOptions, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Scheme, WebhookEvent } from '../../src/model.ts';
-import { type RunningReceiver, startReceiver } from '../../src/webhook/receive.ts';
+import { type RunningReceiver, type Sender, startReceiver } from '../../src/webhook/receive.ts';
 import type { Interpret } from '../../src/webhook/receive-request.ts';
 
 /** Of the vector of Standard Webhooks. */
@@ -84,14 +84,14 @@ export const asUnread: Interpret = (body) => {
 export async function receiverOf(
   scheme: Scheme = STANDARD,
   secrets: readonly string[] = [SECRET],
-  more: Partial<Parameters<typeof startReceiver>[0]> = {},
+  { interpret = asUnread, ...more }: Partial<Parameters<typeof startReceiver>[0] & Sender> = {},
 ): Promise<Fixture> {
   const groups: (readonly WebhookEvent[])[] = [];
   const lines: string[] = [];
   const running = await startReceiver({
-    receiver: { path: '/webhooks', scheme },
-    secrets,
-    interpret: asUnread,
+    path: '/webhooks',
+    senders: new Map([['test', { scheme, secrets, interpret }]]),
+    environment: 'test',
     record: (events) => void groups.push(events),
     port: 0,
     log: (line) => lines.push(line),

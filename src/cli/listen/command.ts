@@ -15,7 +15,7 @@ export function configure(command: Command, context: CommandContext): void {
   command
     .option('--port <port>', 'TCP port; 0 takes a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on; a proxy with TLS belongs before it', hostName, DEFAULT_HOST)
-    .addOption(onlyEnvironmentOption(context, 'environment of what comes to the path itself'))
+    .addOption(onlyEnvironmentOption(context, 'environment of what comes to the path itself, or of the payload'))
     .option(
       '--explain <file>',
       'say what of a captured payload is not understood, and receive nothing; - is standard input',
@@ -29,7 +29,7 @@ export function configure(command: Command, context: CommandContext): void {
   ]).action(async (given: Given) => {
     if (given.explain === undefined) return await serve(given, context);
     const { explainPayload } = await import('./explain.ts');
-    await explainPayload(given.explain, context);
+    await explainPayload(given.explain, given.env, context);
   });
 }
 
@@ -93,9 +93,9 @@ function isWatched({ interactive, colour }: CommandContext): boolean {
 
 function welcome({ url, environment, environments, ledger }: Listening, cwd: string): string {
   const others = environments.filter((name) => name !== environment).map((name) => `${url}/${name}`);
-  const own = environment === null || others.length === 0 ? '' : ` for ${environment}`;
-  const more = others.length === 0 ? '' : `And for one environment each: ${others.join(', ')}\n`;
-  return `Receiving on ${url}${own}\n${more}Events go to ${placeOfLedger(ledger, cwd)} - Ctrl-C stops it.\n`;
+  const own = environment === null ? '' : `Receiving on ${url}${others.length === 0 ? '' : ` for ${environment}`}\n`;
+  const each = `${environment === null ? 'Receiving' : 'And'} for one environment each: ${others.join(', ')}\n`;
+  return `${own}${others.length === 0 ? '' : each}Events go to ${placeOfLedger(ledger, cwd)} - Ctrl-C stops it.\n`;
 }
 
 /** An empty one would be every address of this machine. */

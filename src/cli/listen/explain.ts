@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { DeliveryState, EventField, WebhookEvent } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { countryOf, interpreterOf, projectHere } from '../../operations/project.ts';
+import { countryOf, environmentFor, interpreterOf, projectHere } from '../../operations/project.ts';
 import { createReportedAddressReader } from '../../recipients/address.ts';
 import { countOf } from '../../report/words.ts';
 import { safe, safeLine } from '../../util/escape.ts';
@@ -24,13 +24,16 @@ const MOST_VALUES = 8;
  * port and no ledger.
  *
  * @param file - path from the current folder, or `-` for standard input
- * @throws HandbillError exit 2: the file does not exist, or handbill.yaml is wrong
+ * @param named - the environment that it came in for; the only one when undefined
+ * @throws HandbillError exit 2: the file does not exist, handbill.yaml is wrong, or an environment has to be named
  */
 export async function explainPayload(
   file: string,
+  named: string | undefined,
   context: Pick<CommandContext, 'cwd' | 'env' | 'now' | 'out'>,
 ): Promise<void> {
   const reading = await projectHere(context, undefined);
+  const environment = environmentFor(reading, named);
   const bytes = await withPipedList(file, ({ pipedList = file }) => readNamedFile(context.cwd, pipedList, MAX_BYTES));
   const name = file === '-' ? 'standard input' : safeLine(file);
   const address = createReportedAddressReader(countryOf(reading));
@@ -38,7 +41,7 @@ export async function explainPayload(
   const fields: Partial<Record<EventField, string>> = {};
   const states: Record<string, DeliveryState> = {};
   const shown: string[] = [];
-  const interpreter = interpreterOf(reading, {
+  const interpreter = interpreterOf(reading, environment, {
     follow(event, level, found) {
       const unread = level === null ? [] : unreadOf(level, event.kind === 'unread' ? [] : found);
       const advice = adviceOn(event, new Set(found.map(({ field }) => field)), (wanted) => {
@@ -63,7 +66,8 @@ export async function explainPayload(
   if (shown.length > MOST_EVENTS) parts.push(`... and ${shown.length - MOST_EVENTS} more.\n`);
   const webhook = Object.entries({ fields, states }).filter(([, settings]) => Object.keys(settings).length > 0);
   if (webhook.length > 0) {
-    const yaml = safe(stringify({ webhook: Object.fromEntries(webhook) })).replace(/^(?=.)/gm, '  ');
+    const settings = { environments: { [environment]: { webhook: Object.fromEntries(webhook) } } };
+    const yaml = safe(stringify(settings)).replace(/^(?=.)/gm, '  ');
     parts.push(`This in handbill.yaml may help; check what it means:\n\n${yaml}`);
   }
   await context.out(parts.join('\n'));

@@ -1,0 +1,58 @@
+import type { ProjectReading } from '../campaign/project.ts';
+import { sharedSecrets, sharingWith } from '../campaign/read-webhook.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse, warning } from '../errors.ts';
+import type { Sender } from '../webhook/receive.ts';
+import { readWebhookSecrets } from '../webhook/secrets.ts';
+import { interpreterOf } from './project.ts';
+
+/** Who may report, for each environment that says so. */
+interface Senders {
+  readonly senders: ReadonlyMap<string, Sender>;
+  /** The other environments for which a sender of this one may report. */
+  readonly alsoIn: (environment: string) => readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Reads the secrets of all environments. Where one environment is meant, another one whose secret is not here is left
+ * out with a warning: a machine needs no secrets but its own.
+ *
+ * @param meant - null: all of them
+ * @throws HandbillError exit 2: handbill.yaml does not say who may report, or a secret is missing
+ */
+export async function readSenders(
+  reading: ProjectReading,
+  meant: string | null,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Senders> {
+  const { environments, file, root } = reading.project;
+  const senders = new Map<string, Sender>();
+  const diagnostics: Diagnostic[] = [];
+  for (const [name, { webhook }] of environments) {
+    if (webhook.receiver === null) continue;
+    const { scheme } = webhook.receiver;
+    const { secrets, diagnostics: found } = await readWebhookSecrets(webhook.receiver, env, root);
+    if (!found.some(isError)) senders.set(name, { scheme, secrets, interpret: interpreterOf(reading, name).interpret });
+    else if (meant !== null && meant !== name) {
+      const message = `Nothing is received for ${name}: its secret of webhooks cannot be used here.`;
+      diagnostics.push(
+        warning('missing-webhook-secret', message, { hint: 'Set it here, or let it come in elsewhere.' }),
+      );
+      continue;
+    }
+    diagnostics.push(...found);
+  }
+  const errors = diagnostics.filter(isError);
+  if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
+  if (senders.size === 0 || (meant !== null && !senders.has(meant))) {
+    const subject = file === null ? 'There is no handbill.yaml here that says' : `${file} does not say`;
+    const message = `${subject} how webhooks${meant === null ? '' : ` of ${meant}`} are received.`;
+    const hint = `Write environments: { ${meant ?? 'NAME'}: { webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } } }: docs/webhooks.md has the rest.`;
+    throw refuse(problem('missing-key', message, { hint }));
+  }
+  const secrets = new Map([...senders].map(([name, sender]) => [name, sender.secrets]));
+  diagnostics.push(...sharedSecrets(secrets));
+  return { senders, alsoIn: (name) => sharingWith(name, secrets), diagnostics };
+}
+
+const isError = ({ severity }: Diagnostic): boolean => severity === 'error';
