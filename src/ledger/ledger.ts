@@ -287,8 +287,8 @@ export interface Ledger {
   outcomes(run: RunRecord, filter?: OutcomeFilter): Iterable<readonly Outcome[]>;
   /** When a row of this run was last claimed, in ms since 1970; null: none was. One scan of the list. */
   lastClaimMs(run: RunRecord): number | null;
-  /** The rows of the recipients that have a key, without those that an amended list no longer had. */
-  rowsByKey(run: RunRecord): Map<string, number>;
+  /** Keys and rows of the recipients that have a key, in list order, without those that an amended list no longer had. */
+  keys(run: RunRecord): Iterable<readonly [key: string, row: number]>;
   /** Looks up the state of a row while the list is unchanged; null if row and key do not belong together. */
   stateOf(run: RunRecord): (row: number, key: string) => RowState | null;
 

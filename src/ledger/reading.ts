@@ -15,7 +15,7 @@ export type Fate = Omit<RowState, 'step'>;
 export function reader(
   connection: Connection,
   runs: RunStore,
-): Pick<Ledger, 'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'rowsByKey' | 'stateOf'> {
+): Pick<Ledger, 'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'keys' | 'stateOf'> {
   const firstRow = connection.query(
     `SELECT state, reason, encoding, variant, channel, version FROM recipients WHERE list = ? AND step = 0 ORDER BY row LIMIT 1`,
   );
@@ -112,9 +112,13 @@ export function reader(
 
     lastClaimMs: (run) => (lastClaim.get(runs.listOf(run).list)?.[0] ?? null) as number | null,
 
-    rowsByKey(run) {
-      const rows = connection.query(KEYS).all(runs.listOf(run).list);
-      return new Map(rows.map(([key, row]) => [String(key), Number(row)]));
+    *keys(run) {
+      const { list } = runs.listOf(run);
+      const next = connection.query(KEYS);
+      for (let page = next.all(list, -1, BATCH_ROWS); page.length > 0; ) {
+        for (const [key, row] of page) yield [String(key), Number(row)];
+        page = next.all(list, Number(page.at(-1)?.[1]), BATCH_ROWS);
+      }
     },
 
     stateOf(run) {
@@ -150,7 +154,7 @@ export function reader(
 const ERASED = `SELECT 1 FROM recipients WHERE list = ? AND key IS NULL AND state <> 'skipped' LIMIT 1`;
 
 const KEYS = `SELECT key, row FROM recipients WHERE list = ? AND step = 0 AND key IS NOT NULL
-  AND reason IS DISTINCT FROM 'removed' ORDER BY row`;
+  AND reason IS DISTINCT FROM 'removed' AND row > ? ORDER BY row LIMIT ?`;
 
 /** What a claimed row is now: in flight, or left behind by a process that died. */
 export function fateOf(isHeld: boolean): Fate {

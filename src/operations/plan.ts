@@ -31,6 +31,7 @@ import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '..
 import { canonical, suppressionsInput } from '../plan/settings.ts';
 import { timeFaults } from '../plan/standing.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
+import { hashList } from '../recipients/read.ts';
 import {
   judgePlan,
   MAX_PLAN_BYTES,
@@ -186,7 +187,14 @@ async function compilePlan(
   const begun = before.ledger?.findRun(identity) ?? null;
   // A plan that is compared counts as it did when it was made: its own run came later.
   const run = begun !== null && begun.createdAtMs <= now() ? begun : null;
-  const known = await openKnown(made, { ...before, run, suppressions, nowMs: now(), allow });
+  const known = await openKnown(made, {
+    ...before,
+    run,
+    list: run === null ? null : await hashList(made.campaign.recipients),
+    suppressions,
+    nowMs: now(),
+    allow,
+  });
   const guard = openListGuard(campaign, before.ledger, identity, accepting);
   const budget = budgetState(made, prices, now(), before.ledger);
   const forecaster = await createForecaster(made, { nowMs: now() });

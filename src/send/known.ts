@@ -16,10 +16,12 @@ import type { Plan } from '../plan/plan.ts';
 import { type OpenRules, openClaimRules, openRules } from '../plan/rules.ts';
 import type { Suppressions } from '../plan/suppression.ts';
 import { createWindowGate } from '../plan/window.ts';
+import type { ListDigest } from '../recipients/read.ts';
 import { number } from '../report/words.ts';
 import { mask } from '../util/redact.ts';
 import { unreachedRows } from './deliveries.ts';
-import { changedSince, hasRepairable, isTooLate } from './prepare.ts';
+import { changedSince, hasRepairable, isTooLate, UNDECIDED } from './prepare.ts';
+import { openRunKeys, type RunKeys } from './run-keys.ts';
 import { findWinner, winnerIn, winnerOfRun } from './winner.ts';
 
 /** What the ledger knows of a run, joined to the decisions about its list. */
@@ -36,6 +38,8 @@ interface KnownSources {
   readonly ledger: Ledger | null;
   /** Null: it has not begun. */
   readonly run: RunRecord | null;
+  /** The list as it is now; null where there is no run to compare it with. */
+  readonly list: ListDigest | null;
   readonly suppressions: Suppressions;
   readonly reached: Reached | null;
   /** The instant that it is looked at, in ms since 1970. */
@@ -51,17 +55,17 @@ interface KnownSources {
  * `preview` and `plan` count with it. The ledger is only read.
  */
 export async function openKnown(plan: Plan, given: KnownSources): Promise<Known> {
-  const { ledger, run, suppressions, reached, nowMs, allow, retry = null } = given;
+  const { ledger, run, list, suppressions, reached, nowMs, allow, retry = null } = given;
   const { campaign } = plan;
   const begun = new Map<number, readonly Channel[]>();
   const accepted = new Map<number, RowState>();
   const resent = new Map<number, number>();
   const asksAgain = again(retry, run && ledger ? () => ledger.earlier(run) : () => new Map());
   const stateOf = run && ledger ? ledger.stateOf(run) : null;
-  const changed = run && ledger ? await changedSince(run, plan) : UNCHANGED;
+  const changed = run && ledger && list ? changedSince(run, plan, list) : UNCHANGED;
   // In another list, a recipient may be in another row.
-  const rowOf = run && ledger && changed.list ? ledger.rowsByKey(run) : null;
-  const changes = createChanges(changed.other, rowOf);
+  const keys = run && ledger && changed.list ? openRunKeys(ledger, run) : null;
+  const changes = createChanges(changed.other, keys);
   const decidesAgain =
     run && ledger && hasRepairable(ledger, run) ? retry === 'skipped' || changed.list || changed.other : false;
   // As `send` would do it: what is stale is left as it is.
@@ -82,9 +86,9 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   const view: View = {
     duplicates: duplicatesIn(plan),
     known: (row, key, to) => {
-      const at = rowOf === null ? row : rowOf.get(key);
-      const state = at === undefined ? null : (stateOf?.(at, key) ?? null);
-      const used = at !== undefined && state?.outcome === 'accepted' ? (fallsBack?.(at) ?? null) : null;
+      const at = keys === null ? row : keys.rowOf(key);
+      const state = at === null ? null : (stateOf?.(at, key) ?? null);
+      const used = at !== null && state?.outcome === 'accepted' ? (fallsBack?.(at) ?? null) : null;
       if (state !== null && used !== null) {
         begun.set(row, used);
         accepted.set(row, state);
@@ -143,24 +147,23 @@ const UNCHANGED = { list: false, other: false };
  * Which recipients a start with changed inputs concerns: who is new, who is removed, and who gets another text than those who were
  * sent to.
  *
- * @param rowOf - the rows of the run by key; null: its list is unchanged
+ * @param keys - those of the run; null: its list is unchanged
  */
-function createChanges(isOtherText: boolean, rowOf: Map<string, number> | null) {
+function createChanges(isOtherText: boolean, keys: RunKeys | null) {
   const [added, rewritten, removed] = [createNamed(), createNamed(), createNamed()];
   return {
     add(decided: Decision): void {
       const { decision, key, line } = decided;
-      if (key === null || (!isOtherText && rowOf === null)) return;
+      if (key === null || (!isOtherText && keys === null)) return;
       if ('reason' in decided && decided.reason === 'duplicate') return;
-      const isNew = rowOf !== null && !rowOf.delete(key);
+      const isNew = keys !== null && !keys.take(key);
       if (decision !== 'send' && decision !== 'defer') return;
       if (isNew) added.add(`line ${line}`);
       else if (isOtherText) rewritten.add(`line ${line}`);
     },
-    /** After the whole list: who is still in `rowOf` is not in it. */
     warnings(stateOf: ReturnType<Ledger['stateOf']>): readonly Diagnostic[] {
-      if (!isOtherText && rowOf === null) return [];
-      for (const [key, row] of rowOf ?? []) {
+      if (!isOtherText && keys === null) return [];
+      for (const [key, row] of keys?.rest() ?? []) {
         const { outcome = '', to = key } = stateOf(row, key) ?? {};
         if (UNDECIDED.has(outcome)) removed.add(mask(to ?? key));
       }
@@ -227,5 +230,3 @@ function reportedIn(ledger: Ledger, run: RunRecord, campaign: Campaign) {
     return head.done !== true && head.value.row === row ? head.value.used : null;
   };
 }
-
-const UNDECIDED: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);

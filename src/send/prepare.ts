@@ -39,6 +39,7 @@ import { createRowSet, type RowSet } from '../util/row-set.ts';
 import { iso } from '../util/time.ts';
 import { STAYS_MS } from './canary.ts';
 import { countUnreached, joinReplies, resolveByReports } from './deliveries.ts';
+import { openRunKeys } from './run-keys.ts';
 import { findWinner, joinEvidence, rememberWinner, winnerIn, winnerOfRun } from './winner.ts';
 
 interface PrepareOptions {
@@ -205,11 +206,11 @@ export function hasRepairable(ledger: Pick<Ledger, 'counts'>, run: RunRecord): b
 }
 
 /** Which inputs the next start has that are not those of the run: the list, or anything else. */
-export async function changedSince(
+export function changedSince(
   run: RunRecord,
   plan: Plan,
-): Promise<{ readonly list: boolean; readonly other: boolean }> {
-  const digest = await hashList(plan.campaign.recipients);
+  digest: ListDigest,
+): { readonly list: boolean; readonly other: boolean } {
   const list = run.inputs.some(({ role, sha256 }) => role === 'recipients' && sha256 !== digest.sha256);
   return { list, other: changesSince(run, plan, digest).length > Number(list) };
 }
@@ -231,12 +232,16 @@ export function refuseUnsendable(existing: RunRecord | null, plan: Plan, list: L
  *
  * @throws HandbillError exit 2: the run cannot be compared with the list
  */
-export async function continueRefusals(options: LateOptions, existing: RunRecord): Promise<readonly Diagnostic[]> {
+export async function continueRefusals(
+  options: LateOptions,
+  existing: RunRecord,
+  list: ListDigest,
+): Promise<readonly Diagnostic[]> {
   const { plan } = options;
   refuseOtherRecipients(existing, plan);
   const late = await overRefusal(options, existing);
   if (late !== null) return [late];
-  const changes = changesSince(existing, plan, await hashList(plan.campaign.recipients));
+  const changes = changesSince(existing, plan, list);
   if (needsLeave(options, existing)) return changes;
   if (changes.length > 0) refuseErased(options, existing);
   return [];
@@ -319,13 +324,13 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     ledger.discardLoad(draft);
     throw error;
   });
-  const { inputs, list, estimate, accepted } = checked;
+  const { inputs, list, estimate, accepted, toDo } = checked;
   const resends = options.retry === 'corrected' && existing !== null ? resendsOf(ledger, existing, draft) : [];
   const judged = judgeElsewhere(options, elsewhere, existing);
   return {
     list,
     estimate,
-    toDo: estimate.send,
+    toDo: toDo + resends.length,
     unreached: 0,
     continues: existing !== null,
     loaded,
@@ -356,6 +361,8 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
 }
 
 const OPEN_OUTCOMES = ['pending', 'failed', 'deferred'] as const;
+
+export const UNDECIDED: ReadonlySet<string> = new Set(OPEN_OUTCOMES);
 
 /**
  * Whether recipients who have this occurrence from another environment are sent to again, and whether this environment takes
@@ -413,6 +420,19 @@ function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord, found: W
   return winner === run.winner ? run : ledger.setWinner(run, winner);
 }
 
+/** Whether a recipient of the list is sent to, or was by this run before. */
+function stillOpen({ ledger, retry }: PrepareOptions, run: RunRecord): (key: string) => boolean {
+  const keys = openRunKeys(ledger, run);
+  const stateOf = ledger.stateOf(run);
+  return (key) => {
+    const row = keys.rowOf(key);
+    const state = row === null ? null : stateOf(row, key);
+    if (state === null || UNDECIDED.has(state.outcome)) return true;
+    if (state.outcome === 'rejected') return retry === 'rejected';
+    return state.outcome === 'skipped' && REPAIRABLE.has(state.reason ?? '');
+  };
+}
+
 interface Loading {
   readonly draft: RunRecord;
   readonly existing: RunRecord | null;
@@ -425,11 +445,13 @@ async function checkAndLoad(
   { draft, existing, loaded, elsewhere }: Loading,
   reached: Reached | null,
   found: WinnerState,
-): Promise<Checked> {
+): Promise<Checked & { readonly toDo: number }> {
   const { ledger, plan, prices, suppressions, nowMs } = options;
   const now = () => nowMs;
   const window = await createWindowGate(plan, { now, startMs: existing?.startedAtMs ?? nowMs });
   const duplicates = duplicatesIn(plan);
+  const isOpen = existing === null ? () => true : stillOpen(options, existing);
+  let toDo = 0;
   let rows: LoadRow[] = [];
   const flush = (): void => {
     if (rows.length > 0) ledger.load(draft, rows);
@@ -455,6 +477,7 @@ async function checkAndLoad(
     for (const decision of batch) {
       const row = loadRow(decision, estimator, state !== null);
       elsewhere?.add(decision);
+      if (decision.decision === 'send' && isOpen(decision.key)) toDo += 1;
       rows.push(row);
       if (row.state !== 'skipped') loaded?.add(row.row);
     }
@@ -462,7 +485,7 @@ async function checkAndLoad(
   });
   flush();
   duplicates.close();
-  return { ...checked, accepted: [...checked.notes, ...checked.accepted, ...budgetNotice(budget)] };
+  return { ...checked, toDo, accepted: [...checked.notes, ...checked.accepted, ...budgetNotice(budget)] };
 }
 
 const OPEN: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);

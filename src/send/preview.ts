@@ -22,6 +22,7 @@ import { channelStepsOf } from '../plan/step-of.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
 import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
+import { hashList, type ListDigest } from '../recipients/read.ts';
 import { createFormats } from '../report/formats.ts';
 import { overRefusal } from '../schedule/occurrence.ts';
 import type { Meter } from '../util/long-work.ts';
@@ -77,12 +78,14 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   };
   const reached = await openReach(plan, ledger, nowMs).catch(closing);
   const run = ledger?.findRun(identityOf(plan)) ?? null;
+  const list = run === null ? null : await hashList(campaign.recipients).catch(closing);
   const startedAtMs = run?.startedAtMs ?? null;
-  const refused = await refusalsOf({ plan, ledger, nowMs, allow }, run, options).catch(closing);
+  const refused = await refusalsOf({ plan, ledger, nowMs, allow, list }, run, options).catch(closing);
   const refusals = [...refused, ...(reached?.refusals ?? [])];
   const known = await openKnown(plan, {
     ledger,
     run,
+    list,
     suppressions,
     reached,
     nowMs,
@@ -204,18 +207,20 @@ async function refusalsOf(
     ledger,
     nowMs,
     allow,
+    list,
   }: {
     readonly plan: Plan;
     readonly ledger: Ledger | null;
     readonly nowMs: number;
     readonly allow: readonly Allowable[];
+    readonly list: ListDigest | null;
   },
   run: RunRecord | null,
   options: Pick<PreviewPlanOptions, 'env'>,
 ): Promise<readonly Diagnostic[]> {
   const ofCommit = await commitRefusals(plan, options);
-  if (run !== null && ledger !== null) {
-    return [...ofCommit, ...(await continueRefusals({ ledger, plan, nowMs, allow }, run))];
+  if (run !== null && ledger !== null && list !== null) {
+    return [...ofCommit, ...(await continueRefusals({ ledger, plan, nowMs, allow }, run, list))];
   }
   const over = allow.includes('too-late') ? null : await overRefusal(plan.campaign, plan.occurrence, nowMs);
   return over === null ? ofCommit : [...ofCommit, over];

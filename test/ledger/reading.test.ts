@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { openRunKeys } from '../../src/send/run-keys.ts';
 import { BY_MAIL, fellBack, onStep, unsupported } from './fallbacks.ts';
 import { fates, givenRun, lockRun, open, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
@@ -85,6 +86,21 @@ describe('reading', () => {
     ledger.load(draft, rows(10));
     ledger.amend(run, draft, { inputs: [], nowMs: NOON });
     expect(thrown(() => reading.next())).toMatchObject({ code: 'ledger-unusable', kind: 'busy' });
+  });
+
+  it('finds rows by their keys, page by page, and knows which keys are left', () => {
+    const ledger = open(scratchPath());
+    const some = rows(2_345).map((row, i) =>
+      i === 7 ? loadRow(i, { key: null, state: 'skipped', reason: 'bad-row' }) : row,
+    );
+    const run = givenRun(ledger, some);
+    const keys = openRunKeys(ledger, run);
+    expect([0, 999, 1_000, 2_344].map((row) => keys.rowOf(keyOf(row)))).toEqual([0, 999, 1_000, 2_344]);
+    expect([keys.rowOf(keyOf(7)), keys.rowOf('another key')]).toEqual([null, null]);
+    const taken = Array.from({ length: 2_343 }, (_, i) => keys.take(keyOf(i)));
+    expect(taken.filter((isOne) => !isOne)).toHaveLength(1);
+    expect([keys.take(keyOf(3)), keys.take('another key')]).toEqual([false, false]);
+    expect([...keys.rest()]).toEqual([2_343, 2_344].map((row) => [keyOf(row), row]));
   });
 
   it('looks up rows in any order, and knows nothing of another list', () => {

@@ -16,6 +16,11 @@ import {
 import { runCli } from '../helpers/cli.ts';
 import { at, campaign, list, openIn, PROJECT, projectOf, refusal } from './project.ts';
 
+function reversed(text: string): string {
+  const [header = '', ...rows] = text.trimEnd().split('\n');
+  return `${[header, ...rows.reverse()].join('\n')}\n`;
+}
+
 describe('send', () => {
   it('shows its progress to the caller’s loop, and the end last', async () => {
     using project = projectOf(campaign('hello', 40));
@@ -90,6 +95,33 @@ describe('send', () => {
     expect(sandbox.received).toBe(0);
     const { report: made } = await send('hello', { ...options, confirm: ({ recipients }) => recipients === 3 });
     expect([made.totals.accepted, sandbox.received]).toEqual([3, 3]);
+  });
+
+  it('asks about as many recipients as it sends to, also where the whole list is decided again', async () => {
+    await using sandbox = await startSandbox();
+    const production = `environments: { production: { baseUrl: ${sandbox.url}, apiKey: { env: KEY } } }\n`;
+    using project = projectOf(campaign('hello', 6), { 'handbill.yaml': PROJECT + production });
+    const options = { ...at(project), env: { KEY: 'sandbox' }, environment: 'production' };
+    const posted = async (more: Partial<SendOptions> = {}) => {
+      const before = sandbox.received;
+      let asked = 0;
+      const confirm = ({ recipients }: { readonly recipients: number }): boolean => {
+        asked = recipients;
+        return true;
+      };
+      await send('hello', { ...options, allow: ['input-changed'], ...more, confirm });
+      return [asked, sandbox.received - before];
+    };
+    expect(await posted({ limit: 4 })).toEqual([4, 4]);
+    // Two are new, and the order is another.
+    project.write('campaigns/hello/people.csv', reversed(list(8)));
+    expect(await posted({ limit: 3 })).toEqual([3, 3]);
+    expect(await posted()).toEqual([1, 1]);
+    project.write('campaigns/hello/people.csv', list(9));
+    expect(await posted()).toEqual([1, 1]);
+    project.write('campaigns/hello/people.csv', list(5));
+    const none = await posted().catch((error: Error) => error.message);
+    expect([none, sandbox.received]).toEqual([[0, 0], 9]);
   });
 
   it('takes a plan file, and nothing that was said otherwise', async () => {

@@ -1,0 +1,30 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
+
+/** Where the recipients of a run are in its list, by their keys. */
+export interface RunKeys {
+  rowOf(key: string): number | null;
+  /** Whether the key is one of the run, and was not taken before. */
+  take(key: string): boolean;
+  /** The keys that were not taken, in list order. */
+  rest(): Iterable<readonly [key: string, row: number]>;
+}
+
+/** They wait in a temporary database, which SQLite removes: a list may have more than fit into memory. */
+export function openRunKeys(ledger: Pick<Ledger, 'keys'>, run: RunRecord): RunKeys {
+  const keys = new DatabaseSync('');
+  keys.exec('CREATE TABLE keys (key TEXT PRIMARY KEY, row INTEGER, taken INTEGER DEFAULT 0) WITHOUT ROWID; BEGIN');
+  const add = keys.prepare('INSERT INTO keys (key, row) VALUES (?, ?) ON CONFLICT DO UPDATE SET row = excluded.row');
+  for (const [key, row] of ledger.keys(run)) add.run(key, row);
+  const find = keys.prepare('SELECT row FROM keys WHERE key = ?');
+  const take = keys.prepare('UPDATE keys SET taken = 1 WHERE key = ? AND taken = 0');
+  return {
+    rowOf: (key) => (find.get(key)?.['row'] ?? null) as number | null,
+    take: (key) => take.run(key).changes === 1,
+    *rest() {
+      const left = keys.prepare('SELECT key, row FROM keys WHERE taken = 0 ORDER BY row');
+      for (const { key, row } of left.iterate()) yield [String(key), Number(row)];
+    },
+  };
+}
