@@ -7,11 +7,6 @@ export async function* formatJson(report: Report, _outcomes: Outcomes): AsyncGen
   yield `${jsonText(report, 2)}\n`;
 }
 
-/** The row of the list by the names of its columns; null where it could not be read. */
-function objectOf(names: readonly string[], values: readonly string[] | null): Readonly<Record<string, string>> | null {
-  return values === null ? null : Object.fromEntries(names.map((name, i) => [name, values[i] ?? '']));
-}
-
 /** One JSON object per row of the list. */
 export async function* formatJsonl(
   _report: Report,
@@ -24,7 +19,10 @@ export async function* formatJsonl(
     let lines = '';
     for (const [i, outcome] of batch.entries()) {
       const record = recordOf(outcome, referenceOf);
-      const own = columns === undefined ? {} : { columns: objectOf(columns.names, values?.[i] ?? null) };
+      // Null where the row of the list could not be read.
+      const cells = values?.[i] ?? null;
+      const named = cells && Object.fromEntries(columns?.names.map((name, at) => [name, cells[at] ?? '']) ?? []);
+      const own = columns === undefined ? {} : { columns: named };
       lines += `${jsonText({ ...record, ...own })}\n`;
     }
     if (lines !== '') yield lines;

@@ -66,7 +66,7 @@ function header(report: Report, { short = false, formats = PLAIN, postedNow }: R
 }
 
 function totals(report: Report, options: ReportOptions, paint: Paint): string {
-  return outcomes(report, { of: OUTCOMES, wordsOf: (outcome) => OUTCOME_WORDS[outcome] }, options, paint);
+  return outcomes(report, OUTCOMES, (outcome) => OUTCOME_WORDS[outcome], options, paint);
 }
 
 /** Only what occurred, with the reasons in place of the words. */
@@ -79,15 +79,16 @@ function shortTotals(report: Report, options: ReportOptions, paint: Paint): stri
       : all.map(([reason, count]) => `${number(count)} ${reason}`).join(', ');
   };
   const of = OUTCOMES.filter((outcome) => report.totals[totalsKey(outcome)] > 0);
-  return outcomes(report, { of, wordsOf }, options, paint);
+  return outcomes(report, of, wordsOf, options, paint);
 }
 
-interface ShownOutcomes {
-  readonly of: readonly OutcomeState[];
-  readonly wordsOf: (outcome: OutcomeState) => string;
-}
-
-function outcomes(report: Report, { of, wordsOf }: ShownOutcomes, options: ReportOptions, paint: Paint): string {
+function outcomes(
+  report: Report,
+  of: readonly OutcomeState[],
+  wordsOf: (outcome: OutcomeState) => string,
+  options: ReportOptions,
+  paint: Paint,
+): string {
   const { recipients } = report.totals;
   const { number, percent } = options.formats ?? PLAIN;
   const countOfOutcome = (outcome: OutcomeState) => report.totals[totalsKey(outcome)];

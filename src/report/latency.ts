@@ -92,15 +92,11 @@ export function readLatency(json: Json | undefined): SavedLatency | null {
   return { version: 1, minMs, maxMs, buckets: read };
 }
 
-/** Requests whose answer took from `fromMs` to before `toMs`. */
-interface LatencyGroup {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly count: number;
-}
-
-/** What was measured, in at most so many groups of whole buckets, all of them equally wide on a logarithmic scale. */
-export function latencyGroups({ buckets }: SavedLatency, most: number): readonly LatencyGroup[] {
+/** What took from `fromMs` to before `toMs`: at most so many groups of whole buckets, equally wide on a logarithmic scale. */
+export function latencyGroups(
+  { buckets }: SavedLatency,
+  most: number,
+): readonly { readonly fromMs: number; readonly toMs: number; readonly count: number }[] {
   const used = buckets.map(([bucket]) => bucket);
   const first = used.reduce((a, b) => Math.min(a, b), BUCKETS);
   const last = used.reduce((a, b) => Math.max(a, b), 0);

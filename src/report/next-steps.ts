@@ -46,7 +46,7 @@ export function nextSteps(
   if (report.changed !== undefined && state !== 'running') advice.push(changedStep(report.changed, again, formats));
   const left = leftOf(report, formats);
   if (left !== '' && state === 'running')
-    advice.push({ text: `${left} The run goes on.`, command: reportCommand(report) });
+    advice.push({ text: `${left} The run goes on.`, command: `handbill report ${shellWord(report.run)}` });
   else if (left !== '' && halted !== null) advice.push(leftStep(left, halted, advice.length === 1));
   else if (left !== '') advice.push({ text: `${left} Running again continues with them:`, command: again });
   if (state !== 'running' && report.fallbacksDue !== undefined)
@@ -304,8 +304,4 @@ export function sendCommand(
   const from = postedFrom ?? environment;
   const env = from === 'sandbox' ? '' : ` --env ${shellWord(from)}`;
   return `handbill send ${shellWord(campaign)}${env}${occurrence}`;
-}
-
-function reportCommand(report: Report): string {
-  return `handbill report ${shellWord(report.run)}`;
 }

@@ -75,6 +75,7 @@ export function buildReport(
   { cameBack = null, campaign = null }: Known = {},
 ): Report {
   const counts = steps.filter(({ fellBack }) => !fellBack);
+  const unmatched = unmatchedOf(cameBack?.deliveries ?? []);
   return {
     version: 1,
     run: run.run,
@@ -94,7 +95,7 @@ export function buildReport(
     requests,
     sms: smsOf(counts),
     deliveries: deliveriesOf(cameBack?.deliveries ?? []),
-    ...unmatchedIn(cameBack?.deliveries ?? []),
+    ...(unmatched === null ? {} : { unmatchedReports: unmatched }),
     ...(cameBack?.replies === undefined ? {} : { replies: cameBack.replies }),
     ...(cameBack?.fallbacksDue === undefined ? {} : { fallbacksDue: cameBack.fallbacksDue }),
     ...(run.changed === undefined ? {} : { changed: run.changed }),
@@ -109,11 +110,6 @@ function versionsOf({ versions = [] }: RunFacts, counts: readonly StepCount[]): 
   if (versions.length < 2) return {};
   const of = (number: number): Totals => totalsOf(counts.filter(({ version }) => version === number));
   return { versions: versions.map((one, i) => ({ name: versionName(i + 1), ...one, totals: of(i + 1) })) };
-}
-
-function unmatchedIn(counts: readonly DeliveryCount[]): Pick<Report, 'unmatchedReports'> {
-  const unmatched = unmatchedOf(counts);
-  return unmatched === null ? {} : { unmatchedReports: unmatched };
 }
 
 function channelStepsOf(steps: readonly StepCount[], campaign: CampaignShape | null): Pick<Report, 'steps'> {

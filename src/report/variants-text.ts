@@ -84,7 +84,6 @@ export function significanceWords({ variants = [], significance }: Pick<Report, 
 
 const OFTEN = { few: 'reports or replies came back', more: 'more often', most: 'most often' };
 
-/** How a sentence says each metric. */
 const COMPARED: Readonly<
   Record<WinnerMetric, { readonly [Part in 'few' | 'what' | 'verb' | 'more' | 'most']: string }>
 > = {

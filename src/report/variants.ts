@@ -109,20 +109,16 @@ export interface Sample {
   readonly whole: number;
 }
 
-/** A part of a whole, as a share from 0 to 1 and the range that its true value probably lies in. */
-interface Interval {
-  readonly rate: number;
-  readonly low: number;
-  readonly high: number;
-}
-
 /**
  * The 95% interval of Wilson (1927) for a share that was seen: it stays within 0 and 1, and says something sensible
  * for 0 of n and n of n, where the usual "plus or minus" collapses to nothing (Brown, Cai, DasGupta 2001 recommend it).
  *
  * Null for a part of nothing, because then nothing is known.
  */
-export function wilson({ part, whole }: Sample): Interval | null {
+export function wilson({
+  part,
+  whole,
+}: Sample): { readonly rate: number; readonly low: number; readonly high: number } | null {
   if (whole === 0) return null;
   const rate = part / whole;
   const z2 = Z95 * Z95;

@@ -109,7 +109,6 @@ export const WORST_FIRST: readonly OutcomeState[] = [
   'accepted',
 ];
 
-/** What an outcome means, in half a sentence. */
 export const OUTCOME_WORDS: Readonly<Record<OutcomeState, string>> = {
   accepted: 'the API took the message',
   rejected: 'the API refused the recipient',
@@ -120,7 +119,6 @@ export const OUTCOME_WORDS: Readonly<Record<OutcomeState, string>> = {
   pending: 'not sent yet',
 };
 
-/** Delivery states, in half a sentence. */
 export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
   queued: 'the provider has it',
   sent: 'the network has it',
