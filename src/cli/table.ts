@@ -2,11 +2,6 @@ import type { Command } from 'commander';
 import type { CommandContext } from '../operations/context.ts';
 import { version } from '../util/version.ts';
 
-interface CommandModule {
-  /** Adds arguments, options, examples and the action. */
-  configure(command: Command, context: CommandContext): void;
-}
-
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
@@ -14,7 +9,7 @@ export interface CommandEntry {
   /** The page of docs/ that explains it. */
   readonly guide?: string;
   /** Imports the module: only that of the chosen command, so that help and short commands stay quick. */
-  readonly load: () => Promise<CommandModule>;
+  readonly load: () => Promise<{ configure(command: Command, context: CommandContext): void }>;
   readonly needsAll?: true;
 }
 

@@ -48,7 +48,6 @@ export function titleOf({ name, change, renamedFrom }: CampaignDiff): string {
   return change === 'changed' ? name : `${name} (${change === 'added' ? 'new' : 'deleted'})`;
 }
 
-/** The figures that differ, and those that are always of interest. */
 export function figureLines({ before, after }: CampaignDiff): readonly FigureLine[] {
   const [old, now] = [before?.figures ?? null, after?.figures ?? null];
   if (old === null && now === null) return [];

@@ -174,11 +174,15 @@ const SHOWN = 20;
 
 function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   const name = `${item.campaign ?? item.file}${item.occurrence === null ? '' : ` (${item.occurrence})`}`;
-  const missed = item.missed === null ? '' : ` ${missedWords(item)}`;
+  const missed = item.missed === null ? '' : ` Missed before it: ${missedWords(item.missed)}.`;
   const command = sendCommand({ environment, occurrence: item.occurrence ?? 'once' }, item.file, null);
   switch (item.action) {
-    case 'send':
-      return `${name}: ${dryRun ? `would be sent to ${environment}` : sentTo(environment, item)}.${missed}`;
+    case 'send': {
+      if (dryRun) return `${name}: would be sent to ${environment}.${missed}`;
+      // A run that did not finish may have sent to no recipient: what became of it is in its report.
+      const isFinished = item.result?.report?.state === 'finished';
+      return `${name}: ${isFinished ? `sent to ${environment}` : `begun in ${environment}, not finished`}.${missed}`;
+    }
     case 'continue':
       return `${name}: ${dryRun ? 'its unfinished run would be continued' : 'its unfinished run was continued'}.`;
     case 'miss':
@@ -204,15 +208,8 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   return `${name}: left halted. When its cause is gone, continue with: ${command}`;
 }
 
-/** A run that did not finish may have sent to no recipient: what became of it is in its report. */
-function sentTo(environment: string, { result }: DueItem): string {
-  return result?.report?.state === 'finished' ? `sent to ${environment}` : `begun in ${environment}, not finished`;
-}
-
-function missedWords({ missed }: DueItem): string {
-  if (missed === null) return '';
-  const { count, first, last } = missed;
-  return count === 1 ? `Missed before it: ${first}.` : `Missed before it: ${count} instants, ${first} to ${last}.`;
+function missedWords({ count, first, last }: NonNullable<DueItem['missed']>): string {
+  return count === 1 ? first : `${count} instants, ${first} to ${last}`;
 }
 
 /** The last lines: that nothing was due, and what is next; or that some campaigns were not checked. */

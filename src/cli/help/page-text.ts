@@ -75,7 +75,6 @@ function plain(tokens: readonly Token[] | undefined): string {
   return words.join('').replaceAll(/\s+/g, ' ');
 }
 
-/** The names of the pages of docs/ that links lead to. */
 function linksIn(tokens: readonly Token[]): readonly string[] {
   return tokens.flatMap((token) => {
     const below = childrenOf(token);

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { type Listening, listen } from '../../operations/listen.ts';
 import { optionsHere } from '../../operations/project.ts';
@@ -8,7 +8,7 @@ import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { isoSeconds } from '../../util/time.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../webhook/receive.ts';
-import { addExamples, addLedger, addLog, onlyEnvironmentOption, wholeNumber } from '../shared/options.ts';
+import { addExamples, addLedger, addLog, hostName, onlyEnvironmentOption, wholeNumber } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
 export function configure(command: Command, context: CommandContext): void {
@@ -96,10 +96,4 @@ function welcome({ url, environment, environments, ledger }: Listening, cwd: str
   const own = environment === null ? '' : `Receiving on ${url}${others.length === 0 ? '' : ` for ${environment}`}\n`;
   const each = `${environment === null ? 'Receiving' : 'And'} for one environment each: ${others.join(', ')}\n`;
   return `${own}${others.length === 0 ? '' : each}Events go to ${placeOfLedger(ledger, cwd)} - Ctrl-C stops it.\n`;
-}
-
-/** An empty one would be every address of this machine. */
-function hostName(text: string): string {
-  if (/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) return text;
-  throw new InvalidArgumentError('Give an address of this machine, such as 127.0.0.1.');
 }

@@ -71,7 +71,6 @@ export function configure(command: Command, context: CommandContext): void {
   });
 }
 
-/** Prints a preview, and says its exit status. */
 export async function printPreview(target: string, flags: PreviewFlags, context: CommandContext): Promise<ExitStatus> {
   const work = {
     label: 'Preview',

@@ -195,15 +195,12 @@ function runsTable(runs: readonly PurgedRun[], width: number): string {
     run,
     environment,
     occurrence,
-    instant(lastActivity).slice(0, DAY),
+    instant(lastActivity).slice(0, '2026-11-21'.length),
     number(recipients),
     open === 0 ? '' : number(open),
   ]);
   return table(rows, COLUMNS, { width, indent: 2 });
 }
-
-/** As far as the day: `2026-11-21`. */
-const DAY = 10;
 
 const COLUMNS: readonly Column[] = [
   { title: 'run' },

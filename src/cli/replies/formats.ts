@@ -77,7 +77,7 @@ function* text(replies: Batches, shown: RepliesShown): Generator<string> {
 function replyTable(replies: readonly ReceivedReply[], { full, width }: RepliesShown): string {
   const rows = replies.map((reply) => [
     String(reply.id),
-    instant(reply.at ?? reply.receivedAt).slice(0, MINUTES),
+    instant(reply.at ?? reply.receivedAt).slice(0, '2026-11-21 09:00'.length),
     full ? reply.from : mask(reply.from),
     // An opt-out says what it is about, where that is a topic.
     reply.optsOutOf === null || reply.optsOutOf === 'everything'
@@ -94,9 +94,6 @@ export function textOf({ text: written }: Pick<ReceivedReply, 'text'>, full: boo
   const line = safeLine(written.replace(/\s+/gu, ' ').trim());
   return full ? line : maskText(line);
 }
-
-/** As far as the minutes: `2026-11-21 09:00`. */
-const MINUTES = 16;
 
 const COLUMNS: readonly Column[] = [
   { title: 'id', align: 'right' },

@@ -18,7 +18,6 @@ interface ListPlace {
   readonly given: string | null;
 }
 
-/** The list of a run, open; `close` when nothing more is asked of it. */
 interface OpenColumns extends ListColumns {
   /** Once all outcomes were joined: a warning where the list is another one by now. */
   warning(): Diagnostic | null;

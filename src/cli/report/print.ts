@@ -115,18 +115,13 @@ function workOf({ output, quiet }: PrintOptions): Work {
   return { label: 'Report', unit: 'rows', quiet: output === undefined || quiet === true, toFile: true };
 }
 
-interface Pass {
-  readonly rows: Iterable<readonly Outcome[]>;
-  readonly report: Report;
-}
-
 /** The rows and the summary that a format needs: never two joins of the same rows. */
 function passOf(
   ledger: Ledger,
   run: RunRecord,
   { format, ...filter }: RowFilter & { readonly format: ReportFormat },
   { plain, reportOf }: Pick<Summary, 'plain' | 'reportOf'>,
-): Pass {
+): { readonly rows: Iterable<readonly Outcome[]>; readonly report: Report } {
   if (SUMMARIES.has(format)) {
     using _ = ledger.hold();
     return { rows: [], report: reportOf(countDeliveries(ledger, run)) };

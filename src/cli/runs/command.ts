@@ -99,7 +99,7 @@ function runsTable(runs: readonly Report[], width: number, withCommits: boolean)
     run,
     environment,
     occurrence,
-    instant(startedAt).slice(0, MINUTES),
+    instant(startedAt).slice(0, '2026-11-21 09:00'.length),
     state,
     `${number(totals.accepted)}/${number(totals.recipients)}`,
     withCommits ? shortCommits(commits) : totals.inDoubt === 0 ? '' : number(totals.inDoubt),
@@ -118,9 +118,6 @@ function shortCommits(commits: readonly Commit[]): string {
 }
 
 const IN_DOUBT = '\nWho is in doubt, and what to do about it: handbill doubt list\n';
-
-/** As far as the minutes: `2026-11-21 09:00`. */
-const MINUTES = 16;
 
 /** Narrow enough for 80 columns; `report` has the rest. */
 const COLUMNS: readonly Column[] = [

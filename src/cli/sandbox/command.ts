@@ -18,6 +18,7 @@ import {
   type WebhookOptions,
   type WebhookScheme,
 } from '../../sandbox/webhook.ts';
+import { given } from '../../util/given.ts';
 import { readSecret, type SecretWords } from '../../util/secret.ts';
 import { share } from '../../util/units.ts';
 import { addExamples, wholeNumber } from '../shared/options.ts';
@@ -192,30 +193,27 @@ export function addWebhookOptions(command: Command): void {
  * @throws HandbillError (exit 2) for options that would do nothing, and a secret that is not there
  */
 export async function webhookOptions(
-  given: WebhookGiven,
+  flags: WebhookGiven,
   context: Pick<CommandContext, 'env' | 'cwd'>,
 ): Promise<WebhookOptions | null> {
-  const { webhook: url } = given;
+  const { webhook: url } = flags;
   if (url === undefined) {
-    refuseIdle(given);
+    refuseIdle(flags);
     return null;
   }
-  const secret = await secretOf(given, context);
+  const secret = await secretOf(flags, context);
   return {
     url,
-    ...(given.webhookScheme === undefined ? {} : { scheme: given.webhookScheme }),
+    ...(flags.webhookScheme === undefined ? {} : { scheme: flags.webhookScheme }),
     ...(secret === null ? {} : { secret }),
     hmac: {
-      ...(given.webhookHeader === undefined ? {} : { header: given.webhookHeader.toLowerCase() }),
-      ...(given.webhookPrefix === undefined ? {} : { prefix: given.webhookPrefix }),
+      ...(flags.webhookHeader === undefined ? {} : { header: flags.webhookHeader.toLowerCase() }),
+      ...(flags.webhookPrefix === undefined ? {} : { prefix: flags.webhookPrefix }),
     },
-    shares: namedBy(SHARES, given),
-    delaysMs: namedBy(DELAYS, given),
-    ...(given.echo === undefined ? {} : { echo: given.echo }),
-    ...(given.batch === undefined ? {} : { batch: given.batch }),
-    ...(given.atOnce === undefined ? {} : { atOnce: given.atOnce }),
-    ...(given.retries === undefined ? {} : { retriesMs: given.retries }),
-    ...(given.seed === undefined ? {} : { seed: given.seed }),
+    shares: namedBy(SHARES, flags),
+    delaysMs: namedBy(DELAYS, flags),
+    ...given(flags, 'echo', 'batch', 'atOnce', 'seed'),
+    ...(flags.retries === undefined ? {} : { retriesMs: flags.retries }),
   };
 }
 

@@ -11,6 +11,7 @@ import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { zonelessOf } from '../../report/next-steps.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safe } from '../../util/escape.ts';
+import { given } from '../../util/given.ts';
 import { ratePerSecond } from '../../util/units.ts';
 import { confirm } from '../shared/confirm.ts';
 import {
@@ -132,7 +133,10 @@ async function run(
   if (standing === undefined && (target === undefined) === (planFile === undefined)) {
     throw refuse(problem('usage', 'Name either a campaign or --plan FILE.', { hint: 'See `handbill send --help`.' }));
   }
-  if (planFile !== undefined) refuseConflicts(command, planFile, flags);
+  const isNamed = command.getOptionValueSource('env') === 'cli';
+  if (planFile !== undefined && isNamed && flags.env !== planFile.environment) {
+    throw refuse(problem('usage', `The plan was made for env "${planFile.environment}", not "${flags.env}".`));
+  }
   if (flags.listenFor !== undefined && flags.listen === undefined) {
     throw refuse(problem('usage', '--listen-for says how long --listen stays.', { hint: 'Add --listen.' }));
   }
@@ -141,7 +145,7 @@ async function run(
     throw refuse(problem('usage', 'Workers cannot read what --recipients - reads from standard input.', { hint }));
   }
   if (flags.dryRun === true)
-    return await dryRun(target ?? planFile?.campaign.file ?? '', { flags, planFile, command }, context);
+    return await dryRun(target ?? planFile?.campaign.file ?? '', flags, planFile, command, context);
   const format = formatOfRun(flags);
   const signals = watchSignals(context.err);
   const line = startProgressLine(context, flags.quiet === true);
@@ -155,17 +159,10 @@ async function run(
         ...optionsHere(context, flags.ledger),
         ...(planFile === undefined ? { environment: flags.env } : {}),
         ...optional('plan', standing),
-        ...optional('occurrence', flags.occurrence),
-        ...optional('recipients', flags.recipients),
-        ...optional('pipedList', flags.pipedList),
-        ...optional('limit', flags.limit),
-        ...optional('concurrency', flags.concurrency),
+        ...given(flags, 'occurrence', 'recipients', 'pipedList', 'limit', 'concurrency', 'allow', 'retry', 'winner'),
         ...optional('ratePerSecond', flags.rate),
-        ...optional('allow', flags.allow),
-        ...optional('retry', flags.retry),
         wait: flags.wait === true,
         workers: flags.workers === true,
-        ...optional('winner', flags.winner),
         confirm: async (question) => {
           if (flags.yes === true) return question.allows.length === 0;
           line.stop();
@@ -200,7 +197,11 @@ async function run(
       campaign,
       ...optional('planPath', planFile?.signatures === undefined ? result.standingPlan : flags.plan),
     };
-    await printSend(result, shown).catch((error: unknown) => notPrinted(error, context));
+    await printSend(result, shown).catch((error: unknown) => {
+      // The exit status shows the result of the run, even if its report cannot be written (failures.md, I4).
+      if (!(error instanceof HandbillError)) throw error;
+      context.err(`${error.message} The run is in the ledger: \`handbill report\` shows it.\n`);
+    });
     const said = [
       ...notices,
       ...zonelessWarning(zonelessOf(result.report.reasons), { name: result.report.campaign }),
@@ -228,15 +229,15 @@ async function run(
 /** Options about how a start sends, not about the recipients: a dry run ignores them. */
 const HOW_IT_SENDS: readonly string[] = ['concurrency', 'rate', 'ifLocked', 'wait', 'workers', 'listen', 'listenFor'];
 
-interface DryRun {
-  readonly flags: SendFlags;
-  readonly planFile: AnyPlanFile | undefined;
-  readonly command: Command;
-}
-
 /** Shows the start as `preview` shows a campaign, with the options of this start. */
-async function dryRun(target: string, { flags, planFile, command }: DryRun, context: CommandContext): Promise<void> {
-  const { format, limit, winner, ledger, quiet } = flags;
+async function dryRun(
+  target: string,
+  flags: SendFlags,
+  planFile: AnyPlanFile | undefined,
+  command: Command,
+  context: CommandContext,
+): Promise<void> {
+  const { format, quiet } = flags;
   if (format === 'brief') {
     const hint = 'Use --format text, json or jsonl.';
     throw refuse(problem('usage', '--format brief prints what a run came to; a dry run sends nothing.', { hint }));
@@ -249,16 +250,8 @@ async function dryRun(target: string, { flags, planFile, command }: DryRun, cont
     allow: [...(ofOne?.allow ?? []), ...(flags.allow ?? [])],
     ...optional('occurrence', flags.occurrence ?? ofOne?.occurrence),
     ...optional('recipients', flags.recipients ?? ofOne?.recipients ?? undefined),
-    ...optional('pipedList', flags.pipedList),
-    ...optional('winner', winner),
-    ...optional('ledger', ledger),
-    ...optional('quiet', quiet),
-    start: {
-      ...optional('retry', flags.retry),
-      ...optional('limit', limit),
-      ...optional('planFile', planFile),
-      ...optional('recipients', flags.recipients),
-    },
+    ...given(flags, 'pipedList', 'winner', 'ledger', 'quiet'),
+    start: { ...given(flags, 'retry', 'limit', 'recipients'), ...optional('planFile', planFile) },
   };
   const status = await printPreview(target, previewed, context);
   const unused = givenAmong(command, HOW_IT_SENDS);
@@ -314,13 +307,9 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
       testers: flags.testTo === true || flags.testTo === undefined ? [] : flags.testTo,
       line: flags.line,
       key: flags.key,
-      ...optional('variant', flags.variant),
       environment: flags.env,
-      ...optional('recipients', flags.recipients),
-      ...optional('pipedList', flags.pipedList),
-      ...optional('concurrency', flags.concurrency),
+      ...given(flags, 'variant', 'recipients', 'pipedList', 'concurrency', 'allow'),
       ...optional('ratePerSecond', flags.rate),
-      ...optional('allow', flags.allow),
       signal: signals.first,
       cutSignal: signals.second,
       confirm: async (asked) => {
@@ -373,18 +362,6 @@ function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandCont
     },
     ...(telemetry === undefined ? {} : { onRecorded: telemetry.receiving.recorded }),
   };
-}
-
-/** The exit status shows the result of the run, even if its report cannot be written (failures.md, I4). */
-function notPrinted(error: unknown, context: CommandContext): void {
-  if (!(error instanceof HandbillError)) throw error;
-  context.err(`${error.message} The run is in the ledger: \`handbill report\` shows it.\n`);
-}
-
-/** A plan says for which environment it was made; nothing else may be said beside it. */
-function refuseConflicts(command: Command, planFile: AnyPlanFile, flags: SendFlags): void {
-  if (command.getOptionValueSource('env') !== 'cli' || flags.env === planFile.environment) return;
-  throw refuse(problem('usage', `The plan was made for env "${planFile.environment}", not "${flags.env}".`));
 }
 
 function optional<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { safe } from '../../util/escape.ts';
@@ -6,7 +6,7 @@ import { given } from '../../util/given.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { serve } from '../../web/serve.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, type Serving } from '../../web/start.ts';
-import { addExamples, addLedger, wholeNumber } from '../shared/options.ts';
+import { addExamples, addLedger, hostName, wholeNumber } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
 export function configure(command: Command, context: CommandContext): void {
@@ -74,10 +74,4 @@ function welcome({ url, signInUrl, ledger }: Serving, { quiet, allowActions }: G
     signInUrl === null ? '' : `A person who opens this address may ${may}, so keep it to yourself:\n  ${signInUrl}\n`;
   if (quiet === true) return signIn;
   return `Pages on ${url}\n${signIn}They show ${placeOfLedger(ledger, cwd)} - Ctrl-C stops them.\n`;
-}
-
-/** An empty one would be every address of this machine. */
-function hostName(text: string): string {
-  if (/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) return text;
-  throw new InvalidArgumentError('Give a name or an address, such as 127.0.0.1.');
 }

@@ -116,3 +116,9 @@ export function addAllow(command: Command, codes: readonly Allowable[] = ALLOWAB
     ...text.split(',').map((code) => code.trim()),
   ]);
 }
+
+/** Parses the name of a host, for `--host`: an empty one would be every address of this machine. */
+export function hostName(text: string): string {
+  if (/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) return text;
+  throw new InvalidArgumentError('Give a name or an address, such as 127.0.0.1.');
+}

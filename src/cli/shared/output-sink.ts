@@ -9,7 +9,6 @@ import { createWriter } from './writer.ts';
 interface Destination {
   /** File, relative to the working directory; stdout if absent. */
   readonly output?: string | undefined;
-  /** No message about what was written. */
   readonly quiet?: boolean | undefined;
 }
 

@@ -18,7 +18,6 @@ interface ConfirmQuestion {
 
 interface TextQuestion {
   readonly question: string;
-  /** An example of an answer, shown where nothing was typed yet. */
   readonly placeholder?: string;
   /** The meaning of Enter without an answer; shown until something is typed. */
   readonly initial?: string;

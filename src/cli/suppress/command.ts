@@ -95,16 +95,16 @@ function optionsOf(flags: Pick<ChangeFlags, 'ledger' | 'topic'>, context: Comman
   return { ...optionsHere(context, flags.ledger), ...given(flags, 'topic') };
 }
 
-async function addAll(raw: readonly string[], given: AddFlags, context: CommandContext): Promise<void> {
-  const { reason, until } = given;
-  const facts = { ...(reason === undefined ? {} : { reason }), ...(until === undefined ? {} : { until }) };
-  const { added, known, warnings = [] } = await addSuppressions(raw, { ...facts, ...optionsOf(given, context) });
+async function addAll(raw: readonly string[], flags: AddFlags, context: CommandContext): Promise<void> {
+  const { reason } = flags;
+  const facts = { ...given(flags, 'reason', 'until'), ...optionsOf(flags, context) };
+  const { added, known, warnings = [] } = await addSuppressions(raw, facts);
   if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
   const now = (reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
   const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
-  if (given.quiet === true) return;
+  if (flags.quiet === true) return;
   await context.out(`${plural(added)} suppressed.${before}\n`);
-  await sayLedger(context, given.ledger);
+  await sayLedger(context, flags.ledger);
 }
 
 async function removeAll(raw: readonly string[], given: ChangeFlags, context: CommandContext): Promise<void> {

@@ -23,16 +23,6 @@ export interface Kind {
   readonly count: number;
 }
 
-/**
- * Gathers the findings of `validate` for formats that are written as a whole. Memory stays flat, however many there
- * are.
- */
-interface Gatherer {
-  add(diagnostic: Diagnostic, campaign: string | null): void;
-  /** In the order in which the first of each kind was found. */
-  kinds(): readonly Kind[];
-}
-
 /** Warnings that a list may have in every row: one line sums up all of a kind. The most important ones first. */
 export const PER_ROW: readonly Code[] = [
   'wrong-length-number',
@@ -47,15 +37,15 @@ export const PER_ROW: readonly Code[] = [
   'unassigned-number',
 ];
 
-/** Errors that are kept at most, and warnings: memory stays flat. */
-export const MOST_FINDINGS = 5000;
+/** Of one kind in one file: what any format lists of it, so that memory stays flat. */
+const MOST_OF_A_KIND = 50;
 
-/** Of one kind, so that the bad rows of one list do not hide what is wrong elsewhere. */
-const MOST_OF_A_KIND = 1000;
-
-export function createGatherer(): Gatherer {
+/** Gathers the findings of `validate`, kinds in the order in which the first of each was found. */
+export function createGatherer(): {
+  add(diagnostic: Diagnostic, campaign: string | null): void;
+  kinds(): readonly Kind[];
+} {
   const kinds = new Map<string, Kind & { kept: Diagnostic[]; count: number }>();
-  const kept = { error: 0, warning: 0, note: 0 };
   return {
     add(diagnostic, campaign) {
       const { code, severity, at } = diagnostic;
@@ -63,21 +53,17 @@ export function createGatherer(): Gatherer {
       const kind = kinds.get(key);
       if (kind === undefined) {
         kinds.set(key, { campaign, code, severity, kept: [diagnostic], count: 1 });
-        kept[severity] += 1;
         return;
       }
       kind.count += 1;
       if (severity === 'warning' && PER_ROW.includes(code)) return;
-      if (kind.kept.length >= MOST_OF_A_KIND || kept[severity] >= MOST_FINDINGS) return;
-      kind.kept.push(diagnostic);
-      kept[severity] += 1;
+      if (kind.kept.length < MOST_OF_A_KIND) kind.kept.push(diagnostic);
     },
     kinds: () => [...kinds.values()],
   };
 }
 
 export interface Finding {
-  readonly campaign: string | null;
   readonly diagnostic: Diagnostic;
   /** The message. If it sums up all rows of its kind, it says how many. */
   readonly message: string;
@@ -86,26 +72,19 @@ export interface Finding {
   readonly rank: number;
 }
 
-/**
- * Diagnostics that were kept, errors before warnings. Where there are more than `limit`, errors have precedence, and
- * the first of each kind before the second of any.
- */
-export function findingsOf(kinds: readonly Kind[], limit: number): readonly Finding[] {
+/** Diagnostics that were kept. What several campaigns share is wrong once: a list, a partial. */
+export function findingsOf(kinds: readonly Kind[]): readonly Finding[] {
   const found = kinds.flatMap((kind) =>
     kind.kept.map((diagnostic, rank) => {
       const count = kind.severity === 'warning' && PER_ROW.includes(kind.code) ? kind.count : 1;
-      return { campaign: kind.campaign, diagnostic, message: sumUp(diagnostic.message, count), count, rank };
+      return { diagnostic, message: sumUp(diagnostic.message, count), count, rank };
     }),
   );
-  // What several campaigns share is wrong once: a list, a partial.
   const equal = Map.groupBy(found, ({ diagnostic, message }) => keyOf({ ...diagnostic, message })).values();
-  const all = [...equal].flatMap((same): readonly Finding[] => {
+  return [...equal].flatMap((same): readonly Finding[] => {
     const [first] = same;
     return first === undefined ? [] : [{ ...first, count: same.reduce((sum, { count }) => sum + count, 0) }];
   });
-  const bySeverity = all.toSorted((a, b) => weight(a) - weight(b));
-  const chosen = new Set(bySeverity.toSorted((a, b) => weight(a) - weight(b) || a.rank - b.rank).slice(0, limit));
-  return bySeverity.filter((finding) => chosen.has(finding));
 }
 
 /** The same for what is equal to a reader. */
@@ -113,11 +92,6 @@ export function keyOf({ code, severity, message, at }: Diagnostic): string {
   return JSON.stringify([severity, code, message, at?.file, at?.line, at?.column]);
 }
 
-function weight({ diagnostic }: Finding): number {
-  return diagnostic.severity === 'error' ? 0 : 1;
-}
-
-/** The message of a warning that sums up all rows of its kind. */
 export function sumUp(message: string, count: number): string {
   return count === 1 ? message : `${message} The same kind in ${countOf(count - 1, 'more row')}.`;
 }

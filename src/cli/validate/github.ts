@@ -1,7 +1,7 @@
 import type { Code } from '../../errors.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safe, withoutCommands } from '../../util/escape.ts';
-import { type Finding, findingsOf, MOST_FINDINGS, type Place, placeOf, type ValidationDocument } from './findings.ts';
+import { type Finding, findingsOf, type Place, placeOf, type ValidationDocument } from './findings.ts';
 
 /** Of errors and of warnings: GitHub shows 10 each per step and 50 per job; more only make the log longer. */
 const MOST_ANNOTATIONS = 50;
@@ -11,7 +11,7 @@ const MOST_ANNOTATIONS = 50;
  * that GitHub shows, each kind of fault in each file gets one before any kind gets a second.
  */
 export function formatGithub(document: ValidationDocument): string {
-  const findings = findingsOf(document.kinds, MOST_FINDINGS * 2);
+  const findings = findingsOf(document.kinds);
   const chosen = [...firstOf(findings, 'error'), ...firstOf(findings, 'warning')];
   const lines = chosen.map((finding) => annotation(finding, placeOf(finding.diagnostic, document.pathOf)));
   const shown = chosen.reduce((sum, { count }) => sum + count, 0);

@@ -2,7 +2,7 @@ import { dirname } from 'node:path/posix';
 import { figuresOf, type ValidatedFile } from '../../operations/validate.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safe, safeLine } from '../../util/escape.ts';
-import { findingsOf, type Kind, MOST_FINDINGS, placeOf, type ValidationDocument } from './findings.ts';
+import { findingsOf, type Kind, placeOf, type ValidationDocument } from './findings.ts';
 
 /** Places of one kind that are named; the rest is counted. */
 const NAMED = 20;
@@ -64,7 +64,7 @@ function suiteOf(
 ): JunitSuite {
   const failed = kinds.filter(({ severity }) => severity === 'error').map((kind) => failure(name, kind, document));
   const warnings = kinds.filter(({ severity }) => severity === 'warning');
-  const output = findingsOf(warnings, MOST_FINDINGS)
+  const output = findingsOf(warnings)
     .filter(({ rank }) => rank < NAMED)
     .map(
       ({ diagnostic, message }) =>

@@ -166,7 +166,6 @@ const printJson: Print = async (run, { out, quiet, toFile }) => {
   return validation;
 };
 
-/** A document with all findings, within bounds. */
 function printDocument(load: () => Promise<(document: ValidationDocument) => string>): Print {
   return async (run, { context, out, quiet, toFile }) => {
     const gatherer = createGatherer();
