@@ -19,7 +19,8 @@ const PROVEN = 10;
  * A request that is on its way when the API closes the connection is in doubt, because it may have been read
  * (failures.md, C4). An API that closes each connection after its answer, without `Connection: close`, would put every
  * second recipient in doubt. So if connections end soon after an answer, twice without ten answers on reused connections
- * in between, each connection is used for one request for the rest of the start.
+ * in between, each connection is used for one request for the rest of the start. A trial within the start would put a
+ * request on a used connection, and may cost a doubt: only the next start tries again.
  */
 export function createReuse(onNotice: (notice: Diagnostic) => void): Reuse {
   let isAllowed = true;
