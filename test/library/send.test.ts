@@ -99,7 +99,7 @@ describe('send', () => {
 
   it('asks about as many recipients as it sends to, also where the whole list is decided again', async () => {
     await using sandbox = await startSandbox();
-    const production = `environments: { production: { baseUrl: ${sandbox.url}, apiKey: { env: KEY } } }\n`;
+    const production = `  production: { baseUrl: ${sandbox.url}, apiKey: { env: KEY } }\n`;
     using project = projectOf(campaign('hello', 6), { 'handbill.yaml': PROJECT + production });
     const options = { ...at(project), env: { KEY: 'sandbox' }, environment: 'production' };
     const posted = async (more: Partial<SendOptions> = {}) => {
