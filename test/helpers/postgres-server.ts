@@ -189,6 +189,8 @@ async function programsIn(folder: string): Promise<string> {
   if (process.getuid?.() === 0) {
     native = join(folder, 'native');
     await cp(packed, native, { recursive: true, verbatimSymlinks: true });
+    // Packages that were installed under a restrictive umask are root's alone.
+    await run('chmod', ['-R', 'a+rX', native]);
   }
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as readonly Link[];
   for (const { source, target } of links) {
