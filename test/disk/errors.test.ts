@@ -102,8 +102,8 @@ function isOver(log: readonly LogLine[]): boolean {
 
 /** A connection that was opened when the outcome of the run was on the disk, to read what the next process will. */
 function isLastLook(log: readonly LogLine[], at: number): boolean {
-  const handle = log[at]?.handle;
-  return isOver(log.slice(0, at)) && isOver(log.slice(0, log.findIndex((line) => line.handle === handle)));
+  const opened = log.findIndex(({ handle }) => handle === log[at]?.handle);
+  return isOver(log.slice(0, opened));
 }
 
 function sqlOf({ log }: FailedStart): string {
