@@ -124,9 +124,9 @@ export function createLooks(
     if (known.size > MOST_RUNS && oldest !== undefined) known.delete(oldest);
     const mark = markOf(open, run);
     if (kept.mark === mark) return { value: kept.value, isOld: false };
-    // The last figures of a start are not waited for.
-    const hasEnded = kept.value?.isHeld === true && !isHeld(run);
-    if (kept.pass === null && (hasEnded || performance.now() >= kept.restUntilMs)) kept.pass = refresh(run, kept, mark);
+    // Only updates of an open page rest, but for the last figures of a start.
+    const isAsked = patienceMs > 0 || (kept.value?.isHeld === true && !isHeld(run));
+    if (kept.pass === null && (isAsked || performance.now() >= kept.restUntilMs)) kept.pass = refresh(run, kept, mark);
     if (kept.pass !== null && patienceMs > 0) await Promise.race([kept.pass, wait(patienceMs)]);
     return { value: kept.value, isOld: kept.mark !== mark };
   };

@@ -57,7 +57,7 @@ describe('while something is sent', () => {
     const { page } = watched;
     await page.evaluate('globalThis.isSamePage = true');
     expect(await page.locator('.empty').innerText()).toContain('No run yet');
-    const send = startCli(['send', 'hello'], { cwd: project.root });
+    const send = startCli(['send', 'hello', '--rate', '30/s'], { cwd: project.root });
     await page.locator('a.name', { hasText: 'hello' }).waitFor();
     await page.locator('.state', { hasText: 'running' }).waitFor();
     await page.evaluate(`(() => {

@@ -84,7 +84,7 @@ function morph(old: Element, fresh: Element): void {
     if (known !== undefined && isLike(known, wanted)) {
       rest.shift();
       if (known instanceof Element && wanted instanceof Element) morph(known, wanted);
-      else if (known.nodeValue !== wanted.nodeValue) known.nodeValue = wanted.nodeValue;
+      else if (known.nodeValue !== wanted.nodeValue && !answering.has(known)) known.nodeValue = wanted.nodeValue;
       continue;
     }
     // A row that came before others pushes them down: they are found again by their links.
@@ -195,11 +195,16 @@ function offerCopies(): void {
   });
 }
 
+/** Labels that say for a moment what became of a click, which an update of the page leaves alone. */
+const answering = new Set<Node>();
+
 function answer(label: Node, text: string): void {
+  answering.add(label);
   label.nodeValue = text;
   const place = document.getElementById('said');
   if (place !== null) place.textContent = text;
   setTimeout(() => {
+    answering.delete(label);
     label.nodeValue = 'Copy';
   }, 2000);
 }
