@@ -42,6 +42,8 @@ beforeAll(() => {
   bin = join(folder, 'bin');
   mkdirSync(bin);
   cpSync(join(MODULES, 'node', 'bin', 'node'), join(bin, 'node'));
+  // Another user runs it, and the packages may have been installed under a restrictive umask.
+  chmodSync(join(bin, 'node'), 0o755);
   project = join(folder, 'project');
   mkdirSync(project);
   const { archive } = pack(project);
