@@ -14,8 +14,8 @@ import { basename, join } from 'node:path';
 import process from 'node:process';
 import type { Edit, Mutant } from './mutant.ts';
 
-/** What the proofs need of the project. */
-const COPIED = ['src', 'test', 'schemas', 'campaigns', '.scripts', 'package.json', 'tsconfig.json'];
+/** What the proofs need of the project: its sources, and of its build what runs in a browser. */
+const COPIED = ['src', 'test', 'schemas', 'campaigns', '.scripts', 'package.json', 'tsconfig.json', 'dist/web/client'];
 
 /** Only the sources, and nothing about what a change leaves unused: a planted bug must compile, not be tidy. */
 const TYPES = {
