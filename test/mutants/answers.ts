@@ -177,7 +177,7 @@ export const ANSWERS: readonly Mutant[] = [
   {
     name: 'unasked-answers-unsaid',
     planted: 'what no request waited for is passed over in silence',
-    edits: [{ file: 'src/http/connection.ts', was: 'this.answering.onUnasked?.();', is: '' }],
+    edits: [{ file: 'src/http/connection.ts', was: 'this.answering.onUnasked?.();', is: 'this.retire();' }],
     proof: { in: 'processes/answers-twice.test.ts', only: 'a warning names the ids' },
   },
   {
