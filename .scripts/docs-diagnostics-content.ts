@@ -233,7 +233,7 @@ export const CONTENT = {
   },
   'unclear-environment': {
     cause:
-      'A project has several environments, and ids of messages are unique within one of them at best: a report of another account must not count. `handbill reconcile` and `handbill listen --explain` ask which one is meant.',
+      'A project has several environments, and ids of messages are unique within one of them at best: a report of another account must not count. `handbill reconcile` and `handbill listen --explain` ask for the environment.',
     fix: 'Name the environment with `--env`.',
     example: {
       files: {

@@ -29,7 +29,7 @@ export function sharedSecrets(
   secrets: SecretsByEnvironment,
   whereOf: (name: string) => Pick<Diagnostic, 'at' | 'source'> = () => ({}),
 ): readonly Diagnostic[] {
-  const hint = 'Give each environment a secret of its own.';
+  const hint = 'Give each environment its own secret.';
   return [...secrets.keys()].flatMap((name, i, names) => {
     const other = sharingWith(name, secrets).find((one) => names.indexOf(one) < i);
     const message = `${name} has the same secret of webhooks as ${other}: who has it can report for both.`;

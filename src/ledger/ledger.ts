@@ -339,7 +339,7 @@ export interface Ledger {
 
   /**
    * What is read until the end is of one moment, whatever other processes write meanwhile: figures that are read one
-   * after the other agree. Writes of its own have to wait until then.
+   * after the other agree. This process cannot write until then.
    */
   hold(): Disposable;
   /** Writes its present content to another file, which must be empty. */

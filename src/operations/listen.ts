@@ -24,7 +24,7 @@ export interface ListenOptions extends ProjectOptions {
   readonly host?: string;
   /**
    * The environment of what comes to the path itself. Default: the only one beside the sandbox; where there are several,
-   * nothing is received there. Each environment with a `webhook` also has a path of its own: `/webhooks/production`.
+   * nothing is received there. Each environment with a `webhook` also has its own path: `/webhooks/production`.
    */
   readonly environment?: string;
   /** Closes it: what has come in is held and answered first. Default: only `close` does. */
@@ -42,7 +42,7 @@ export interface Listening extends AsyncDisposable {
   readonly port: number;
   /** The environment of the events posted to that URL; null: nothing is received there. */
   readonly environment: string | null;
-  /** Those that are received for: each has a URL of its own, which ends in its name. */
+  /** Those that are received for: each has its own URL, which ends in its name. */
   readonly environments: readonly string[];
   /** Path of the ledger that holds the events. */
   readonly ledger: string;

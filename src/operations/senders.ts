@@ -14,15 +14,15 @@ interface Senders {
 }
 
 /**
- * Reads the secrets of all environments. Where one environment is meant, another one whose secret is not here is left
- * out with a warning: a machine needs no secrets but its own.
+ * Reads the secrets of all environments. If one environment is named, others whose secrets are not
+ * here are left out with a warning: a machine needs no secrets but its own.
  *
- * @param meant - null: all of them
+ * @param named - null: all of them
  * @throws HandbillError exit 2: handbill.yaml does not say who may report, or a secret is missing
  */
 export async function readSenders(
   reading: ProjectReading,
-  meant: string | null,
+  named: string | null,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Senders> {
   const { environments, file, root } = reading.project;
@@ -33,21 +33,21 @@ export async function readSenders(
     const { scheme } = webhook.receiver;
     const { secrets, diagnostics: found } = await readWebhookSecrets(webhook.receiver, env, root);
     if (!found.some(isError)) senders.set(name, { scheme, secrets, interpret: interpreterOf(reading, name).interpret });
-    else if (meant !== null && meant !== name) {
+    else if (named !== null && named !== name) {
       const message = `Nothing is received for ${name}: its secret of webhooks cannot be used here.`;
       diagnostics.push(
         warning('missing-webhook-secret', message, { hint: 'Set it here, or let it come in elsewhere.' }),
       );
       continue;
     }
-    diagnostics.push(...found);
+    diagnostics.push(...found.map((one) => (file === null ? one : { ...one, at: { file } })));
   }
   const errors = diagnostics.filter(isError);
   if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
-  if (senders.size === 0 || (meant !== null && !senders.has(meant))) {
+  if (senders.size === 0 || (named !== null && !senders.has(named))) {
     const subject = file === null ? 'There is no handbill.yaml here that says' : `${file} does not say`;
-    const message = `${subject} how webhooks${meant === null ? '' : ` of ${meant}`} are received.`;
-    const hint = `Write environments: { ${meant ?? 'NAME'}: { webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } } }: docs/webhooks.md has the rest.`;
+    const message = `${subject} how webhooks${named === null ? '' : ` of ${named}`} are received.`;
+    const hint = `Write environments: { ${named ?? 'NAME'}: { webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] } } }: docs/webhooks.md has the rest.`;
     throw refuse(problem('missing-key', message, { hint }));
   }
   const secrets = new Map([...senders].map(([name, sender]) => [name, sender.secrets]));

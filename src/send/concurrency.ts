@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { Batch } from './batch.ts';
 
-/** For every batch behind which another one may start at once: a promise of its own would be made for nothing. */
+/** Returned where another batch may start at once, so that no promise is made for each batch. */
 const HAS_ROOM = Promise.resolve();
 
 /** The deliveries that are under way. */

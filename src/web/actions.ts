@@ -146,7 +146,7 @@ function refused(text: string, to: string): Done {
  * list.
  */
 export async function* reportOf(site: Site, run: RunRecord): AsyncGenerator<string> {
-  // A ledger of its own, because it holds one moment: other pages show what is new meanwhile.
+  // Through another connection, because it holds one moment: other pages show what is new meanwhile.
   const ledger = ledgerHere(site.reading, site.context);
   try {
     const summary = await openSummary(ledger, run, contextOf(site), site.reading.project);

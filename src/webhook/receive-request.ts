@@ -14,7 +14,7 @@ interface Reading {
 
 export type Interpret = (body: Buffer, nowMs: number) => Reading;
 
-/** What an environment has of its own to receive its requests. */
+/** How the requests of one environment are received. */
 export interface Source {
   readonly scheme: Scheme;
   readonly verify: Verifier;

@@ -32,7 +32,7 @@ export interface Sender {
 
 interface ReceiverOptions {
   readonly path: string;
-  /** By environment; each has a path of its own, which ends in its name: `/webhooks/production`. */
+  /** By environment; each has its own path, which ends in its name: `/webhooks/production`. */
   readonly senders: ReadonlyMap<string, Sender>;
   /** The environment whose events come to the path itself, too; null: none. */
   readonly environment: string | null;
@@ -123,7 +123,7 @@ function sourcesOf(senders: ReceiverOptions['senders'], record: Record): Readonl
     0,
     ...[...senders.values()].map(({ scheme }) => ('toleranceMs' in scheme ? scheme.toleranceMs : 0)),
   );
-  // An id belongs to the secret that signs it, in whatever environment: two accounts may number their requests alike.
+  // An id belongs to the secret that signs it, in whatever environment: two accounts may give their requests the same numbers.
   const bySecret = new Map<string, SeenIds>();
   const idsOf = (secret: string): SeenIds => {
     const ids = bySecret.get(secret) ?? rememberIds(toleranceMs);

@@ -184,7 +184,7 @@ environments:
   it('receives for each at a path of its own, with its own secret; their ids of requests are their own too', async () => {
     await listening(['--env', 'production'], async (url, output) => {
       expect(output()).toContain(`Receiving on ${url} for production\n`);
-      expect(output()).toContain(`And for one environment each: ${url}/staging\n`);
+      expect(output()).toContain(`Also, each for one environment: ${url}/staging\n`);
       expect(await told(url, said('delivered'))).toBe(200);
       expect(await told(`${url}/staging`, said('failed'), STAGING)).toBe(200);
       expect(await told(`${url}/production`, said('read'))).toBe(401);
@@ -210,7 +210,7 @@ environments:
 
   it('receives nothing at the path itself where none is named, and a STOP at any other counts', async () => {
     await listening([], async (url, output) => {
-      expect(output()).toContain(`Receiving for one environment each: ${url}/staging, ${url}/production\n`);
+      expect(output()).toContain(`Receiving, each for one environment: ${url}/staging, ${url}/production\n`);
       expect(await told(url, said('delivered'))).toBe(404);
       expect(await told(url, said('delivered'), STAGING)).toBe(404);
       const stop = `{"from":"${BOB}","text":"STOP"}`;

@@ -94,6 +94,6 @@ function isWatched({ interactive, colour }: CommandContext): boolean {
 function welcome({ url, environment, environments, ledger }: Listening, cwd: string): string {
   const others = environments.filter((name) => name !== environment).map((name) => `${url}/${name}`);
   const own = environment === null ? '' : `Receiving on ${url}${others.length === 0 ? '' : ` for ${environment}`}\n`;
-  const each = `${environment === null ? 'Receiving' : 'And'} for one environment each: ${others.join(', ')}\n`;
+  const each = `${environment === null ? 'Receiving' : 'Also'}, each for one environment: ${others.join(', ')}\n`;
   return `${own}${others.length === 0 ? '' : each}Events go to ${placeOfLedger(ledger, cwd)} - Ctrl-C stops it.\n`;
 }
