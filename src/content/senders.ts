@@ -1,4 +1,5 @@
 import { onDemand } from '../util/on-demand.ts';
+import table from './sender-countries.json' with { type: 'json' };
 
 /** `refused`: not delivered, or replaced; `registered`: only when it was registered before; `free`: no rule. */
 export type SenderRule = 'refused' | 'registered' | 'free';
@@ -63,48 +64,6 @@ const names = onDemand(() => new Intl.DisplayNames('en', { type: 'region' }));
  * rules change often, and operators of one country differ: `senders` in handbill.yaml comes over this table, and
  * nothing is refused because of it.
  */
-export const SENDER_COUNTRIES: Readonly<Record<string, Exclude<SenderRule, 'free'>>> = {
-  // Not possible at all, as published by AWS, Telnyx and Bird:
-  // https://docs.aws.amazon.com/sms-voice/latest/userguide/sender-id.html
-  US: 'refused',
-  CA: 'refused',
-  PR: 'refused',
-  CN: 'refused',
-
-  // Refused or overwritten by some or all operators; commonly known, not published in one place.
-  AR: 'refused',
-  BE: 'refused',
-  BR: 'refused',
-  CL: 'refused',
-  CO: 'refused',
-  CR: 'refused',
-  HU: 'refused',
-  JP: 'refused',
-  KG: 'refused',
-  KR: 'refused',
-  MX: 'refused',
-  MY: 'refused',
-  NP: 'refused',
-  PE: 'refused',
-  TW: 'refused',
-  UY: 'refused',
-  ZA: 'refused',
-
-  // To be registered before the first message: India (DLT headers) and Singapore as published by AWS.
-  IN: 'registered',
-  SG: 'registered',
-
-  // To be registered; commonly known, not published in one place. Australia: from 2025/26 on.
-  AE: 'registered',
-  AU: 'registered',
-  EG: 'registered',
-  ID: 'registered',
-  KE: 'registered',
-  LK: 'registered',
-  NG: 'registered',
-  PH: 'registered',
-  RU: 'registered',
-  SA: 'registered',
-  TR: 'registered',
-  VN: 'registered',
-};
+export const SENDER_COUNTRIES: Readonly<Record<string, SenderLimit>> = Object.fromEntries(
+  table.flatMap(({ rule, countries }) => countries.split(' ').map((country) => [country, rule as SenderLimit])),
+);
