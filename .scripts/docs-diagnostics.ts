@@ -1,30 +1,28 @@
-/** docs/diagnostics.md and docs/diagnostics/: each code with its cause, an example that is run, and what to do. */
+/** docs/diagnostics.md: each code with its cause, an example that is run, and what to do. `handbill help CODE` cuts its section out. */
 import { CODES, type Code } from '../src/errors.ts';
 import { CONTENT } from './docs-diagnostics-content.ts';
 import { FILES } from './docs-diagnostics-files.ts';
 import { LISTS } from './docs-diagnostics-lists.ts';
 import { RUNS } from './docs-diagnostics-runs.ts';
 import { type Example, type ExampleFile, type Explained, HELLO, type Ran, runExample } from './docs-example.ts';
-import { block, type Pages, page, table } from './docs-markdown.ts';
+import { block, page, table } from './docs-markdown.ts';
 
 /** Every code has an explanation: the compiler says which one has none. */
 export const EXPLAINED: Readonly<Record<Code, Explained>> = { ...FILES, ...LISTS, ...CONTENT, ...RUNS };
 
-/** docs/diagnostics.md, and a page for each code. Runs every example, unless it is handed what they came to. */
-export async function diagnosticsPages(run: typeof runExample = runExample): Promise<Pages> {
-  const pages = new Map<string, string>();
-  const messages = new Map<Code, string>();
-  for (const code of ALL) {
-    const { example } = EXPLAINED[code];
-    const ran = example === null ? null : await run(code, example);
-    pages.set(`docs/diagnostics/${code}.md`, codePage(code, example, ran));
-    messages.set(code, ran === null ? CODES[code] : messageIn(ran));
+/** Runs every example, unless it is handed what they came to. */
+export async function diagnosticsPage(run: typeof runExample = runExample): Promise<string> {
+  const groups: string[] = [];
+  for (const { title, codes } of GROUPED) {
+    const sections: string[] = [];
+    for (const code of codes) {
+      const { example } = EXPLAINED[code];
+      sections.push(codeSection(code, example, example === null ? null : await run(code, example)));
+    }
+    groups.push(`## ${title}`, ...sections);
   }
-  const groups = groupsOf(ALL).map(({ title, codes }) => {
-    const rows = codes.map((code) => [`[\`${code}\`](diagnostics/${code}.md)`, messages.get(code) ?? '']);
-    return `## ${title}\n\n${table(['code', 'message, for example'], rows)}`;
-  });
-  return new Map([['docs/diagnostics.md', page('Look up an error or a warning', INTRO, ...groups, SETTING)], ...pages]);
+  const contents = GROUPED.map(({ title, codes }) => [title, codes.map((code) => `[${code}](#${code})`).join(', ')]);
+  return page('Look up an error or a warning', INTRO, table(['about', 'codes'], contents), SETTING, ...groups);
 }
 
 const ALL = Object.keys(CODES) as readonly Code[];
@@ -49,24 +47,16 @@ const GROUPS = [
   ['ledger-unusable', 'Ledger'],
 ] as const satisfies readonly (readonly [Code, string])[];
 
-function groupsOf(all: readonly Code[]): readonly { readonly title: string; readonly codes: readonly Code[] }[] {
-  return GROUPS.map(([first, title], index) => {
-    const next = GROUPS[index + 1]?.[0];
-    const end = next === undefined ? all.length : all.indexOf(next);
-    return { title, codes: all.slice(all.indexOf(first), end) };
-  });
-}
-
-/** The first line of what was said, without its code, as text of a table. */
-function messageIn({ said }: Ran): string {
-  const [, message = ''] = /^\w+\[[^\]]+\]: (.*)/.exec(said) ?? [];
-  return message.replaceAll(/[<>*_[\]]/g, (mark) => `\\${mark}`);
-}
+const GROUPED = GROUPS.map(([first, title], index) => {
+  const next = GROUPS[index + 1]?.[0];
+  const end = next === undefined ? ALL.length : ALL.indexOf(next);
+  return { title, codes: ALL.slice(ALL.indexOf(first), end) };
+});
 
 const LANGUAGES: Readonly<Record<string, string>> = { yaml: 'yaml', csv: 'csv', hbs: 'handlebars', json: 'json' };
 
-const INTRO = `Whatever handbill says about a file, a row or a run carries one of these codes. Each has a page with its cause, an example
-and what to do. Search this page for words of the message, without its names and numbers.
+const INTRO = `Every error and warning carries one of these codes. \`handbill help CODE\` shows its section of this page: cause, what to do, and
+an example. Or search this page for words of the message, without its names and numbers.
 
 The set of codes is closed: scripts may match codes, while the sentences can improve. Errors refuse a run before its first
 request (exit status 2; 5 for \`paused\`, 6 for \`locked\`, 7 for the ledger); warnings do not. \`handbill validate --format json\`
@@ -74,20 +64,19 @@ gives them all, each with file, line and column.`;
 
 const SETTING = `## The examples
 
-The example of each page changes one thing in this project:
+Each example changes one thing in this project:
 
 ${Object.entries(HELLO)
   .map(([path, text]) => fileBlock(path, text))
   .join('\n\n')}`;
 
-function codePage(code: Code, example: Example | null, ran: Ran | null): string {
+function codeSection(code: Code, example: Example | null, ran: Ran | null): string {
   const { cause, fix } = EXPLAINED[code];
   const shown =
     example === null || ran === null
       ? []
-      : [`## Example\n\nIn [this project](../diagnostics.md#the-examples):`, ...exampleBlocks(example, ran)];
-  const say = (text: string): string => text.replaceAll(/\]\((?=[A-Za-z./-]+\.md)/g, '](../');
-  return page(code, CODES[code], `**Cause:** ${say(cause)}`, `**Fix:** ${say(fix)}`, ...shown);
+      : ['**Example,** in [this project](#the-examples):', ...exampleBlocks(example, ran)];
+  return [`### ${code}`, CODES[code], `**Cause:** ${cause}`, `**Fix:** ${fix}`, ...shown].join('\n\n');
 }
 
 function exampleBlocks(example: Example, { said }: Ran): readonly string[] {

@@ -7,7 +7,7 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commandsPages } from './docs-commands.ts';
-import { diagnosticsPages } from './docs-diagnostics.ts';
+import { diagnosticsPage } from './docs-diagnostics.ts';
 import type { Pages } from './docs-markdown.ts';
 import { movesPage } from './docs-moves.ts';
 import { campaignPage, formatsPages, projectPage } from './docs-schemas.ts';
@@ -16,7 +16,7 @@ const ROOT = new URL('..', import.meta.url);
 
 /** Every set of pages that is made, by the page that leads to the others: those are in the folder of its name. */
 export const MAKERS: Readonly<Record<string, () => Pages | Promise<Pages>>> = {
-  'docs/diagnostics.md': () => diagnosticsPages(),
+  'docs/diagnostics.md': async () => new Map([['docs/diagnostics.md', await diagnosticsPage()]]),
   'docs/commands.md': commandsPages,
   'docs/campaign.md': () => new Map([['docs/campaign.md', campaignPage()]]),
   'docs/project.md': () => new Map([['docs/project.md', projectPage()]]),

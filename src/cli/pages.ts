@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Page {
-  /** Of its file, without `.md`. */
+  /** Of its file, without `.md`; of a code, the code. */
   readonly name: string;
   readonly title: string;
+  readonly markdown: string;
   readonly file: URL;
 }
 
@@ -12,27 +13,32 @@ const DOCS = new URL('../../docs/', import.meta.url);
 
 /** The pages of docs/, with its recipes and the details of its guides, by name. */
 export function guides(): readonly Page[] {
-  return [...pagesIn(''), ...pagesIn('recipes/'), ...pagesIn('reference/')]
-    .filter(({ name }) => name !== 'README')
+  return ['', 'recipes/', 'reference/']
+    .flatMap((folder) => readdirSync(new URL(folder, DOCS)).map((file) => new URL(`${folder}${file}`, DOCS)))
+    .flatMap((file) => {
+      const name = /(\w[\w-]*)\.md$/.exec(file.pathname)?.[1] ?? 'README';
+      if (name === 'README') return [];
+      const markdown = readFileSync(file, 'utf8');
+      return [{ name, title: /^# (.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? '', markdown, file }];
+    })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** The sections of docs/diagnostics.md, one a code. */
 export function codePages(): readonly Page[] {
-  return pagesIn('diagnostics/');
-}
-
-export function readPage({ file }: Page): string {
-  return readFileSync(file, 'utf8');
-}
-
-function pagesIn(folder: string): readonly Page[] {
-  const place = new URL(folder, DOCS);
-  if (!existsSync(place)) return [];
-  return readdirSync(place)
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => {
-      const url = new URL(file, place);
-      const title = /^# (.*)$/m.exec(readFileSync(url, 'utf8'))?.[1]?.replaceAll('`', '') ?? '';
-      return { name: file.slice(0, -'.md'.length), title, file: url };
-    });
+  const file = new URL('diagnostics.md', DOCS);
+  const sections = readFileSync(file, 'utf8').split(/^(?=###? )/m);
+  return sections.flatMap((text) => {
+    const [, name] = /^### ([a-z0-9-]+)\n/.exec(text) ?? [];
+    return name === undefined
+      ? []
+      : [
+          {
+            name,
+            title: name,
+            markdown: text.replace('##', '').replaceAll('](#the-examples)', '](diagnostics.md)'),
+            file,
+          },
+        ];
+  });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pageText } from '../../src/cli/help/page-text.ts';
-import { codePages, guides, readPage } from '../../src/cli/pages.ts';
+import { codePages, guides } from '../../src/cli/pages.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { displayWidth } from '../../src/util/table.ts';
 import { HELLO, handbill, projectWith } from './run-handbill.ts';
@@ -49,6 +49,16 @@ describe('handbill help', () => {
   });
 
   it.each([
+    ['fence', /^fence\n\nAn environment sends.*See also: handbill help fences, handbill help diagnostics\n$/s],
+    ['bug', /^bug\n\nSomething happened.*Fix: .*\.\n$/s],
+  ])('shows what the code %s means, and nothing of the next one', async (code, all) => {
+    const { status, out } = await handbill(root, ['help', code]);
+    expect(status).toBe(0);
+    expect(out).toMatch(all);
+    expect(out.match(/^Cause: /gm)).toHaveLength(1);
+  });
+
+  it.each([
     [['help', 'wndows'], 'Did you mean "windows"?'],
     [['help', 'guide', 'send'], 'handbill help guides'],
     [['help', 'sendd'], 'Did you mean "send"?'],
@@ -67,8 +77,7 @@ describe('handbill help', () => {
 describe('the text of a page', () => {
   it.each([...guides(), ...codePages()].map((page) => [page.name, page] as const))(
     '%s: every line of prose fits, and no mark of Markdown is left',
-    (_, page) => {
-      const markdown = readPage(page);
+    (_, { markdown }) => {
       const text = pageText(markdown, { width: 80, colour: false });
       expect(text).not.toMatch(/\]\([\w./#-]+\)|^#+ [A-Z]|^\|? ?---/m);
       const code = new Set(
@@ -91,6 +100,14 @@ describe('the text of a page', () => {
     expect(stripVTControlCharacters(coloured)).toBe(
       'Title\n\nSome words with `code`, and a page.\n\nSee also: handbill help windows\n',
     );
+  });
+
+  it('leads to the code that a link to its section names', () => {
+    const text = pageText('[a](diagnostics.md#unknown-name), [b](../diagnostics.md#clock), [c](x.md#part)\n', {
+      width: 200,
+      colour: false,
+    });
+    expect(text).toContain('See also: handbill help unknown-name, handbill help clock, handbill help x\n');
   });
 
   it('is lists and tables in columns', () => {

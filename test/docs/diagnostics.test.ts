@@ -1,7 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { stalePages } from '../../.scripts/docs.ts';
-import { diagnosticsPages, EXPLAINED } from '../../.scripts/docs-diagnostics.ts';
+import { diagnosticsPage, EXPLAINED } from '../../.scripts/docs-diagnostics.ts';
 import { type Example, type Ran, runExample } from '../../.scripts/docs-example.ts';
+import { codePages } from '../../src/cli/pages.ts';
 import { CODES, type Code, SUMMARY_CODE } from '../../src/errors.ts';
 
 /** Codes without an example: what it would take is in `cause`. */
@@ -53,11 +54,14 @@ describe('cause and fix of', () => {
   });
 });
 
-it('docs/diagnostics.md and a page for each code are what the codes and their examples make of them', async () => {
-  const pages = await diagnosticsPages(once);
-  expect(stalePages(pages), 'run `node .scripts/docs.ts`').toEqual([]);
-  const index = pages.get('docs/diagnostics.md') ?? '';
-  const listed = [...index.matchAll(/^\| \[`([^`]+)`\]\(diagnostics\/\1\.md\) \| \S/gm)].map(([, code]) => code);
+it('docs/diagnostics.md is what the codes and their examples make of it, with a section for each code', async () => {
+  const text = await diagnosticsPage(once);
+  expect(stalePages(new Map([['docs/diagnostics.md', text]])), 'run `node .scripts/docs.ts`').toEqual([]);
+  expect(codePages().map(({ name }) => name)).toEqual(Object.keys(CODES));
+  const listed = [...text.matchAll(/\[([a-z0-9-]+)\]\(#\1\)/g)].map(([, code]) => code);
   expect(listed).toEqual(Object.keys(CODES));
-  for (const code of Object.keys(CODES)) expect(pages.get(`docs/diagnostics/${code}.md`)).toMatch(`# ${code}\n`);
+  for (const { name, markdown } of codePages()) {
+    expect(markdown).toContain(`# ${name}\n\n${CODES[name as Code]}\n\n**Cause:** ${EXPLAINED[name as Code].cause}\n`);
+    expect(markdown.match(/\*\*Fix:\*\*/g)).toHaveLength(1);
+  }
 });

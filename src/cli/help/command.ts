@@ -4,7 +4,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { maskText } from '../../util/redact.ts';
 import { didYouMean } from '../../util/suggest.ts';
 import { proseWidth, table } from '../../util/table.ts';
-import { codePages, guides, readPage } from '../pages.ts';
+import { codePages, guides } from '../pages.ts';
 import { addExamples } from '../shared/options.ts';
 import { pageText } from './page-text.ts';
 
@@ -39,7 +39,7 @@ function answerTo([first, second]: readonly string[], program: Command, shown: S
   const page =
     guides().find((guide) => guide.name === name) ?? codePages().find((code) => !isGuide && code.name === name);
   if (page === undefined) throw unknown(name, isGuide ? [] : program.commands.map((one) => one.name()));
-  return pageText(readPage(page), shown);
+  return pageText(page.markdown, shown);
 }
 
 function list({ width }: Shown): string {

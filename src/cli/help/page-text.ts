@@ -78,8 +78,11 @@ function plain(tokens: readonly Token[] | undefined): string {
 function linksIn(tokens: readonly Token[]): readonly string[] {
   return tokens.flatMap((token) => {
     const below = childrenOf(token);
-    const name =
-      token.type === 'link' ? /^(?:[\w./-]*\/)?([\w-]+)\.md(?:#.*)?$/.exec(token['href'] as string)?.[1] : undefined;
+    // A section of the page of codes is a topic, as a page is.
+    const [, code, name = code] =
+      (token.type === 'link' &&
+        /^(?:[\w./-]*\/)?(?:diagnostics\.md#([\w-]+)|([\w-]+)\.md(?:#.*)?)$/.exec(token['href'] as string)) ||
+      [];
     return [...(name === undefined ? [] : [name]), ...linksIn(below)];
   });
 }
