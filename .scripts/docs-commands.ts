@@ -1,20 +1,19 @@
-/** docs/commands.md and docs/commands/: the help of every command. */
+/** docs/commands.md: the help of every command. */
 import { Command } from 'commander';
 import { COMMANDS, type CommandEntry } from '../src/cli/table.ts';
 import { EXIT } from '../src/errors.ts';
 import type { CommandContext } from '../src/operations/context.ts';
-import { block, type Pages, page, table } from './docs-markdown.ts';
+import { block, page, table } from './docs-markdown.ts';
 
 type ExitName = keyof typeof EXIT;
 
-/** docs/commands.md, and a page for each command. */
-export async function commandsPages(): Promise<Pages> {
-  const pages = new Map([['docs/commands.md', page('Commands and exit statuses', INTRO, ...overview(), exitTable())]]);
-  for (const entry of COMMANDS) pages.set(`docs/commands/${entry.name}.md`, await commandPage(entry));
-  return pages;
+/** Commands by their group, exit statuses, and a section for each command. */
+export async function commandsPage(): Promise<string> {
+  const sections = await Promise.all(COMMANDS.map(commandSection));
+  return page('Commands and exit statuses', INTRO, ...overview(), exitTable(), ...sections);
 }
 
-const INTRO = `Each command has a page with what it takes, as \`handbill COMMAND --help\` says it. There, \`<...>\` is a required value,
+const INTRO = `Each command has a section with what it takes, as \`handbill COMMAND --help\` says it. There, \`<...>\` is a required value,
 \`[...]\` an optional one, \`...\` several. Results go to stdout, progress and diagnostics to stderr.
 \`NO_COLOR\` switches colours off, \`HANDBILL_ENV\` sets \`--env\`, \`HANDBILL_LEDGER\` sets \`--ledger\`, \`HANDBILL_LEDGER_WAIT\` and
 \`HANDBILL_LEASE\` are of [shared ledgers](shared-ledger.md). Durations are \`30s\`, \`5m\`, \`24h\`, \`7d\`
@@ -23,7 +22,7 @@ or ISO 8601 (\`PT30S\`). What \`--format json\` prints is described in [formats.
 function overview(): readonly string[] {
   const groups = Map.groupBy(COMMANDS, ({ group }) => group);
   return [...groups].map(([group, entries]) => {
-    const rows = entries.map(({ name, summary }) => [`[\`handbill ${name}\`](commands/${name}.md)`, summary]);
+    const rows = entries.map(({ name, summary }) => [`[\`handbill ${name}\`](#handbill-${name})`, summary]);
     return `## ${group.replace(':', '')}\n\n${table(['command', 'does'], rows)}`;
   });
 }
@@ -75,19 +74,19 @@ const STATUSES: Readonly<Record<string, readonly ExitName[]>> = {
   doctor: READS,
 };
 
-async function commandPage(entry: CommandEntry): Promise<string> {
+async function commandSection(entry: CommandEntry): Promise<string> {
   const command = new Command(entry.name).exitOverride();
   (await entry.load()).configure(command, QUIET);
   const statuses = (STATUSES[entry.name] ?? ['done', 'refused']).map((name) => `\`${EXIT[name]}\``);
   const summary = `${entry.summary[0]?.toUpperCase()}${entry.summary.slice(1)}.`;
   const own = partsOf(command, `handbill ${entry.name}`);
   const below = command.commands.flatMap((one) => [
-    `## \`handbill ${entry.name} ${one.name()}\``,
+    `### handbill ${entry.name} ${one.name()}`,
     one.description(),
     ...partsOf(one, `handbill ${entry.name} ${one.name()}`),
   ]);
-  const exits = `[Exit statuses](../commands.md#exit-statuses): ${statuses.join(', ')}.`;
-  return page(`handbill ${entry.name}`, summary, ...own, ...below, ...examplesOf(command), exits);
+  const exits = `[Exit statuses](#exit-statuses): ${statuses.join(', ')}.`;
+  return [`## handbill ${entry.name}`, summary, ...own, ...below, ...examplesOf(command), exits].join('\n\n');
 }
 
 /** Usage, arguments and options; nothing for a command that only holds others. */
@@ -135,7 +134,7 @@ function examplesOf(command: Command): readonly string[] {
   if (after === undefined) return [];
   const [lines = '', ...rest] = after.split('\n\n');
   return [
-    '## Examples',
+    'Examples:',
     block(
       'sh',
       lines.replaceAll(/^ {2}(.*?)(?: {2,}(\S.*))?$/gm, (_line, run: string, says?: string) =>

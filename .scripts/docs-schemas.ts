@@ -1,7 +1,7 @@
-/** Reference pages out of JSON Schemas: docs/campaign.md, docs/project.md, docs/formats.md and docs/formats/. */
+/** Reference pages out of JSON Schemas: docs/campaign.md, docs/project.md and docs/formats.md. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { block, code, type Pages, page, table } from './docs-markdown.ts';
+import { block, code, page, table } from './docs-markdown.ts';
 
 const ROOT = new URL('..', import.meta.url);
 
@@ -47,30 +47,21 @@ export function projectPage(): string {
   return schemaPage('Project file', 'project.schema.json', PROJECT_INTRO);
 }
 
-/** docs/formats.md, and a page for each format: what commands print for scripts. */
-export function formatsPages(): Pages {
-  const pages = new Map<string, string>();
-  const index: (readonly string[])[] = [];
-  for (const file of FORMATS) {
-    const name = file.replace('.schema.json', '');
-    const root = readSchema(file);
-    const description = root.description ?? '';
-    index.push([`[${titleOf(root)}](formats/${name}.md)`, firstSentence(description), `[schema](../schemas/${file})`]);
-    pages.set(`docs/formats/${name}.md`, formatPage(file, root));
-  }
-  return new Map([
-    ['docs/formats.md', page('Formats for scripts', FORMATS_INTRO, table(['format', 'what it is', 'schema'], index))],
-    ...pages,
+/** docs/formats.md: what commands print for scripts, a section for each format, under the name of its schema. */
+export function formatsPage(): string {
+  const schemas = FORMATS.map((file) => ({ file, name: file.replace('.schema.json', ''), root: readSchema(file) }));
+  const index = schemas.map(({ name, root }) => [
+    `[${titleOf(root)}](#${name})`,
+    firstSentence(root.description ?? ''),
   ]);
-}
-
-function formatPage(file: string, root: Schema): string {
-  const rows = [{ name: '', schema: root, required: true, elsewhere: null }].flatMap((row) => keysBelow(root, row));
-  const example = root.examples?.[0];
-  const shown = example === undefined ? [] : [`## Example\n\n${block('json', JSON.stringify(example, null, 2))}`];
-  const source = `Schema: [\`schemas/${file}\`](../../schemas/${file}). In [formats](../formats.md): what holds for all of them.`;
-  const title = `Format: ${titleOf(root)}`;
-  return page(title, `${root.description ?? ''} ${source}`, ...shown, ...eventsOf(root), formatTable(rows));
+  const sections = schemas.flatMap(({ file, name, root }) => {
+    const rows = keysBelow(root, { name: '', schema: root, required: true, elsewhere: null });
+    const example = root.examples?.[0];
+    const shown = example === undefined ? [] : [block('json', JSON.stringify(example, null, 2))];
+    const source = `Schema: [\`schemas/${file}\`](../schemas/${file}).`;
+    return [`## ${name}`, `${root.description ?? ''} ${source}`, ...shown, ...eventsOf(root), formatTable(rows)];
+  });
+  return page('Formats for scripts', FORMATS_INTRO, table(['format', 'what it is'], index), ...sections);
 }
 
 /** Where each event has fields of its own: which. */
@@ -80,7 +71,7 @@ function eventsOf({ oneOf = [] }: Schema): readonly string[] {
     const fields = required.map((name) => `\`${name}\``).join(', ');
     return event === undefined ? [] : [[`\`${event}\``, fields === '' ? 'none' : fields]];
   });
-  return rows.length === 0 ? [] : [`## Events\n\n${table(['event', 'its fields'], rows)}`, '## Fields'];
+  return rows.length === 0 ? [] : [`### Events\n\n${table(['event', 'its fields'], rows)}`, '### Fields'];
 }
 
 function titleOf({ title = '' }: Schema): string {

@@ -102,12 +102,17 @@ describe('the text of a page', () => {
     );
   });
 
-  it('leads to the code that a link to its section names', () => {
-    const text = pageText('[a](diagnostics.md#unknown-name), [b](../diagnostics.md#clock), [c](x.md#part)\n', {
-      width: 200,
-      colour: false,
-    });
-    expect(text).toContain('See also: handbill help unknown-name, handbill help clock, handbill help x\n');
+  it('leads to the code or the command that a link to its section names', () => {
+    const text = pageText(
+      '[a](diagnostics.md#unknown-name), [b](../diagnostics.md#clock), [d](commands.md#handbill-due), [c](x.md#part)\n',
+      {
+        width: 200,
+        colour: false,
+      },
+    );
+    expect(text).toContain(
+      'See also: handbill help unknown-name, handbill help clock, handbill help due, handbill help x\n',
+    );
   });
 
   it('is lists and tables in columns', () => {

@@ -78,10 +78,12 @@ function plain(tokens: readonly Token[] | undefined): string {
 function linksIn(tokens: readonly Token[]): readonly string[] {
   return tokens.flatMap((token) => {
     const below = childrenOf(token);
-    // A section of the page of codes is a topic, as a page is.
-    const [, code, name = code] =
+    // Codes and commands are topics, as pages are.
+    const [, section, name = section] =
       (token.type === 'link' &&
-        /^(?:[\w./-]*\/)?(?:diagnostics\.md#([\w-]+)|([\w-]+)\.md(?:#.*)?)$/.exec(token['href'] as string)) ||
+        /^(?:[\w./-]*\/)?(?:(?:diagnostics\.md#|commands\.md#handbill-)([\w-]+)|([\w-]+)\.md(?:#.*)?)$/.exec(
+          token['href'] as string,
+        )) ||
       [];
     return [...(name === undefined ? [] : [name]), ...linksIn(below)];
   });
