@@ -1,20 +1,15 @@
 /**
- * Makes the end of docs/reference/library-*.md from the docstrings of what src/index.ts exports: signatures and options of
- * the functions that each page names. `node .scripts/library.ts` writes it; a test fails while it is stale.
+ * Makes the end of docs/library.md from the docstrings of what src/index.ts exports: signatures and options.
+ * `node .scripts/library.ts` writes it; a test fails while it is stale.
  */
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 const ROOT = new URL('..', import.meta.url);
 
-/** Where the part begins that is made; everything after it is. It names the functions of the page. */
-const MARK = /<!-- What follows is made from the sources by \.scripts\/library\.ts: ([\w, ]+)\. -->\n/;
+export const LIBRARY_PAGE = 'docs/library.md';
 
-/** The pages of the library in the order in which their programs are run. */
-export const LIBRARY_PAGES: readonly string[] = [
-  ...['checking', 'sending', 'outcomes', 'plans', 'suppression', 'replies', 'servers', 'project'],
-].map((name) => `docs/reference/library-${name}.md`);
+/** Where the part begins that is made; everything after it is. */
+const MARK = '<!-- What follows is made from the sources by .scripts/library.ts. -->\n';
 
 /** A function of the library. */
 export interface LibraryFunction {
@@ -97,34 +92,14 @@ function fieldsOf(body: string): readonly LibraryField[] {
   });
 }
 
-/** The functions that a page names. */
-export function functionsOf(path: string): readonly string[] {
-  return MARK.exec(read(path))?.[1]?.split(', ') ?? [];
-}
-
-/** Signatures and options of some functions. */
-function reference(names: readonly string[], options: readonly LibraryOptions[]): string {
-  const all = libraryFunctions();
-  const functions = names.flatMap((name) => all.find((one) => one.name === name) ?? []);
-  const rows = functions.map(
+/** The page as it should be: as it is down to the mark, then what is made. */
+export function libraryPage(): string {
+  const rows = libraryFunctions().map(
     ({ name, signature, doc }) => `| \`${name}\` | ${cell(firstSentence(doc))} | \`${cell(signature)}\` |`,
   );
-  const sections = options.length === 0 ? '' : `\n## Options\n\n${options.map(optionsSection).join('\n')}`;
-  return `\n## Functions\n\n| function | what it does | signature |\n|---|---|---|\n${rows.join('\n')}\n${sections}`;
-}
-
-/** Options by the first page with a function that takes them, or takes options that hold them. */
-function optionsByPage(): ReadonlyMap<string, readonly LibraryOptions[]> {
-  const [functions, all] = [libraryFunctions(), libraryOptions()];
-  return Map.groupBy(all, ({ name }) => pageOf(name, functions, all));
-}
-
-function pageOf(name: string, functions: readonly LibraryFunction[], all: readonly LibraryOptions[]): string {
-  const takes = new RegExp(`\\b${name}\\b`);
-  const users = functions.filter(({ signature }) => takes.test(signature)).map((one) => one.name);
-  const page = LIBRARY_PAGES.find((path) => functionsOf(path).some((one) => users.includes(one)));
-  const holder = all.find(({ fields }) => fields.some(({ type }) => takes.test(type)));
-  return page ?? (holder === undefined ? (LIBRARY_PAGES[0] ?? '') : pageOf(holder.name, functions, all));
+  const functions = `## Functions\n\n| function | what it does | signature |\n|---|---|---|\n${rows.join('\n')}\n`;
+  const [written = ''] = read(LIBRARY_PAGE).split(MARK);
+  return `${written}${MARK}\n${functions}\n## Options\n\n${libraryOptions().map(optionsSection).join('\n')}`;
 }
 
 function optionsSection({ name, doc, parents, fields }: LibraryOptions): string {
@@ -179,26 +154,4 @@ function read(path: string): string {
   return readFileSync(new URL(path, ROOT), 'utf8');
 }
 
-/** The pages as they should be, by their paths. */
-export function libraryPages(): ReadonlyMap<string, string> {
-  const options = optionsByPage();
-  return new Map(LIBRARY_PAGES.map((path) => [path, pageWith(path, options.get(path) ?? [])]));
-}
-
-function pageWith(path: string, options: readonly LibraryOptions[]): string {
-  const page = read(path);
-  const mark = MARK.exec(page);
-  if (mark === null) throw new Error(`${path} does not say which functions it is about`);
-  return page.slice(0, mark.index) + mark[0] + reference(functionsOf(path), options);
-}
-
-/** The pages that are not as they should be; and pages of the library that LIBRARY_PAGES does not have. */
-export function staleLibraryPages(): readonly string[] {
-  const pages = globSync('docs/reference/library-*.md', { cwd: fileURLToPath(ROOT) });
-  const unknown = pages.filter((path) => !LIBRARY_PAGES.includes(path));
-  return [...[...libraryPages()].filter(([path, text]) => read(path) !== text).map(([path]) => path), ...unknown];
-}
-
-if (process.argv[1] === import.meta.filename) {
-  for (const [path, text] of libraryPages()) writeFileSync(new URL(path, ROOT), text);
-}
+if (import.meta.main) writeFileSync(new URL(LIBRARY_PAGE, ROOT), libraryPage());

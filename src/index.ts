@@ -1,6 +1,6 @@
 /**
  * handbill as a library: what the commands do, as functions that return data. They print nothing, end no process and
- * watch no signal; what is wrong is thrown as a HandbillError. docs/reference/library-*.md have an example of each.
+ * watch no signal; what is wrong is thrown as a HandbillError. docs/library.md has an example of each.
  */
 
 export type { Judgement, Signed } from './approval/judge.ts';

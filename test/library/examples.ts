@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { LIBRARY_PAGES } from '../../.scripts/library.ts';
+import { LIBRARY_PAGE } from '../../.scripts/library.ts';
 import { ROOT } from './consumer.ts';
 
 export const EXAMPLES = join(ROOT, 'docs', 'examples', 'library');
 
-/** A program of docs/reference/library-*.md. */
+/** A program of docs/library.md. */
 export interface Example {
   readonly name: string;
   /** The file, with what it prints. */
@@ -13,12 +13,11 @@ export interface Example {
   readonly prints: string;
 }
 
-/** The guide, and the programs of its pages in the order in which they are run. */
-export function readPages(): { readonly guide: string; readonly pages: string; readonly examples: readonly Example[] } {
-  const guide = readFileSync(join(ROOT, 'docs', 'library.md'), 'utf8');
-  const pages = LIBRARY_PAGES.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
-  const form = /^\[`([a-z-]+\.ts)`\]\(\.\.\/examples\/library\/\1\)/gm;
-  return { guide, pages, examples: [...pages.matchAll(form)].map(([, file = '']) => readExample(file)) };
+/** docs/library.md as far as it is written by hand, and its programs in the order in which they are run. */
+export function readGuide(): { readonly guide: string; readonly examples: readonly Example[] } {
+  const [guide = ''] = readFileSync(join(ROOT, LIBRARY_PAGE), 'utf8').split('\n## Functions\n');
+  const programs = [...guide.matchAll(/^\[`([a-z-]+\.ts)`\]\(examples\/library\/\1\)/gm)];
+  return { guide, examples: programs.map(([, file = '']) => readExample(file)) };
 }
 
 /** The files that are there, whether or not the page shows them. */

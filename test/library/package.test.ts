@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Consumer, createConsumer, manifest, ROOT } from './consumer.ts';
-import { EXAMPLES, exampleFiles, RUNNER, readPages } from './examples.ts';
+import { EXAMPLES, exampleFiles, RUNNER, readGuide } from './examples.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
-const { pages, examples } = readPages();
+const { guide, examples } = readGuide();
 
 /** Strict, and the types of packages are checked too. */
 const STRICT = {
@@ -140,7 +140,7 @@ describe('the examples of the library', () => {
   });
 
   it.each(examples)('$name: is on a page as it is', ({ text }) => {
-    expect(pages).toContain(`\`\`\`ts\n${text}\`\`\`\n`);
+    expect(guide).toContain(`\`\`\`ts\n${text}\`\`\`\n`);
   });
 
   it('are all shown', () => {

@@ -1,40 +1,32 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  exportedNames,
-  functionsOf,
-  LIBRARY_PAGES,
-  libraryFunctions,
-  libraryOptions,
-  libraryPages,
-  staleLibraryPages,
-} from '../../.scripts/library.ts';
+import { exportedNames, LIBRARY_PAGE, libraryFunctions, libraryOptions, libraryPage } from '../../.scripts/library.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import * as handbill from '../../src/index.ts';
 import { ROOT } from './consumer.ts';
-import { readPages } from './examples.ts';
+import { readGuide } from './examples.ts';
 
-const { guide, examples } = readPages();
-const pages = [...libraryPages().values()].join('\n');
+const { guide, examples } = readGuide();
+const page = libraryPage();
 const { values, types } = exportedNames();
 const functions = libraryFunctions();
 
 /** Exported, but neither a command nor told apart by its options. */
 const OTHERS = ['CODES', 'EXIT', 'HandbillError', 'formatDiagnostics'];
 
-describe('docs/library.md and its pages', () => {
-  it('are what the sources make of them', () => {
-    expect(staleLibraryPages(), 'run `node .scripts/library.ts`').toEqual([]);
+describe('docs/library.md', () => {
+  it('is what the sources make of it', () => {
+    expect(page === read(LIBRARY_PAGE), 'run `node .scripts/library.ts`').toBe(true);
   });
 
-  it('have every function that the package exports, and no other', () => {
+  it('has every function that the package exports, and no other', () => {
     expect(Object.keys(handbill).sort()).toEqual([...values].sort());
     expect([...functions.map(({ name }) => name), ...OTHERS].sort()).toEqual([...values].sort());
-    const documented = [...pages.matchAll(/^\| `(\w+)` \| .* \| `\1\(/gm)].map(([, name = '']) => name);
+    const documented = [...page.matchAll(/^\| `(\w+)` \| .* \| `\1\(/gm)].map(([, name = '']) => name);
     expect(documented.toSorted()).toEqual(functions.map(({ name }) => name).toSorted());
-    expect(documented).toEqual(LIBRARY_PAGES.flatMap((path) => functionsOf(path)));
-    const sections = [...pages.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name);
+    const [, options = ''] = page.split('\n## Options\n');
+    const sections = [...options.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name);
     expect(sections.toSorted()).toEqual(
       libraryOptions()
         .map(({ name }) => name)
@@ -42,11 +34,11 @@ describe('docs/library.md and its pages', () => {
     );
   });
 
-  it('are found by the names of functions', () => {
+  it('leads to each function by its name', () => {
     for (const name of [...functions.map((one) => one.name), ...OTHERS]) expect(guide).toContain(`\`${name}\``);
   });
 
-  it('have an example for each', () => {
+  it('has an example for each', () => {
     const code = examples.map(({ text }) => text).join('\n');
     const without = [...functions.map(({ name }) => name), 'formatDiagnostics', 'EXIT', 'HandbillError'].filter(
       (name) => !new RegExp(`\\b${name}\\b[(.;]|instanceof ${name}`).test(code),
@@ -54,7 +46,7 @@ describe('docs/library.md and its pages', () => {
     expect(without).toEqual([]);
   });
 
-  it('explain every option, and what holds where it is left out', () => {
+  it('explains every option, and what holds where it is left out', () => {
     const options = libraryOptions();
     expect(options.length).toBeGreaterThan(20);
     const wrong = options.flatMap(({ name, doc, fields }) => [
@@ -64,7 +56,7 @@ describe('docs/library.md and its pages', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('tell the unit of every number that has one', () => {
+  it('tells the unit of every number that has one', () => {
     const numbers = libraryOptions().flatMap(({ name, fields }) =>
       fields
         .filter(({ name: field, type }) => /^(?:number|\(\) => number)$/.test(type) && /Ms$|^at$|^now$/.test(field))
