@@ -6,7 +6,7 @@ import { type CostRange, createEstimator, type Estimate, listCost } from '../pla
 import { checkLimits } from '../plan/limits.ts';
 import { createPlan, type Plan, textFaults } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { type OpenRules, openRules } from '../plan/rules.ts';
+import { type OpenRules, openRules } from '../plan/skip-rules.ts';
 import { readSuppressions } from '../plan/suppression.ts';
 import { unitsOf } from '../util/units.ts';
 import type { Gatherer } from './compare-rows.ts';

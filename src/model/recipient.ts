@@ -24,5 +24,9 @@ export interface Recipient {
   readonly country: string | null;
   /** The numbering plan uses the number; false where it is only possible (numbers reserved for documentation). */
   readonly assigned: boolean;
+  /**
+   * One for each column. A cell of a column with a `format` is in ISO 8601, unlike in `Row.values`; a time of day has no
+   * zone (`readCellDay` needs one).
+   */
   readonly values: readonly string[];
 }

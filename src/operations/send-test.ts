@@ -7,7 +7,7 @@ import { checkList } from '../plan/check.ts';
 import { UNGUARDED } from '../plan/list-guard.ts';
 import { createPlan, environmentOf, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { openRules } from '../plan/rules.ts';
+import { openRules } from '../plan/skip-rules.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import { type TestMessage, testMessages, testRow, type WhichRow } from '../plan/testers.ts';
 import { createMemory } from '../send/memory.ts';

@@ -17,7 +17,7 @@ import { adviseEstimate, checkLimits } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
-import { openRules } from '../plan/rules.ts';
+import { openRules } from '../plan/skip-rules.ts';
 import { readSuppressions, type SharedLists } from '../plan/suppression.ts';
 import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
 import { openList } from '../recipients/read.ts';

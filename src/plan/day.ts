@@ -4,7 +4,7 @@ import type { Campaign, InputFile } from '../model.ts';
 import { isRelative } from '../recipients/query.ts';
 import { createDayOf, dayMs, dayText, instantMs } from '../util/time.ts';
 
-/** The day from which relative dates in `recipients.where` count. */
+/** The day from which relative dates in `recipients.where` count, and every rule about days: the same in all starts of a run. */
 export interface WhereDay {
   /** Its midnight in UTC. */
   readonly ms: number;

@@ -24,7 +24,7 @@ import type { Meter } from '../util/long-work.ts';
 import { createAssigner } from './assign.ts';
 import type { ListFacts } from './list-guard.ts';
 import type { Plan } from './plan.ts';
-import { type OpenRules, openRules, otherCountry } from './rules.ts';
+import { type OpenRules, openRules, otherCountry } from './skip-rules.ts';
 import { type Stages, writeAll, writeFallbacks, writeMessage } from './stages.ts';
 import type { Closed } from './window.ts';
 

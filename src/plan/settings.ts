@@ -1,73 +1,164 @@
 import { hash } from 'node:crypto';
 import { relative, sep } from 'node:path';
-import type { Campaign, Environment, InputFile, SourceText, Variables } from '../model.ts';
+import type { Campaign, Environment, InputFile, ListSpec, SendSettings, SourceText, Variables } from '../model.ts';
 import { isText } from './workshop.ts';
 
+/*
+ * Which settings a run and a standing approval notice. A new key of a campaign, of its list or of an environment does not
+ * compile until the tables below say what a change of it means:
+ *
+ * - `message`: it changes messages or who gets them, so that a run that has begun refuses to continue;
+ * - `bound`: it bounds each run, so that a standing approval ends when it changes;
+ * - otherwise the reason why a change of it may pass.
+ *
+ * What only the campaign file can say needs neither: the hash of the file is an input of each run and each approval.
+ */
+
+type Concern = 'message' | 'bound' | { readonly neither: string };
+
+/** For each key its concern, and how its value is hashed; default: as it is. */
+type Concerns<T> = { readonly [Key in keyof Required<T>]: Concern | readonly [Concern, (value: T[Key]) => unknown] };
+
+const IN_FILE = { neither: 'only the campaign file says it, whose hash is an input' };
+const PLACE = { neither: 'where it is written' };
+const PACE = { neither: 'how fast a run sends may change while it goes on' };
+const PART = { neither: 'its keys are in a table below' };
+
+const CAMPAIGN: Concerns<Campaign> = {
+  name: IN_FILE,
+  id: { neither: 'it names the run' },
+  isIdWritten: IN_FILE,
+  namePlace: PLACE,
+  channel: 'message',
+  from: 'message',
+  accountReference: 'message',
+  messageType: 'message',
+  characterSet: 'message',
+  characterSetWritten: 'message',
+  transliterate: 'message',
+  locale: 'message',
+  timeZone: 'message',
+  validity: 'message',
+  metaData: 'message',
+  topic: 'message',
+  template: IN_FILE,
+  content: IN_FILE,
+  variables: ['message', (variables) => textsOf(variables ?? {})],
+  recipientMetaData: ['message', (texts) => textsOf(texts ?? {})],
+  partials: { neither: 'each partial is an input' },
+  variants: IN_FILE,
+  fallbacks: IN_FILE,
+  split: ['message', ({ seed, holdout, test }) => ({ seed, holdout, test })],
+  recipients: PART,
+  send: PART,
+  schedule: IN_FILE,
+  limits: 'bound',
+  // Without places: a line that moves changes nothing.
+  guards: [
+    'bound',
+    ({ maxAge, minRecipients, change }) => [maxAge?.ms ?? null, minRecipients?.count ?? null, change?.share ?? null],
+  ],
+  exclude: ['bound', (excluded) => excluded.map(({ campaign, occurrence }) => [campaign, occurrence])],
+  frequency: 'bound',
+  isCounted: 'bound',
+  after: ['bound', (after) => (after === null ? null : [after.campaign, after.wait.ms, after.unless])],
+  suppressions: { neither: 'an input of its own: suppressionsInput' },
+  file: PLACE,
+  project: { neither: 'what it says for a campaign is in the campaign' },
+  inputs: { neither: 'they are the inputs' },
+};
+
+const RECIPIENTS: Concerns<ListSpec> = {
+  path: PLACE,
+  file: PLACE,
+  missing: PLACE,
+  sampled: PLACE,
+  sample: { neither: 'a sample is never sent to' },
+  inline: IN_FILE,
+  kind: 'message',
+  to: 'message',
+  key: 'message',
+  duplicates: 'message',
+  defaultCountry: 'message',
+  headerRow: IN_FILE,
+  delimiter: 'message',
+  encoding: 'message',
+  escaped: 'message',
+  onInvalid: 'message',
+  alsoInvalid: 'message',
+  columns: 'message',
+  where: ['message', (where) => where?.query ?? null],
+  timeZone: 'bound',
+};
+
+const SEND: Concerns<SendSettings> = {
+  concurrency: PACE,
+  ratePerSecond: PACE,
+  attempts: PACE,
+  timeoutMs: PACE,
+  recipientsPerRequest: PACE,
+  notAfterMs: 'bound',
+  window: 'bound',
+  canary: 'bound',
+};
+
+const ENVIRONMENT: Concerns<Environment> = {
+  name: { neither: 'a stand-in continues the runs of its original' },
+  identity: { neither: 'it names the run' },
+  url: 'message',
+  wire: 'message',
+  countries: 'message',
+  apiKey: { neither: 'keys are renewed' },
+  ratePerSecond: PACE,
+  concurrency: PACE,
+  proxy: { neither: 'the way to the API changes no message' },
+  webhook: { neither: 'what is received changes no message' },
+  approval: { neither: 'who approves is checked at each start' },
+  git: { neither: 'the commit is checked at each start' },
+  only: { neither: 'an input of its own, with the addresses: fence.ts' },
+  redirect: { neither: 'an input of its own: fence.ts' },
+  budget: ['bound', (budget) => budget ?? undefined],
+};
+
+/** The values whose change is of this concern. */
+function chosen<T extends object>(concerns: Concerns<T>, wanted: Concern, of: T): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(concerns) as [keyof T & string, Concerns<T>[keyof T]][];
+  return Object.fromEntries(
+    entries.flatMap(([key, concern]) => {
+      const [own, value] = Array.isArray(concern) ? concern : [concern, (same: unknown) => same];
+      return own === wanted ? [[key, value(of[key])]] : [];
+    }),
+  );
+}
+
 /**
- * What decides about a message in addition to files: the defaults that the project gave and the environment's address and
- * `wire`. Pace (rate, concurrency, attempts, timeout), prices and suppressions are left out: they may change between two starts
- * of a run without changing what anyone receives. For a stand-in these are the settings of its original, so that it can
- * continue the original's runs; its own address and `wire` are a second input.
+ * The settings that change messages, in addition to the files. For a stand-in these are the settings of its original, so
+ * that it can continue the original's runs; its own address and `wire` are a second input.
  */
 export function settingsInputs(campaign: Campaign, environment: Environment): readonly InputFile[] {
-  const { project, file } = campaign;
-  const at = project.file ?? file;
+  const { project, file, recipients } = campaign;
   const original = project.environments.get(environment.identity) ?? environment;
-  const settings: InputFile = { role: 'settings', file: at, sha256: digest(settingsOf(campaign, original)) };
+  const content = {
+    ...chosen(ENVIRONMENT, 'message', original),
+    ...chosen(CAMPAIGN, 'message', campaign),
+    recipients: chosen(RECIPIENTS, 'message', recipients),
+  };
+  const settings: InputFile = { role: 'settings', file: project.file ?? file, sha256: digest(content) };
   if (original.name === environment.name) return [settings];
   const { url, wire } = environment;
   return [settings, { role: 'stand-in', file: `environments.${environment.name}`, sha256: digest({ url, wire }) }];
 }
 
-function settingsOf(campaign: Campaign, environment: Environment): object {
-  const {
-    kind,
-    to,
-    key,
-    duplicates,
-    defaultCountry,
-    delimiter,
-    encoding,
-    escaped,
-    onInvalid,
-    alsoInvalid,
-    columns,
-    where,
-  } = campaign.recipients;
-  return {
-    url: environment.url,
-    wire: environment.wire,
-    countries: environment.countries,
-    channel: campaign.channel,
-    from: campaign.from,
-    accountReference: campaign.accountReference,
-    messageType: campaign.messageType,
-    characterSet: campaign.characterSet,
-    characterSetWritten: campaign.characterSetWritten,
-    transliterate: campaign.transliterate,
-    locale: campaign.locale,
-    timeZone: campaign.timeZone,
-    validity: campaign.validity,
-    metaData: campaign.metaData,
-    topic: campaign.topic,
-    variables: textsOf(campaign.variables ?? {}),
-    recipientMetaData: textsOf(campaign.recipientMetaData ?? {}),
-    split: { seed: campaign.split.seed, holdout: campaign.split.holdout, test: campaign.split.test },
-    recipients: {
-      kind,
-      to,
-      key,
-      duplicates,
-      defaultCountry,
-      delimiter,
-      encoding,
-      escaped,
-      onInvalid,
-      alsoInvalid,
-      columns,
-      where: where === null ? null : where.query,
-    },
+/** The limits and rules that bound each run of a standing approval: those of handbill.yaml are in no other input. */
+export function boundsInput(campaign: Campaign, environment: Environment): InputFile {
+  const { project, file, recipients, send } = campaign;
+  const content = {
+    ...chosen(ENVIRONMENT, 'bound', environment),
+    ...chosen(CAMPAIGN, 'bound', campaign),
+    recipients: chosen(RECIPIENTS, 'bound', recipients),
+    send: chosen(SEND, 'bound', send),
   };
+  return { role: 'guards', file: project.file ?? file, sha256: digest(content) };
 }
 
 /**
@@ -79,7 +170,7 @@ export function suppressionsInput({ suppressions, project, file }: Campaign): In
   return { role: 'suppressions', file: project.file ?? file, sha256: digest(names.sort()) };
 }
 
-/** The given settings, from any place. */
+/** Texts without the places where they are written. */
 function textsOf(sources: Variables<SourceText>): object {
   return Object.fromEntries(
     Object.entries(sources).map(([name, source]) => [name, isText(source) ? source.text : textsOf(source)]),

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Campaign, Environment, Frequency, InputFile, StandingRule } from '../model.ts';
 import { anotherOccurrence } from '../report/next-steps.ts';
@@ -9,7 +8,7 @@ import { unitsOf } from '../util/units.ts';
 import { openFence } from './fence.ts';
 import type { Plan } from './plan.ts';
 import type { StandingPlan } from './plan-file.ts';
-import { canonical, settingsInputs, suppressionsInput } from './settings.ts';
+import { boundsInput, settingsInputs, suppressionsInput } from './settings.ts';
 
 /**
  * What a standing plan seals: all inputs of a plan but the list and the day, and the guards of each run. The guards may
@@ -21,7 +20,7 @@ export function sealedInputs({
   inputs,
 }: Pick<Plan, 'campaign' | 'environment' | 'inputs'>): readonly InputFile[] {
   const kept = inputs.filter(({ role }) => role !== 'day' && role !== 'recipients');
-  return [...kept, guardsInput(campaign, environment), suppressionsInput(campaign)];
+  return [...kept, boundsInput(campaign, environment), suppressionsInput(campaign)];
 }
 
 /**
@@ -34,25 +33,6 @@ export async function sealedInputsOf(campaign: Campaign, environment: Environmen
   const files = campaign.inputs.filter(({ role }) => role !== 'project');
   const inputs = [...files, ...settingsInputs(campaign, environment), ...(fence?.inputs ?? [])];
   return sealedInputs({ campaign, environment, inputs });
-}
-
-function guardsInput(campaign: Campaign, { budget }: Pick<Environment, 'budget'>): InputFile {
-  const { limits, guards, exclude, frequency, isCounted, after, send, recipients } = campaign;
-  const { maxAge, minRecipients, change } = guards;
-  // Without places: a line that moves changes nothing.
-  const content = {
-    limits,
-    ...(budget === null ? {} : { budget }),
-    list: [maxAge?.ms ?? null, minRecipients?.count ?? null, change?.share ?? null],
-    exclude: exclude.map(({ campaign: name, occurrence }) => [name, occurrence]),
-    frequency,
-    isCounted,
-    after: after === null ? null : [after.campaign, after.wait.ms, after.unless],
-    send: [send.notAfterMs, send.window, send.canary],
-    timeZone: recipients.timeZone,
-  };
-  const { project, file } = campaign;
-  return { role: 'guards', file: project.file ?? file, sha256: hash('sha256', canonical(content), 'hex') };
 }
 
 /** Why a standing plan does not count in its environment at a time, with any signatures; empty: it may. */

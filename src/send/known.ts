@@ -13,7 +13,7 @@ import {
 import type { Reached } from '../plan/contact-history.ts';
 import { duplicatesIn, skipsInvalid, type View } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type OpenRules, openClaimRules, openRules } from '../plan/rules.ts';
+import { type OpenRules, openClaimRules, openRules } from '../plan/skip-rules.ts';
 import type { Suppressions } from '../plan/suppression.ts';
 import { createWindowGate } from '../plan/window.ts';
 import type { ListDigest } from '../recipients/read.ts';

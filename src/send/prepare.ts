@@ -25,7 +25,7 @@ import { createForecaster } from '../plan/forecast.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changedInputs } from '../plan/plan-file.ts';
-import { openRules } from '../plan/rules.ts';
+import { openRules } from '../plan/skip-rules.ts';
 import { identityHash } from '../plan/settings.ts';
 import { leaveHint } from '../plan/standing.ts';
 import { checkHashKey, type Suppressions } from '../plan/suppression.ts';

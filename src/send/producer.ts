@@ -4,7 +4,7 @@ import type { Decision } from '../model.ts';
 import type { Reached } from '../plan/contact-history.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
-import { openRules } from '../plan/rules.ts';
+import { openRules } from '../plan/skip-rules.ts';
 import type { Suppressions } from '../plan/suppression.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { type Batch, createPacker, type Due, dueOf, type Packer } from './batch.ts';

@@ -367,7 +367,7 @@ export const RULES: readonly Mutant[] = [
     planted: 'numbers that belong to no country are sent to where only some countries are',
     edits: [
       {
-        file: 'src/plan/rules.ts',
+        file: 'src/plan/skip-rules.ts',
         was: '(country !== null && countries.includes(country))',
         is: '(country === null || countries.includes(country))',
       },
@@ -379,7 +379,7 @@ export const RULES: readonly Mutant[] = [
     planted: 'recipients outside of `only` are decided about as all others, and first noticed at the claim',
     edits: [
       {
-        file: 'src/plan/rules.ts',
+        file: 'src/plan/skip-rules.ts',
         was: '(fence.reaches(to) ? null : ',
         is: "(fence.reaches(to) || to !== '' ? null : ",
       },

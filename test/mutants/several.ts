@@ -316,7 +316,7 @@ const WINNERS: readonly Mutant[] = [
     planted: 'a recipient in the holdout is sent to',
     edits: [
       {
-        file: 'src/plan/rules.ts',
+        file: 'src/plan/skip-rules.ts',
         was: 'split.holdout === 0 ? null :',
         is: 'split.holdout >= 0 ? null :',
       },

@@ -6,18 +6,21 @@ import { type SuppressionReader, type Suppressions, suppressedBy } from './suppr
 import type { Closed, WindowGate } from './window.ts';
 
 /**
- * What the rules can ask. What is absent is not asked for: a plan file says nothing of the hour, and a check of files
- * has no ledger.
+ * What the rules can ask, at a moment. Where there is none, as for a test message, nothing here is there: a rule must
+ * then do with the plan. A rule about days counts from `plan.day`, which a run keeps for all its starts (day.ts says when
+ * a plan has one); `now` is only for what may change while a run goes on.
  */
-interface RuleSources {
+type RuleSources = AtMoment | Partial<Record<keyof AtMoment, undefined>>;
+
+interface AtMoment {
+  /** The clock that dates the decisions, in ms since 1970. */
+  readonly now: () => number;
   readonly suppressions?: Suppressions;
-  /** Null: there is none. */
+  /** Null: there is none, as in a check of files. */
   readonly ledger?: SuppressionReader | null;
   /** The contact history of other runs; null: no rule uses it. */
   readonly reached?: Reached | null;
-  /** The clock that dates the decisions. */
-  readonly now: () => number;
-  /** Null: the campaign has no window, and may still have `send.notAfter`. */
+  /** Null: the campaign has no window, and may still have `send.notAfter`. Absent: the hour does not count. */
   readonly window?: WindowGate | null;
 }
 
@@ -47,7 +50,7 @@ const RULES: readonly Rule[] = [
     reason: 'suppressed',
     atClaim: true,
     open: (_, { suppressions, ledger = null, now }) =>
-      suppressions === undefined ? null : suppressedBy(suppressions, ledger, now),
+      suppressions === undefined || now === undefined ? null : suppressedBy(suppressions, ledger, now),
   },
   {
     reason: 'country',
@@ -65,13 +68,14 @@ const RULES: readonly Rule[] = [
     open: ({ campaign: { split } }) =>
       split.holdout === 0 ? null : ({ key }) => (uniform('holdout', split.seed, key) < split.holdout ? '' : null),
   },
-  { reason: 'no-follow-up', atClaim: true, open: (_, { reached, now }) => reached?.follows(now) ?? null },
+  { reason: 'no-follow-up', atClaim: true, open: (_, sources) => followUp(sources) },
   {
     reason: 'frequency-cap',
     atClaim: true,
-    open(_, { reached, window, now }) {
-      const capped = reached?.capped(now) ?? null;
-      const others = [reached?.follows(now) ?? null, window?.closed ?? null].filter((check) => check !== null);
+    open(_, sources) {
+      const { reached, window, now } = sources;
+      const capped = now === undefined ? null : (reached?.capped(now) ?? null);
+      const others = [followUp(sources), window?.closed ?? null].filter((check) => check !== null);
       if (capped === null || others.length === 0) return capped;
       // A recipient that waits is checked again when its time has come: today's messages say nothing of tomorrow.
       return (recipient) => (others.some((check) => isLater(check(recipient))) ? null : capped(recipient));
@@ -81,12 +85,17 @@ const RULES: readonly Rule[] = [
     reason: 'expired',
     open({ campaign }, { window, now }) {
       const { notAfterMs } = campaign.send;
-      return window === undefined || notAfterMs === null ? null : () => (now() > notAfterMs ? '' : null);
+      if (now === undefined || window === undefined || notAfterMs === null) return null;
+      return () => (now() > notAfterMs ? '' : null);
     },
   },
   // The last one, because it can also say later.
   { reason: 'window-closed', open: (_, { window }) => window?.closed ?? null },
 ];
+
+function followUp({ reached, now }: RuleSources): Check | null {
+  return now === undefined ? null : (reached?.follows(now) ?? null);
+}
 
 /**
  * The country of a number that the environment does not send to; null: it may be sent to. Only numbers have a country:
@@ -108,11 +117,9 @@ function isLater(ruling: Ruling | null): boolean {
 export type OpenRules = readonly { readonly reason: SkipReason; readonly check: Check }[];
 
 /** @throws HandbillError (exit 2) where the ledger holds hashes and their key is not there */
-export function openRules(plan: Plan, sources: RuleSources = ONLY_THE_PLAN): OpenRules {
+export function openRules(plan: Plan, sources: RuleSources = {}): OpenRules {
   return opened(RULES, plan, sources);
 }
-
-const ONLY_THE_PLAN: RuleSources = { now: () => 0 };
 
 /** Those that are asked again for each message, whatever the hour. */
 export function openClaimRules(plan: Plan, { window: _, ...sources }: RuleSources): OpenRules {
