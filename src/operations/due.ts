@@ -24,7 +24,7 @@ import { environmentOf } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { commitFaults, readProvenance } from '../plan/provenance.ts';
 import { settingsInputs } from '../plan/settings.ts';
-import { sealedInputsOf } from '../plan/standing.ts';
+import { standingInputsOf } from '../plan/standing-inputs.ts';
 import { readListFacts } from '../recipients/read.ts';
 import { sendCommand, zonelessOf } from '../report/next-steps.ts';
 import {
@@ -365,7 +365,7 @@ async function refusalOf(one: Automatic, name: string, step: Step, options: Opti
 async function refuseUnapproved(campaign: Campaign, environment: Environment, options: Options): Promise<void> {
   const { cwd, env, allow = [] } = options;
   const asked = { cwd, env, nowMs: options.now() };
-  const found = await findStanding(campaign, environment, await sealedInputsOf(campaign, environment), asked);
+  const found = await findStanding(campaign, environment, await standingInputsOf(campaign, environment), asked);
   if (found !== null) refuseUncovered({ campaign, environment, occurrence: null }, { allow });
   await requireApproval(environment, found?.plan ?? null, asked);
 }

@@ -29,7 +29,7 @@ import {
 import { loadPrices } from '../plan/prices.ts';
 import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { canonical, suppressionsInput } from '../plan/settings.ts';
-import { timeFaults } from '../plan/standing.ts';
+import { timeFaults } from '../plan/standing-inputs.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import { hashList } from '../recipients/read.ts';
 import {

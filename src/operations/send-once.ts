@@ -12,7 +12,7 @@ import { createPlan, isSandbox, type Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
 import { createPricer, loadPrices } from '../plan/prices.ts';
 import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
-import { endsSoon } from '../plan/standing.ts';
+import { endsSoon } from '../plan/standing-inputs.ts';
 import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
 import type { CameBack } from '../report/tally.ts';
 import { overRefusal } from '../schedule/occurrence.ts';

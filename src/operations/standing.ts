@@ -8,7 +8,7 @@ import { createPlan, environmentOf, textFaults } from '../plan/plan.ts';
 import { createStandingPlan, type StandingPlan } from '../plan/plan-file.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { commitIn, type Provenance, readProvenance } from '../plan/provenance.ts';
-import { guardFacts, sealedInputsOf, timeFaults } from '../plan/standing.ts';
+import { guardFacts, standingInputsOf, timeFaults } from '../plan/standing-inputs.ts';
 import { countOf } from '../report/words.ts';
 import { dayMs } from '../util/time.ts';
 import { type ProjectOptions, present, type ResolvedOptions } from './options.ts';
@@ -56,7 +56,7 @@ export async function compileStanding(target: string, options: StandingOptions &
     environment: environment.name,
     plannedAt: new Date(nowMs).toISOString(),
     commit: commitIn(await asked),
-    inputs: await sealedInputsOf(campaign, environment),
+    inputs: await standingInputsOf(campaign, environment),
   });
   const faults = timeFaults(planFile, environment.approval?.standing ?? null, nowMs);
   if (faults.length > 0) throw refuse(...faults);

@@ -14,7 +14,7 @@ import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile } from '../p
 import { createPricer, loadPrices } from '../plan/prices.ts';
 import { readProjectProvenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { identityHash } from '../plan/settings.ts';
-import { sealedInputs } from '../plan/standing.ts';
+import { standingInputs } from '../plan/standing-inputs.ts';
 import { checkHashKey } from '../plan/suppression.ts';
 import { hashList } from '../recipients/read.ts';
 import { number } from '../report/words.ts';
@@ -402,7 +402,7 @@ async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, need
   const isOther = run.identityHash !== identityHash(campaign) || run.channel !== campaign.channel;
   if (changes.length > 0 || isOther) throw refuse(...differs(run, changes));
   const planFile = planFileOf(facts);
-  if (planFile !== null && isStanding(planFile)) refuseOtherSeal(planFile, sealedInputs(plan));
+  if (planFile !== null && isStanding(planFile)) refuseOtherSeal(planFile, standingInputs(plan));
   const concurrency = needs.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { prepareApi } = await import('../send/api.ts');
   const openApi = await prepareApi({

@@ -13,7 +13,7 @@ import {
   signedBytes,
 } from '../plan/plan-file.ts';
 import { suppressionsInput } from '../plan/settings.ts';
-import { againHint, leaveHint, sealedInputs, timeFaults } from '../plan/standing.ts';
+import { againHint, leaveHint, standingInputs, timeFaults } from '../plan/standing-inputs.ts';
 import { hashList } from '../recipients/read.ts';
 import { sendCommand } from '../report/next-steps.ts';
 import { occurrenceRules } from '../schedule/occurrence.ts';
@@ -110,7 +110,7 @@ export async function refuseOtherInputs(
     : options.allow.filter((code) => OF_PLANS.includes(code) && !planFile.allow.includes(code));
   if (beyond.length > 0) others.push(notSealed(plan, beyond));
   if (others.length > 0) throw refuse(...others);
-  if (isStanding(planFile)) return refuseOtherSeal(planFile, sealedInputs(plan));
+  if (isStanding(planFile)) return refuseOtherSeal(planFile, standingInputs(plan));
   const list = await hashList(plan.campaign.recipients);
   const changes = changedInputs(
     planFile.inputs,

@@ -27,7 +27,7 @@ import type { Plan } from '../plan/plan.ts';
 import { changedInputs } from '../plan/plan-file.ts';
 import { identityHash } from '../plan/settings.ts';
 import { openRules } from '../plan/skip-rules.ts';
-import { leaveHint } from '../plan/standing.ts';
+import { leaveHint } from '../plan/standing-inputs.ts';
 import { checkHashKey, type Suppressions } from '../plan/suppression.ts';
 import { createWindowGate, lastOpeningAfter } from '../plan/window.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';

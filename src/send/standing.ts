@@ -4,7 +4,7 @@ import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Allowable, Campaign, Environment, InputFile, Retry } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile, type StandingPlan } from '../plan/plan-file.ts';
-import { leaveHint, sealedInputs, timeFaults } from '../plan/standing.ts';
+import { leaveHint, standingInputs, timeFaults } from '../plan/standing-inputs.ts';
 import { shellWord } from '../util/escape.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import { type ApprovedOptions, judgePlan, MAX_PLAN_BYTES, needsPlan, refuseOtherInputs } from './approved.ts';
@@ -23,7 +23,7 @@ interface FindOptions extends ApprovedOptions {
  * The first standing plan in the environment's folder that is of this campaign as it is, has not ended, and that enough
  * people have signed.
  *
- * @param sealed - what the campaign is made of now: see `sealedInputs`
+ * @param sealed - what the campaign is made of now: see `standingInputs`
  * @returns null where the environment asks for no approval, or takes no standing ones
  * @throws HandbillError exit 2 (`not-approved`) saying why none counts
  */
@@ -111,7 +111,7 @@ export async function planInForce(
   const given = options.planFile ?? null;
   const found =
     given === null
-      ? await findStanding(campaign, environment, sealedInputs(plan), {
+      ? await findStanding(campaign, environment, standingInputs(plan), {
           cwd,
           env,
           nowMs: options.now(),

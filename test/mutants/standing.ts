@@ -7,7 +7,7 @@ export const STANDING: readonly Mutant[] = [
     planted: 'a standing approval counts after its last day',
     edits: [
       {
-        file: 'src/plan/standing.ts',
+        file: 'src/plan/standing-inputs.ts',
         was: 'if (nowMs >= lastMs + DAY_MS) {',
         is: 'if (nowMs >= lastMs + 9 * DAY_MS) {',
       },
@@ -19,7 +19,7 @@ export const STANDING: readonly Mutant[] = [
     planted: 'a standing approval that was signed lasts as long as it says, whatever the project allows by now',
     edits: [
       {
-        file: 'src/plan/standing.ts',
+        file: 'src/plan/standing-inputs.ts',
         was: 'Date.parse(plannedAt)) <= rule.longestMs)',
         is: 'Date.parse(plannedAt)) <= 366 * DAY_MS)',
       },
@@ -31,7 +31,7 @@ export const STANDING: readonly Mutant[] = [
     planted: 'a standing approval lasts longer if its plan claims to be made later',
     edits: [
       {
-        file: 'src/plan/standing.ts',
+        file: 'src/plan/standing-inputs.ts',
         was: 'Math.min(nowMs, Date.parse(plannedAt))',
         is: 'Date.parse(plannedAt)',
       },
@@ -55,9 +55,9 @@ export const STANDING: readonly Mutant[] = [
     planted: 'the limits that a project sets for its campaigns are not sealed',
     edits: [
       {
-        file: 'src/plan/standing.ts',
-        was: 'return [...kept, guardsInput(campaign, environment), suppressionsInput(campaign)];',
-        is: 'return [...kept, suppressionsInput(campaign), ...(kept.length > 0 ? [] : [guardsInput(campaign, environment)])];',
+        file: 'src/plan/standing-inputs.ts',
+        was: 'return [...kept, boundsInput(campaign, environment), suppressionsInput(campaign)];',
+        is: 'return [...kept, suppressionsInput(campaign), ...(kept.length > 0 ? [] : [boundsInput(campaign, environment)])];',
       },
     ],
     proof: { in: 'approval/standing.test.ts', only: 'a default of its guards' },

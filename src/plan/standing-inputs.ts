@@ -14,7 +14,7 @@ import { boundsInput, settingsInputs, suppressionsInput } from './settings.ts';
  * What a standing plan seals: all inputs of a plan but the list and the day, and the guards of each run. The guards may
  * come from handbill.yaml, and here they are all that bounds the list.
  */
-export function sealedInputs({
+export function standingInputs({
   campaign,
   environment,
   inputs,
@@ -24,15 +24,15 @@ export function sealedInputs({
 }
 
 /**
- * As `sealedInputs`, without a plan: the list need not be there.
+ * As `standingInputs`, without a plan: the list need not be there.
  *
  * @throws HandbillError exit 2: the addresses of `only` or `redirect` cannot be read
  */
-export async function sealedInputsOf(campaign: Campaign, environment: Environment): Promise<readonly InputFile[]> {
+export async function standingInputsOf(campaign: Campaign, environment: Environment): Promise<readonly InputFile[]> {
   const fence = await openFence(environment, campaign.project);
   const files = campaign.inputs.filter(({ role }) => role !== 'project');
   const inputs = [...files, ...settingsInputs(campaign, environment), ...(fence?.inputs ?? [])];
-  return sealedInputs({ campaign, environment, inputs });
+  return standingInputs({ campaign, environment, inputs });
 }
 
 /** Why a standing plan does not count in its environment at a time, with any signatures; empty: it may. */
