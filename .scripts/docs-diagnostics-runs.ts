@@ -235,7 +235,7 @@ export const RUNS = {
   'address-changed': {
     cause:
       'The list was corrected after the message had gone out: the same key (`recipients.key`) has another address now. The message went to the old one, and no start sends another by itself.',
-    fix: '`handbill send --retry corrected`, after `--allow input-changed` or with it: it shows who gets a second message, at the new address, and asks. See [corrected-addresses.md](corrected-addresses.md).',
+    fix: '`handbill send --retry corrected`, after `--allow input-changed` or with it: it shows who gets a second message, at the new address, and asks. See [corrected addresses](renaming.md#an-address-that-was-corrected).',
     example: null,
   },
   'zone-unknown': {

@@ -1,6 +1,6 @@
 /**
  * Makes what is shown of the bench from test/bench/figures.json, which `npm run bench -- --json` writes: the tables
- * in docs/internals/figures.md, and docs/images/bench.svg. `node .scripts/figures.ts` writes them; a test fails
+ * in docs/internals/measurements.md, and docs/images/bench.svg. `node .scripts/figures.ts` writes them; a test fails
  * while they are stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const END = '<!-- End of what is made. -->';
 /** The files as they would be made, by their paths from the root of the project. */
 export function makeFigures(figures: Figures): ReadonlyMap<string, string> {
   return new Map([
-    ['docs/internals/figures.md', within('docs/internals/figures.md', allOf(figures))],
+    ['docs/internals/measurements.md', within('docs/internals/measurements.md', allOf(figures))],
     ['docs/images/bench.svg', drawChart(figures)],
   ]);
 }

@@ -3,7 +3,7 @@ import type { ReplyMeaning, ReplyRules } from '../model.ts';
 /**
  * Words with which people opt out, and opt in. Case, accents, spaces and hyphens do not count (`foldText`). English
  * words are those that US law names for every sender (47 CFR 64.1200, since April 2025), and those that providers act
- * upon themselves (docs/reference/reply-words.md has both).
+ * upon themselves (docs/reference/payloads.md has both).
  */
 
 /** These opt out as a whole text, and as the first word of a short one: `STOP please`, `STOP spring-sale`. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MEASURED, planTable, simulate, workersTable } from './scale.ts';
 
-it('docs/internals/scale.md has these tables', () => {
-  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs/internals/scale.md'), 'utf8');
+it('docs/internals/measurements.md has these tables', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs/internals/measurements.md'), 'utf8');
   expect(page).toContain(workersTable());
   expect(page).toContain(planTable());
 });

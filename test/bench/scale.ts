@@ -1,6 +1,6 @@
 /**
  * `node test/bench/scale.ts`: what one shared ledger carries, by simulation, and what it takes to send more than that. Prints
- * the tables of docs/internals/scale.md; a test compares them.
+ * the tables of docs/internals/measurements.md; a test compares them.
  *
  * A worker is one thread: it takes what has been answered, works on it, has it committed together with the next claims -
  * and sleeps meanwhile - and posts. The ledger commits one after the other. The times were measured (`npm run bench -- --only

@@ -10,7 +10,7 @@ import type { Channel, Json, JsonObject } from '../../src/model.ts';
 
 const read = (page: string): string => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
 const GUIDE = read('content.md');
-const PAGES = ['content.md', 'rcs.md', 'messaging-app.md', 'email.md', 'voice.md'].map(read).join('\n');
+const PAGES = ['content.md', 'channels.md', 'email.md'].map(read).join('\n');
 
 interface Example {
   readonly name: string;
@@ -61,12 +61,14 @@ describe('the examples of docs/content.md and the pages of channels', () => {
 
 describe('the tables of limits', () => {
   test.each([
-    ['rcs.md', RCS_LIMITS],
-    ['messaging-app.md', { ...MESSAGING_APP_LIMITS, ...LIST_LIMITS, ...CAROUSEL_LIMITS }],
-  ])('have every figure of %s', (page, limits) => {
+    ['RCS', RCS_LIMITS],
+    ['Messaging app', { ...MESSAGING_APP_LIMITS, ...LIST_LIMITS, ...CAROUSEL_LIMITS }],
+  ])('have every figure of %s', (section, limits) => {
     const table =
-      read(page)
-        .match(/^\|.*$/gm)
+      read('channels.md')
+        .split(/^## /m)
+        .find((text) => text.startsWith(`${section}\n`))
+        ?.match(/^\|.*$/gm)
         ?.join('\n') ?? '';
     for (const [what, figure] of Object.entries(limits)) expect(table, what).toMatch(new RegExp(`\\b${figure}\\b`));
   });

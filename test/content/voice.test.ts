@@ -99,8 +99,8 @@ it('judges any text, and no text by more than its characters', () => {
   );
 });
 
-test('the table of docs/voice.md has the figures', () => {
-  const guide = readFileSync(new URL('../../docs/voice.md', import.meta.url), 'utf8');
+test('the table of docs/channels.md has the figures', () => {
+  const guide = readFileSync(new URL('../../docs/channels.md', import.meta.url), 'utf8');
   expect(guide).toContain(`| text | ${VOICE_LIMITS.text} characters`);
   expect(guide).toContain(`| \`repeat\` | ${VOICE_LIMITS.repeat.min} to ${VOICE_LIMITS.repeat.max} times |`);
 });

@@ -20,7 +20,7 @@ describe('what is shown of the bench', () => {
   });
 
   it('has every figure on the page', () => {
-    const page = made.get('docs/internals/figures.md') ?? '';
+    const page = made.get('docs/internals/measurements.md') ?? '';
     for (const figure of besidePeers(committed.figures)) {
       expect(page, figure.id).toContain(`| ${figureWords(figure)} | ${goalWords(figure)} |`);
     }
@@ -39,7 +39,7 @@ describe('what is shown of the bench', () => {
     ]);
     for (const own of programs.values()) {
       const line = `| ${[own[0]?.what.split(',')[0], ...own.map(valueWords)].join(' | ')} |`;
-      expect(made.get('docs/internals/figures.md')).toContain(line);
+      expect(made.get('docs/internals/measurements.md')).toContain(line);
     }
   });
 

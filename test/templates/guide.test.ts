@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { SIGNATURES } from '../../src/templates/helpers/helpers.ts';
 import { compile, render } from './harness.ts';
 
-const guide = ['templates.md', 'reference/helpers.md', 'reference/html-templates.md']
+const guide = ['templates.md', 'reference/helpers.md']
   .map((page) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8'))
   .join('\n');
 
