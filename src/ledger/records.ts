@@ -177,7 +177,7 @@ export interface PendingRow {
    * The message of the step before, which was accepted but did not reach the recipient according to a report. This step
    * begins when it is claimed.
    */
-  readonly byReport?: SentMessage;
+  readonly byReport?: SentMessage | undefined;
 }
 
 export interface ClaimRequest {
@@ -192,9 +192,9 @@ export interface ClaimRequest {
    */
   readonly attempts?: number;
   /** Facts about the message that are not in the row: for a variant decided after it was loaded, or a later step. */
-  readonly facts?: StepFacts;
+  readonly facts?: StepFacts | undefined;
   /** The frequency caps of this recipient at this moment; checked only with `Reach`. */
-  readonly caps?: readonly Cap[];
+  readonly caps?: readonly Cap[] | undefined;
   /**
    * A report says that the step before did not reach the recipient. It falls back in the same move, if it is still
    * accepted.
@@ -204,7 +204,7 @@ export interface ClaimRequest {
    * What the message costs, in millionths of the currency of the budget (`ClaimRules.budget`); null or absent: not known,
    * and then no budget has room for it.
    */
-  readonly costMicros?: number | null;
+  readonly costMicros?: number | null | undefined;
 }
 
 /** What all campaigns of an environment may spend together in a period, as a claim asks for it. */

@@ -4,7 +4,7 @@ import type { Plan } from './plan.ts';
 
 /** What a window says outside of it. */
 export type Closed =
-  | { readonly decision: 'skip'; readonly reason: 'window-closed'; readonly detail: string }
+  | { readonly decision: 'skip'; readonly reason: 'window-closed' | 'expired'; readonly detail: string }
   | {
       readonly decision: 'defer';
       readonly reason: 'outside-window' | 'zone-unknown' | 'follow-up-later';

@@ -1,8 +1,8 @@
 import type { NextChannelStep, PendingRow, SentMessage, StepFacts } from '../ledger/records.ts';
 import type { Channel, SendDecision, StepMessage } from '../model.ts';
 
-/** A recipient that is due, at one channel step. */
-export interface Due {
+/** A recipient to send to, at one channel step. */
+export interface SendTask {
   readonly decision: SendDecision;
   /** The message of this channel step: for step 0, the decision itself. */
   readonly message: StepMessage;
@@ -17,19 +17,21 @@ export interface Due {
 }
 
 /** The recipients of one request: usually one, several only if they get the same content. */
-export type Batch = readonly [Due, ...Due[]];
+export type Batch = readonly [SendTask, ...SendTask[]];
 
-/** What is due by the ledger; undefined where the campaign has no fallback left for this row. */
-export function dueOf(decided: SendDecision, { step, used, attempts, byReport, resend }: PendingRow): Due | undefined {
+/** The task of a pending row; undefined where the campaign has no fallback left for it. */
+export function taskOf(
+  decided: SendDecision,
+  { step, used, attempts, byReport, resend }: PendingRow,
+): SendTask | undefined {
   const decision = resend === undefined ? decided : { ...decided, resend };
   const message = step === 0 ? decision : unused(decision, used);
   if (message === undefined) return undefined;
-  const due = { decision, message, step, used, before: attempts };
-  return byReport === undefined ? due : { ...due, byReport };
+  return { decision, message, step, used, before: attempts, byReport };
 }
 
 /** The next channel step if this one cannot be received; undefined after the last one. */
-export function dueAfter({ decision, message, step, used }: Due): Due | undefined {
+export function taskAfter({ decision, message, step, used }: SendTask): SendTask | undefined {
   const now = [...used, message.channel];
   const next = unused(decision, now);
   return next === undefined ? undefined : { decision, message: next, step: step + 1, used: now, before: 0 };
@@ -41,7 +43,10 @@ function unused({ fallbacks }: SendDecision, used: readonly Channel[]): StepMess
 }
 
 /** What the ledger records of a channel step that begins. */
-export function nextStep({ decision, message }: Due, costOf: (message: StepMessage) => number | null): NextChannelStep {
+export function nextStep(
+  { decision, message }: SendTask,
+  costOf: (message: StepMessage) => number | null,
+): NextChannelStep {
   return { ...stepFacts(decision, message, costOf), to: message.to };
 }
 

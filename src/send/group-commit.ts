@@ -82,6 +82,7 @@ export function createGroupCommit(
       const answers = ledger.commit(group.results, group.claims);
       lingerMs = Math.min(MOST_LINGER_MS, Math.max(LINGER_MS, monotonicMs() - since));
       for (const answer of answers) if (answer === 'claimed') outstanding += 1;
+      if (answers.includes('withdrawn')) withdraw(group.claims, answers);
       ledger.committed?.(group.results, group.claims, answers);
       let first = 0;
       for (const { count, resolve } of group.waiting) {
@@ -92,6 +93,11 @@ export function createGroupCommit(
       fail(error, group.results);
       for (const { resolve } of group.waiting) resolve(null);
     }
+  };
+  /** What was claimed too late is pending again with the next commit. */
+  const withdraw = (claims: readonly TimedClaim[], answers: readonly TimedAnswer[]): void => {
+    for (const [i, claim] of claims.entries()) if (answers[i] === 'withdrawn') results.push(withdrawal(claim));
+    schedule();
   };
   const fail = (error: unknown, results: readonly ResultRecord[]): void => {
     const isFirst = failure === null;
@@ -175,36 +181,71 @@ function isBusy(failure: Error | null): boolean {
   return failure instanceof LedgerError && failure.kind === 'busy';
 }
 
-/** A claim that may only be made before its window closes. */
+/** A claim that may only be made, and posted, before its window closes. */
 export interface TimedClaim extends ClaimRequest {
-  /** Ms since 1970; at that very moment it is too late. */
+  /** Ms since 1970; at that very moment it is too late. Default: it is never too late. */
   readonly untilMs?: number;
 }
 
 /**
- * `closed`: the window closed before the claim was made; `held`: the API asked to wait. The row is unchanged.
+ * `held`: the API asked to wait; `closed`: the window closed, or `notAfter` passed, before the claim was made. The row is
+ * unchanged. `withdrawn`: the row was claimed, but by the time that this was on the disk nothing might be posted any more.
+ * The row is pending again, and the claim counts as an attempt.
  */
-export type TimedAnswer = ClaimAnswer | 'closed' | 'held';
+export type TimedAnswer = ClaimAnswer | 'closed' | 'held' | 'withdrawn';
+
+/** What decides whether a claimed request may be posted at once. */
+export interface PostingClock {
+  /** Ms since 1970: the clock that windows are judged by. */
+  now(): number;
+  /** A `Retry-After` holds all requests back. */
+  isHeld(): boolean;
+  /** The start ends: no new request is to be made. */
+  isStopped(): boolean;
+}
 
 /**
  * Makes, in one commit, the claims whose window is open by the clock that dates them, unless a `Retry-After` holds the run
  * back (failures.md, A2, F5, I1). Answers all of them. A row can have waited long since its decision: for its token at a
  * low rate, for a connection, or because the machine slept. A claim also waits a moment for others, and a `Retry-After`
- * can arrive meanwhile.
- * @param isHeld - nothing may be posted now: what is claimed is posted at once
+ * can arrive meanwhile. The commit itself can take long: a claim that came too late by then is withdrawn, and so is each
+ * claim of a start that was stopped meanwhile (failures.md, B9).
  */
 export function claimInTime(
   claims: readonly TimedClaim[],
-  nowMs: number,
-  isHeld: boolean,
-  commit: (claims: readonly ClaimRequest[]) => readonly ClaimAnswer[],
+  clock: PostingClock,
+  commit: (claims: readonly ClaimRequest[], nowMs: number) => readonly ClaimAnswer[],
 ): readonly TimedAnswer[] {
-  if (isHeld) {
-    commit([]);
+  const nowMs = clock.now();
+  if (claims.length > 0 && clock.isHeld()) {
+    commit([], nowMs);
     return claims.map(() => 'held');
   }
-  const isClosed = ({ untilMs }: TimedClaim): boolean => untilMs !== undefined && nowMs >= untilMs;
-  if (!claims.some(isClosed)) return commit(claims);
-  const answers = commit(claims.filter((claim) => !isClosed(claim)))[Symbol.iterator]();
-  return claims.map((claim) => (isClosed(claim) ? 'closed' : (answers.next().value ?? 'taken')));
+  const inTime = claims.some((claim) => isOver(claim, nowMs))
+    ? claims.filter((claim) => !isOver(claim, nowMs))
+    : claims;
+  const answers = commit(inTime, nowMs);
+  if (claims.length === 0) return answers;
+  const afterMs = clock.now();
+  const isStopped = clock.isStopped();
+  if (inTime === claims && !isStopped && !claims.some((claim) => isOver(claim, afterMs))) return answers;
+  const given = answers[Symbol.iterator]();
+  return claims.map((claim) => {
+    if (isOver(claim, nowMs)) return 'closed';
+    const answer = given.next().value ?? 'taken';
+    return answer === 'claimed' && (isStopped || isOver(claim, afterMs)) ? 'withdrawn' : answer;
+  });
+}
+
+function isOver({ untilMs }: TimedClaim, nowMs: number): boolean {
+  return untilMs !== undefined && nowMs >= untilMs;
+}
+
+/**
+ * The record of a claim that no request followed. It counts as an attempt, as one that is stopped before its first byte
+ * does: by the count the ledger knows whose claim it is.
+ */
+export function withdrawal({ row, step, attempts = 0 }: ClaimRequest): ResultRecord {
+  const nothing = { httpStatus: null, messageId: null, error: null };
+  return { row, step, from: 'claimed', state: 'pending', reason: 'stopped', attempts: attempts + 1, ...nothing };
 }

@@ -7,7 +7,7 @@ import type { Plan } from '../plan/plan.ts';
 import { openRules } from '../plan/skip-rules.ts';
 import type { Suppressions } from '../plan/suppression.ts';
 import type { ListDigest } from '../recipients/read.ts';
-import { type Batch, createPacker, type Due, dueOf, type Packer } from './batch.ts';
+import { type Batch, createPacker, type Packer, type SendTask, taskOf } from './batch.ts';
 import type { Gate } from './canary.ts';
 import type { Pool } from './concurrency.ts';
 import type { SendContext } from './deliver.ts';
@@ -64,7 +64,7 @@ export async function feed(options: ProducerOptions): Promise<void> {
 async function feedAll(options: ProducerOptions): Promise<void> {
   const { plan, ledger, run, pendingRows, pool, context, gate, lists, between } = options;
   const { stopped } = context;
-  const packer = createPacker<Due>(plan.recipientsPerRequest);
+  const packer = createPacker<SendTask>(plan.recipientsPerRequest);
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   let isLater = false;
   let isOver = false;
@@ -82,24 +82,24 @@ async function feedAll(options: ProducerOptions): Promise<void> {
       const aside: Aside = { skipped: [], deferred: [] };
       for (const decision of batch) {
         if (stopped.aborted || left <= 0) break;
-        const due = whoseTurn(decision, options, aside);
-        if (due === null) continue;
+        const task = toTask(decision, options, aside);
+        if (task === null) continue;
         // A recipient whose fallback a report asks for passed the gate with its first message.
-        const isGated = gate !== null && due.byReport === undefined;
+        const isGated = gate !== null && task.byReport === undefined;
         if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, options));
         if (isLater && stopped.aborted) break;
         isOver = options.untilWide === true && gate?.isWide() === true;
         if (isOver) break;
         // The gate is not decided in this start: the recipients left wait for the next one.
         if (isLater && isGated) {
-          aside.deferred.push({ row: due.decision.row, step: due.step, reason: 'canary-undecided' });
+          aside.deferred.push({ row: task.decision.row, step: task.step, reason: 'canary-undecided' });
           context.progress.finished('deferred');
           continue;
         }
         left -= 1;
         if (isGated) gate.put(1);
         // A fallback is a request of its own; who else gets the same may share one.
-        const batch = due.step > 0 ? [due] : packer.add(due, due.decision.variant);
+        const batch = task.step > 0 ? [task] : packer.add(task, task.decision.variant);
         if (batch !== null) await put(pool, batch);
       }
       if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, options.now());
@@ -119,7 +119,7 @@ async function feedAll(options: ProducerOptions): Promise<void> {
 }
 
 /** Nothing is in flight when a gate is judged: what waits for others to share a request goes first. */
-async function atGate(gate: Gate, packer: Packer<Due>, { pool, lists }: ProducerOptions): Promise<boolean> {
+async function atGate(gate: Gate, packer: Packer<SendTask>, { pool, lists }: ProducerOptions): Promise<boolean> {
   do {
     for (const batch of packer.rest()) await put(pool, batch);
     await pool.idle();
@@ -130,12 +130,12 @@ async function atGate(gate: Gate, packer: Packer<Due>, { pool, lists }: Producer
   return true;
 }
 
-async function put(pool: Pool, dues: readonly Due[]): Promise<void> {
-  if (isParcel(dues)) await pool.put(dues);
+async function put(pool: Pool, tasks: readonly SendTask[]): Promise<void> {
+  if (isBatch(tasks)) await pool.put(tasks);
 }
 
-function isParcel(dues: readonly Due[]): dues is Batch {
-  return dues.length > 0;
+function isBatch(tasks: readonly SendTask[]): tasks is Batch {
+  return tasks.length > 0;
 }
 
 /** Rows that are not sent to now; in one transaction for each batch of the list. */
@@ -144,14 +144,14 @@ interface Aside {
   readonly deferred: AsideRow[];
 }
 
-/** Whose turn it is; null where a rule came between. */
-function whoseTurn(decision: Decision, { pendingRows, context }: ProducerOptions, aside: Aside): Due | null {
+/** Null where a rule skips or defers the recipient. */
+function toTask(decision: Decision, { pendingRows, context }: ProducerOptions, aside: Aside): SendTask | null {
   const { row, line } = decision;
   const pending = pendingRows.find(row, decision.key);
   if (pending === null && pendingRows.isLost?.(row) === true) return null;
   if (pending === null) throw unexpected(line);
   const { step } = pending;
-  if (pending.byReport !== undefined) return reportedDue(decision, pending, context);
+  if (pending.byReport !== undefined) return reportedTask(decision, pending, context);
   // A rule leaves them out by now: they opted out, others wrote to them, or the campaign was amended.
   if (decision.decision === 'skip') return skip(pending, decision.reason, aside, context);
   // It was decided with its batch, which may have been long ago.
@@ -164,17 +164,17 @@ function whoseTurn(decision: Decision, { pendingRows, context }: ProducerOptions
   }
   if (decision.decision !== 'send') throw unexpected(line);
   // The fallback was begun, and an amended campaign has it no more.
-  return dueOf(decision, pending) ?? skip(pending, 'removed', aside, context);
+  return taskOf(decision, pending) ?? skip(pending, 'removed', aside, context);
 }
 
 /**
  * A fallback that a report asks for. A recipient that a rule leaves out keeps the accepted message: the row changes only
  * when the fallback is claimed.
  */
-function reportedDue(decision: Decision, pending: PendingRow, { isLate, progress }: SendContext): Due | null {
+function reportedTask(decision: Decision, pending: PendingRow, { isLate, progress }: SendContext): SendTask | null {
   if (decision.decision === 'defer' && decision.untilMs !== undefined) progress.opens(decision.untilMs);
   if (decision.decision !== 'send' || isLate()) return null;
-  return dueOf(decision, pending) ?? null;
+  return taskOf(decision, pending) ?? null;
 }
 
 function skip({ row, step }: PendingRow, reason: string, aside: Aside, { progress }: SendContext): null {

@@ -6,8 +6,8 @@ import { TIMERS, type Timers } from './timers.ts';
  * Waits use the monotonic clock, so that a step of the wall clock neither stalls nor floods.
  */
 export interface RateLimiter {
-  /** The turn of one request; undefined when it may go at once. Ends early when the run stops. */
-  turn(): Promise<void> | undefined;
+  /** Waits for the token of one request; undefined when it may go at once. Ends early when the run stops. */
+  token(): Promise<void> | undefined;
   /**
    * Called when the request can go, for instance when its connection is open. False if it needs a new token, because
    * other requests were late as well, or because the API asked to wait.
@@ -22,7 +22,7 @@ export interface RateLimiter {
 }
 
 /**
- * How far a late turn may catch up, in milliseconds. Timers fire up to some milliseconds late; without catching up the
+ * How far a late token may catch up, in milliseconds. Timers fire up to some milliseconds late; without catching up the
  * rate would fall short by that much, with more of it a burst would be above the rate.
  */
 const CATCH_UP_MS = 20;
@@ -36,7 +36,7 @@ export function createRateLimiter(
   const intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
   /** The time of the next free token. */
   let nextAt = 0;
-  /** When the next request may go, seen from those that went. */
+  /** When the next request may go, counted from those that went. */
   let dueAt = 0;
   let heldUntil = 0;
 
@@ -44,25 +44,25 @@ export function createRateLimiter(
     if (ms <= 0 || stopped.aborted) return;
     await sleep(ms, stopped);
   };
-  const nextTurn = (now: number): number => {
+  const nextToken = (now: number): number => {
     if (intervalMs === 0) return Math.max(now, heldUntil);
     const at = Math.max(nextAt, now - CATCH_UP_MS, heldUntil);
     nextAt = at + intervalMs;
     return at;
   };
   const wait = async (first: number): Promise<void> => {
-    for (let at = first; ; at = nextTurn(monotonicMs())) {
+    for (let at = first; ; at = nextToken(monotonicMs())) {
       await pause(at - monotonicMs());
-      // Told to hold back while they waited, all take new turns: their old ones would be one and the same.
+      // Told to hold back while they waited, all take new tokens: their old ones would be one and the same.
       if (stopped.aborted || heldUntil <= at) return;
     }
   };
 
   return {
-    turn() {
+    token() {
       if (intervalMs === 0 && heldUntil === 0) return undefined;
       const now = monotonicMs();
-      const at = nextTurn(now);
+      const at = nextToken(now);
       return at > now ? wait(at) : undefined;
     },
     take() {
@@ -86,13 +86,13 @@ interface SharedRateLimiterOptions {
   readonly ratePerSecond: number;
   /** Those of all who send to the environment, of all who share the run, or both: the later one counts. */
   readonly turns: readonly SharedTurns[];
-  /** The rate of the turns, the lowest of them. */
+  /** The rate of the shared tokens, the lowest of them. */
   readonly sharedPerSecond: number;
   readonly stopped: AbortSignal;
   readonly timers?: Timers;
 }
 
-/** Turns are taken for so long at most: what is not used of them when a start ends is lost to the others. */
+/** Tokens are taken for so long at most: what is not used of them when a start ends is lost to the others. */
 const BLOCK_MS = 50;
 
 /**
@@ -111,7 +111,7 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Rate
   const most = Math.max(1, Math.floor((BLOCK_MS * options.ratePerSecond) / 1000));
   const line: (() => void)[] = [];
   let isMoving = false;
-  /** The turns that were taken and not given yet: the time of the next, and how many. */
+  /** The tokens that were taken and not given yet: the time of the next, and how many. */
   let nextAt = 0;
   let left = 0;
 
@@ -136,7 +136,7 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Rate
     return at;
   };
   /** The time of the next token. Tokens that were not used in time are lost. */
-  const nextTurn = (): number => {
+  const nextToken = (): number => {
     const late = monotonicMs() - BLOCK_MS;
     while (left > 0 && nextAt < late) next();
     return left > 0 ? next() : take();
@@ -145,9 +145,9 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Rate
     isMoving = true;
     while (line.length > 0 && !stopped.aborted) {
       // Its own rate may be lower, and it may be held back: wait for that before a shared token is taken.
-      await own.turn();
+      await own.token();
       if (stopped.aborted) break;
-      await own.pause(nextTurn() - monotonicMs());
+      await own.pause(nextToken() - monotonicMs());
       line.shift()?.();
     }
     for (const go of line.splice(0)) go();
@@ -155,7 +155,7 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Rate
   };
 
   return {
-    turn: () =>
+    token: () =>
       new Promise((resolve) => {
         line.push(resolve);
         if (!isMoving) void move();

@@ -11,11 +11,12 @@ import type { Reached } from '../plan/contact-history.ts';
 import type { Fence } from '../plan/fence.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Suppressions } from '../plan/suppression.ts';
-import { createWindowGate } from '../plan/window.ts';
+import { type Closed, createWindowGate } from '../plan/window.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { stepFacts } from './batch.ts';
 import { createPool, createSlowStart } from './concurrency.ts';
-import { deliver, type SendContext } from './deliver.ts';
+import type { SendContext } from './deliver.ts';
+import { deliverBatch } from './deliver-shared.ts';
 import { isUnreached } from './deliveries.ts';
 import {
   claimInTime,
@@ -114,7 +115,7 @@ export async function openWork(
   if (options.interrupt.aborted) halt();
   options.interrupt.addEventListener('abort', halt, { once: true });
 
-  const pool = createPool((batch) => deliver(batch, context), halt);
+  const pool = createPool((batch) => deliverBatch(batch, context), halt);
   const progress = createProgress();
   const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
   const slowStart = createSlowStart(concurrency, pool.setWidth);
@@ -123,6 +124,7 @@ export async function openWork(
     remembered?.committed(results, claims, answers);
     if (onCommitted !== undefined) onCommitted(results, claims);
   };
+  const clock = { now, isHeld: rateLimiter.isHeld, isStopped: () => stopping.signal.aborted };
   let claimedAtMs = 0;
   const { fence } = plan;
   const { budget = null } = options;
@@ -133,10 +135,9 @@ export async function openWork(
   const groupCommit = createGroupCommit(
     {
       commit(results, claims) {
-        const nowMs = now();
         const rules = rulesNow();
         const held = shared?.held() ?? null;
-        const answers = claimInTime(claims, nowMs, rateLimiter.isHeld(), (inTime) =>
+        const answers = claimInTime(claims, clock, (inTime, nowMs) =>
           ledger.commit(run, results, inTime, nowMs, rules, reached?.reach, held),
         );
         if (held !== null && answers.includes('stopped')) shared?.onStopped();
@@ -145,7 +146,7 @@ export async function openWork(
           const isUnpriced = claims.some(
             ({ costMicros = null }, i) => answers[i] === 'over-budget' && costMicros === null,
           );
-          const state = budgetState(plan, budget, nowMs, ledger);
+          const state = budgetState(plan, budget, now(), ledger);
           // In the next turn of the event loop: what this commit granted is posted first.
           if (state !== null) timers.soon(() => stop.overBudget(overBudget(state, isUnpriced)));
         }
@@ -177,7 +178,7 @@ export async function openWork(
   const startMs = run.startedAtMs ?? now();
   // Without a window nothing waits, and no turn of the event loop is added.
   const window = plan.campaign.send.window === null ? null : await createWindowGate(plan, { now, startMs });
-  const context = createShift({
+  const context = createSendContext({
     options,
     run,
     startMs,
@@ -232,7 +233,7 @@ function pacesOf(
   const { identity, ratePerSecond: environmentPerSecond } = plan.environment;
   const environment = environmentPerSecond === null ? null : ledger.turns(identity, environmentPerSecond);
   const isLower = ratePerSecond !== null && ratePerSecond !== environmentPerSecond;
-  const own = isShared && isLower ? ledger.turns(turnsOf(run), ratePerSecond) : null;
+  const own = isShared && isLower ? ledger.turns(tokensOf(run), ratePerSecond) : null;
   const turns = [environment, own].filter((one) => one !== null);
   const sharedPerSecond = own === null ? environmentPerSecond : ratePerSecond;
   if (turns.length === 0 || sharedPerSecond === null) {
@@ -249,7 +250,7 @@ function pacesOf(
 
 /** Without a rate no tokens are shared: a `Retry-After` that one worker got, the others read with their next pulse. */
 function heldTogether(rateLimiter: RateLimiter, ledger: Ledger, run: RunRecord): RateLimiter {
-  const turns = ledger.turns(turnsOf(run), 1);
+  const turns = ledger.turns(tokensOf(run), 1);
   return {
     ...rateLimiter,
     hold(ms) {
@@ -264,7 +265,7 @@ function heldTogether(rateLimiter: RateLimiter, ledger: Ledger, run: RunRecord):
 }
 
 /** The name of a run's tokens in the ledger. The space keeps it apart from names of environments. */
-function turnsOf({ number }: RunRecord): string {
+function tokensOf({ number }: RunRecord): string {
   return `run ${number}`;
 }
 
@@ -277,8 +278,11 @@ interface Start
   readonly startMs: number;
 }
 
-function createShift({ options, run, startMs, progress, ...parts }: Start): SendContext {
+const EXPIRED: Closed = { decision: 'skip', reason: 'expired', detail: '' };
+
+function createSendContext({ options, run, startMs, progress, ...parts }: Start): SendContext {
   const { plan, ledger, now, reached = null, costOf = () => null } = options;
+  const { window } = parts;
   const { notAfterMs, attempts } = plan.campaign.send;
   // Read when the first 404 asks: a ledger may hold many runs.
   let acceptedBefore: boolean | null = null;
@@ -286,6 +290,10 @@ function createShift({ options, run, startMs, progress, ...parts }: Start): Send
     ledger.runs().some((one) => one.environment === run.environment && acceptsAt(one, plan.environment.url));
   // Who waited for the winner has no variant in the ledger yet.
   const decidesLate = plan.campaign.split.test !== null;
+  const hasBudget = (options.budget ?? null) !== null;
+  // The last millisecond of `notAfter` counts.
+  const lateAtMs = notAfterMs === null ? Number.POSITIVE_INFINITY : notAfterMs + 1;
+  const isLate = (): boolean => now() >= lateAtMs;
   return {
     ...parts,
     progress,
@@ -301,18 +309,26 @@ function createShift({ options, run, startMs, progress, ...parts }: Start): Send
     attempts,
     expand: plan.expander(startMs),
     fence: plan.fence,
-    // Nor does it know what those get now who had an attempt before: the campaign may have been amended since.
-    factsOf: ({ decision, message, step, before }) =>
-      step > 0 || decidesLate || before > 0 ? stepFacts(decision, message, costOf) : null,
-    costOf,
-    hasBudget: (options.budget ?? null) !== null,
-    capsOf: reached === null ? null : (recipient) => reached.capsOf(recipient, now()),
-    isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
-    isLate: () => notAfterMs !== null && now() > notAfterMs,
-    expire(row, step) {
-      ledger.skip(run, [{ row, step, reason: 'expired' }], now());
-      progress.finished('skipped');
+    claimOf({ decision, message, step, before }, made) {
+      const { row, key, recipient } = decision;
+      // Nor does the ledger know what those get now who had an attempt before: the campaign may have been amended since.
+      const isNew = step > 0 || decidesLate || before > 0;
+      return {
+        row,
+        step,
+        to: message.to,
+        key,
+        attempts: before + made,
+        facts: isNew ? stepFacts(decision, message, costOf) : undefined,
+        costMicros: hasBudget ? costOf(message) : undefined,
+        caps: reached?.capsOf(recipient, now()),
+        untilMs: Math.min(lateAtMs, window?.closesAtMs(recipient) ?? Number.POSITIVE_INFINITY),
+      };
     },
+    costOf,
+    isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
+    isLate,
+    closed: (recipient) => (isLate() ? EXPIRED : (window?.closed(recipient) ?? null)),
     aside(row, step, closed) {
       const { decision, reason } = closed;
       ledger[decision](run, [{ row, step, reason }], now());

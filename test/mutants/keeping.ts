@@ -113,9 +113,9 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'a window that closes during the commit of a claim does not hold it back',
     edits: [
       {
-        file: 'src/send/deliver.ts',
-        was: 'context.isLate() || isAnyClosed(due, context)) {\n        // The commit',
-        is: 'context.isLate()) {\n        // The commit',
+        file: 'src/send/group-commit.ts',
+        was: '(isStopped || isOver(claim, afterMs))',
+        is: 'isStopped',
       },
     ],
     proof: { in: 'send/window.test.ts', only: 'during the commit of the claim' },

@@ -1,25 +1,19 @@
 import type { Mutant } from './mutant.ts';
 
 const DELIVER = 'src/send/deliver.ts';
-const SETTLE = 'src/send/deliver.ts';
 const GROUP_COMMIT = 'src/send/group-commit.ts';
 
-const CLAIM = `      const answers = await claim(due, attempt - 1, context);
-      if (answers?.[0] === 'held') {
-        // Then all are: a \`Retry-After\` came while the claim waited for others.
-        endpoint.release();
-        attempt -= 1;
-        continue;
-      }
-      const claimed = takeClaimed(due, answers, attempt, context);
-      if (claimed === null) return;
-      due = claimed;
+const CLAIM = `      const answer = await claim(context.claimOf(task, attempt), context);
+      if (answer === 'withdrawn') attempt += 1;
+      if (isToWait(answer)) continue;
+      if (answer !== 'claimed') return;
 `;
-const POST = `      posted = judge(await endpoint.post(request.body, request.reference), request, due, context);
+const POST = `      facts = await post(request, context);
 `;
-const READY = `    const opening = endpoint.ready();
+const CONNECT = `    const connection = await connect(context);
 `;
-const FROM = `unopened === null ? 'claimed' : 'pending'`;
+
+const FROM = `const from = connection === 'open' ? 'claimed' : 'pending';`;
 
 const TEST_TO = { in: 'cli/send-test.test.ts', only: 'only to testers|uses up' };
 
@@ -65,12 +59,12 @@ export const SENDING: readonly Mutant[] = [
       {
         file: DELIVER,
         was: CLAIM,
-        is: '      const claiming = claim(due, attempt - 1, context);\n',
+        is: '      const claiming = claim(context.claimOf(task, attempt), context);\n',
       },
       {
         file: DELIVER,
         was: POST,
-        is: POST + CLAIM.replace('claim(due, attempt - 1, context)', 'claiming'),
+        is: POST + CLAIM.replace('claim(context.claimOf(task, attempt), context)', 'claiming'),
       },
     ],
     proof: { in: 'send/suppressed.test.ts' },
@@ -94,8 +88,8 @@ export const SENDING: readonly Mutant[] = [
     planted: 'rows are claimed before a connection is open',
     edits: [
       { file: DELIVER, was: CLAIM, is: '' },
-      { file: DELIVER, was: READY, is: CLAIM + READY },
-      { file: DELIVER, was: FROM, is: `'claimed'` },
+      { file: DELIVER, was: CONNECT, is: CLAIM + CONNECT },
+      { file: DELIVER, was: FROM, is: `const from = 'claimed';` },
     ],
     proof: { in: 'processes/interruption.test.ts', only: 'for a connection' },
   },
@@ -105,8 +99,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: '  // Without answers the group commit has told the run: nothing more is claimed, and the rows are as they were.\n',
-        is: '  if (answers === null) claimed.push(...due);\n',
+        was: '  const answer = (await context.groupCommit.claim([request]))?.[0];\n',
+        is: "  const answer = (await context.groupCommit.claim([request]))?.[0] ?? 'claimed';\n",
       },
     ],
     proof: { in: 'disk/errors.test.ts' },
@@ -117,8 +111,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `if (isClaimSkip(answer)) context.progress.finished('skipped');`,
-        is: `if (answer === 'suppressed') claimed.push(one);`,
+        was: `if (answer !== 'claimed') return;`,
+        is: `if (answer !== 'claimed' && answer !== 'suppressed') return;`,
       },
     ],
     proof: { in: 'send/suppressed.test.ts' },
@@ -128,9 +122,9 @@ export const SENDING: readonly Mutant[] = [
     planted: 'a recipient that waits for another attempt stays claimed',
     edits: [
       {
-        file: SETTLE,
-        was: `    record(due, attempt, from, facts, verdict, 'pending', context);\n    if (about.sameEvent !== true &&`,
-        is: `    if (about.sameEvent !== true &&`,
+        file: DELIVER,
+        was: `    record(task, attempt, from, facts, verdict, 'pending', context);\n`,
+        is: '',
       },
     ],
     proof: { in: 'processes/interruption.test.ts', only: 'for a Retry-After' },
@@ -138,7 +132,7 @@ export const SENDING: readonly Mutant[] = [
   {
     name: 'one-attempt-too-many',
     planted: 'send.attempts counts retries and not attempts',
-    edits: [{ file: SETTLE, was: 'attempt < context.attempts)', is: 'attempt <= context.attempts)' }],
+    edits: [{ file: DELIVER, was: 'attempt < context.attempts)', is: 'attempt <= context.attempts)' }],
     proof: { in: 'send/retry-after.test.ts', only: 'three attempts' },
   },
   {
@@ -147,7 +141,7 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: 'if (end.retryAfterMs !== null) context.rateLimiter.hold(end.retryAfterMs + wait);',
+        was: 'if (retryAfterMs !== null) context.rateLimiter.hold(retryAfterMs + waitMs);',
         is: '',
       },
     ],
@@ -159,8 +153,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `    if (end.retryAfterMs !== null) context.rateLimiter.hold(end.retryAfterMs + wait);\n`,
-        is: `    if (end.retryAfterMs !== null) await context.rateLimiter.pause(end.retryAfterMs);\n`,
+        was: 'if (retryAfterMs !== null) context.rateLimiter.hold(retryAfterMs + waitMs);',
+        is: 'if (retryAfterMs !== null) await context.rateLimiter.pause(retryAfterMs);',
       },
     ],
     proof: { in: 'send/retry-after.test.ts', only: 'F5' },
@@ -170,7 +164,7 @@ export const SENDING: readonly Mutant[] = [
     planted: 'Retry-After of a 503, which is not tried again, is not waited for',
     edits: [
       {
-        file: SETTLE,
+        file: DELIVER,
         was: '  if (verdict.retryAfterMs !== null) context.rateLimiter.hold(verdict.retryAfterMs);\n',
         is: '',
       },
@@ -214,17 +208,8 @@ export const SENDING: readonly Mutant[] = [
     name: 'sent-after-not-after',
     planted: 'a recipient who waits for a turn is sent to after notAfter',
     edits: [
-      { file: DELIVER, was: 'if (context.isLate()) return await expire(due, context);', is: '' },
-      {
-        file: DELIVER,
-        was: 'stopped.aborted || context.isLate() || isAnyClosed',
-        is: 'stopped.aborted || isAnyClosed',
-      },
-      {
-        file: DELIVER,
-        was: 'if (context.isLate() || isAnyClosed(due, context)) {',
-        is: 'if (isAnyClosed(due, context)) {',
-      },
+      { file: 'src/send/work.ts', was: '(isLate() ? EXPIRED : (window?', is: '(false ? EXPIRED : (window?' },
+      { file: 'src/send/work.ts', was: 'untilMs: Math.min(lateAtMs, ', is: 'untilMs: Math.min(' },
     ],
     proof: { in: 'send/late.test.ts', only: 'waiting for their turn' },
   },
@@ -233,9 +218,9 @@ export const SENDING: readonly Mutant[] = [
     planted: 'the window is not checked any more once a recipient was decided about',
     edits: [
       {
-        file: 'src/send/deliver.ts',
-        was: 'window !== null && due.some(',
-        is: 'window !== null && due.slice(due.length).some(',
+        file: 'src/send/work.ts',
+        was: '(window?.closed(recipient) ?? null)',
+        is: '(window === null ? null : null)',
       },
       { file: 'src/send/group-commit.ts', was: 'nowMs >= untilMs', is: 'nowMs < 0' },
     ],
@@ -245,10 +230,10 @@ export const SENDING: readonly Mutant[] = [
     name: 'ids-swapped',
     planted: 'each recipient gets the message id of the one before',
     edits: [
-      { file: SETTLE, was: '    messageId: verdict.messageId,\n', is: '    messageId: swapped(verdict.messageId),\n' },
+      { file: DELIVER, was: '    messageId: verdict.messageId,\n', is: '    messageId: swapped(verdict.messageId),\n' },
       {
-        file: SETTLE,
-        was: 'const DONE: Applied =',
+        file: DELIVER,
+        was: 'export function record(',
         is: `let held: string | null = null;
 function swapped(id: string | null): string | null {
   const last = held;
@@ -256,7 +241,7 @@ function swapped(id: string | null): string | null {
   return last ?? id;
 }
 
-const DONE: Applied =`,
+export function record(`,
       },
     ],
     proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },
@@ -268,7 +253,7 @@ const DONE: Applied =`,
       {
         file: DELIVER,
         was: POST,
-        is: POST.replace('request.body', "request.body.concat('\\n')"),
+        is: POST.replace('post(request,', "post({ ...request, body: request.body.concat('\\n') },"),
       },
     ],
     proof: { in: 'e2e/campaigns.test.ts', only: 'one-time-password: what preview shows' },

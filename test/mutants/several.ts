@@ -1,7 +1,7 @@
 import type { Edit, Mutant } from './mutant.ts';
 
 const DELIVER = 'src/send/deliver.ts';
-const SETTLE = 'src/send/deliver.ts';
+const SHARED_REQUEST = 'src/send/deliver-shared.ts';
 const RUN = 'src/send/work.ts';
 const FEED = 'src/send/producer.ts';
 const DECIDE = 'src/plan/decide.ts';
@@ -37,14 +37,14 @@ const FALLBACKS: readonly Mutant[] = [
     planted: 'a recipient in doubt on the first step gets the fallback',
     edits: [
       {
-        file: SETTLE,
+        file: DELIVER,
         was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
         is: `const next = (verdict.reason === 'unsupported-channel' || verdict.outcome === 'in-doubt') && from === 'claimed' ?`,
       },
       {
-        file: SETTLE,
-        was: 'record(due, attempt, from, facts, verdict, verdict.outcome, context, next);',
-        is: `record(due, attempt, from, facts, verdict, 'rejected', context, next);`,
+        file: DELIVER,
+        was: 'record(task, attempt, from, facts, verdict, verdict.outcome, context, next);',
+        is: `record(task, attempt, from, facts, verdict, next === undefined ? verdict.outcome : 'rejected', context, next);`,
       },
     ],
     proof: fallbacks('500 with the code|408 with the code'),
@@ -54,7 +54,7 @@ const FALLBACKS: readonly Mutant[] = [
     planted: 'a recipient who is refused for any reason gets the fallback',
     edits: [
       {
-        file: SETTLE,
+        file: DELIVER,
         was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
         is: `const next = verdict.outcome === 'rejected' && from === 'claimed' ?`,
       },
@@ -67,9 +67,9 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: '      const request = own ?? requestFor(due, context);\n',
-        is: `      const request = own ?? requestFor(due, context);
-      if (due[0].step > 0) await endpoint.post(request.body, request.reference);
+        was: '      facts = await post(request, context);\n',
+        is: `      if (task.step > 0) await context.endpoint.post(request.body, request.reference);
+      facts = await post(request, context);
 `,
       },
     ],
@@ -123,8 +123,8 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: RUN,
-        was: `ledger.skip(run, [{ row, step, reason: 'expired' }], now());`,
-        is: `ledger.skip(run, [{ row, step: step * 0, reason: 'expired' }], now());`,
+        was: `ledger[decision](run, [{ row, step, reason }], now());`,
+        is: `ledger[decision](run, [{ row, step: step * 0, reason }], now());`,
       },
     ],
     proof: fallbacks('passes between the steps'),
@@ -135,8 +135,8 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: '  await context.groupCommit.written();\n  if (context.stopped.aborted) return;\n',
-        is: '  if (context.stopped.aborted) return;\n',
+        was: '  await context.groupCommit.written();\n',
+        is: '',
       },
     ],
     proof: fallbacks('passes between the steps'),
@@ -190,9 +190,9 @@ const SHARED: readonly Mutant[] = [
     planted: 'a recipient that the claim finds suppressed stays in a request with others',
     edits: [
       {
-        file: DELIVER,
-        was: `if (answer !== 'claimed') continue;`,
-        is: `if (answer !== 'claimed' && due.length === 1) continue;`,
+        file: SHARED_REQUEST,
+        was: `tasks = tasks.filter((_, i) => answers[i] === 'claimed');`,
+        is: `tasks = tasks.filter((_, i) => answers[i] === 'claimed' || answers[i] === 'suppressed');`,
       },
     ],
     proof: shared('K3'),
@@ -228,9 +228,9 @@ const SHARED: readonly Mutant[] = [
     planted: 'when an answer asks to wait for one recipient of a request, and not for the next, nothing waits',
     edits: [
       {
-        file: SETTLE,
-        was: 'retryAfterMs ??= applied.retryAfterMs;',
-        is: 'retryAfterMs = applied.retryAfterMs;',
+        file: SHARED_REQUEST,
+        was: 'retryAfterMs ??= verdict.retryAfterMs;',
+        is: 'retryAfterMs = verdict.retryAfterMs;',
       },
     ],
     proof: { in: 'send/deliver.test.ts', only: 'holds back for as long' },
@@ -240,9 +240,9 @@ const SHARED: readonly Mutant[] = [
     planted: 'the answers about the recipients of a request are given out from the end',
     edits: [
       {
-        file: SETTLE,
+        file: SHARED_REQUEST,
         was: '    const verdict = verdicts[i];\n',
-        is: '    const verdict = verdicts[due.length - 1 - i];\n',
+        is: '    const verdict = verdicts[tasks.length - 1 - i];\n',
       },
     ],
     proof: shared('partial acceptance|its own id'),
@@ -252,7 +252,7 @@ const SHARED: readonly Mutant[] = [
     planted: 'when a request was refused for some, all of it is sent again in halves',
     edits: [
       {
-        file: SETTLE,
+        file: SHARED_REQUEST,
         was: '    if (verdict.split) {\n',
         is: `    if (verdict.split || verdicts.some(({ outcome }) => outcome === 'rejected')) {\n`,
       },
@@ -264,7 +264,7 @@ const SHARED: readonly Mutant[] = [
     planted: 'of a request without an answer only the first is in doubt, and the others are sent again',
     edits: [
       {
-        file: SETTLE,
+        file: SHARED_REQUEST,
         was: '    if (verdict.split) {\n',
         is: `    if (verdict.split || (verdict.outcome === 'in-doubt' && i > 0)) {\n`,
       },
@@ -357,7 +357,7 @@ const WINNERS: readonly Mutant[] = [
   {
     name: 'variants-mixed',
     planted: 'recipients with different variants may share a request',
-    edits: [{ file: FEED, was: 'packer.add(due, due.decision.variant)', is: 'packer.add(due, null)' }],
+    edits: [{ file: FEED, was: 'packer.add(task, task.decision.variant)', is: 'packer.add(task, null)' }],
     proof: winner('in shared requests'),
   },
 ];

@@ -8,14 +8,14 @@ const never = () => new AbortController().signal;
 describe('pace', () => {
   it('lets all requests go at once without a rate', () => {
     const pace = createRateLimiter(null, never());
-    expect(pace.turn()).toBeUndefined();
-    expect(pace.turn()).toBeUndefined();
+    expect(pace.token()).toBeUndefined();
+    expect(pace.token()).toBeUndefined();
   });
 
   it('spreads turns over the time that the rate asks for', async () => {
     const pace = createRateLimiter(200, never());
     const began = performance.now();
-    const turns = Array.from({ length: 61 }, () => pace.turn() ?? Promise.resolve());
+    const turns = Array.from({ length: 61 }, () => pace.token() ?? Promise.resolve());
     await Promise.all(turns);
     // 60 intervals of 5 ms, less the 20 ms that a late turn may catch up; above that only the machine decides.
     expect(performance.now() - began).toBeGreaterThanOrEqual(275);
@@ -26,7 +26,7 @@ describe('pace', () => {
       const pace = createRateLimiter(rate, never());
       pace.hold(60);
       const began = performance.now();
-      await Promise.all([pace.turn(), pace.turn(), pace.turn()]);
+      await Promise.all([pace.token(), pace.token(), pace.token()]);
       expect(performance.now() - began).toBeGreaterThanOrEqual(58);
     }
   });
@@ -34,7 +34,7 @@ describe('pace', () => {
   it('holds back those who were waiting for their turn already', async () => {
     const pace = createRateLimiter(50, never());
     const began = performance.now();
-    const turns = [pace.turn(), pace.turn(), pace.turn(), pace.turn()];
+    const turns = [pace.token(), pace.token(), pace.token(), pace.token()];
     pace.hold(150);
     await turns[3];
     expect(performance.now() - began).toBeGreaterThanOrEqual(148);
@@ -44,7 +44,7 @@ describe('pace', () => {
     const stopping = new AbortController();
     const pace = createRateLimiter(null, stopping.signal);
     pace.hold(60_000);
-    const waiting = pace.turn();
+    const waiting = pace.token();
     expect(waiting).toBeInstanceOf(Promise);
     stopping.abort();
     await waiting;

@@ -72,7 +72,7 @@ async function play(ratePerSecond: number, senders: readonly Sender[], forMs: nu
     void timers.sleep(sender.untilMs - sender.fromMs, stopping.signal).then(() => stopping.abort());
     const lane = async (): Promise<void> => {
       while (!stopping.signal.aborted) {
-        await pace.turn();
+        await pace.token();
         if (stopping.signal.aborted) return;
         if (!pace.take()) continue;
         own.push(now() - begin);
@@ -154,7 +154,7 @@ describe('the rate of an environment, shared', () => {
     const begin = now();
     const lane = async (): Promise<void> => {
       for (;;) {
-        await other.turn();
+        await other.token();
         if (other.take()) went.push(now() - begin);
       }
     };
@@ -178,7 +178,7 @@ describe('the rate of an environment, shared', () => {
     const begin = now();
     const lane = async (): Promise<void> => {
       for (;;) {
-        await pace.turn();
+        await pace.token();
         if (pace.take()) count += 1;
       }
     };

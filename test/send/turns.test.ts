@@ -35,7 +35,7 @@ describe('a turn is used when the request can go', () => {
   it('keeps to the rate when several connections come at once, long after their turns', async () => {
     const time = clock();
     const pace = createRateLimiter(2, never, time.timers);
-    const turns = [pace.turn(), pace.turn(), pace.turn()];
+    const turns = [pace.token(), pace.token(), pace.token()];
     await time.to(3000);
     await Promise.all(turns);
     expect([pace.take(), pace.take(), pace.take()]).toEqual([true, false, false]);
@@ -46,7 +46,7 @@ describe('a turn is used when the request can go', () => {
   it('is not used while all requests are held back', async () => {
     const time = clock();
     const pace = createRateLimiter(null, never, time.timers);
-    expect([pace.turn(), pace.take()]).toEqual([undefined, true]);
+    expect([pace.token(), pace.take()]).toEqual([undefined, true]);
     pace.hold(5000);
     expect(pace.take()).toBe(false);
     await time.to(6000);
@@ -57,8 +57,8 @@ describe('a turn is used when the request can go', () => {
     const time = clock();
     const pace = createRateLimiter(2, never, time.timers);
     const went: number[] = [];
-    expect(pace.turn()).toBeUndefined();
-    for (let i = 0; i < 3; i++) void pace.turn()?.then(() => went.push(time.timers.monotonicMs()));
+    expect(pace.token()).toBeUndefined();
+    for (let i = 0; i < 3; i++) void pace.token()?.then(() => went.push(time.timers.monotonicMs()));
     pace.hold(7000);
     await time.to(20_000);
     expect(went).toEqual([8000, 8500, 9000]);
@@ -69,7 +69,7 @@ describe('a turn is used when the request can go', () => {
     const pace = createRateLimiter(1 / 60, never, time.timers);
     const went: number[] = [];
     for (let i = 0; i < 3; i++) {
-      const turn = pace.turn();
+      const turn = pace.token();
       if (turn !== undefined) {
         await time.to(time.timers.monotonicMs() + 60_000);
         await turn;

@@ -1,0 +1,56 @@
+import type { SentMessage } from '../ledger/records.ts';
+import type { SendTask } from './batch.ts';
+import {
+  addresseeOf,
+  applyOutcome,
+  backOff,
+  claim,
+  connect,
+  deliver,
+  isOutside,
+  isToWait,
+  judge,
+  post,
+  type SendContext,
+  unsent,
+} from './deliver.ts';
+
+/**
+ * Sends the fallback that a report asks for. Until it is claimed, the accepted message of the previous channel step stays
+ * the outcome of the recipient, and the fallback has no row: nothing is recorded about it.
+ *
+ * @param byReport - the accepted message that was not delivered
+ */
+export async function deliverReported(task: SendTask, byReport: SentMessage, context: SendContext): Promise<void> {
+  const about = { line: task.decision.line };
+  const request = context.expand.one(task.decision, task.message);
+  if (isOutside(request, context)) return;
+  for (let attempt = 1; context.closed(task.decision.recipient) === null; ) {
+    const connection = await connect(context);
+    if (connection === 'stopped') return;
+    if (connection === 'open') {
+      // A later report may say that the message was delivered after all.
+      if (!context.isUnreached(byReport)) return context.endpoint.release();
+      const answer = await claim({ ...context.claimOf(task, 0), byReport: true }, context);
+      if (answer === 'withdrawn') return await deliver(begun(task), context, 1);
+      if (isToWait(answer)) continue;
+      if (answer !== 'claimed') return;
+      const facts = await post(request, context);
+      const { best: verdict } = judge(facts, [addresseeOf(task, request)], context);
+      const next = applyOutcome(begun(task), attempt, 'claimed', facts, verdict, context, about);
+      if (next === 'done') return;
+      if (next !== 'again') return await deliver(next, context);
+      await backOff(attempt, verdict.retryAfterMs, context);
+      return await deliver(begun(task), context, attempt);
+    }
+    const verdict = unsent(connection, context);
+    if (applyOutcome(task, attempt, 'pending', connection, verdict, context, about) !== 'again') return;
+    await backOff(attempt, verdict.retryAfterMs, context);
+    attempt += 1;
+  }
+}
+
+/** Claimed: the channel step has a row of its own from here on. */
+function begun({ byReport: _, ...task }: SendTask): SendTask {
+  return task;
+}
