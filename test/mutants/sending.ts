@@ -206,12 +206,12 @@ export const SENDING: readonly Mutant[] = [
   },
   {
     name: 'sent-after-not-after',
-    planted: 'a recipient who waits for a turn is sent to after notAfter',
+    planted: 'a recipient whose first message was refused is sent the fallback after notAfter',
     edits: [
       { file: 'src/send/work.ts', was: '(isLate() ? EXPIRED : (window?', is: '(false ? EXPIRED : (window?' },
       { file: 'src/send/work.ts', was: 'untilMs: Math.min(lateAtMs, ', is: 'untilMs: Math.min(' },
     ],
-    proof: { in: 'send/late.test.ts', only: 'waiting for their turn' },
+    proof: { in: 'faults/fallbacks.test.ts', only: 'passes between the steps' },
   },
   {
     name: 'sent-after-its-window',
