@@ -17,6 +17,7 @@ import { bundle } from './bundle.ts';
 import { isFresh } from './fresh.ts';
 import { writePageScripts } from './pages.ts';
 import { keepPublicTypes } from './public-types.ts';
+import { writeSchemaTypes } from './schema-types.ts';
 import { writeValidators } from './validators.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -32,6 +33,7 @@ linkCommand();
 function build(): void {
   try {
     mkdirSync(part, { recursive: true });
+    writeSchemaTypes();
     declare();
     keepPublicTypes(part);
     bundle(part);

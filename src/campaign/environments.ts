@@ -14,7 +14,7 @@ import type {
   Wire,
 } from '../model.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
-import { parsePointer, pointerTo } from '../util/json.ts';
+import { isList, parsePointer, pointerTo } from '../util/json.ts';
 import { readSshKey } from '../util/ssh-key.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
@@ -322,7 +322,11 @@ function readStanding(
   return { longestMs, longest, folder: resolve(folder, plans) };
 }
 
-function signersIn(written: SignerList, key: 'approvers' | 'planners', report: ReportSigner): SignerSource {
+function signersIn(
+  written: Extract<SignersFile, readonly unknown[]>,
+  key: 'approvers' | 'planners',
+  report: ReportSigner,
+): SignerSource {
   const signers = written.flatMap(({ name, key: line }, index): readonly Signer[] => {
     // What the schema has refused is not there.
     if (name === undefined || line === undefined) return [];
@@ -355,12 +359,6 @@ function canBeMet({ approvers, planners, approvals }: Approval): boolean {
 
 function namesOf(signers: readonly Signer[]): ReadonlySet<string> {
   return new Set(signers.flatMap(({ names }) => names.map((name) => name.toLowerCase())));
-}
-
-type SignerList = Extract<SignersFile, readonly unknown[]>;
-
-function isList(written: SignersFile): written is SignerList {
-  return Array.isArray(written);
 }
 
 /** What is written over the defaults, each setting by itself. Places that are named for one replace those of the default. */

@@ -1,7 +1,7 @@
 import type { SourceText } from '../model.ts';
-import { valueAt } from '../util/json.ts';
+import { isList, valueAt } from '../util/json.ts';
 import { whereValue } from './validate.ts';
-import type { CampaignFile, InlineRow, ProjectFile, RecipientsFile } from './written.ts';
+import type { CampaignFile, ProjectFile, RecipientsFile } from './written.ts';
 import type { Where, YamlFile } from './yaml.ts';
 
 /** A campaign file over the defaults of its project: as written, in one shape, with the place of everything. */
@@ -103,8 +103,4 @@ function listPointer(campaign: YamlFile, pointer: string): string {
 
 function isMapping(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
-}
-
-function isList(value: unknown): value is readonly InlineRow[] {
-  return Array.isArray(value);
 }

@@ -12,6 +12,7 @@ import type {
   WindowHours,
   WinnerRule,
 } from '../model.ts';
+import { isList } from '../util/json.ts';
 import { readOccurrence } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { durationMs, share } from '../util/units.ts';
@@ -21,7 +22,7 @@ import { DEFAULTS } from './defaults.ts';
 import type { NamedCampaign } from './find.ts';
 import type { Merged } from './merge.ts';
 import { holidaysOf, hoursOf } from './window-hours.ts';
-import type { CampaignFile, CanaryFile, SendFile, WindowFile } from './written.ts';
+import type { CampaignFile, Mapping, WindowFile } from './written.ts';
 
 /**
  * `exclude`: other campaigns, or occurrences of them. A name that no campaign of the project has may be that of one which
@@ -192,10 +193,10 @@ const LONGEST_GATE_MS = 7 * 24 * 3_600_000;
 export function readCanary(merged: Merged, report: Report): Canary | null {
   const written = merged.file.send?.canary;
   if (written === undefined || written === 'none') return null;
-  const file = isMapping(written) ? written : { steps: written };
+  const file: Mapping<typeof written> = typeof written === 'object' && !isList(written) ? written : { steps: written };
   const at = file === written ? '/send/canary/steps' : '/send/canary';
   // Steps that are missing or wrong were reported by the schema.
-  const steps = listOf(file.steps ?? []);
+  const steps = [file.steps ?? []].flat();
   const read = steps.map((step, i) => stepOf(step, steps.length === 1 ? at : `${at}/${i}`, report));
   const good = read.filter((step) => step !== null);
   checkOrder(good, at, report);
@@ -209,14 +210,6 @@ export function readCanary(merged: Merged, report: Report): Canary | null {
       waitMs: durationOf('/send/canary/gate/wait', 'A wait', file.gate?.wait, DEFAULTS.canaryWaitMs, report),
     },
   };
-}
-
-function isMapping(written: NonNullable<SendFile['canary']>): written is CanaryFile {
-  return typeof written === 'object' && !Array.isArray(written);
-}
-
-function listOf<T>(written: T | readonly T[]): readonly T[] {
-  return Array.isArray(written) ? written : [written as T];
 }
 
 function stepOf(written: number | string, pointer: string, report: Report): Threshold | null {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Channel, Content, InputFile, JsonObject, ListSpec, SourceText, Template } from '../model.ts';
-import { pointerTo } from '../util/json.ts';
+import { isList, pointerTo } from '../util/json.ts';
 import { displayPath, findFileAnywhere, findFileInside, findFolderInside, findListFile } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
 import { fromRoot } from './project.ts';
@@ -89,12 +89,8 @@ export function fallbackFiles(
 ): readonly { readonly written: FallbackFile; readonly pointer: string }[] {
   const { fallback } = file;
   if (fallback === undefined) return [];
-  if (!isSeveral(fallback)) return [{ written: fallback, pointer: '/fallback' }];
+  if (!isList(fallback)) return [{ written: fallback, pointer: '/fallback' }];
   return fallback.map((written, i) => ({ written, pointer: `/fallback/${i}` }));
-}
-
-function isSeveral(fallback: FallbackFile | readonly FallbackFile[]): fallback is readonly FallbackFile[] {
-  return Array.isArray(fallback);
 }
 
 function textsOf({ template, content }: StepSources): readonly string[] {

@@ -19,6 +19,9 @@ export interface Schema {
   readonly items?: Schema;
   readonly enum?: readonly Json[];
   readonly propertyNames?: Schema;
+  readonly required?: readonly string[];
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
   readonly pattern?: string;
   readonly patternErrorMessage?: string;
 }

@@ -1,4 +1,5 @@
 import type { WindowHours, WindowRule } from '../model.ts';
+import { isList } from '../util/json.ts';
 import { dayMs } from '../util/time.ts';
 import { checkCountry, type Finding } from './check-values.ts';
 import type { HoursFile, ProjectFile, WindowFile } from './written.ts';
@@ -32,10 +33,6 @@ export function readCountryWindows(
     rules[country] = { hours, holidays: list.flatMap((file, i) => holidaysOf(file, at(i), report)) };
   }
   return rules;
-}
-
-function isList(written: HoursFile | readonly HoursFile[]): written is readonly HoursFile[] {
-  return Array.isArray(written);
 }
 
 /** The hours of one mapping. */

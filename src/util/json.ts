@@ -11,6 +11,11 @@ export function valueAt(document: unknown, pointer: string): unknown {
   return follow(document, parsePointer(pointer));
 }
 
+/** `Array.isArray`, for lists that are read-only. */
+export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
+  return Array.isArray(value);
+}
+
 /** Freezes plain data at any depth, and the values of maps (a map itself is read-only only by its type). */
 export function freezeAll<T>(value: T): T {
   if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value;
