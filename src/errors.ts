@@ -245,7 +245,7 @@ export interface Diagnostic {
   readonly message: string;
   readonly at?: Position;
   /** What to do next. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** The line of the file, unchanged, for the caret. */
   readonly source?: string;
 }

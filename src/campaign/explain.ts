@@ -107,7 +107,7 @@ export function explainName(error: ErrorObject, context: Context): Explained {
     pointer,
     diagnostic: problem('invalid-value', `"${brief(key)}" cannot be a name here.`, {
       ...context.whereKey(pointer),
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     }),
   };
 }
@@ -168,7 +168,7 @@ export function explainValue(error: ErrorObject, context: Context): Explained {
   const name = pointer === '' ? 'The file' : `"${dotted(parsePointer(pointer))}"`;
   const { code, message, hint } =
     error.keyword === 'type' ? wrongType(error, name, context) : wrongValue(error, name, context);
-  return { pointer, diagnostic: problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) }) };
+  return { pointer, diagnostic: problem(code, message, { ...where, hint }) };
 }
 
 interface Verdict {

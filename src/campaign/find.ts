@@ -16,7 +16,6 @@ import {
   type ProjectPlace,
   yamlFilesBelow,
 } from './place.ts';
-import { faultAt } from './read-text.ts';
 import { MAX_YAML_BYTES, readYaml } from './yaml.ts';
 
 const CAMPAIGN_FILE = 'campaign.yaml';
@@ -126,9 +125,7 @@ async function regular(path: string, target: string): Promise<Finding> {
     };
   }
   const found = await findFileAnywhere(dirname(path), path);
-  return 'path' in found
-    ? { path: found.path, named: path }
-    : { problem: faultAt(found.fault, { at: { file: target } }) };
+  return 'path' in found ? { path: found.path, named: path } : { problem: { ...found.fault, at: { file: target } } };
 }
 
 /** The folder and those above it, up to the root of the git repository; without one, all. */

@@ -12,7 +12,6 @@ import { normalizeCampaign } from './normalize.ts';
 import { findProject, otherProject, type ProjectPlace, projectOf } from './place.ts';
 import { fromRoot, type ReadProjectOptions, readProject } from './project.ts';
 import { findSuppressions } from './read-suppressions.ts';
-import { faultAt } from './read-text.ts';
 import { readSchedule } from './rules.ts';
 import { readSources } from './sources.ts';
 import { checkCampaign, whereValue } from './validate.ts';
@@ -106,7 +105,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const { root } = place;
   const read = await readSmallFile(found.path, MAX_YAML_BYTES, file);
   if ('fault' in read) {
-    return { ...NOTHING, diagnostics: [faultAt(read.fault, { at: { file } }), ...project.diagnostics] };
+    return { ...NOTHING, diagnostics: [{ ...read.fault, at: { file } }, ...project.diagnostics] };
   }
   const { yaml, diagnostics: syntax } = readYaml(read.bytes, file);
   if (yaml === null) return { ...NOTHING, diagnostics: [...syntax, ...project.diagnostics] };

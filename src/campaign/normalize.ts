@@ -58,7 +58,7 @@ export function normalizeCampaign(input: NormalizeInput): {
   const diagnostics: Diagnostic[] = [];
   const report: Report = (pointer, code, message, hint) => {
     const where = merged.where(pointer) ?? { at: { file: input.file } };
-    diagnostics.push(problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) }));
+    diagnostics.push(problem(code, message, { ...where, hint }));
   };
   const value = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>): T | null => {
     if (text === undefined) return null;

@@ -44,7 +44,7 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
   const report: Report = (pointer, fault) => {
     const { code, message, hint } = fault;
     const where = yaml === null || pointer === null ? {} : whereValue(yaml, pointer);
-    diagnostics.push(problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) }));
+    diagnostics.push(problem(code, message, { ...where, hint }));
     return null;
   };
   const { environments, diagnostics: wrong } = readEnvironments(written, yaml, place.root);
@@ -109,13 +109,7 @@ async function readProjectFile(
   const file = displayPath(place.file, cwd);
   const found = await findFileInside(place.root, place.root, basename(place.file));
   const read = 'fault' in found ? found : await readSmallFile(found.path, MAX_YAML_BYTES, PROJECT_FILE);
-  if ('fault' in read) {
-    const { code, message, hint } = read.fault;
-    return {
-      ...nothing,
-      diagnostics: [problem(code, message, { at: { file }, ...(hint === undefined ? {} : { hint }) })],
-    };
-  }
+  if ('fault' in read) return { ...nothing, diagnostics: [{ ...read.fault, at: { file } }] };
   const sha256 = hash('sha256', read.bytes, 'hex');
   const inputs: readonly InputFile[] = [{ role: 'project', file: fromRoot(place.root, place.file), sha256 }];
   const { yaml, diagnostics } = readYaml(read.bytes, file);

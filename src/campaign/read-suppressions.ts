@@ -3,7 +3,6 @@ import type { SuppressionFile } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
 import { displayPath, findFileInside } from '../util/paths.ts';
 import type { ProjectReading } from './project.ts';
-import { faultAt } from './read-text.ts';
 import { whereValue } from './validate.ts';
 import type { CampaignFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
@@ -35,7 +34,7 @@ export async function findSuppressions(
         if (!files.has(path)) files.set(path, { path, file: displayPath(path, cwd), namedBy });
       } else {
         const pointer = pointerTo(['suppressions', ...(typeof written === 'string' ? [] : [i])]);
-        diagnostics.push(faultAt(found.fault, whereValue(source, pointer)));
+        diagnostics.push({ ...found.fault, ...whereValue(source, pointer) });
       }
     }
   };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
-import { type PathFault, readSmallFile } from '../util/paths.ts';
+import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
 
 /** How large a template or partial may be, in bytes. */
 export const MAX_TEMPLATE_BYTES = 64 << 10;
@@ -9,44 +9,45 @@ export const MAX_TEMPLATE_BYTES = 64 << 10;
 /** How large the HTML of an email may be, in bytes: Gmail cuts off at 102 KB, and MJML is shorter than its HTML. */
 export const MAX_HTML_BYTES = 256 << 10;
 
-interface ReadText {
-  readonly source: SourceText;
-  /** Of the bytes as they lie on the disk. */
-  readonly sha256: string;
+/** Where a file is named: real paths of the project's root, of the folder that the name is relative to, and of the cwd. */
+interface Naming {
+  readonly root: string;
+  readonly folder: string;
+  readonly cwd: string;
+  /** Where the name is written, for faults of the file as a whole. */
+  readonly where: Partial<Diagnostic>;
 }
 
+/** A text with the SHA-256 of the bytes as they lie on the disk, or what is wrong; the path where the file is there. */
+export type NamedText =
+  | { readonly path: string; readonly source: SourceText; readonly sha256: string }
+  | { readonly path?: string; readonly problem: Diagnostic };
+
 /**
- * Reads a template file: UTF-8, at most 64 KiB. Lines end with LF afterwards whatever they ended with, because a CR
- * costs a septet in an SMS, and one newline at the end is left out, because editors add it and users do not mean to
- * send it.
- *
- * @param file - the path as the user would name it
- * @param where - where the file is named, for faults of the file as a whole
- * @param mostBytes - how large it may be
+ * Finds and reads a text that a campaign names, inside the project: UTF-8, at most 64 KiB. Lines end with LF afterwards
+ * whatever they ended with, because a CR costs a septet in an SMS. One newline at the end is left out, because editors
+ * add it and users do not mean to send it.
  */
-export async function readTemplateFile(
-  path: string,
-  file: string,
-  where: Partial<Diagnostic>,
+export async function readNamedText(
+  written: string,
+  { root, folder, cwd, where }: Naming,
   mostBytes: number = MAX_TEMPLATE_BYTES,
-): Promise<ReadText | { readonly problem: Diagnostic }> {
+): Promise<NamedText> {
+  const found = await findFileInside(root, folder, written);
+  if ('fault' in found) return { problem: { ...found.fault, ...where } };
+  const { path } = found;
+  const file = displayPath(path, cwd);
   const read = await readSmallFile(path, mostBytes, file);
-  if ('fault' in read) return { problem: faultAt(read.fault, where) };
+  if ('fault' in read) return { path, problem: { ...read.fault, ...where } };
   const decoded = decodeUtf8(read.bytes, file);
-  if ('problem' in decoded) return decoded;
+  if ('problem' in decoded) return { path, ...decoded };
   const source = { text: trimText(decoded.text), file, line: 1, column: 1 };
-  return { source, sha256: hash('sha256', read.bytes, 'hex') };
+  return { path, source, sha256: hash('sha256', read.bytes, 'hex') };
 }
 
 /** LF for CRLF and CR, without one newline at the end. */
 export function trimText(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/\n$/, '');
-}
-
-/** What is wrong with a path, at the place where the path is written. */
-export function faultAt(fault: PathFault, where: Partial<Diagnostic>): Diagnostic {
-  const { code, message, hint } = fault;
-  return problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) });
 }
 
 /**

@@ -300,7 +300,7 @@ export async function readSchedule(
   const diagnostics: Diagnostic[] = [];
   const report = (pointer: string, message: string, hint: string | undefined, code: Code = 'invalid-value'): void => {
     const where = merged.where(pointer) ?? {};
-    diagnostics.push(problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) }));
+    diagnostics.push(problem(code, message, { ...where, hint }));
   };
   // The zone of the campaign is checked where it is read; here it only has to be one.
   const inherited = checkTimeZone(merged.file.timeZone ?? DEFAULTS.timeZone);

@@ -6,7 +6,7 @@ import { isList, pointerTo } from '../util/json.ts';
 import { displayPath, findFileAnywhere, findFileInside, findFolderInside, findListFile } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
 import { fromRoot } from './project.ts';
-import { faultAt, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readTemplateFile, trimText } from './read-text.ts';
+import { MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './read-text.ts';
 import type { FallbackFile, StepFile } from './written.ts';
 
 /** The files that a campaign names: found, and read where they are small. */
@@ -134,7 +134,7 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
     if (found.path === sample?.path) diagnostics.push(sameFile(merged));
     return { path: found.path, file: displayPath(found.path, options.cwd), ...own };
   }
-  const fault = faultAt(found.fault, where);
+  const fault = { ...found.fault, ...where };
   const isOutside = fault.code === 'path-outside-project' && isOwn && !written.includes('\0');
   if ((fault.code === 'file-not-found' || isOutside) && written.trim() !== '') {
     // The campaign can still be read: what is wrong with its templates is said together with this.
@@ -165,7 +165,7 @@ async function findSample(
   const found = await findFileInside(options.root, options.folder, sample);
   if ('path' in found) return { path: found.path, file: displayPath(found.path, options.cwd) };
   // To those who send, it does not matter.
-  if (options.withSample) diagnostics.push(faultAt(found.fault, merged.where('/recipients/sample') ?? {}));
+  if (options.withSample) diagnostics.push({ ...found.fault, ...merged.where('/recipients/sample') });
   return null;
 }
 
@@ -283,21 +283,15 @@ async function readFileAt(
   mostBytes: number,
   { merged, place, diagnostics, paths, inputs }: Reading,
 ): Promise<SourceText | null> {
-  const where = merged.where(pointer) ?? {};
-  const found = await findFileInside(place.root, place.folder, written);
-  if ('fault' in found) {
-    const isText = pointer.includes('/template') && looksLikeText(written);
-    diagnostics.push(faultAt(isText ? { ...found.fault, hint: AS_TEXT } : found.fault, where));
-    return null;
+  const read = await readNamedText(written, { ...place, where: merged.where(pointer) ?? {} }, mostBytes);
+  if (read.path !== undefined) paths.push(read.path);
+  if ('source' in read) {
+    inputs.push({ role: 'template', file: fromRoot(place.root, read.path), sha256: read.sha256 });
+    return read.source;
   }
-  paths.push(found.path);
-  const read = await readTemplateFile(found.path, displayPath(found.path, place.cwd), where, mostBytes);
-  if ('problem' in read) {
-    diagnostics.push(read.problem);
-    return null;
-  }
-  inputs.push({ role: 'template', file: fromRoot(place.root, found.path), sha256: read.sha256 });
-  return read.source;
+  const isText = read.path === undefined && pointer.includes('/template') && looksLikeText(written);
+  diagnostics.push(isText ? { ...read.problem, hint: AS_TEXT } : read.problem);
+  return null;
 }
 
 /** A name of a file has no tags; it may have spaces, but then ends in `.hbs` or the like. */
@@ -386,7 +380,7 @@ async function readPartials(options: PartialsOptions): Promise<PartialsReading> 
   const files = new Map<string, string>();
   if (shared !== null) {
     const found = await findFolderInside(root, root, shared.path);
-    if ('fault' in found) diagnostics.push(faultAt(found.fault, shared.where));
+    if ('fault' in found) diagnostics.push({ ...found.fault, ...shared.where });
     else await addFiles(files, found.path);
   }
   await addFiles(files, folder);
@@ -417,12 +411,10 @@ async function readPartial(name: string, path: string, options: PartialsOptions)
     return { result: { problem: problem('yaml-forbidden-key', `A partial cannot be named "${name}".`, where) } };
   }
   // Found anew: a link in the folder may lead out of the project.
-  const found = await findFileInside(options.root, options.root, fromRoot(options.root, path));
-  if ('fault' in found) return { result: { problem: faultAt(found.fault, where) } };
-  const read = await readTemplateFile(found.path, file, where);
+  const named = fromRoot(options.root, path);
+  const read = await readNamedText(named, { ...options, folder: options.root, where });
   if ('problem' in read) return { result: read };
-  const input: InputFile = { role: 'partial', file: fromRoot(options.root, path), sha256: read.sha256 };
-  return { result: { source: read.source, input } };
+  return { result: { source: read.source, input: { role: 'partial', file: named, sha256: read.sha256 } } };
 }
 
 /**

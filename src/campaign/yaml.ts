@@ -209,7 +209,7 @@ function explainSyntax(error: YAMLError, text: FileText): Diagnostic {
   // After a colon the parser quotes what it found, which could be a secret key.
   const message = `${error.message.replace(/(?<=\S): .*$/s, '').replace(/[.:]?$/, '')}.`;
   const hint = error.message.includes('same column') ? SAME_COLUMN : HINTS[error.code];
-  return problem('yaml-syntax', message, { ...where, ...(hint === undefined ? {} : { hint }) });
+  return problem('yaml-syntax', message, { ...where, hint });
 }
 
 const HINTS: Readonly<Partial<Record<YAMLError['code'], string>>> = {

@@ -10,7 +10,7 @@ export interface ContentProblem {
   /** What is wrong, in one sentence without its place. */
   readonly message: string;
   /** What to do next. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ function add(
   message: string,
   hint: string | undefined,
 ): void {
-  problems.push({ code, severity, pointer, message, ...(hint === undefined ? {} : { hint }) });
+  problems.push({ code, severity, pointer, message, hint });
 }
 
 /** A text must not be longer than the channel takes, in characters. */

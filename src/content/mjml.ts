@@ -77,7 +77,7 @@ export async function compileMjml(
   const warnings = leftOutAttributes(hidden.text).map(({ at, length, message, hint }) =>
     warning('content-advice', message, {
       ...placeIn(source, hidden.toSource(at), length),
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     }),
   );
   return { html: shown.text, warnings, relocate: (diagnostics) => relocate(diagnostics, source, shown) };
@@ -123,7 +123,7 @@ function problemAt(
   length = 1,
 ): Diagnostic {
   const where = offset === null ? { at: { file: source.file } } : placeIn(source, offset, length);
-  return problem('content-invalid', message, { ...where, ...(hint === undefined ? {} : { hint }) });
+  return problem('content-invalid', message, { ...where, hint });
 }
 
 /** A place of the file as editors count it, with its line. */

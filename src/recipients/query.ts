@@ -160,7 +160,7 @@ export function readQuery(
   const problems: Diagnostic[] = [];
   const typeOf = new Map(Object.entries(types).map(([name, type]) => [compared(name), type]));
   const refuse = (message: string, hint?: string): void => {
-    problems.push(problem('invalid-where', message, { at: where.at, ...(hint === undefined ? {} : { hint }) }));
+    problems.push(problem('invalid-where', message, { at: where.at, hint }));
   };
   const instantOf = onDemand(() => createInstantOf(where.timeZone));
   const clock: Clock = { today, instantOf: (wallMs) => instantOf()(wallMs) };

@@ -54,7 +54,7 @@ interface Finding {
 function syntaxProblem(located: Located, error: unknown): Diagnostic {
   const thrown = error instanceof Error ? error.message : String(error);
   const { message, loc, hint } = fromException(error, thrown) ?? fromParser(located, thrown);
-  return problem('template-syntax', message, { ...at(located, loc), ...(hint === undefined ? {} : { hint }) });
+  return problem('template-syntax', message, { ...at(located, loc), hint });
 }
 
 /** Errors that Handlebars raises after the grammar was satisfied: they carry a place of their own. */

@@ -91,7 +91,7 @@ export function reportAt(
   message: string,
   hint?: string,
 ): null {
-  report(state, problem(code, message, { ...at(place.located, loc), ...(hint === undefined ? {} : { hint }) }));
+  report(state, problem(code, message, { ...at(place.located, loc), hint }));
   return null;
 }
 

@@ -1,18 +1,11 @@
 import { constants } from 'node:fs';
 import { access, type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, relative, resolve, sep, win32 } from 'node:path';
-import { type Code, problem, refuse } from '../errors.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
 import { didYouMean } from './suggest.ts';
 
-/** Why a path cannot be used; the place where it was written is the caller's to add. */
-export interface PathFault {
-  readonly code: Code;
-  readonly message: string;
-  readonly hint?: string;
-}
-
-/** A real path, free of links, or why it cannot be found. */
-type FoundPath = { readonly path: string } | { readonly fault: PathFault };
+/** A real path, free of links, or why it cannot be used; the caller adds the place where the path is written. */
+type FoundPath = { readonly path: string } | { readonly fault: Diagnostic };
 
 /**
  * Finds a regular file named in a campaign or project file. The path is relative to `folder`, and the file must really
@@ -24,10 +17,7 @@ type FoundPath = { readonly path: string } | { readonly fault: PathFault };
  * @param written - the path as written, with `/`
  */
 export async function findFileInside(root: string, folder: string, written: string): Promise<FoundPath> {
-  const found = await findInside(root, folder, written);
-  if ('fault' in found) return found;
-  const fault = await regularFileFault(found.path, written);
-  return fault === null ? found : { fault };
+  return asRegularFile(await findInside(root, folder, written), written);
 }
 
 /**
@@ -47,18 +37,12 @@ export async function findListFile(
   const path = resolve(folder, written);
   const roots = await Promise.all(allowed.map((one) => realpath(one).catch(() => resolve(one))));
   if (![root, ...roots, ...allowed].some((one) => isInside(one, path))) return notAllowed(own, allowed);
-  let real: string;
-  try {
-    real = await realpath(path);
-  } catch (error) {
-    return { fault: await missingFault(error, path, written) };
-  }
-  if (!roots.some((one) => isInside(one, real))) return notAllowed(own, allowed);
-  const fault = await regularFileFault(real, written);
-  return fault === null ? { path: real } : { fault };
+  const found = await realFile(path, written);
+  if ('path' in found && !roots.some((one) => isInside(one, found.path))) return notAllowed(own, allowed);
+  return asRegularFile(found, written);
 }
 
-function notAllowed({ fault }: { readonly fault: PathFault }, allowed: readonly string[]): FoundPath {
+function notAllowed({ fault }: { readonly fault: Diagnostic }, allowed: readonly string[]): FoundPath {
   const known = allowed.length === 0 ? 'It is not set.' : `It names ${allowed.join(', ')}.`;
   const hint = `A list elsewhere: pass it with --recipients FILE, or allow its folder with the variable HANDBILL_LISTS. ${known}`;
   return { fault: { ...fault, hint } };
@@ -85,7 +69,7 @@ export async function findFolderInside(root: string, folder: string, written: st
   } catch (error) {
     return { fault: systemFault(error, written) };
   }
-  return { fault: { code: 'file-not-found', message: `"${shown(written)}" is not a folder.` } };
+  return { fault: problem('file-not-found', `"${shown(written)}" is not a folder.`) };
 }
 
 /**
@@ -93,15 +77,7 @@ export async function findFolderInside(root: string, folder: string, written: st
  */
 export async function findFileAnywhere(cwd: string, written: string): Promise<FoundPath> {
   if (written === '' || written.includes('\0')) return { fault: spellingFault(written) };
-  const path = resolve(cwd, written);
-  let real: string;
-  try {
-    real = await realpath(path);
-  } catch (error) {
-    return { fault: await missingFault(error, path, written) };
-  }
-  const fault = await regularFileFault(real, written);
-  return fault === null ? { path: real } : { fault };
+  return asRegularFile(await realFile(resolve(cwd, written), written), written);
 }
 
 /**
@@ -119,12 +95,7 @@ export async function placeInside(root: string, folder: string, written: string)
 export async function realPlace(path: string): Promise<string> {
   const folder = dirname(path);
   if (folder === path) return path;
-  let real: string;
-  try {
-    real = await realpath(folder);
-  } catch {
-    real = await realPlace(folder);
-  }
+  const real = await realpath(folder).catch(() => realPlace(folder));
   return resolve(real, relative(folder, path));
 }
 
@@ -136,7 +107,7 @@ export async function readSmallFile(
   path: string,
   maxBytes: number,
   written = path,
-): Promise<{ readonly bytes: Uint8Array } | { readonly fault: PathFault }> {
+): Promise<{ readonly bytes: Uint8Array } | { readonly fault: Diagnostic }> {
   let handle: FileHandle;
   try {
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
@@ -156,7 +127,10 @@ export async function readSmallFile(
       length += bytesRead;
     }
     if (length > maxBytes) return { fault: tooLarge(written, maxBytes) };
-    if (length === buffer.length) return { fault: grew(written) };
+    if (length === buffer.length) {
+      const message = `The file "${shown(written)}" grew while it was read.`;
+      return { fault: problem('file-unreadable', message, { hint: 'Try again when it is complete.' }) };
+    }
     return { bytes: Uint8Array.from(buffer.subarray(0, length)) };
   } catch (error) {
     return { fault: systemFault(error, written) };
@@ -174,8 +148,7 @@ export async function readNamedFile(cwd: string, written: string, maxBytes: numb
   const found = await findFileAnywhere(cwd, written);
   const read = 'fault' in found ? found : await readSmallFile(found.path, maxBytes, written);
   if ('bytes' in read) return read.bytes;
-  const { code, message, hint } = read.fault;
-  throw refuse(problem(code, message, { at: { file: written }, ...(hint === undefined ? {} : { hint }) }));
+  throw refuse({ ...read.fault, at: { file: written } });
 }
 
 /** Is `path` the folder `root` or inside it? Both absolute and without links. */
@@ -194,50 +167,53 @@ async function findInside(root: string, folder: string, written: string): Promis
   const fault = checkSpelling(root, folder, written);
   if (fault !== null) return { fault };
   const path = resolve(folder, written);
-  let real: string;
-  try {
-    real = await realpath(path);
-  } catch (error) {
-    return { fault: await missingFault(error, path, written) };
-  }
+  const found = await realFile(path, written);
+  if ('fault' in found) return found;
+  const real = found.path;
   if (!isInside(root, real)) return { fault: outside(written) };
-  if (differsInCaseOnly(path, real)) {
+  // On a file system that ignores case, `Hello.hbs` opens hello.hbs; on the next machine it does not.
+  if (path !== real && path.toLowerCase() === real.toLowerCase()) {
     const hint = `It is spelt "${real.slice(-written.length)}"; other systems tell the two apart.`;
-    return { fault: { code: 'file-not-found', message: `The file "${shown(written)}" does not exist.`, hint } };
+    return { fault: problem('file-not-found', `The file "${shown(written)}" does not exist.`, { hint }) };
   }
-  return { path: real };
+  return found;
 }
 
 /** What can be said of a path without touching the disk. */
-function checkSpelling(root: string, folder: string, written: string): PathFault | null {
+function checkSpelling(root: string, folder: string, written: string): Diagnostic | null {
   if (written === '' || written.includes('\0')) return spellingFault(written);
   if (written.includes('\\')) {
     return { ...outside(written), message: `"${shown(written)}" holds a backslash.`, hint: 'Write paths with /.' };
   }
   if (isAbsolute(written) || win32.isAbsolute(written) || /^[A-Za-z]:/.test(written)) {
     const hint = 'Write it relative to this file. A list that lies elsewhere is passed with --recipients FILE.';
-    return { code: 'path-outside-project', message: `"${shown(written)}" is an absolute path.`, hint };
+    return problem('path-outside-project', `"${shown(written)}" is an absolute path.`, { hint });
   }
   return isInside(root, resolve(folder, written)) ? null : outside(written);
 }
 
-/** On a file system that ignores case, `Hello.hbs` opens hello.hbs; on the next machine it does not. */
-function differsInCaseOnly(path: string, real: string): boolean {
-  return path !== real && path.toLowerCase() === real.toLowerCase();
-}
-
-async function regularFileFault(path: string, written: string): Promise<PathFault | null> {
+async function realFile(path: string, written: string): Promise<FoundPath> {
   try {
-    // stat does not open: a pipe without a writer does not block here.
-    if (!(await stat(path)).isFile()) return notRegular(written);
-    await access(path, constants.R_OK);
-    return null;
+    return { path: await realpath(path) };
   } catch (error) {
-    return systemFault(error, written);
+    return { fault: await missingFault(error, path, written) };
   }
 }
 
-async function missingFault(error: unknown, path: string, written: string): Promise<PathFault> {
+/** A path that was found is that of a regular file which can be read. */
+async function asRegularFile(found: FoundPath, written: string): Promise<FoundPath> {
+  if ('fault' in found) return found;
+  try {
+    // stat does not open: a pipe without a writer does not block here.
+    if (!(await stat(found.path)).isFile()) return { fault: notRegular(written) };
+    await access(found.path, constants.R_OK);
+    return found;
+  } catch (error) {
+    return { fault: systemFault(error, written) };
+  }
+}
+
+async function missingFault(error: unknown, path: string, written: string): Promise<Diagnostic> {
   const fault = systemFault(error, written);
   if (fault.code !== 'file-not-found') return fault;
   const folder = dirname(path);
@@ -257,62 +233,46 @@ async function missingFault(error: unknown, path: string, written: string): Prom
   }
 }
 
-function systemFault(error: unknown, written: string): PathFault {
+function systemFault(error: unknown, written: string): Diagnostic {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   const name = `"${shown(written)}"`;
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return { code: 'file-not-found', message: `The file ${name} does not exist.` };
+      return problem('file-not-found', `The file ${name} does not exist.`);
     case 'ENXIO':
       return notRegular(written);
     case 'ELOOP':
-      return {
-        code: 'file-unreadable',
-        message: `The link ${name} leads in a circle or was exchanged while being read.`,
-      };
+      return problem('file-unreadable', `The link ${name} leads in a circle or was exchanged while being read.`);
     case 'EACCES':
-    case 'EPERM':
-      return {
-        code: 'file-unreadable',
-        message: `The file ${name} cannot be read: permission denied.`,
-        hint: 'Check who may read the file and its folders.',
-      };
+    case 'EPERM': {
+      const hint = 'Check who may read the file and its folders.';
+      return problem('file-unreadable', `The file ${name} cannot be read: permission denied.`, { hint });
+    }
     default:
-      return { code: 'file-unreadable', message: `The file ${name} cannot be read (${code}).` };
+      return problem('file-unreadable', `The file ${name} cannot be read (${code}).`);
   }
 }
 
-function spellingFault(written: string): PathFault {
-  return written === ''
-    ? { code: 'file-not-found', message: 'The path is empty.' }
-    : { code: 'path-outside-project', message: 'The path holds a NUL character.' };
+function spellingFault(written: string): Diagnostic {
+  if (written === '') return problem('file-not-found', 'The path is empty.');
+  return problem('path-outside-project', 'The path holds a NUL character.');
 }
 
-function outside(written: string): PathFault {
-  return {
-    code: 'path-outside-project',
-    message: `"${shown(written)}" leads out of the project.`,
-    hint: 'Files of a campaign lie in its project: the folder of handbill.yaml, else of the git repository, else of the campaign.',
-  };
+function outside(written: string): Diagnostic {
+  const hint =
+    'Files of a campaign lie in its project: the folder of handbill.yaml, else of the git repository, else of the campaign.';
+  return problem('path-outside-project', `"${shown(written)}" leads out of the project.`, { hint });
 }
 
-function notRegular(written: string): PathFault {
-  return {
-    code: 'file-not-regular',
-    message: `"${shown(written)}" is not a regular file.`,
-    hint: 'Folders, pipes, sockets and devices cannot be read here.',
-  };
+function notRegular(written: string): Diagnostic {
+  const hint = 'Folders, pipes, sockets and devices cannot be read here.';
+  return problem('file-not-regular', `"${shown(written)}" is not a regular file.`, { hint });
 }
 
-function tooLarge(written: string, maxBytes: number): PathFault {
+function tooLarge(written: string, maxBytes: number): Diagnostic {
   const limit = maxBytes >= 1 << 20 ? `${maxBytes >> 20} MiB` : `${maxBytes >> 10} KiB`;
-  return { code: 'file-too-large', message: `The file "${shown(written)}" is larger than ${limit}.` };
-}
-
-function grew(written: string): PathFault {
-  const message = `The file "${shown(written)}" grew while it was read.`;
-  return { code: 'file-unreadable', message, hint: 'Try again when it is complete.' };
+  return problem('file-too-large', `The file "${shown(written)}" is larger than ${limit}.`);
 }
 
 function shown(written: string): string {
