@@ -41,8 +41,6 @@ export const DEFAULTS = {
   windowTimeZone: 'recipient',
   windowUnknown: null,
   windowCountries: false,
-  /** An impossible row refuses the whole run. */
-  onInvalid: 'refuse',
   /** A scheduled instant that was missed is made up for. */
   missed: 'catch-up',
   /** Where events are received, and how a sender proves who it is. */

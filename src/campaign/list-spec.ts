@@ -1,5 +1,5 @@
 import { CHANNEL_TABLE } from '../content/channels.ts';
-import type { AddressKind, Channel, ColumnTypes, InlineList, ListSpec, Where } from '../model.ts';
+import { type Channel, type ColumnTypes, type InlineList, type ListSpec, PLAIN_LIST_KEYS } from '../model.ts';
 import { compared } from '../util/cell.ts';
 import { pointerTo } from '../util/json.ts';
 import { readDateFormat } from '../util/time.ts';
@@ -7,7 +7,7 @@ import { type Report, whereAt } from './channel-steps.ts';
 import { checkCountry, checkEncoding, type Finding } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { dotted } from './explain.ts';
-import type { Merged } from './merge.ts';
+import { type Merged, plainKeys } from './merge.ts';
 import type { Sources } from './sources.ts';
 import type { RecipientsFile } from './written.ts';
 
@@ -29,22 +29,7 @@ export function readList(
   value: ReadValue,
   report: Report,
 ): ListSpec | null {
-  const {
-    to,
-    contact,
-    key,
-    duplicates,
-    headerRow,
-    defaultCountry,
-    timeZone,
-    delimiter,
-    encoding,
-    escaped,
-    columns,
-    onInvalid,
-    alsoInvalid,
-    contacts,
-  } = merged.recipients;
+  const { to, contact, key, defaultCountry, encoding, columns, contacts, duplicates } = merged.recipients;
   const inline = listIsPassed ? null : readInline(merged, report);
   const contactColumn = contact ?? (contacts !== undefined && !listIsPassed ? CONTACT_COLUMN : undefined);
   if (contact !== undefined && merged.own('/recipients/to') !== undefined) {
@@ -58,32 +43,20 @@ export function readList(
     report('/recipients/duplicates', 'invalid-value', message, hint);
   }
   const country = value('/recipients/defaultCountry', defaultCountry, checkCountry);
-  const kind = kindOf(channel, contactColumn);
-  const where = readWhere(merged);
+  const kind = contactColumn === undefined ? CHANNEL_TABLE[channel].address : 'contact';
   if (sources.list === null) return null;
   return {
     ...sources.list,
     inline,
     kind,
     to: contactColumn ?? to ?? (kind === 'email' ? DEFAULTS.toEmail : DEFAULTS.to),
-    key: key === undefined ? [] : typeof key === 'string' ? [key] : key,
-    duplicates: duplicates ?? null,
-    headerRow: headerRow ?? null,
+    key: [key ?? []].flat(),
+    ...plainKeys(PLAIN_LIST_KEYS, merged.recipients),
     defaultCountry: country,
-    delimiter: delimiter ?? null,
     encoding: value('/recipients/encoding', encoding, checkEncoding),
-    escaped: escaped ?? null,
-    onInvalid: onInvalid ?? DEFAULTS.onInvalid,
-    alsoInvalid: alsoInvalid ?? [],
-    timeZone: timeZone ?? null,
     columns: readColumns(columns, report),
-    where,
+    where: whereAt(merged, '/recipients/where', merged.recipients.where),
   };
-}
-
-function kindOf(channel: Channel, contactColumn: string | undefined): AddressKind {
-  if (contactColumn !== undefined) return 'contact';
-  return CHANNEL_TABLE[channel].address;
 }
 
 /** `{ type: number }` is `number`; formats of dates are checked. */
@@ -121,10 +94,6 @@ function readColumns(written: RecipientsFile['columns'] = {}, report: Report): C
       return [name, plain];
     }),
   );
-}
-
-function readWhere(merged: Merged): Where | null {
-  return whereAt(merged, '/recipients/where', merged.recipients.where);
 }
 
 /** The recipients in the campaign file: a row for each, in the columns that any of them has. */

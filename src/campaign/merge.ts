@@ -104,3 +104,9 @@ function listPointer(campaign: YamlFile, pointer: string): string {
 function isMapping(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
+
+/** What is written under the names of `absent`, else its values. */
+export function plainKeys<T extends object>(absent: T, written: object): T {
+  const keys = Object.entries(absent).map(([key, value]) => [key, written[key as keyof typeof written] ?? value]);
+  return Object.fromEntries(keys) as T;
+}

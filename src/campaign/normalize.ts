@@ -5,7 +5,6 @@ import {
   type Limits,
   type ListGuards,
   PLAIN_KEYS,
-  type PlainKeys,
   type Project,
   type Schedule,
   type SendSettings,
@@ -22,7 +21,7 @@ import { checkLocale, checkTimeZone, type Finding } from './check-values.ts';
 import { DEFAULTS, TIMEOUT_BOUNDS_MS } from './defaults.ts';
 import type { NamedCampaign } from './find.ts';
 import { readList } from './list-spec.ts';
-import type { Merged } from './merge.ts';
+import { type Merged, plainKeys } from './merge.ts';
 import { readCanary, readExclude, readFollowUp, readFrequency, readWindow, readWinnerRule } from './rules.ts';
 import type { Sources } from './sources.ts';
 
@@ -78,7 +77,7 @@ export function normalizeCampaign(input: NormalizeInput): {
     id: file.id ?? file.name ?? '',
     isIdWritten: file.id !== undefined,
     namePlace: merged.where('/name') ?? {},
-    ...plainKeys(merged),
+    ...plainKeys(PLAIN_KEYS, file),
     locale: value('/locale', file.locale, checkLocale) ?? DEFAULTS.locale,
     timeZone,
     validity: value('/validity', file.validity, (text) => readValidity(text, input.now)),
@@ -102,11 +101,6 @@ export function normalizeCampaign(input: NormalizeInput): {
   const list = readList(merged, sources, input.listIsPassed, main.channel, value, report);
   const complete = list !== null && diagnostics.length === 0 && sources.diagnostics.length === 0;
   return { campaign: complete ? freezeAll({ ...campaign, recipients: list }) : null, diagnostics };
-}
-
-function plainKeys({ file }: Merged): PlainKeys {
-  const keys = Object.entries(PLAIN_KEYS).map(([key, absent]) => [key, file[key as keyof PlainKeys] ?? absent]);
-  return Object.fromEntries(keys) as PlainKeys;
 }
 
 /** What the schema does not ask for, because handbill.yaml or the command line may give it. */

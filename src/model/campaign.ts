@@ -10,7 +10,7 @@ export type ListEncoding = string;
 
 /**
  * Keys of a campaign file of which the schema judges all: the campaign has them as they are written, or these defaults.
- * A new one is added here and in the schema, and nowhere else.
+ * For a new one: docs/internals/contributing.md.
  */
 export const PLAIN_KEYS: PlainKeys = { accountReference: null, messageType: null, metaData: null, topic: null };
 
@@ -170,8 +170,41 @@ export type NumberKind =
   | 'uan'
   | 'voicemail';
 
+/** As `PLAIN_KEYS`, of keys under `recipients`. */
+export const PLAIN_LIST_KEYS: PlainListKeys = {
+  duplicates: null,
+  headerRow: null,
+  delimiter: null,
+  escaped: null,
+  onInvalid: 'refuse',
+  alsoInvalid: [],
+  timeZone: null,
+};
+
+interface PlainListKeys {
+  /**
+   * What becomes of a duplicate of an earlier row: `refuse` stops everything, `skip` sends to the first row only,
+   * `keep` sends to different keys with one address; null: as `keep`, with a warning.
+   */
+  readonly duplicates: 'refuse' | 'skip' | 'keep' | null;
+  /** Line of the file on which the header begins; null: the first that is not empty. */
+  readonly headerRow: number | null;
+  /** null: found from the header. */
+  readonly delimiter: string | null;
+  /**
+   * Whether a `'` before `=`, `+`, `-` or `@` is the mark that handbill's exports put there, and no part of the value;
+   * null: found from the columns, which those exports have of their own.
+   */
+  readonly escaped: boolean | null;
+  readonly onInvalid: 'refuse' | 'skip';
+  /** Numbers that could get a message, and are taken for invalid all the same. */
+  readonly alsoInvalid: readonly NumberKind[];
+  /** Column with the IANA time zone of the recipient. */
+  readonly timeZone: string | null;
+}
+
 /** Where the recipients are and how to read them. */
-export interface ListSpec {
+export interface ListSpec extends PlainListKeys {
   /** Real path of the file to open; of the campaign file where they are listed in it. */
   readonly path: string;
   /** The path as the user would name it, for messages. */
@@ -189,29 +222,10 @@ export interface ListSpec {
   readonly to: string;
   /** Columns that together identify the person; none: the address does. */
   readonly key: readonly string[];
-  /**
-   * What becomes of a duplicate of an earlier row: `refuse` stops everything, `skip` sends to the first row only,
-   * `keep` sends to different keys with one address; null: as `keep`, with a warning.
-   */
-  readonly duplicates: 'refuse' | 'skip' | 'keep' | null;
   /** ISO 3166-1 alpha-2, for numbers without a country code. */
   readonly defaultCountry: string | null;
-  /** Line of the file on which the header begins; null: the first that is not empty. */
-  readonly headerRow: number | null;
-  /** null: found from the header. */
-  readonly delimiter: string | null;
   /** null: found from the first bytes (byte order mark), else UTF-8. */
   readonly encoding: ListEncoding | null;
-  /**
-   * Whether a `'` before `=`, `+`, `-` or `@` is the mark that handbill's exports put there, and no part of the value;
-   * null: found from the columns, which those exports have of their own.
-   */
-  readonly escaped: boolean | null;
-  readonly onInvalid: 'refuse' | 'skip';
-  /** Numbers that could get a message, and are taken for invalid all the same. */
-  readonly alsoInvalid: readonly NumberKind[];
-  /** Column with the IANA time zone of the recipient. */
-  readonly timeZone: string | null;
   /** Types of columns; a column that is not named holds strings. */
   readonly columns: ColumnTypes;
   /** Who of the list is meant: a query over the typed columns; null: all. */

@@ -59,16 +59,31 @@ export function resolveColumns(
   };
   const words = ADDRESS_WORDS[spec.kind];
   const unset = `Set \`recipients.${words.setting}\` to the column with the ${words.many}.`;
-  if (to === -1) missing(words.setting, spec.to, spec.to === words.column ? unset : undefined);
-  for (const [i, name] of spec.key.entries()) if (key[i] === -1) missing('key', name);
-  if (timeZone === -1 && spec.timeZone !== null) missing('timeZone', spec.timeZone);
-  for (const name of Object.keys(spec.columns)) if (find(columns, name) === -1) missing('columns', name);
+  for (const [setting, name] of namedColumns(spec)) {
+    const isUsual = setting === words.setting && name === words.column;
+    if (find(columns, name) === -1) missing(setting, name, isUsual ? unset : undefined);
+  }
   return problems.length > 0 ? problems : { to, key, timeZone };
 }
 
-/** The columns that the campaign file names, the address first. */
-export function wantedColumns({ to, key, timeZone, columns }: Omit<Named, 'file' | 'kind'>): ReadonlySet<string> {
-  return new Set([to, ...key, ...(timeZone === null ? [] : [timeZone]), ...Object.keys(columns)]);
+/** The columns that the campaign file names, each with the key under `recipients` that names it; the address first. */
+function namedColumns({
+  kind,
+  to,
+  key,
+  timeZone,
+  columns,
+}: Omit<Named, 'file'>): readonly (readonly [string, string])[] {
+  return [
+    [ADDRESS_WORDS[kind].setting, to],
+    ...key.map((name) => ['key', name] as const),
+    ...(timeZone === null ? [] : [['timeZone', timeZone] as const]),
+    ...Object.keys(columns).map((name) => ['columns', name] as const),
+  ];
+}
+
+export function wantedColumns(spec: Omit<Named, 'file'>): ReadonlySet<string> {
+  return new Set(namedColumns(spec).map(([, name]) => name));
 }
 
 function find(columns: readonly string[], name: string): number {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { InfoRecord } from 'csv-parse';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { InlineList, ListEncoding, ListSpec, Row } from '../model.ts';
+import { type InlineList, type ListEncoding, type ListSpec, PLAIN_LIST_KEYS, type Row } from '../model.ts';
 import { compared, isBlank } from '../util/cell.ts';
 import { cellOf, isOwnExport } from '../util/csv.ts';
 import type { Meter } from '../util/long-work.ts';
@@ -66,22 +66,16 @@ export interface List {
 
 /** For a list of which only the cells are read, whatever they mean; the delimiter and the encoding are detected. */
 export const ONLY_CELLS = {
+  ...PLAIN_LIST_KEYS,
   inline: null,
   kind: 'msisdn',
   to: '',
   key: [],
-  duplicates: null,
-  headerRow: null,
   defaultCountry: null,
-  delimiter: null,
   encoding: null,
-  escaped: null,
-  onInvalid: 'refuse',
-  alsoInvalid: [],
-  timeZone: null,
   columns: {},
   where: null,
-} as const satisfies Partial<ListSpec>;
+} satisfies Omit<ListSpec, 'path' | 'file'>;
 
 export interface ListOptions {
   /** What the check pass read: a file that changed since is refused before any row of the changed part is parsed. */

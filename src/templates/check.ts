@@ -2,13 +2,11 @@ import { didYouMean } from '../util/suggest.ts';
 import {
   type BlockStatement,
   block,
-  type Call,
   content,
   type Expression,
   type Loc,
   type MustacheStatement,
   mustache,
-  type OutBlock,
   type OutExpression,
   type OutStatement,
   type PartialStatement,
@@ -32,42 +30,33 @@ import {
   type Place,
   report,
   reportAt,
-  type State,
   type Statements,
 } from './state.ts';
 
 /** Checks a program and everything in it; what is wrong is reported and left out of what is returned. */
-export function checkProgram(program: Program, place: Place, state: State): Statements {
-  return program.body.flatMap((statement) =>
-    enter(state, place, statement.loc) ? checkStatement(statement, place, state) : [],
-  );
+export function checkProgram(program: Program, place: Place): Statements {
+  return program.body.flatMap((statement) => (enter(place, statement.loc) ? checkStatement(statement, place) : []));
 }
 
-function checkStatement(statement: Statement, place: Place, state: State): Statements {
+function checkStatement(statement: Statement, place: Place): Statements {
   switch (statement.type) {
     case 'ContentStatement':
-      warnOfText(statement.loc, place, state);
+      warnOfText(statement.loc, place);
       return statement.value === '' ? [] : [content(statement.value)];
     case 'CommentStatement':
       return [];
     case 'MustacheStatement':
-      return checkMustache(statement, place, state);
+      return checkMustache(statement, place);
     case 'BlockStatement':
-      return checkBlock(statement, place, state);
+      return checkBlock(statement, place);
     case 'PartialStatement':
-      return checkPartial(statement, place, state, checkProgram);
+      return checkPartial(statement, place);
     case 'PartialBlockStatement':
-      notAllowed(
-        state,
-        place,
-        statement.loc,
-        'Partials with a block are not available.',
-        'Include it with {{> name}}.',
-      );
+      notAllowed(place, statement.loc, 'Partials with a block are not available.', 'Include it with {{> name}}.');
       return [];
     case 'Decorator':
     case 'DecoratorBlock':
-      notAllowed(state, place, statement.loc, 'Decorators and inline partials are not available.', OWN_FILE);
+      notAllowed(place, statement.loc, 'Decorators and inline partials are not available.', OWN_FILE);
       return [];
   }
 }
@@ -76,60 +65,50 @@ const OWN_FILE = 'A partial needs a file of its own.';
 
 // -------------------------------------------------------------------------------------------------- {{name}}
 
-function checkMustache(statement: MustacheStatement, place: Place, state: State): Statements {
-  const checked = isCall(statement)
-    ? checkHelper(statement, place, state)
-    : checkBareName(statement.path, place, state);
+function checkMustache(statement: MustacheStatement, place: Place): Statements {
+  const isCall = statement.params.length > 0 || statement.hash !== undefined;
+  const checked = isCall ? checkHelper(statement, place) : checkBareName(statement.path, place);
   if (checked === null) return [];
   if (checked.kind === 'condition') {
     const message = `${slice(place.located, statement.loc)} answers yes or no, and is no text.`;
-    reportAt(state, place, statement.loc, 'helper-arguments', message, IN_CONDITIONS);
+    reportAt(place, statement.loc, 'helper-arguments', message, IN_CONDITIONS);
     return [];
   }
-  if (place.mandatory) for (const column of needs(checked.out)) state.required.add(column);
-  noteShown(checked.out, place, state);
-  return [output(checked.out, statement, place, state)];
-}
-
-function isCall({ params, hash }: Call): boolean {
-  return params.length > 0 || hash !== undefined;
+  if (place.mandatory) for (const column of needs(checked.out)) place.state.required.add(column);
+  noteShown(checked.out, place);
+  return [output(checked.out, statement, place)];
 }
 
 /** `{{name}}`: the column, even where a helper has that name. Handlebars takes `{{"a b"}}` and `{{1}}` for names too. */
-function checkBareName(path: Expression, place: Place, state: State): Checked | null {
-  if (path.type === 'SubExpression') return checkHelper(path, place, state);
+function checkBareName(path: Expression, place: Place): Checked | null {
+  if (path.type === 'SubExpression') return checkHelper(path, place);
   if (path.type !== 'PathExpression') {
     const name = path.type === 'StringLiteral' ? path.value : slice(place.located, path.loc);
-    return resolved(resolveName(name, path.loc, place, state), place, state);
+    return resolved(resolveName(name, path.loc, place), place);
   }
   const written = slice(place.located, path.loc);
   const signature = SIGNATURES.get(written);
-  if (signature !== undefined && !state.columns.has(written) && !place.scope.has(written)) {
+  if (signature !== undefined && !place.state.columns.has(written) && !place.scope.has(written)) {
     const message = `"${written}" is a helper and needs a value.`;
-    return reportAt(state, place, path.loc, 'helper-arguments', message, `For example ${signature.example}.`);
+    return reportAt(place, path.loc, 'helper-arguments', message, `For example ${signature.example}.`);
   }
-  return resolved(resolvePath(path, place, state), place, state);
+  return resolved(resolvePath(path, place), place);
 }
 
-function resolved(found: ReturnType<typeof resolvePath>, place: Place, state: State): Checked | null {
+function resolved(found: ReturnType<typeof resolvePath>, place: Place): Checked | null {
   if (found === null) return null;
-  return 'column' in found ? { kind: 'text', out: found.column } : checkGiven(found.given, place, state);
+  return 'column' in found ? { kind: 'text', out: found.column } : checkGiven(found.given, place);
 }
 
-function output(
-  expression: OutExpression,
-  { escaped, loc }: MustacheStatement,
-  { located }: Place,
-  state: State,
-): OutStatement {
+function output(expression: OutExpression, { escaped, loc }: MustacheStatement, place: Place): OutStatement {
   switch (expression.type) {
     case 'PathExpression':
     case 'SubExpression':
-      return mustache(expression, escaped, at(located, loc));
+      return mustache(expression, escaped, at(place.located, loc));
     case 'StringLiteral': {
       // A text that a partial was given: as a column's value would be.
       const { value } = expression;
-      return content(escaped && state.escape === 'html' ? Handlebars.escapeExpression(value) : value);
+      return content(escaped && place.state.escape === 'html' ? Handlebars.escapeExpression(value) : value);
     }
     default:
       return content('');
@@ -138,58 +117,58 @@ function output(
 
 // ------------------------------------------------------------------------------------------- {{#if}}, {{#unless}}
 
-function checkBlock(statement: BlockStatement, place: Place, state: State): Statements {
+function checkBlock(statement: BlockStatement, place: Place): Statements {
   const { path, program, inverse } = statement;
   const name = slice(place.located, path.loc);
   if (statement.openStrip.open === undefined) {
-    notAllowed(state, place, path.loc, 'Raw blocks are not available.', 'Write \\{{ for braces that stay as they are.');
+    notAllowed(place, path.loc, 'Raw blocks are not available.', 'Write \\{{ for braces that stay as they are.');
     return [];
   }
   if (name !== 'if' && name !== 'unless') {
-    noSuchBlock(name, statement, place, state);
+    noSuchBlock(name, statement, place);
     return [];
   }
   if ((program?.blockParams?.length ?? 0) > 0 || (inverse?.blockParams?.length ?? 0) > 0) {
-    notAllowed(state, place, path.loc, 'Block parameters (as |name|) are not available.');
+    notAllowed(place, path.loc, 'Block parameters (as |name|) are not available.');
   }
-  const condition = checkCondition(name, statement, { ...place, mandatory: false }, state);
+  const condition = checkCondition(name, statement, { ...place, mandatory: false });
   const guarded = new Set([...place.guarded, ...(condition === null ? [] : columnsIn(condition))]);
   const inside = deeper(place, { mandatory: false, guarded });
-  const body = program === undefined ? [] : checkProgram(program, inside, state);
-  const otherwise = inverse === undefined ? null : checkProgram(inverse, inside, state);
+  const body = program === undefined ? [] : checkProgram(program, inside);
+  const otherwise = inverse === undefined ? null : checkProgram(inverse, inside);
   return condition === null ? [] : [block(name, condition, body, otherwise)];
 }
 
-function checkCondition(name: string, statement: BlockStatement, place: Place, state: State): OutExpression | null {
+function checkCondition(name: string, statement: BlockStatement, place: Place): OutExpression | null {
   const { params, hash, path } = statement;
-  if (isSpacedColumn(params, place, state)) return null;
+  if (isSpacedColumn(params, place)) return null;
   const [condition] = params;
   if (condition === undefined || params.length > 1 || hash !== undefined) {
     const message = `{{#${name}}} takes exactly one condition.`;
-    reportAt(state, place, path.loc, 'helper-arguments', message, `For example {{#${name} (eq plan "gold")}}.`);
+    reportAt(place, path.loc, 'helper-arguments', message, `For example {{#${name} (eq plan "gold")}}.`);
   }
-  const checked = params.map((param) => checkExpression(param, place, state));
-  for (const { value } of hash?.pairs ?? []) checkExpression(value, place, state);
+  const checked = params.map((param) => checkExpression(param, place));
+  for (const { value } of hash?.pairs ?? []) checkExpression(value, place);
   return checked.length === 1 ? (checked[0]?.out ?? null) : null;
 }
 
 /** Reports the block, and still checks its content for unknown names. */
-function noSuchBlock(name: string, statement: BlockStatement, place: Place, state: State): void {
+function noSuchBlock(name: string, statement: BlockStatement, place: Place): void {
   const { loc } = statement.path;
   if (name === 'each' || name === 'with' || name === 'lookup' || name === 'log') {
-    notAllowed(state, place, loc, `"${name}" is not available: a row has no lists and no parts.`, ONLY_BLOCKS);
-  } else if (state.columns.has(name) || place.scope.has(name)) {
-    notAllowed(state, place, loc, `"${name}" is a column, not a block.`, `Write {{#if ${name}}}...{{/if}}.`);
+    notAllowed(place, loc, `"${name}" is not available: a row has no lists and no parts.`, ONLY_BLOCKS);
+  } else if (place.state.columns.has(name) || place.scope.has(name)) {
+    notAllowed(place, loc, `"${name}" is a column, not a block.`, `Write {{#if ${name}}}...{{/if}}.`);
   } else if (SIGNATURES.has(name)) {
-    notAllowed(state, place, loc, `"${name}" is not a block.`, `For example ${SIGNATURES.get(name)?.example}.`);
+    notAllowed(place, loc, `"${name}" is not a block.`, `For example ${SIGNATURES.get(name)?.example}.`);
   } else {
     const { hint } = didYouMean(name, ['if', 'unless']);
-    reportAt(state, place, loc, 'unknown-helper', `No block is called "${name}".`, hint ?? ONLY_BLOCKS);
+    reportAt(place, loc, 'unknown-helper', `No block is called "${name}".`, hint ?? ONLY_BLOCKS);
   }
   if (name === 'each' || name === 'with') return;
   const inside = deeper(place, { mandatory: false });
-  if (statement.program !== undefined) checkProgram(statement.program, inside, state);
-  if (statement.inverse !== undefined) checkProgram(statement.inverse, inside, state);
+  if (statement.program !== undefined) checkProgram(statement.program, inside);
+  if (statement.inverse !== undefined) checkProgram(statement.inverse, inside);
 }
 
 const ONLY_BLOCKS = 'The blocks are {{#if}} and {{#unless}}.';
@@ -198,45 +177,41 @@ const ONLY_BLOCKS = 'The blocks are {{#if}} and {{#unless}}.';
  * Inserts a partial: its statements, with the given values in place of their names. So every name in it is checked
  * against the columns at this place, and no fault is left for the rendering of a row.
  */
-function checkPartial(
-  statement: PartialStatement,
-  place: Place,
-  state: State,
-  checkProgram: (program: Program, place: Place, state: State) => Statements,
-): Statements {
-  const name = nameOf(statement, place, state);
-  const scope = checkGivens(statement, place, state);
+function checkPartial(statement: PartialStatement, place: Place): Statements {
+  const name = nameOf(statement, place);
+  const scope = checkGivens(statement, place);
   if (name === null) return [];
-  const source = state.partials.get(name);
+  const source = place.state.partials.get(name);
   if (source === undefined) {
-    const { hint } = didYouMean(name, state.partials.keys());
-    reportAt(state, place, statement.name.loc, 'unknown-partial', `No partial is called "${name}".`, hint);
+    const { hint } = didYouMean(name, place.state.partials.keys());
+    reportAt(place, statement.name.loc, 'unknown-partial', `No partial is called "${name}".`, hint);
     return [];
   }
   if (place.within.includes(name)) {
     const circle = [...place.within.slice(place.within.indexOf(name)), name].join(' -> ');
-    reportAt(state, place, statement.name.loc, 'partial-cycle', `Partials include each other in a circle: ${circle}.`);
+    reportAt(place, statement.name.loc, 'partial-cycle', `Partials include each other in a circle: ${circle}.`);
     return [];
   }
-  const parsed = parsedOnce(name, source, state);
-  if (parsed === null || !enterText(state, place, statement.loc, parsed.bytes)) return [];
+  const parsed = parsedOnce(name, source, place);
+  if (parsed === null || !enterText(place, statement.loc, parsed.bytes)) return [];
   const inside = deeper(place, { located: parsed.located, scope, within: [...place.within, name] });
-  const checked = checkProgram(parsed.program, inside, state);
+  const checked = checkProgram(parsed.program, inside);
   const { body, lineEnd } = atItsPlace(checked, parsed.located, place.located, statement);
-  return [...(statement.indent ? [indented(statement.indent, body)] : body), ...lineEnd];
+  const { indent } = statement;
+  return [...(indent ? [block(OWN_HELPERS.indent, textLiteral(indent), body, null)] : body), ...lineEnd];
 }
 
-function nameOf(statement: PartialStatement, place: Place, state: State): string | null {
+function nameOf(statement: PartialStatement, place: Place): string | null {
   const { name, params } = statement;
   if (params[0] !== undefined) {
     const hint = 'Give single values: {{> greeting name=first_name}}.';
-    notAllowed(state, place, params[0].loc, 'A partial sees every column, and takes named values only.', hint);
+    notAllowed(place, params[0].loc, 'A partial sees every column, and takes named values only.', hint);
   }
   if (name.type === 'SubExpression') {
-    return notAllowed(state, place, name.loc, 'The name of a partial must be written in the template.');
+    return notAllowed(place, name.loc, 'The name of a partial must be written in the template.');
   }
   if (name.type === 'PathExpression' && name.data) {
-    return notAllowed(state, place, name.loc, `"${name.original}" is not available.`);
+    return notAllowed(place, name.loc, `"${name.original}" is not available.`);
   }
   return writtenName(name, place);
 }
@@ -247,28 +222,25 @@ function writtenName(name: Exclude<Expression, { type: 'SubExpression' }>, place
 }
 
 /** What the partial is given, checked here whether it uses it or not, beside what is known here already. */
-function checkGivens({ hash }: PartialStatement, place: Place, state: State): ReadonlyMap<string, Given> {
+function checkGivens({ hash }: PartialStatement, place: Place): ReadonlyMap<string, Given> {
   if (hash === undefined) return place.scope;
   const scope = new Map(place.scope);
   for (const { key, value } of hash.pairs) {
-    checkExpression(value, deeper(place, { mandatory: false }), state);
+    checkExpression(value, deeper(place, { mandatory: false }));
     scope.set(key, { expression: value, place });
   }
   return scope;
 }
 
-function parsedOnce(name: string, source: Parsed['located']['source'], state: State): Parsed | null {
-  const known = state.parsed.get(name);
+function parsedOnce(name: string, source: Parsed['located']['source'], place: Place): Parsed | null {
+  const { parsed: all } = place.state;
+  const known = all.get(name);
   if (known !== undefined) return known;
   const parsed = parseTemplate(source);
   const found = 'program' in parsed ? parsed : null;
-  if (!('program' in parsed)) report(state, parsed);
-  state.parsed.set(name, found);
+  if (!('program' in parsed)) report(place, parsed);
+  all.set(name, found);
   return found;
-}
-
-function indented(indent: string, body: Statements): OutBlock {
-  return block(OWN_HELPERS.indent, textLiteral(indent), body, null);
 }
 
 /** Editors and YAML end a text with a line end; a message, or a partial inside a line, has none. */

@@ -62,6 +62,7 @@ export function compileTemplate(
   if (!('program' in parsed)) return { template: null, diagnostics: [parsed] };
   const state = newState(options, parsed.bytes);
   const place = {
+    state,
     located: parsed.located,
     scope: new Map(),
     mandatory: true,
@@ -69,7 +70,7 @@ export function compileTemplate(
     depth: 0,
     within: [],
   };
-  const checked = checkProgram(parsed.program, place, state);
+  const checked = checkProgram(parsed.program, place);
   const { escape: escaping } = options;
   const isAddress = escaping === 'url' || escaping === 'mailto';
   // `ann@example.com` may come from one column, but not a part of it with its `@`.

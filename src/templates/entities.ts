@@ -4,7 +4,7 @@ import { onDemand } from '../util/on-demand.ts';
 import type { Loc } from './ast.ts';
 import { columnTag } from './names.ts';
 import { at, locOf, offsetOf, slice } from './position.ts';
-import { type Place, report, type State } from './state.ts';
+import { type Place, report } from './state.ts';
 
 /** Loaded for the first text that may hold an entity: its table of 2,200 names is not needed for most templates. */
 const decoder = onDemand(() => createRequire(import.meta.url)('entities/decode') as typeof import('entities/decode'));
@@ -15,17 +15,17 @@ const ENTITY = /&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z][A-Za-z\d]*);/g;
 const INVISIBLE = /[\p{Cc}\ufffd]/u;
 
 /** Warns of text that would be sent unchanged and is probably a mistake. */
-export function warnOfText(loc: Loc, place: Place, state: State): void {
-  warnOfEntities(loc, place, state);
-  warnOfForeignTags(loc, place, state);
+export function warnOfText(loc: Loc, place: Place): void {
+  warnOfEntities(loc, place);
+  warnOfForeignTags(loc, place);
 }
 
 /** In a text channel nothing turns an entity into its character. */
-function warnOfEntities(loc: Loc, place: Place, state: State): void {
-  if (state.escape !== 'none') return;
+function warnOfEntities(loc: Loc, place: Place): void {
+  if (place.state.escape !== 'none') return;
   for (const { index, text, hint } of entitiesIn(slice(place.located, loc))) {
     const found = locOf(place.located, offsetOf(place.located, loc.start) + index, text.length);
-    report(state, warning('html-entity', `"${text}" would be sent literally.`, { ...at(place.located, found), hint }));
+    report(place, warning('html-entity', `"${text}" would be sent literally.`, { ...at(place.located, found), hint }));
   }
 }
 
@@ -56,20 +56,20 @@ export function entityIn(value: string): Entity | null {
 const FOREIGN = /(?<!\{)\$?\{([^{}\r\n]{1,100})\}(?!\})|%(?=([^%\r\n]{1,100})%)/g;
 
 /** Warns of a column in the brackets of another tool; of other words in them nothing is known. */
-function warnOfForeignTags(loc: Loc, place: Place, state: State): void {
+function warnOfForeignTags(loc: Loc, place: Place): void {
   for (const { index, 0: first, 1: braced, 2: percent } of slice(place.located, loc).matchAll(FOREIGN)) {
-    const column = columnLike(braced?.trim() ?? percent ?? '', place, state);
+    const column = columnLike(braced?.trim() ?? percent ?? '', place);
     if (column === null) continue;
     const written = percent === undefined ? first : `%${percent}%`;
     const found = locOf(place.located, offsetOf(place.located, loc.start) + index, written.length);
     const hint = `Did you mean ${columnTag(column)}?`;
     const message = `"${written}" would be sent literally.`;
-    report(state, warning('foreign-tag', message, { ...at(place.located, found), hint }));
+    report(place, warning('foreign-tag', message, { ...at(place.located, found), hint }));
   }
 }
 
 /** The column with this name, or the value that a partial was given for it; null: neither. */
-function columnLike(word: string, { scope }: Place, { columns }: State): string | null {
+function columnLike(word: string, { scope, state: { columns } }: Place): string | null {
   if (columns.has(word) || scope.has(word)) return word;
   const lower = word.toLowerCase();
   return [...columns, ...scope.keys()].find((name) => name.toLowerCase() === lower) ?? null;

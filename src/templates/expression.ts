@@ -13,48 +13,34 @@ import { OWN_HELPERS, SIGNATURES } from './helpers/helpers.ts';
 import type { CheckedCall, Parameter, Signature } from './helpers/signature.ts';
 import { columnsIn, isSpacedColumn, needs, resolvePath } from './names.ts';
 import { at, slice } from './position.ts';
-import {
-  type CheckExpression,
-  type Checked,
-  deeper,
-  enter,
-  notAllowed,
-  type Place,
-  reportAt,
-  type State,
-} from './state.ts';
+import { type Checked, deeper, enter, notAllowed, type Place, reportAt } from './state.ts';
 
 /** Checks one argument: a column, a literal, or a helper in parentheses. Null when something is wrong; it is reported. */
-export function checkExpression(expression: Expression, place: Place, state: State): Checked | null {
-  if (!enter(state, place, expression.loc)) return null;
-  if (expression.type === 'SubExpression') return checkHelper(expression, deeper(place), state);
+export function checkExpression(expression: Expression, place: Place): Checked | null {
+  if (!enter(place, expression.loc)) return null;
+  if (expression.type === 'SubExpression') return checkHelper(expression, deeper(place));
   if (expression.type === 'PathExpression') {
-    const resolved = resolvePath(expression, place, state);
+    const resolved = resolvePath(expression, place);
     return resolved === null
       ? null
       : 'column' in resolved
         ? { kind: 'text', out: resolved.column }
-        : checkGiven(resolved.given, place, state);
+        : checkGiven(resolved.given, place);
   }
-  return checkLiteral(expression, place, state);
-}
-
-/** Checks a helper with its arguments, in `{{...}}` or in parentheses. */
-export function checkHelper(call: Call, place: Place, state: State): Checked | null {
-  return checkCall(call, place, state, checkExpression);
+  return checkLiteral(expression, place);
 }
 
 /** The value that a partial was given, inserted for its name. */
-export function checkGiven(name: string, place: Place, state: State): Checked | null {
+export function checkGiven(name: string, place: Place): Checked | null {
   const given = place.scope.get(name);
   if (given === undefined) return null;
   const { mandatory, guarded, depth } = place;
-  return checkExpression(given.expression, { ...given.place, mandatory, guarded, depth: depth + 1 }, state);
+  return checkExpression(given.expression, { ...given.place, mandatory, guarded, depth: depth + 1 });
 }
 
-function checkLiteral(literal: Literal, place: Place, state: State): Checked | null {
+function checkLiteral(literal: Literal, place: Place): Checked | null {
   if (literal.type === 'StringLiteral') {
-    warnOfText(literal.loc, place, state);
+    warnOfText(literal.loc, place);
     return { kind: 'text', out: textLiteral(literal.value) };
   }
   const written = slice(place.located, literal.loc);
@@ -62,7 +48,6 @@ function checkLiteral(literal: Literal, place: Place, state: State): Checked | n
   if (literal.type === 'NumberLiteral') return { kind: 'text', out: textLiteral(written) };
   const message = `"${written}" is not a value here: every value is a text.`;
   return reportAt(
-    state,
     place,
     literal.loc,
     'helper-arguments',
@@ -75,28 +60,28 @@ function checkLiteral(literal: Literal, place: Place, state: State): Checked | n
 const SWITCHED_OFF: ReadonlySet<string> = new Set(['lookup', 'log', 'each', 'with']);
 
 /** Checks a helper with its arguments, in `{{...}}` or in parentheses. Null when something is wrong; it is reported. */
-function checkCall(call: Call, place: Place, state: State, check: CheckExpression): Checked | null {
+export function checkHelper(call: Call, place: Place): Checked | null {
   const name = nameOf(call.path, place);
   const signature = name === null ? undefined : SIGNATURES.get(name);
-  if (name === null || signature === undefined) return noSuchHelper(name, call, place, state, check);
-  if (isSpacedColumn(call.params, place, state)) return null;
-  const counted = countArguments(name, signature, call, place, state);
-  const checked = checkArguments(name, signature, call, place, state, check);
+  if (name === null || signature === undefined) return noSuchHelper(name, call, place);
+  if (isSpacedColumn(call.params, place)) return null;
+  const counted = countArguments(name, signature, call, place);
+  const checked = checkArguments(name, signature, call, place);
   if (!counted || checked === null) return null;
   const wrong = signature.verify?.(checked) ?? null;
-  if (wrong !== null) return misuse(call, place, state, wrong, signature);
-  if (name === 'eq' || name === 'ne') noteComparison(checked, call, place, state);
-  return { kind: signature.gives, out: lower(name, signature, checked, place, state) };
+  if (wrong !== null) return misuse(call, place, wrong, signature);
+  if (name === 'eq' || name === 'ne') noteComparison(checked, call, place);
+  return { kind: signature.gives, out: lower(name, signature, checked, place) };
 }
 
 /** A text that no row has in that column is a branch that no recipient, or every recipient, takes. */
-function noteComparison({ positional: [a, b] }: CheckedCall, call: Call, place: Place, state: State): void {
+function noteComparison({ positional: [a, b] }: CheckedCall, call: Call, place: Place): void {
   const column = a?.type === 'PathExpression' ? a : b;
   const literal = a?.type === 'StringLiteral' ? a : b;
   if (column?.type !== 'PathExpression' || literal?.type !== 'StringLiteral' || literal.value === '') return;
   const where = at(place.located, call.loc);
   const [name] = column.parts;
-  state.comparisons.set(JSON.stringify([where.at, name, literal.value]), {
+  place.state.comparisons.set(JSON.stringify([where.at, name, literal.value]), {
     column: name,
     text: literal.value,
     place: where,
@@ -110,29 +95,29 @@ function nameOf(path: Expression, place: Place): string | null {
   return slice(place.located, path.loc) === name ? name : null;
 }
 
-function noSuchHelper(name: string | null, call: Call, place: Place, state: State, check: CheckExpression): null {
+function noSuchHelper(name: string | null, call: Call, place: Place): null {
   const { loc } = call.path;
   const written = slice(place.located, loc);
-  if (isSpacedColumn([call.path, ...call.params], place, state)) return null;
-  if (name !== null && SWITCHED_OFF.has(name)) return notAllowed(state, place, loc, `"${name}" is not available.`);
+  if (isSpacedColumn([call.path, ...call.params], place)) return null;
+  if (name !== null && SWITCHED_OFF.has(name)) return notAllowed(place, loc, `"${name}" is not available.`);
   for (const param of [...call.params, ...(call.hash?.pairs ?? []).map((pair) => pair.value)])
-    check(param, place, state);
+    checkExpression(param, place);
   if (name === 'if' || name === 'unless') {
     const hint = `Write {{#${name} ...}}...{{/${name}}}.`;
-    return reportAt(state, place, loc, 'helper-arguments', `"${name}" is a block.`, hint);
+    return reportAt(place, loc, 'helper-arguments', `"${name}" is a block.`, hint);
   }
-  const isColumn = state.columns.has(written) || place.scope.has(written);
+  const isColumn = place.state.columns.has(written) || place.scope.has(written);
   const hint = isColumn
     ? `"${written}" is a column, and takes no values.`
     : didYouMean(written, SIGNATURES.keys()).hint;
-  return reportAt(state, place, loc, 'unknown-helper', `No helper is called "${written}".`, hint);
+  return reportAt(place, loc, 'unknown-helper', `No helper is called "${written}".`, hint);
 }
 
-function misuse(call: Call, place: Place, state: State, message: string, { example }: Signature): null {
-  return reportAt(state, place, call.path.loc, 'helper-arguments', message, `For example ${example}.`);
+function misuse(call: Call, place: Place, message: string, { example }: Signature): null {
+  return reportAt(place, call.path.loc, 'helper-arguments', message, `For example ${example}.`);
 }
 
-function countArguments(name: string, signature: Signature, call: Call, place: Place, state: State): boolean {
+function countArguments(name: string, signature: Signature, call: Call, place: Place): boolean {
   const count = call.params.length;
   const most = signature.rest === undefined ? signature.positional.length : Number.POSITIVE_INFINITY;
   if (count >= signature.atLeast && count <= most) return true;
@@ -140,25 +125,18 @@ function countArguments(name: string, signature: Signature, call: Call, place: P
   const names = wanted.map((p) => p.name).join(', ');
   const message =
     count < signature.atLeast ? `"${name}" needs more: ${names}.` : `"${name}" takes no more than ${names}.`;
-  misuse(call, place, state, message, signature);
+  misuse(call, place, message, signature);
   return false;
 }
 
-function checkArguments(
-  name: string,
-  signature: Signature,
-  call: Call,
-  place: Place,
-  state: State,
-  check: CheckExpression,
-): CheckedCall | null {
+function checkArguments(name: string, signature: Signature, call: Call, place: Place): CheckedCall | null {
   const positional = call.params.map((param, i) => {
     const parameter = signature.positional[i] ?? signature.rest;
     // The value that `default` replaces may be empty.
     const own = name === 'default' && i === 0 ? { ...place, mandatory: false } : place;
-    return parameter === undefined ? null : checkArgument(name, parameter, param, own, state, check);
+    return parameter === undefined ? null : checkArgument(name, parameter, param, own);
   });
-  const named = checkNamed(name, signature, call.hash?.pairs ?? [], place, state, check);
+  const named = checkNamed(name, signature, call.hash?.pairs ?? [], place);
   if (named === null || !positional.every((p) => p !== null)) return null;
   return { positional, named, label: labelOf(positional[0]) };
 }
@@ -168,8 +146,6 @@ function checkNamed(
   signature: Signature,
   pairs: readonly HashPair[],
   place: Place,
-  state: State,
-  check: CheckExpression,
 ): ReadonlyMap<string, OutExpression> | null {
   const found = new Map<string, OutExpression>();
   let right = true;
@@ -181,9 +157,9 @@ function checkNamed(
       const message = found.has(key) ? `${key}= is given twice.` : `"${name}" knows no ${key}=.`;
       const hint =
         known.length === 0 ? `"${name}" takes no named values.` : `It knows ${known.map((k) => `${k}=`).join(', ')}.`;
-      reportAt(state, place, loc, 'helper-arguments', message, didYouMean(key, known).hint ?? hint);
+      reportAt(place, loc, 'helper-arguments', message, didYouMean(key, known).hint ?? hint);
     }
-    const checked = checkArgument(name, parameter ?? ANY, value, place, state, check);
+    const checked = checkArgument(name, parameter ?? ANY, value, place);
     if (checked === null) right = false;
     else found.set(key, checked);
   }
@@ -192,19 +168,11 @@ function checkNamed(
 
 const ANY: Parameter = { name: 'value', accepts: 'condition' };
 
-function checkArgument(
-  name: string,
-  parameter: Parameter,
-  expression: Expression,
-  place: Place,
-  state: State,
-  check: CheckExpression,
-): OutExpression | null {
-  const checked = check(expression, place, state);
+function checkArgument(name: string, parameter: Parameter, expression: Expression, place: Place): OutExpression | null {
+  const checked = checkExpression(expression, place);
   if (checked === null) return null;
   const { kind, out } = checked;
-  const wrong = (message: string, hint?: string) =>
-    reportAt(state, place, expression.loc, 'helper-arguments', message, hint);
+  const wrong = (message: string, hint?: string) => reportAt(place, expression.loc, 'helper-arguments', message, hint);
   if (kind === 'condition' && parameter.accepts === 'text') {
     return wrong(`"${name}" needs a text as ${parameter.name}, and a comparison is none.`, IN_CONDITIONS);
   }
@@ -218,8 +186,8 @@ function checkArgument(
 export const IN_CONDITIONS = 'Comparisons are allowed in {{#if (...)}} and in other comparisons.';
 
 /** The call as it is compiled. */
-function lower(name: string, signature: Signature, checked: CheckedCall, place: Place, state: State): OutExpression {
-  const params = signature.arrange(checked, state.settings);
+function lower(name: string, signature: Signature, checked: CheckedCall, place: Place): OutExpression {
+  const params = signature.arrange(checked, place.state.settings);
   const [value, fallback] = params;
   if (name !== 'default' || !place.mandatory || value === undefined || fallback === undefined) {
     return callOf(name, params);

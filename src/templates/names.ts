@@ -3,7 +3,7 @@ import { didYouMean } from '../util/suggest.ts';
 import { columnPath, type Expression, type Loc, type OutExpression, type PathExpression } from './ast.ts';
 import { OWN_HELPERS } from './helpers/helpers.ts';
 import { slice, span } from './position.ts';
-import { notAllowed, type Place, reportAt, type State } from './state.ts';
+import { notAllowed, type Place, reportAt } from './state.ts';
 
 /** Block helpers of Handlebars: a column of such a name needs square brackets. */
 const BLOCK_NAMES: ReadonlySet<string> = new Set(['if', 'unless', 'each', 'with']);
@@ -25,77 +25,77 @@ const RESERVED: ReadonlySet<string> = new Set(['else', 'true', 'false', 'null', 
 type Resolved = { readonly column: OutExpression } | { readonly given: string };
 
 /** Resolves a path to a column or to a partial's value; reports what is wrong with it. */
-export function resolvePath(path: PathExpression, place: Place, state: State): Resolved | null {
-  if (path.data) return notAllowed(state, place, path.loc, `"${path.original}" is not available.`);
-  if (path.depth > 0) return notAllowed(state, place, path.loc, '"../" is not available: every column is in reach.');
+export function resolvePath(path: PathExpression, place: Place): Resolved | null {
+  if (path.data) return notAllowed(place, path.loc, `"${path.original}" is not available.`);
+  if (path.depth > 0) return notAllowed(place, path.loc, '"../" is not available: every column is in reach.');
   if (path.parts.length === 0) {
-    return notAllowed(state, place, path.loc, `"${path.original}" means the whole row, which is not available.`);
+    return notAllowed(place, path.loc, `"${path.original}" means the whole row, which is not available.`);
   }
-  const name = path.parts.length === 1 ? unbracketed(path.parts[0] ?? '', state, place) : null;
-  return name === null ? dotted(path, place, state) : resolveName(name, path.loc, place, state);
+  const name = path.parts.length === 1 ? unbracketed(path.parts[0] ?? '', place) : null;
+  return name === null ? dotted(path, place) : resolveName(name, path.loc, place);
 }
 
 /**
  * A name as those of columns are. In brackets it may run over a line end, as in the header of a spreadsheet: then
  * Handlebars leaves them to it.
  */
-function unbracketed(part: string, state: State, place: Place): string {
-  if (isKnown(part, place, state)) return part;
+function unbracketed(part: string, place: Place): string {
+  if (isKnown(part, place)) return part;
   const name = compared(/^\[(.*\n.*)\]$/s.exec(part)?.[1] ?? part);
-  return isKnown(name, place, state) ? name : part;
+  return isKnown(name, place) ? name : part;
 }
 
-function isKnown(name: string, place: Place, state: State): boolean {
-  return place.scope.has(name) || state.columns.has(name);
+function isKnown(name: string, place: Place): boolean {
+  return place.scope.has(name) || place.state.columns.has(name);
 }
 
-export function resolveName(name: string, loc: Loc, place: Place, state: State): Resolved | null {
-  if (isKnown(name, place, state)) {
+export function resolveName(name: string, loc: Loc, place: Place): Resolved | null {
+  if (isKnown(name, place)) {
     if (BLOCK_NAMES.has(name) && slice(place.located, loc) === name) {
       const message = `"${name}" is a column and a block helper.`;
-      return reportAt(state, place, loc, 'column-is-helper', message, `Write [${name}] for the column, or rename it.`);
+      return reportAt(place, loc, 'column-is-helper', message, `Write [${name}] for the column, or rename it.`);
     }
     if (place.scope.has(name)) return { given: name };
-    state.used.add(name);
+    place.state.used.add(name);
     return { column: columnPath(name) };
   }
-  return unknownName(name, loc, place, state);
+  return unknownName(name, loc, place);
 }
 
 /** `{{first.name}}`: rows have no inner structure, but a column may be called so. */
-function dotted(path: PathExpression, place: Place, state: State): null {
+function dotted(path: PathExpression, place: Place): null {
   const written = slice(place.located, path.loc);
-  const name = [written, path.original].find((n) => isKnown(n, place, state));
-  if (name !== undefined) return bracketsNeeded(name, path.loc, place, state);
+  const name = [written, path.original].find((n) => isKnown(n, place));
+  if (name !== undefined) return bracketsNeeded(name, path.loc, place);
   const first = path.parts[0] ?? '';
   const message = `No column is called "${path.original}".`;
-  const hint = isKnown(first, place, state)
+  const hint = isKnown(first, place)
     ? `"${first}" is a column, and a column has no parts.`
-    : suggestion(path.original, place, state);
-  return reportAt(state, place, path.loc, 'unknown-name', message, hint);
+    : suggestion(path.original, place);
+  return reportAt(place, path.loc, 'unknown-name', message, hint);
 }
 
-function bracketsNeeded(name: string, loc: Loc, place: Place, state: State): null {
+function bracketsNeeded(name: string, loc: Loc, place: Place): null {
   const message = `The name of the column "${name}" needs square brackets here.`;
-  return reportAt(state, place, loc, 'unknown-name', message, `Write ${columnTag(name)}.`);
+  return reportAt(place, loc, 'unknown-name', message, `Write ${columnTag(name)}.`);
 }
 
-function unknownName(name: string, loc: Loc, place: Place, state: State): null {
+function unknownName(name: string, loc: Loc, place: Place): null {
   const message = `No column is called "${name}".`;
-  return reportAt(state, place, loc, 'unknown-name', message, unknownHint(name, place, state));
+  return reportAt(place, loc, 'unknown-name', message, unknownHint(name, place));
 }
 
-function unknownHint(name: string, place: Place, state: State): string | undefined {
+function unknownHint(name: string, place: Place): string | undefined {
   if (/[\u2018\u2019\u201c\u201d]/.test(name)) return 'Put a text in straight quotes: "text".';
-  const near = suggestion(name, place, state);
+  const near = suggestion(name, place);
   if (near !== undefined) return near;
   const partial = place.within.at(-1);
   if (partial !== undefined) return `Give it where the partial is included: {{> ${partial} ${columnName(name)}=...}}.`;
   return undefined;
 }
 
-function suggestion(name: string, place: Place, state: State): string | undefined {
-  const known = [...place.scope.keys(), ...state.columns];
+function suggestion(name: string, place: Place): string | undefined {
+  const known = [...place.scope.keys(), ...place.state.columns];
   const swapped = known.find((candidate) => isSwapped(name, candidate));
   return swapped === undefined ? didYouMean(name, known).hint : `Did you mean "${swapped}"?`;
 }
@@ -111,13 +111,13 @@ function isSwapped(name: string, candidate: string): boolean {
  * `{{First Name}}` reads as a helper `First` with an argument. If the words together are a column, reports that and
  * returns true.
  */
-export function isSpacedColumn(words: readonly Expression[], place: Place, state: State): boolean {
+export function isSpacedColumn(words: readonly Expression[], place: Place): boolean {
   for (const [i, first] of words.entries()) {
     for (const last of words.slice(i + 1, i + MOST_WORDS)) {
       const loc = span(first.loc, last.loc);
       const written = slice(place.located, loc);
-      if (!isKnown(written, place, state)) continue;
-      bracketsNeeded(written, loc, place, state);
+      if (!isKnown(written, place)) continue;
+      bracketsNeeded(written, loc, place);
       return true;
     }
   }
@@ -133,12 +133,15 @@ export function columnsIn(expression: OutExpression): readonly string[] {
 }
 
 /** Notes how an expression shows cells: with the blanks at their ends, and also where they hold nothing. */
-export function noteShown(expression: OutExpression, place: Place, state: State, whole = true, always = true): void {
+export function noteShown(expression: OutExpression, place: Place, whole = true, always = true): void {
   if (expression.type === 'PathExpression') {
     for (const column of expression.parts) {
-      const before = state.shown.get(column);
+      const before = place.state.shown.get(column);
       const isOpen = always && !place.guarded.has(column);
-      state.shown.set(column, { whole: whole || before?.whole === true, always: isOpen || before?.always === true });
+      place.state.shown.set(column, {
+        whole: whole || before?.whole === true,
+        always: isOpen || before?.always === true,
+      });
     }
     return;
   }
@@ -148,7 +151,7 @@ export function noteShown(expression: OutExpression, place: Place, state: State,
   if (name === 'date' || name === 'number' || name === 'currency' || name === 'plural') return;
   const hasDefault = name === 'default' || name === OWN_HELPERS.defaultOrRefuse;
   for (const [i, param] of expression.params.entries()) {
-    noteShown(param, place, state, whole && name !== 'trim', always && !(hasDefault && i === 0));
+    noteShown(param, place, whole && name !== 'trim', always && !(hasDefault && i === 0));
   }
 }
 

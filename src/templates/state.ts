@@ -44,6 +44,7 @@ export interface Comparison {
 
 /** Where in a template the check is. */
 export interface Place {
+  readonly state: State;
   readonly located: Located;
   /** Names that a partial was given, beside the columns. */
   readonly scope: Scope;
@@ -72,64 +73,53 @@ export interface Checked {
   readonly out: OutExpression;
 }
 
-/** Checks one argument; null if it is wrong, which is reported. Passed to the checks of nested arguments. */
-export type CheckExpression = (expression: Expression, place: Place, state: State) => Checked | null;
-
 /** Reports an error once, however many places include the partial that contains it. */
-export function report(state: State, found: Diagnostic): void {
+export function report({ state }: Place, found: Diagnostic): void {
   const { file, line, column } = found.at ?? {};
   const key = JSON.stringify([found.code, file, line, column, found.message]);
   state.diagnostics.set(key, found);
 }
 
 /** Notes an error at a place of the template; returns null, for a caller that has nothing to give then. */
-export function reportAt(
-  state: State,
-  place: Place,
-  loc: Loc,
-  code: Diagnostic['code'],
-  message: string,
-  hint?: string,
-): null {
-  report(state, problem(code, message, { ...at(place.located, loc), hint }));
+export function reportAt(place: Place, loc: Loc, code: Diagnostic['code'], message: string, hint?: string): null {
+  report(place, problem(code, message, { ...at(place.located, loc), hint }));
   return null;
 }
 
-export function notAllowed(state: State, place: Place, loc: Loc, message: string, hint?: string): null {
-  return reportAt(state, place, loc, 'template-not-allowed', message, hint);
+export function notAllowed(place: Place, loc: Loc, message: string, hint?: string): null {
+  return reportAt(place, loc, 'template-not-allowed', message, hint);
 }
 
 /** Counts one node; false when the template has become too large, which ends the check. */
-export function enter(state: State, place: Place, loc: Loc): boolean {
-  if (state.stopped) return false;
-  state.nodes++;
-  if (state.nodes > TEMPLATE_LIMITS.nodes) {
+export function enter(place: Place, loc: Loc): boolean {
+  if (place.state.stopped) return false;
+  place.state.nodes++;
+  if (place.state.nodes > TEMPLATE_LIMITS.nodes) {
     const most = TEMPLATE_LIMITS.nodes.toLocaleString('en-GB');
-    return stop(state, place, loc, `The template has more than ${most} tags, texts and values, partials included.`);
+    return stop(place, loc, `The template has more than ${most} tags, texts and values, partials included.`);
   }
   if (place.depth > TEMPLATE_LIMITS.depth) {
-    state.stopped = true;
-    report(state, tooDeeplyNested(place.located, loc));
+    place.state.stopped = true;
+    report(place, tooDeeplyNested(place.located, loc));
     return false;
   }
   return true;
 }
 
 /** Counts a text that is put in place; false when the template has become too large. */
-export function enterText(state: State, place: Place, loc: Loc, bytes: number): boolean {
-  state.bytes += bytes;
-  if (state.bytes <= state.mostBytes) return true;
+export function enterText(place: Place, loc: Loc, bytes: number): boolean {
+  place.state.bytes += bytes;
+  if (place.state.bytes <= place.state.mostBytes) return true;
   return stop(
-    state,
     place,
     loc,
-    `The template with its partials put in place is longer than ${state.mostBytes / 1024} KiB.`,
+    `The template with its partials put in place is longer than ${place.state.mostBytes / 1024} KiB.`,
   );
 }
 
-function stop(state: State, place: Place, loc: Loc, message: string): false {
-  state.stopped = true;
-  reportAt(state, place, loc, 'template-too-large', message);
+function stop(place: Place, loc: Loc, message: string): false {
+  place.state.stopped = true;
+  reportAt(place, loc, 'template-too-large', message);
   return false;
 }
 

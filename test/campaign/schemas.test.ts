@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE, DEFAULTS } from '../../src/campaign/defaults.ts';
 import { createAjv, type FileKind, resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
+import { PLAIN_LIST_KEYS } from '../../src/model.ts';
 import { instantMs } from '../../src/util/time.ts';
 import { durationMs, ratePerSecond, share } from '../../src/util/units.ts';
 import { cpuMs } from '../helpers/cpu.ts';
@@ -91,7 +92,7 @@ describe('defaults', () => {
       'campaign /transliterate': DEFAULTS.transliterate,
       'campaign /locale': DEFAULTS.locale,
       'campaign /timeZone': DEFAULTS.timeZone,
-      'campaign /recipients/onInvalid': DEFAULTS.onInvalid,
+      'campaign /recipients/onInvalid': PLAIN_LIST_KEYS.onInvalid,
       'campaign /send/concurrency': DEFAULTS.concurrency,
       'campaign /send/attempts': DEFAULTS.attempts,
       'campaign /send/recipientsPerRequest': DEFAULTS.recipientsPerRequest,

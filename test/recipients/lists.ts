@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type Diagnostic, HandbillError } from '../../src/errors.ts';
 import type { ListSpec, Row } from '../../src/model.ts';
-import { type ListOptions, openList } from '../../src/recipients/read.ts';
+import { type ListOptions, ONLY_CELLS, openList } from '../../src/recipients/read.ts';
 
 export interface Lists {
   /** Path of a file in the temporary folder. */
@@ -34,26 +34,7 @@ export function useLists(): Lists {
 }
 
 export function specOf(path: string, settings: Partial<ListSpec> = {}): ListSpec {
-  return {
-    path,
-    file: 'people.csv',
-    inline: null,
-    kind: 'msisdn',
-    to: 'msisdn',
-    key: [],
-    duplicates: null,
-    headerRow: null,
-    defaultCountry: null,
-    delimiter: null,
-    encoding: null,
-    escaped: null,
-    timeZone: null,
-    onInvalid: 'refuse',
-    alsoInvalid: [],
-    columns: {},
-    where: null,
-    ...settings,
-  };
+  return { ...ONLY_CELLS, path, file: 'people.csv', to: 'msisdn', ...settings };
 }
 
 /** Everything in a list. */

@@ -1,44 +1,25 @@
 import { compared, holdsNothing } from '../../util/cell.ts';
-import { NO_NAMES, type Parameter, type Signature, text } from './signature.ts';
+import { type Parameter, type Signature, takes, text } from './signature.ts';
 
 const CONDITION: Parameter = { name: 'condition', accepts: 'condition' };
 
-function same(name: string): Signature {
-  return {
-    example: `{{#if (${name} plan "gold")}}`,
-    gives: 'condition',
-    positional: [text('value'), text('other value')],
-    atLeast: 2,
-    named: NO_NAMES,
-    arrange: ({ positional }) => positional,
-  };
-}
-
-function several(name: string): Signature {
-  return {
-    example: `{{#if (${name} vip (eq plan "gold"))}}`,
-    gives: 'condition',
-    positional: [CONDITION, CONDITION],
-    atLeast: 2,
-    rest: CONDITION,
-    named: NO_NAMES,
-    arrange: ({ positional }) => positional,
-  };
-}
+const condition = (example: string, ...positional: readonly Parameter[]): Signature => ({
+  ...takes(example, ...positional),
+  gives: 'condition',
+});
+const same = (name: string): Signature =>
+  condition(`{{#if (${name} plan "gold")}}`, text('value'), text('other value'));
+const several = (name: string): Signature => ({
+  ...condition(`{{#if (${name} vip (eq plan "gold"))}}`, CONDITION, CONDITION),
+  rest: CONDITION,
+});
 
 export const COMPARE_SIGNATURES: Readonly<Record<string, Signature>> = {
   eq: same('eq'),
   ne: same('ne'),
   and: several('and'),
   or: several('or'),
-  not: {
-    example: '{{#if (not vip)}}',
-    gives: 'condition',
-    positional: [CONDITION],
-    atLeast: 1,
-    named: NO_NAMES,
-    arrange: ({ positional }) => positional,
-  },
+  not: condition('{{#if (not vip)}}', CONDITION),
 };
 
 type Condition = string | boolean;

@@ -1,60 +1,30 @@
 import { decimalHint, isBlank, trimBlanks } from '../../util/cell.ts';
-import { NOTHING, numberLiteral, type OutExpression, textLiteral } from '../ast.ts';
+import { NOTHING, numberLiteral, textLiteral } from '../ast.ts';
 import { columnHint, quoted, RenderError } from '../values.ts';
-import {
-  type CheckedCall,
-  createCache,
-  literal,
-  localeName,
-  localeOr,
-  named,
-  type Settings,
-  type Signature,
-  text,
-} from './signature.ts';
+import { createCache, literal, localeName, localeOr, named, type Signature, takes, text } from './signature.ts';
 
 const DECIMALS = literal('decimals', (value) =>
   /^(?:1?\d|20)$/.test(value) ? null : 'decimals= is a whole number from 0 to 20.',
 );
 
+const ofNumber = (signature: Signature): Signature => ({
+  ...signature,
+  named: named(DECIMALS, localeName()),
+  arrange({ positional, named: names, label }, { locale }) {
+    const written = names.get('decimals');
+    const decimals = numberLiteral(written?.type === 'StringLiteral' ? Number(written.value) : -1);
+    return [...positional, decimals, names.get('locale') ?? textLiteral(locale), textLiteral(label)];
+  },
+});
+
 export const NUMBER_SIGNATURES: Readonly<Record<string, Signature>> = {
-  number: {
-    example: '{{number points}}',
-    gives: 'text',
-    positional: [text('value')],
-    atLeast: 1,
-    named: named(DECIMALS, localeName()),
-    arrange,
-  },
-  currency: {
-    example: '{{currency amount "EUR"}}',
-    gives: 'text',
-    positional: [text('value'), text('code', checkCurrency)],
-    atLeast: 2,
-    named: named(DECIMALS, localeName()),
-    arrange,
-  },
+  number: ofNumber(takes('{{number points}}', text('value'))),
+  currency: ofNumber(takes('{{currency amount "EUR"}}', text('value'), text('code', checkCurrency))),
 };
 
-function arrange(call: CheckedCall, settings: Settings): readonly OutExpression[] {
-  return [...call.positional, decimalsOf(call), localeOf(call, settings), textLiteral(call.label)];
-}
-
-function decimalsOf({ named: names }: CheckedCall): OutExpression {
-  const written = names.get('decimals');
-  return numberLiteral(written?.type === 'StringLiteral' ? Number(written.value) : -1);
-}
-
-function localeOf({ named: names }: CheckedCall, settings: { readonly locale: string }): OutExpression {
-  return names.get('locale') ?? textLiteral(settings.locale);
-}
-
 function checkCurrency(code: string): string | null {
-  return isCurrency(code) ? null : `${quoted(code)} is not a currency code such as "EUR" (ISO 4217).`;
-}
-
-function isCurrency(code: string): boolean {
-  return Intl.supportedValuesOf('currency').includes(code.toUpperCase());
+  const isKnown = Intl.supportedValuesOf('currency').includes(code.toUpperCase());
+  return isKnown ? null : `${quoted(code)} is not a currency code such as "EUR" (ISO 4217).`;
 }
 
 /**
@@ -67,13 +37,12 @@ function readNumber(value: string): Intl.StringNumericLiteral | null {
   return trimmed.replace(/^\+/, '').replace(/\.$/, '') as Intl.StringNumericLiteral;
 }
 
-function unreadableNumber(value: string, label: string): RenderError {
-  const message = `${quoted(value)}${label} cannot be read as a number: write 1234.50.`;
-  return new RenderError(
-    message,
-    'render-error',
-    columnHint(label, (column) => decimalHint(column, value)),
-  );
+/** @throws RenderError for a cell that is no number; it names the column */
+function numberIn(value: string, label: string): Intl.StringNumericLiteral {
+  const number = readNumber(value);
+  if (number !== null) return number;
+  const hint = columnHint(label, (column) => decimalHint(column, value));
+  throw new RenderError(`${quoted(value)}${label} cannot be read as a number: write 1234.50.`, 'render-error', hint);
 }
 
 /** Decimals as in the cell: `12.50` stays `12.50`. */
@@ -93,8 +62,7 @@ export function createNumber(
   });
   return (value, decimals, locale, label) => {
     if (isBlank(value)) return '';
-    const number = readNumber(value);
-    if (number === null) throw unreadableNumber(value, label);
+    const number = numberIn(value, label);
     return finish(formats(`${decimals < 0 ? decimalsIn(number) : decimals}\0${locale}`).format(number));
   };
 }
@@ -114,8 +82,7 @@ export function createCurrency(
   });
   return (value, code, decimals, locale, label) => {
     if (isBlank(value)) return '';
-    const number = readNumber(value);
-    if (number === null) throw unreadableNumber(value, label);
+    const number = numberIn(value, label);
     return finish(formats(`${code}\0${decimals}\0${locale}`).format(number));
   };
 }
@@ -159,8 +126,7 @@ export function createPlural(): (value: string, locale: string, label: string, .
   // Positions, not rest parameters: Handlebars adds its own options as the last argument.
   return (value, locale, label, zero, one, two, few, many, other) => {
     if (isBlank(value)) return '';
-    const number = readNumber(value);
-    if (number === null) throw unreadableNumber(value, label);
+    const number = numberIn(value, label);
     const rule = rules(`${Math.min(20, decimalsIn(number))}\0${locale}`).select(Number(number));
     const word = { zero, one, two, few, many, other }[rule];
     return word ?? other ?? '';

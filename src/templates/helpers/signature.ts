@@ -44,7 +44,17 @@ export interface Settings {
   readonly timeZone: string;
 }
 
-export const NO_NAMES: ReadonlyMap<string, Parameter> = new Map();
+/** A helper that takes these values, all of them, in this order, and gives a text. */
+export function takes(example: string, ...positional: readonly Parameter[]): Signature {
+  return {
+    example,
+    gives: 'text',
+    positional,
+    atLeast: positional.length,
+    named: new Map(),
+    arrange: (call) => call.positional,
+  };
+}
 
 export function text(name: string, check?: Parameter['check']): Parameter {
   return check === undefined ? { name, accepts: 'text' } : { name, accepts: 'text', check };

@@ -1,34 +1,21 @@
 import { holdsNothing, trimBlanks } from '../../util/cell.ts';
 import { textLiteral } from '../ast.ts';
 import { RenderError } from '../values.ts';
-import { localeName, localeOr, NO_NAMES, named, type Signature, text } from './signature.ts';
+import { localeName, localeOr, named, type Signature, takes, text } from './signature.ts';
 
 const VALUE = text('value');
 
+const ofOneValue = (name: string): Signature => takes(`{{${name} name}}`, VALUE);
+
 /** One value and the locale: `upper`, `lower`, `title`. */
-function inLocale(name: string): Signature {
-  return {
-    example: `{{${name} name}}`,
-    gives: 'text',
-    positional: [VALUE],
-    atLeast: 1,
-    named: named(localeName()),
-    arrange: ({ positional, named: names }, settings) => [
-      ...positional,
-      names.get('locale') ?? textLiteral(settings.locale),
-    ],
-  };
-}
+const inLocale = (name: string): Signature => ({
+  ...ofOneValue(name),
+  named: named(localeName()),
+  arrange: ({ positional, named: names }, { locale }) => [...positional, names.get('locale') ?? textLiteral(locale)],
+});
 
 export const TEXT_SIGNATURES: Readonly<Record<string, Signature>> = {
-  default: {
-    example: '{{default name "friend"}}',
-    gives: 'text',
-    positional: [VALUE, text('fallback')],
-    atLeast: 2,
-    named: NO_NAMES,
-    arrange: ({ positional }) => positional,
-  },
+  default: takes('{{default name "friend"}}', VALUE, text('fallback')),
   upper: inLocale('upper'),
   lower: inLocale('lower'),
   title: inLocale('title'),
@@ -36,17 +23,6 @@ export const TEXT_SIGNATURES: Readonly<Record<string, Signature>> = {
   oneline: ofOneValue('oneline'),
   url: ofOneValue('url'),
 };
-
-function ofOneValue(name: string): Signature {
-  return {
-    example: `{{${name} name}}`,
-    gives: 'text',
-    positional: [VALUE],
-    atLeast: 1,
-    named: NO_NAMES,
-    arrange: ({ positional }) => positional,
-  };
-}
 
 export function defaultTo(value: string, fallback: string): string {
   return holdsNothing(value) ? fallback : value;
