@@ -1,15 +1,21 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import { describe, describeAsText, reportsOf } from './describe.ts';
+import { DEVICES } from './devices.ts';
+import { ENDINGS } from './endings.ts';
+import { readDescription } from './form.ts';
 import { isTo, receivedJson } from './inbox.ts';
-import { describeDialect } from './openapi.ts';
-import { postMessage, type SandboxState } from './post-message.ts';
-import { answer, answerEmpty, answerJson, answerProblem } from './reply.ts';
+import type { SandboxReports } from './options.ts';
+import { answer, answerEmpty, answerProblem, postMessage, type SandboxState } from './post-message.ts';
+import { sorted } from './reporter.ts';
 
 interface Env {
   Bindings: HttpBindings;
 }
+
+/** A handler that writes its answer to Node's response itself (see `answer`). */
+type Handler = (incoming: IncomingMessage, outgoing: ServerResponse, c: Context<Env>) => void | Promise<void>;
 
 /**
  * The routes. No answer carries a CORS header: a page on the web must not read the received messages.
@@ -18,93 +24,141 @@ interface Env {
  */
 export function createApp(state: SandboxState, url: () => string): Hono<Env> {
   const app = new Hono<Env>();
-  app.post(
-    '/v2/messages',
-    written((c) => postMessage(state, c.env.incoming, c.env.outgoing)),
+  const allowed = new Map<string, string[]>();
+  const route = (method: string, path: string, handle: Handler): void => {
+    allowed.set(path, [...(allowed.get(path) ?? []), method]);
+    app.on(method, path, written(handle));
+  };
+  route('POST', '/v2/messages', (incoming, outgoing) => postMessage(state, incoming, outgoing));
+  route('GET', '/sandbox', (incoming, outgoing) => {
+    const facts = describe(state, url());
+    if (incoming.headers.accept?.includes('application/json') === true) json(outgoing, facts);
+    else answer(outgoing, 200, 'text/plain; charset=utf-8', describeAsText(facts));
+  });
+  route('GET', '/sandbox/messages', (_incoming, outgoing, c) => {
+    const { to, limit = '100' } = c.req.query();
+    if (!/^\d{1,9}$/.test(limit)) return answerProblem(outgoing, 400, { detail: 'limit must be a whole number.' });
+    const entries = state.inbox.newestFirst().filter((entry) => to === undefined || isTo(entry, to));
+    const messages = entries.slice(0, Number(limit)).map(receivedJson);
+    const body = `{"received":${state.inbox.received},"messages":[${messages.join(',')}]}`;
+    return answer(outgoing, 200, 'application/json', body);
+  });
+  route('DELETE', '/sandbox/messages', (_incoming, outgoing) => {
+    state.inbox.clear();
+    answerEmpty(outgoing, 204);
+  });
+  route('GET', '/sandbox/reports', (_incoming, outgoing) => json(outgoing, reportsOf(state)));
+  route('GET', '/sandbox/openapi.json', (_incoming, outgoing) =>
+    json(outgoing, { ...readDescription(), servers: [{ url: url() }] }),
   );
-  app.get(
-    '/sandbox/messages',
-    written((c) => listMessages(state, c)),
+  app.notFound(
+    written((_incoming, outgoing, { req: { path } }) => {
+      const allow = allowed.get(path)?.join(', ');
+      if (allow === undefined) answerProblem(outgoing, 404, { detail: 'See GET /sandbox for what there is.' });
+      else answerProblem(outgoing, 405, { detail: `${path} takes ${allow}.` }, { Allow: allow });
+    }),
   );
-  app.delete(
-    '/sandbox/messages',
-    written((c) => clearMessages(state, c)),
-  );
-  app.get(
-    '/sandbox',
-    written((c) => describeSandbox(state, url(), c)),
-  );
-  app.get(
-    '/sandbox/reports',
-    written((c) => answerJson(c.env.outgoing, 200, JSON.stringify(reportsOf(state)))),
-  );
-  app.get(
-    '/sandbox/openapi.json',
-    written((c) => showOpenApi(state, url(), c)),
-  );
-  app.notFound(written(answerElse));
-  app.onError((error, c: Context<Env>) => {
+  app.onError((error, { env: { outgoing } }) => {
     state.log?.(`error: ${error.message}`);
-    if (c.env.outgoing.headersSent) c.env.outgoing.destroy();
-    else answerProblem(c.env.outgoing, 500, { detail: 'The sandbox failed. Its log says more.' });
+    if (outgoing.headersSent) outgoing.destroy();
+    else answerProblem(outgoing, 500, { detail: 'The sandbox failed. Its log says more.' });
     return RESPONSE_ALREADY_SENT;
   });
   return app;
 }
 
-/**
- * Paths that exist, with their methods. Routes for all methods would do the same, but a path with two routes goes
- * through Hono's chain of middleware, which would slow down the hot path.
- */
-const ALLOWED: ReadonlyMap<string, string> = new Map([
-  ['/v2/messages', 'POST'],
-  ['/sandbox/messages', 'GET, DELETE'],
-  ['/sandbox', 'GET'],
-  ['/sandbox/reports', 'GET'],
-  ['/sandbox/openapi.json', 'GET'],
-]);
-
-/** A handler that writes its answer to Node's response itself (see reply.ts) and returns only the sign that it did. */
-function written(write: (c: Context<Env>) => void | Promise<void>): (c: Context<Env>) => Response | Promise<Response> {
+function written(handle: Handler): (c: Context<Env>) => Response | Promise<Response> {
   return (c) => {
-    const pending = write(c);
+    const pending = handle(c.env.incoming, c.env.outgoing, c);
     return pending === undefined ? RESPONSE_ALREADY_SENT : pending.then(() => RESPONSE_ALREADY_SENT);
   };
 }
 
-const DEFAULT_LIMIT = '100';
-
-function listMessages(state: SandboxState, c: Context<Env>): void {
-  const { to, limit = DEFAULT_LIMIT } = c.req.query();
-  if (!/^\d{1,9}$/.test(limit)) {
-    answerProblem(c.env.outgoing, 400, { detail: 'limit must be a whole number.' });
-    return;
-  }
-  const entries = state.inbox.newestFirst().filter((entry) => to === undefined || isTo(entry, to));
-  const messages = entries.slice(0, Number(limit)).map(receivedJson);
-  answerJson(c.env.outgoing, 200, `{"received":${state.inbox.received},"messages":[${messages.join(',')}]}`);
+function json(outgoing: ServerResponse, value: unknown): void {
+  answer(outgoing, 200, 'application/json', JSON.stringify(value));
 }
 
-function clearMessages(state: SandboxState, c: Context<Env>): void {
-  state.inbox.clear();
-  answerEmpty(c.env.outgoing, 204, {});
+/** The delivery reports and replies so far. */
+export function reportsOf({ reporter }: Pick<SandboxState, 'reporter'>): SandboxReports {
+  return reporter?.counts() ?? NO_REPORTS;
 }
 
-function describeSandbox(state: SandboxState, url: string, c: Context<Env>): void {
-  const description = describe(url, state);
-  const wantsJson = c.env.incoming.headers.accept?.includes('application/json') === true;
-  if (wantsJson) answerJson(c.env.outgoing, 200, JSON.stringify(description));
-  else answer(c.env.outgoing, 200, 'text/plain; charset=utf-8', describeAsText(description, state.dialect.says));
+const NO_REPORTS: SandboxReports = {
+  webhook: null,
+  events: 0,
+  pending: 0,
+  acknowledged: 0,
+  givenUp: 0,
+  dropped: 0,
+  posts: 0,
+  retried: 0,
+  answers: {},
+  ends: {},
+  replies: 0,
+};
+
+/** The answer of `GET /sandbox`, as data. */
+function describe(state: SandboxState, url: string) {
+  const { inbox, maxRecipients, scripts, devices } = state;
+  return {
+    name: 'handbill sandbox',
+    send: `${url}/v2/messages`,
+    received: inbox.received,
+    accepted: inbox.accepted,
+    /** How often each status was answered; `none` counts broken and silent connections. */
+    answers: sorted(inbox.answers),
+    /** How many requests `GET /sandbox/messages` can show. */
+    kept: inbox.kept,
+    maxRecipients,
+    scripts,
+    endings: ENDINGS.map(({ digits, answers, becomes }) => ({ digits, answers, becomes })),
+    devices: [...DEVICES].map(([digits, { label, takes }]) => ({ digits, device: label, takes: takes.join(', ') })),
+    devicesFromFile: devices.size,
+    reports: reportsOf(state),
+  };
 }
 
-function showOpenApi(state: SandboxState, url: string, c: Context<Env>): void {
-  answerJson(c.env.outgoing, 200, JSON.stringify(describeDialect(state.dialect.name, url)));
+const WHOSE: Readonly<Record<SandboxState['scripts'], string>> = {
+  reserved: 'Numbers from +447700900000 to +447700900999 choose the answer by their last three digits:',
+  all: 'Every number chooses the answer by its last three digits:',
+  none: 'Scripted answers are switched off; these would be played:',
+};
+
+/** The same, for a person with a browser or curl. */
+function describeAsText(facts: ReturnType<typeof describe>): string {
+  const { answers, devicesFromFile, reports } = facts;
+  const counts = Object.entries(answers).map(([status, count]) => `${status}: ${count}`);
+  const dropped = reports.dropped === 0 ? '' : `, dropped ${reports.dropped}`;
+  const became = `acknowledged ${reports.acknowledged}, given up ${reports.givenUp}, pending ${reports.pending}${dropped}`;
+  return [
+    'handbill sandbox: the messaging API on this machine. Nothing that is sent here leaves it.',
+    '',
+    `POST   ${facts.send}`,
+    'GET    /sandbox/messages?to=NUMBER&limit=N   the received messages, newest first',
+    'DELETE /sandbox/messages                     deletes them',
+    'GET    /sandbox/reports                      what was posted to the webhook, and what waits',
+    'GET    /sandbox/openapi.json                 the form of requests and answers',
+    '',
+    `Received ${facts.received}, accepted ${facts.accepted}, kept ${facts.kept}.${counts.length === 0 ? '' : ` Answers: ${counts.join(', ')}.`}`,
+    ...(reports.webhook === null ? [] : [`Events for ${reports.webhook}: ${reports.events}, ${became}.`]),
+    `At most ${facts.maxRecipients} recipients in one request.`,
+    '',
+    WHOSE[facts.scripts],
+    '',
+    ...columns(facts.endings.map((one) => [one.digits, one.answers, one.becomes])),
+    '',
+    'All others are accepted.',
+    '',
+    'The device of a number too:',
+    '',
+    ...columns(facts.devices.map((one) => [one.digits, one.device, `takes ${one.takes}`])),
+    '',
+    `All others take every channel.${devicesFromFile === 0 ? '' : ` ${devicesFromFile} numbers have theirs from the file of devices.`}`,
+    '',
+  ].join('\n');
 }
 
-function answerElse(c: Context<Env>): void {
-  const { path } = c.req;
-  const allow = ALLOWED.get(path);
-  const { outgoing } = c.env;
-  if (allow === undefined) answerProblem(outgoing, 404, { detail: 'See GET /sandbox for what there is.' });
-  else answerProblem(outgoing, 405, { detail: `${path} takes ${allow}.` }, { Allow: allow });
+function columns(rows: readonly (readonly [digits: string, second: string, third: string])[]): string[] {
+  const width = Math.max(...rows.map(([, second]) => second.length));
+  return rows.map(([digits, second, third]) => `...${digits}  ${second.padEnd(width)}  ${third}`);
 }

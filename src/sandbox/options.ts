@@ -20,8 +20,6 @@ export interface SandboxOptions {
   readonly latencyMs?: number;
   /** Which numbers get scripted answers. Default: `reserved`, those that are kept for documentation. */
   readonly scripts?: 'reserved' | 'all' | 'none';
-  /** The form of requests and answers. Default: `default`. */
-  readonly dialect?: 'default' | 'top-level' | 'per-recipient' | 'problem';
   /** Which fields a message may have: those of the OpenAPI description, or any. Default: `known`. */
   readonly fields?: 'known' | 'any';
   /** Path of a CSV file with the columns `msisdn` and `device`: which channels a recipient's device takes. Default: none. */

@@ -1,6 +1,8 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { HmacScheme } from '../model.ts';
 import { isLoopback } from '../util/base-url.ts';
+import type { Echo } from './form.ts';
+import defaults from './webhook-defaults.json' with { type: 'json' };
 
 /** The key that requests must carry where no other is set. It is valid nowhere else, so it is not a secret. */
 export const SANDBOX_KEY = 'sandbox';
@@ -10,13 +12,7 @@ export const WEBHOOK_SCHEMES = ['standard', 'hmac', 'basic', 'bearer', 'path', '
 /** How a post proves who made it. */
 export type WebhookScheme = (typeof WEBHOOK_SCHEMES)[number];
 
-export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const;
-
-/**
- * What a report repeats of the message beside its id: its `metaData`, only the reference in it, the text, or nothing,
- * as in APIs that leave everything but the id to the client.
- */
-export type Echo = (typeof ECHOES)[number];
+export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const satisfies readonly Echo[];
 
 /** Where delivery reports and replies are posted, and how many and how fast. */
 export interface WebhookOptions {
@@ -94,59 +90,19 @@ export interface Delays {
   readonly late: number;
 }
 
-export const NO_SHARES: Shares = {
-  queued: 0,
-  sent: 1,
-  delivered: 1,
-  expired: 0,
-  failed: 0,
-  undeliverable: 0,
-  rejected: 0,
-  read: 0,
-  reply: 0,
-  stop: 0,
-  start: 0,
-  respelled: 0,
-  doubled: 0,
-  reordered: 0,
-  early: 0,
-  late: 0,
-};
+/** The values of absent options. Signatures are as Meta makes them: over the raw body, SHA-256, hex. */
+export const DEFAULTS = defaults as Omit<WebhookSettings, 'origin' | 'path' | 'shownUrl' | 'scheme' | 'secret'>;
 
-export const USUAL_DELAYS_MS: Delays = { sent: 50, delivered: 200, read: 500, reply: 1_000, late: 5_000 };
-
-export const USUAL_RETRIES_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000];
-
-/** Meta's: the raw body, SHA-256, hex. */
-export const USUAL_HMAC: Omit<HmacScheme, 'kind' | 'toleranceMs'> = {
-  header: 'x-hub-signature-256',
-  algorithm: 'sha256',
-  encoding: 'hex',
-  prefix: 'sha256=',
-  signed: '{body}',
-  timestampHeader: null,
-  idHeader: null,
-};
-
-/** The same as the options, checked and complete. */
-export interface WebhookSettings {
+/** The options, checked and complete. */
+export interface WebhookSettings extends Required<Omit<WebhookOptions, 'url' | 'hmac' | 'shares' | 'delaysMs'>> {
   readonly origin: string;
   /** Path and query; with the scheme `path` the secret is in it. */
   readonly path: string;
-  /** For eyes: without the secret. */
+  /** For people: without the secret. */
   readonly shownUrl: string;
-  readonly scheme: WebhookScheme;
-  readonly secret: string;
   readonly hmac: Omit<HmacScheme, 'kind' | 'toleranceMs'>;
   readonly shares: Shares;
   readonly delaysMs: Delays;
-  readonly echo: Echo;
-  readonly batch: number;
-  readonly atOnce: number;
-  readonly retriesMs: readonly number[];
-  readonly timeoutMs: number;
-  readonly seed: number;
-  readonly maxWaiting: number;
 }
 
 /**
@@ -156,30 +112,24 @@ export interface WebhookSettings {
  * more than 1, a missing secret.
  */
 export function toWebhookSettings(options: WebhookOptions): WebhookSettings {
-  const url = URL.parse(options.url);
-  const scheme = options.scheme ?? 'standard';
+  const { url: written, scheme = 'standard', secret = '', hmac, delaysMs, ...rest } = options;
+  const url = URL.parse(written);
   const shares = sharesOf(options.shares ?? {});
-  const faults = [...urlFaults(options.url, url), ...shareFaults(shares), ...secretFaults(scheme, options.secret)];
+  const faults = [...urlFaults(written, url), ...shareFaults(shares), ...secretFaults(scheme, secret)];
   if (url === null || faults.length > 0) throw refuse(...faults);
   // `localhost` may resolve to either family; the sandbox's own is 127.0.0.1.
-  const host = url.host.replace(/^localhost(?=:|$)/, '127.0.0.1');
-  const secret = options.secret ?? '';
+  const origin = `http://${url.host.replace(/^localhost(?=:|$)/, '127.0.0.1')}`;
   return {
-    origin: `http://${host}`,
+    ...DEFAULTS,
+    ...rest,
+    origin,
     path: `${url.pathname}${scheme === 'path' ? `/${secret}` : ''}${url.search}`,
-    shownUrl: `http://${host}${url.pathname}`,
+    shownUrl: `${origin}${url.pathname}`,
     scheme,
     secret,
-    hmac: { ...USUAL_HMAC, ...options.hmac },
+    hmac: { ...DEFAULTS.hmac, ...hmac },
     shares,
-    delaysMs: { ...USUAL_DELAYS_MS, ...options.delaysMs },
-    echo: options.echo ?? 'metadata',
-    batch: options.batch ?? 1,
-    atOnce: options.atOnce ?? 4,
-    retriesMs: options.retriesMs ?? USUAL_RETRIES_MS,
-    timeoutMs: options.timeoutMs ?? 10_000,
-    seed: options.seed ?? 1,
-    maxWaiting: options.maxWaiting ?? 250_000,
+    delaysMs: { ...DEFAULTS.delaysMs, ...delaysMs },
   };
 }
 
@@ -188,7 +138,7 @@ export const ENDS = ['delivered', 'expired', 'failed', 'undeliverable', 'rejecte
 export type End = (typeof ENDS)[number];
 
 function sharesOf(given: Partial<Shares>): Shares {
-  const shares = { ...NO_SHARES, ...given };
+  const shares = { ...DEFAULTS.shares, ...given };
   if (given.delivered !== undefined) return shares;
   const others = ENDS.slice(1).reduce((sum, end) => sum + shares[end], 0);
   return { ...shares, delivered: Math.max(0, 1 - others) };
@@ -227,35 +177,27 @@ function urlFaults(text: string, url: URL | null): Diagnostic[] {
   return [problem('usage', `The sandbox posts to this machine only, not to ${JSON.stringify(url.host)}.`, { hint })];
 }
 
-function secretFaults(scheme: WebhookScheme, secret: string | undefined): Diagnostic[] {
+function secretFaults(scheme: WebhookScheme, secret: string): Diagnostic[] {
   if (scheme === 'none') return [];
-  if (secret === undefined || secret === '') {
+  if (secret === '') {
     const hint = 'Name the variable or the file that holds it, or choose the scheme none.';
     return [problem('missing-webhook-secret', `The scheme ${scheme} needs a secret.`, { hint })];
   }
-  if (FORMS[scheme].test(secret)) return [];
-  const hint = `Take the secret that handbill listen has${MAKE[scheme] ?? ''}.`;
-  return [problem('invalid-webhook-secret', `The secret ${NEEDS[scheme]}.`, { hint })];
+  const { form, needs, make } = SECRETS[scheme];
+  if (form.test(secret)) return [];
+  const hint = `Take the secret that handbill listen has${make === undefined ? '' : `, or make one for both: ${make}`}.`;
+  return [problem('invalid-webhook-secret', `The secret of the scheme ${scheme} is ${needs}.`, { hint })];
 }
 
-/** How one is made for both. */
-const MAKE: Readonly<Partial<Record<WebhookScheme, string>>> = {
-  standard: ', or make one for both: openssl rand -base64 32',
-  path: ', or make one for both: openssl rand -hex 16',
-};
-
-/** What a header or a path can hold. */
-const FORMS: Readonly<Record<Exclude<WebhookScheme, 'none'>, RegExp>> = {
-  standard: /^(?:whsec_)?(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/,
-  hmac: /^[\s\S]+$/,
-  basic: /^[^:]+:[\s\S]*$/,
-  bearer: /^[\x21-\x7e]+$/,
-  path: /^[A-Za-z0-9._~-]+$/,
-};
-const NEEDS: Readonly<Record<Exclude<WebhookScheme, 'none'>, string>> = {
-  standard: 'of the scheme standard is base64, with whsec_ or without',
-  hmac: 'is empty',
-  basic: 'of the scheme basic is user:password',
-  bearer: 'of the scheme bearer is printable ASCII without spaces',
-  path: 'of the scheme path is of letters, digits and - . _ ~',
+/** What a header or a path can hold, and how a secret is made. */
+const SECRETS: Readonly<Record<Exclude<WebhookScheme, 'none'>, { form: RegExp; needs: string; make?: string }>> = {
+  standard: {
+    form: /^(?:whsec_)?(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/,
+    needs: 'base64, with whsec_ or without',
+    make: 'openssl rand -base64 32',
+  },
+  hmac: { form: /[\s\S]/, needs: 'not empty' },
+  basic: { form: /^[^:]+:[\s\S]*$/, needs: 'user:password' },
+  bearer: { form: /^[\x21-\x7e]+$/, needs: 'printable ASCII without spaces' },
+  path: { form: /^[A-Za-z0-9._~-]+$/, needs: 'of letters, digits and - . _ ~', make: 'openssl rand -hex 16' },
 };

@@ -5,8 +5,8 @@ import { describe, expect, it, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { CHANNELS } from '../../src/content/channels.ts';
 import type { Json, JsonObject } from '../../src/model.ts';
-import { deviceByDigits } from '../../src/sandbox/devices.ts';
-import { scenarioFor } from '../../src/sandbox/scenarios.ts';
+import { deviceOf } from '../../src/sandbox/devices.ts';
+import { endingOf } from '../../src/sandbox/endings.ts';
 
 const CAMPAIGNS = new URL('../../campaigns/', import.meta.url);
 
@@ -104,7 +104,7 @@ describe('the addresses of the examples belong to no person', () => {
 it('only the numbers that are meant to play a script or to be a device do', () => {
   const played = examples.flatMap((example) =>
     [...new Set(numbersOf(example))].flatMap((number) => {
-      const means = scenarioFor(number, 'reserved')?.digits ?? deviceByDigits(number, 'reserved')?.label;
+      const means = endingOf(number, false, 'reserved')?.digits ?? deviceOf(number, new Map(), 'reserved')?.label;
       return means === undefined ? [] : [`${example.folder} ${means}`];
     }),
   );

@@ -6,8 +6,7 @@ import { describe, expect, it, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { Json, JsonObject } from '../../src/model.ts';
 import { previewRows } from '../../src/operations/preview.ts';
-import { compileMessageCheck } from '../../src/sandbox/message.ts';
-import { readDescription } from '../../src/sandbox/openapi.ts';
+import { compileMessageCheck, readDescription } from '../../src/sandbox/form.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DOCS = join(ROOT, 'docs');

@@ -15,8 +15,8 @@ async function collect(stream: NodeJS.ReadableStream): Promise<string> {
   return text;
 }
 
-it('takes devices, a dialect, a limit of recipients and any fields from the command line', async () => {
-  const options = ['--devices', 'phones.csv', '--dialect', 'top-level', '--max-recipients', '2', '--fields', 'any'];
+it('takes devices, a limit of recipients and any fields from the command line', async () => {
+  const options = ['--devices', 'phones.csv', '--max-recipients', '2', '--fields', 'any'];
   const child = spawn(process.execPath, [CLI, 'sandbox', '--port', '0', '--quiet', ...options], {
     cwd: FILES,
     env: { PATH: process.env['PATH'] },
@@ -28,18 +28,18 @@ it('takes devices, a dialect, a limit of recipients and any fields from the comm
       out += String(text);
     });
     while (!out.includes('Ctrl-C')) await once(child.stdout, 'data');
-    expect(out).toContain('for the dialect top-level');
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0];
     const headers = { 'content-type': 'application/json', 'x-api-key': 'sandbox' };
     const post = async (...numbers: readonly string[]): Promise<unknown> => {
       const body = JSON.stringify({ channel: 'RCS', words: 'x', recipients: numbers.map((number) => ({ number })) });
       return await (await fetch(`${url}/v2/messages`, { method: 'POST', headers, body })).json();
     };
-    expect(await post('+447911123009')).toEqual({ messageId: expect.any(String) });
-    expect(await post('+447911123001')).toMatchObject({ errorCode: 'E4221' });
-    expect(await post('+447911123007', '+447911123008', '+447911123009')).toMatchObject({ errorCode: 'E413' });
+    expect(await post('+447911123009')).toEqual({ id: expect.any(String), status: 'accepted' });
+    expect(await post('+447911123001')).toMatchObject({ code: 'channel-not-supported' });
+    expect(await post('+447911123007', '+447911123008', '+447911123009')).toMatchObject({
+      code: 'too-many-recipients',
+    });
     const shown = await (await fetch(`${url}/sandbox`)).text();
-    expect(shown).toContain('Dialect top-level: one messageId at the top');
     expect(shown).toContain('At most 2 recipients in one request.');
     expect(shown).toMatch(/\n\.\.\.844 {2}Android 4\.4 +takes SMS, MessagingApp, Voice\n/);
     expect(shown).toContain('6 numbers have theirs from the file of devices.');

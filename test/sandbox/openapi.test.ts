@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, it, test } from 'vitest';
-import { compileMessageCheck } from '../../src/sandbox/message.ts';
-import { OPENAPI_FILE } from '../../src/sandbox/openapi.ts';
+import { compileMessageCheck, OPENAPI_FILE } from '../../src/sandbox/form.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { cpuMs } from '../helpers/cpu.ts';
 import { messageTo } from './message.ts';

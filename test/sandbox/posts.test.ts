@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, test } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
-import type { ReportCounts } from '../../src/sandbox/reporter.ts';
+import type { SandboxReports } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { WebhookOptions } from '../../src/sandbox/webhook.ts';
 import { withSandbox } from './post.ts';
@@ -132,10 +132,9 @@ describe('how much at once', () => {
 describe('close', () => {
   it('stops at once, posts nothing after it, and releases all who wait', async () => {
     await withWebhook(
-      { webhook: { delaysMs: { ...QUICK, sent: 100 } }, manner: () => {} },
+      { webhook: { delaysMs: { ...QUICK, sent: 100 }, shares: { early: 1 } }, manner: () => {} },
       async (sandbox, receiver) => {
-        await send(sandbox, 'SMS', ...NUMBERS);
-        const early = send(sandbox, 'SMS', '+447700900607').catch(() => 'cut');
+        const early = send(sandbox, 'SMS', ...NUMBERS).catch(() => 'cut');
         const settled = sandbox.settled();
         while (receiver.posts.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
         const start = performance.now();
@@ -158,8 +157,8 @@ describe('GET /sandbox/reports', () => {
       { webhook: { ...ONE, scheme: 'path', secret: 'hidden-0123456789' } },
       async (sandbox, receiver) => {
         await send(sandbox, 'SMS', NUMBER);
-        const counts = async (): Promise<ReportCounts> =>
-          (await (await fetch(`${sandbox.url}/sandbox/reports`)).json()) as ReportCounts;
+        const counts = async (): Promise<SandboxReports> =>
+          (await (await fetch(`${sandbox.url}/sandbox/reports`)).json()) as SandboxReports;
         const before = await counts();
         while ((await counts()).pending > 0) await new Promise((resolve) => setTimeout(resolve, 5));
         expect(await counts()).toEqual({

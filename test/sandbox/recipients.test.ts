@@ -1,14 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
-import type { ReceivedView } from '../../src/sandbox/inbox.ts';
 import type { Sandbox } from '../../src/sandbox/options.ts';
-import { messageTo } from './message.ts';
+import { messageTo, type Received } from './message.ts';
 import { post, withSandbox } from './post.ts';
 
 const numbers = (...endings: readonly string[]): string[] => endings.map((digits) => `+447700900${digits}`);
 const RCS = { channel: 'RCS' };
 
-async function listed(sandbox: Sandbox): Promise<{ accepted: number; newest: ReceivedView }> {
-  const { messages } = (await (await fetch(`${sandbox.url}/sandbox/messages`)).json()) as { messages: ReceivedView[] };
+async function listed(sandbox: Sandbox): Promise<{ accepted: number; newest: Received }> {
+  const { messages } = (await (await fetch(`${sandbox.url}/sandbox/messages`)).json()) as { messages: Received[] };
   const headers = { accept: 'application/json' };
   const { accepted } = (await (await fetch(`${sandbox.url}/sandbox`, { headers })).json()) as { accepted: number };
   const [newest] = messages;

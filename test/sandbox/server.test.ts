@@ -5,10 +5,9 @@ import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
-import type { ReceivedView } from '../../src/sandbox/inbox.ts';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { messageTo } from './message.ts';
+import { messageTo, type Received } from './message.ts';
 import { rawPost, sendRaw } from './send-raw.ts';
 
 const HEADERS = { 'x-api-key': 'test-key', 'content-type': 'application/json' };
@@ -28,10 +27,10 @@ async function post(
   return { status: answer.statusCode, headers: answer.headers, body: (await answer.body.json()) as Answered['body'] };
 }
 
-async function listed(sandbox: Sandbox, query = ''): Promise<ReceivedView[]> {
+async function listed(sandbox: Sandbox, query = ''): Promise<Received[]> {
   const answer = await request(`${sandbox.url}/sandbox/messages${query}`);
   expect(answer.statusCode).toBe(200);
-  return ((await answer.body.json()) as { messages: ReceivedView[] }).messages;
+  return ((await answer.body.json()) as { messages: Received[] }).messages;
 }
 
 async function withSandbox(options: Partial<SandboxOptions>, use: (sandbox: Sandbox) => Promise<void>): Promise<void> {
@@ -270,7 +269,6 @@ describe('describes itself', () => {
         answers: { 202: 1, 500: 1, none: 1 },
         kept: 3,
         scripts: 'reserved',
-        dialect: 'default',
         maxRecipients: 1000,
         devices: expect.arrayContaining([{ digits: '844', device: 'Android 4.4', takes: 'SMS, MessagingApp, Voice' }]),
         devicesFromFile: 0,
@@ -305,7 +303,7 @@ describe('receipts', () => {
         await sendRaw(sandbox, rawPost(sandbox, JSON.stringify(messageTo('+447700900901'))));
       });
       const lines = (await readFile(receipts, 'utf8')).trimEnd().split('\n');
-      expect(lines.map((line) => (JSON.parse(line) as ReceivedView).status)).toEqual([202, 429, 401, null]);
+      expect(lines.map((line) => (JSON.parse(line) as Received).status)).toEqual([202, 429, 401, null]);
       expect((await stat(receipts)).mode & 0o777).toBe(0o600);
     } finally {
       await rm(folder, { recursive: true });

@@ -2,14 +2,14 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, test } from 'vitest';
 import type { HmacScheme, Scheme } from '../../src/model.ts';
 import { signerOf } from '../../src/sandbox/reporter.ts';
-import { USUAL_HMAC, type WebhookOptions } from '../../src/sandbox/webhook.ts';
+import { DEFAULTS, type WebhookOptions } from '../../src/sandbox/webhook.ts';
 import { createVerifier } from '../../src/webhook/verify.ts';
 import { MANNERS } from './receiver.ts';
 import { send, withWebhook } from './with-webhook.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const TOLERANCE = { toleranceMs: 300_000 };
-const HMAC: HmacScheme = { kind: 'hmac', ...USUAL_HMAC, ...TOLERANCE };
+const HMAC: HmacScheme = { kind: 'hmac', ...DEFAULTS.hmac, ...TOLERANCE };
 const FULL = {
   header: 'x-signature',
   algorithm: 'sha512',
@@ -45,7 +45,7 @@ describe('a receiver takes what the sandbox signs, and not with another secret',
 });
 
 it('the vector of the specification', () => {
-  const sign = signerOf({ scheme: 'standard', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', hmac: USUAL_HMAC });
+  const sign = signerOf({ scheme: 'standard', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', hmac: DEFAULTS.hmac });
   expect(sign('msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330_000, '{"test": 2432232314}')).toEqual({
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     'webhook-timestamp': '1614265330',
@@ -56,7 +56,7 @@ it('the vector of the specification', () => {
 it.each(['{"name":"Siobhán €"}', '', '\u{1f600}'.repeat(1_000)])(
   'the library of the specification takes it: %#',
   (body) => {
-    const headers = signerOf({ scheme: 'standard', secret: SECRET, hmac: USUAL_HMAC })('msg-1', Date.now(), body);
+    const headers = signerOf({ scheme: 'standard', secret: SECRET, hmac: DEFAULTS.hmac })('msg-1', Date.now(), body);
     expect(() => new Webhook(SECRET).verify(body, headers, { jsonParse: false })).not.toThrow();
     expect(() => new Webhook(SECRET).verify(`${body} `, headers, { jsonParse: false })).toThrow();
   },
@@ -82,8 +82,8 @@ it('a repeated post has its old id, and a time and a signature of its own', asyn
 it('every post has an id that no other start gives', async () => {
   const ids = new Set<unknown>();
   for (let start = 0; start < 2; start += 1) {
-    await withWebhook({ webhook: { secret: SECRET } }, async (sandbox, receiver) => {
-      await send(sandbox, 'SMS', '+447700900608');
+    await withWebhook({ webhook: { secret: SECRET, shares: { doubled: 1 } } }, async (sandbox, receiver) => {
+      await send(sandbox, 'SMS', '+447911123123');
       await sandbox.settled();
       for (const { headers } of receiver.posts) ids.add(headers['webhook-id']);
     });

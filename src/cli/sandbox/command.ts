@@ -5,13 +5,11 @@ import { EXIT, problem, refuse } from '../../errors.ts';
 import type { KeySource } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { startSandbox } from '../../operations/sandbox.ts';
-import type { KnownFields } from '../../sandbox/message.ts';
-import { DIALECT_NAMES, type DialectName } from '../../sandbox/openapi.ts';
-import type { ScriptedNumbers } from '../../sandbox/scenarios.ts';
+import type { ScriptedNumbers } from '../../sandbox/endings.ts';
+import type { Echo, KnownFields } from '../../sandbox/form.ts';
 import {
   type Delays,
   ECHOES,
-  type Echo,
   SANDBOX_KEY,
   type Shares,
   WEBHOOK_SCHEMES,
@@ -38,7 +36,6 @@ export function configure(command: Command, context: CommandContext): void {
       "CSV with msisdn and device, such as `ios 18.1`: which channels a recipient's device takes",
     )
     .option('--max-recipients <n>', 'most recipients of one request', wholeNumber(1, 1_000_000), 1_000)
-    .addOption(new Option('--dialect <name>', 'the form of answers').choices(DIALECT_NAMES).default('default'))
     .addOption(
       new Option('--fields <which>', 'fields that a message may have: those of the description, or any')
         .choices(['known', 'any'])
@@ -51,7 +48,6 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill sandbox --port 0 --receipts received.jsonl', ''],
     ['handbill sandbox --scripts none --latency 40', 'for rehearsals of real lists'],
     ['handbill sandbox --devices phones.csv', 'for rehearsals of fallbacks'],
-    ['handbill sandbox --dialect per-recipient', 'for rehearsals of `wire`'],
   ]);
   command.action((given: Given) => serve(given, context));
 }
@@ -63,7 +59,6 @@ interface Given extends WebhookGiven {
   readonly scripts: ScriptedNumbers;
   readonly devices?: string;
   readonly maxRecipients: number;
-  readonly dialect: DialectName;
   readonly fields: KnownFields;
   readonly quiet?: true;
 }
@@ -81,7 +76,6 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
     latencyMs: given.latency,
     scripts: given.scripts,
     maxRecipients: given.maxRecipients,
-    dialect: given.dialect,
     fields: given.fields,
     now: context.now,
     ...(webhook === null ? {} : { webhook }),
@@ -90,7 +84,7 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
     ...(given.quiet === true ? {} : { log: (line: string) => context.err(`${line}\n`) }),
   });
   try {
-    await context.out(welcome(sandbox.url, own !== '', given.dialect));
+    await context.out(welcome(sandbox.url, own !== ''));
     await stopped;
   } finally {
     await sandbox.close();
@@ -99,12 +93,10 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
 }
 
 /** Never shows a key that the user set: it may be the key of the real API. */
-function welcome(url: string, ownKey: boolean, dialect: DialectName): string {
+function welcome(url: string, ownKey: boolean): string {
   const key = ownKey
     ? 'It takes the key that HANDBILL_API_KEY holds.'
     : `It takes the key "${SANDBOX_KEY}", which is no secret:\n\n  export HANDBILL_API_KEY=${SANDBOX_KEY}`;
-  const wire =
-    dialect === 'default' ? '' : `      wire: { ... }   # for the dialect ${dialect}: docs/sandbox.md has it\n`;
   return `Sandbox on ${url} - what it does: curl ${url}/sandbox
 
 To send to it, in handbill.yaml:
@@ -113,7 +105,7 @@ To send to it, in handbill.yaml:
     local:
       baseUrl: ${url}
       apiKey: { env: HANDBILL_API_KEY }
-${wire}
+
 ${key}
 
 Ctrl-C stops it.

@@ -1,8 +1,7 @@
-import { gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { ENDINGS, endingOf } from '../../src/sandbox/endings.ts';
 import type { Sandbox } from '../../src/sandbox/options.ts';
-import { SCENARIOS, type Scenario, scenarioFor } from '../../src/sandbox/scenarios.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { messageTo } from './message.ts';
 import { rawPost, sendRaw } from './send-raw.ts';
@@ -24,28 +23,22 @@ function numberOf(digits: string): string {
   return `+447700900${digits}`;
 }
 
-function scenariosOf<K extends Scenario['play']['kind']>(
-  kind: K,
-): { digits: string; play: Extract<Scenario['play'], { kind: K }> }[] {
-  return SCENARIOS.flatMap(({ digits, play }) =>
-    play.kind === kind ? [{ digits, play: play as Extract<Scenario['play'], { kind: K }> }] : [],
-  );
-}
-
 describe('a number that ends like a status gets that status', () => {
-  test.each(scenariosOf('status'))('$digits', async ({ digits, play }) => {
+  const statuses = ENDINGS.filter(({ digits, answer }) => answer?.status === Number(digits) && digits !== '429');
+  test.each(statuses)('$digits', async ({ digits, answer: { headers = {} } = {} }) => {
+    const status = Number(digits);
     const answer = await post(messageTo(numberOf(digits)));
     const text = await answer.body.text();
     expect(answer.statusCode).toBe(Number(digits));
-    for (const [name, value] of Object.entries(play.headers)) {
+    for (const [name, value] of Object.entries(headers)) {
       expect(answer.headers[name.toLowerCase()]).toBe(value);
     }
-    if (play.status === 200 || play.status === 201) {
+    if (status === 200 || status === 201) {
       expect(JSON.parse(text)).toEqual({ id: expect.stringMatching(/^sbx-/), status: 'accepted' });
-    } else if (play.status < 400) expect(text).toBe('');
+    } else if (status < 400) expect(text).toBe('');
     else {
       expect(answer.headers['content-type']).toBe('application/problem+json');
-      expect(JSON.parse(text)).toMatchObject({ type: 'about:blank', status: play.status, title: expect.any(String) });
+      expect(JSON.parse(text)).toMatchObject({ type: 'about:blank', status, title: expect.any(String) });
     }
   });
 });
@@ -53,7 +46,6 @@ describe('a number that ends like a status gets that status', () => {
 describe('throttled', () => {
   test.each([
     ['429', '1'],
-    ['432', 'Sat, 21 Nov 2026 09:00:02 GMT'],
     ['433', undefined],
   ])('%s refuses a request once, and takes the same one when it comes again', async (digits, retryAfter) => {
     const message = { ...messageTo(numberOf(digits)), name: `once ${digits}` };
@@ -135,44 +127,13 @@ describe('faults', () => {
     expect([answer.headers['content-type'], await answer.body.text()]).toEqual(['text/plain', 'OK']);
   });
 
-  it('910 does not speak HTTP', async () => {
-    const { text, end } = await raw('910');
-    expect(text).not.toMatch(/^HTTP/);
-    expect([text.length > 0, end]).toEqual([true, 'closed']);
-  });
-
-  it('911 sends interim answers first', async () => {
-    const { text } = await raw('911', 500);
-    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 102', 'HTTP/1.1 102', 'HTTP/1.1 102', 'HTTP/1.1 202']);
-    expect(text).toContain('"status":"accepted"');
-  });
-
-  it('912 answers with a mebibyte', async () => {
-    const answer = await post(messageTo(numberOf('912')));
-    expect((await answer.body.text()).length).toBe(1_048_576);
-  });
-
-  it('913 compresses unasked', async () => {
-    const answer = await post(messageTo(numberOf('913')));
-    expect(answer.headers['content-encoding']).toBe('gzip');
-    const bytes = Buffer.from(await answer.body.arrayBuffer());
-    expect(JSON.parse(gunzipSync(bytes).toString())).toMatchObject({ status: 'accepted' });
-  });
-
-  it('914 never ends its body', async () => {
-    const { text, end } = await raw('914', 900);
-    expect(end).toBe('waiting');
-    expect(text).toMatch(/^HTTP\/1\.1 202 [\s\S]*\r\n\r\n1\r\n\{\r\n(?:1\r\n \r\n){2,}$/);
-  });
-
   it('every fault of the table is tried above', () => {
-    expect(scenariosOf('fault').map(({ digits }) => digits)).toEqual(
-      Array.from({ length: 14 }, (_, i) => String(901 + i)),
-    );
+    const faults = ENDINGS.map(({ digits }) => digits).filter((digits) => /^9(?!99)/.test(digits));
+    expect(faults).toEqual(Array.from({ length: 9 }, (_, i) => String(901 + i)));
   });
 });
 
-describe('whose numbers play', () => {
+describe('whose numbers choose', () => {
   test.each([
     ['+447700900500', 'reserved', '500'],
     ['447700900500', 'reserved', '500'],
@@ -183,7 +144,7 @@ describe('whose numbers play', () => {
     ['+12025550199', 'all', undefined],
     ['+447700900500', 'none', undefined],
   ] as const)('%s with %s: %s', (msisdn, whose, digits) => {
-    expect(scenarioFor(msisdn, whose)?.digits).toBe(digits);
+    expect(endingOf(msisdn, false, whose)?.digits).toBe(digits);
   });
 
   it('accepts real numbers that end like a status', async () => {
@@ -200,8 +161,9 @@ describe('whose numbers play', () => {
 });
 
 it('has each ending once, and says what it is', () => {
-  expect(new Set(SCENARIOS.map(({ digits }) => digits)).size).toBe(SCENARIOS.length);
-  for (const { digits, answers, becomes } of SCENARIOS) {
+  expect(new Set(ENDINGS.map(({ digits }) => digits)).size).toBe(ENDINGS.length);
+  expect(ENDINGS.map(({ digits }) => digits)).toEqual(ENDINGS.map(({ digits }) => digits).toSorted());
+  for (const { digits, answers, becomes } of ENDINGS) {
     expect(digits).toMatch(/^\d{3}$/);
     if (digits !== '999') expect(answers).not.toContain('Unknown Status');
     expect(becomes).not.toBe('');

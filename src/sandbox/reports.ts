@@ -1,0 +1,176 @@
+import { hash } from 'node:crypto';
+import type { Ending, ReportWord } from './endings.ts';
+import { bareNumber, type SandboxEvent } from './form.ts';
+import replies from './replies.json' with { type: 'json' };
+import { type Delays, ENDS, type Shares } from './webhook.ts';
+
+/** Gives numbers from 0 to 1, without 1. */
+type Chance = () => number;
+
+/**
+ * Chance that depends on a seed and a subject, never on earlier draws: requests come in another order each time, and
+ * each recipient still gets the same reports. Mulberry32, seeded by 32 bits of SHA-256.
+ */
+export function chanceFor(seed: number, about: string): Chance {
+  let state = hash('sha256', `${seed}\n${about}`, 'buffer').readInt32LE(0);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** One of several, each as often as the others. */
+function pick(texts: readonly string[], chance: Chance): string {
+  return texts[Math.floor(chance() * texts.length)] ?? '';
+}
+
+/**
+ * The address in another spelling: an email address with its domain in capitals; a number with its country, so that a
+ * reader need not know it.
+ */
+function respell(address: string, chance: Chance): string {
+  const digits = bareNumber(address);
+  const spellings = [digits, `00${digits}`, `+${digits.replace(/(\d{2})(\d{4})(?=\d)/, '$1 $2 ')}`];
+  const spelling = pick(spellings, chance);
+  const at = address.lastIndexOf('@');
+  if (at >= 0) return address.slice(0, at) + address.slice(at).toUpperCase();
+  return /^\d+$/.test(digits) ? spelling : address;
+}
+
+const DETAILS: Readonly<Record<string, string>> = {
+  'absent-subscriber': 'The handset could not be reached in time.',
+  'network-error': 'The network could not carry the message.',
+  blocked: 'The network refused the message.',
+  'unknown-subscriber': 'The number is not in use.',
+  'opted-out': 'The recipient has opted out.',
+};
+
+/** The code of the error that a report has without another. */
+const USUAL_ERRORS: Readonly<Partial<Record<ReportWord, string>>> = {
+  expired: 'absent-subscriber',
+  failed: 'network-error',
+  rejected: 'blocked',
+};
+
+/** Whether every phone supports the channel, by its name in the API. */
+function isForEveryPhone(channel: string): boolean {
+  return /^(?:sms|voice|email)$/i.test(channel);
+}
+
+function reportOf(report: ReportWord, channel: string, given?: string): SandboxEvent['what'] {
+  const unreachable = isForEveryPhone(channel) ? 'unknown-subscriber' : 'channel-not-supported';
+  const code = given ?? (report === 'undeliverable' ? unreachable : USUAL_ERRORS[report]);
+  if (code === undefined) return { report };
+  const detail = DETAILS[code] ?? `The recipient cannot receive ${channel}: channel not supported.`;
+  return { report, error: { code, detail } };
+}
+
+/** Everything that is posted about one message, in the order of the events. */
+interface Feedback {
+  readonly whats: readonly SandboxEvent['what'][];
+  /** The last report is posted first. */
+  readonly isReordered: boolean;
+  /** The first report of the end is posted before the request is answered. */
+  readonly isEarly: boolean;
+  /** That report is posted late. */
+  readonly isLate: boolean;
+}
+
+/** The feedback that the ending of an address asks for. */
+function feedbackOf(ending: Ending, reports: readonly ReportWord[], to: string, channel: string): Feedback {
+  const { richOnly, error } = ending;
+  const words = richOnly === true && isForEveryPhone(channel) ? (['sent', 'delivered'] as const) : reports;
+  const whats = [
+    ...words.map((word, i) => reportOf(word, channel, i === words.length - 1 && words === reports ? error : undefined)),
+    ...(ending.replies ?? []).map((reply) => ({ reply, from: to })),
+  ];
+  return { whats, isReordered: false, isEarly: false, isLate: false };
+}
+
+/** The feedback by chance. */
+function drawFeedback(shares: Shares, to: string, channel: string, chance: Chance): Feedback {
+  const whats: SandboxEvent['what'][] = [];
+  const reply = (texts: readonly string[]): void => {
+    const text = pick(texts, chance);
+    whats.push({ reply: text, from: chance() < shares.respelled ? respell(to, chance) : to });
+  };
+  if (chance() < shares.queued) whats.push({ report: 'queued' });
+  if (chance() < shares.sent) whats.push({ report: 'sent' });
+  let left = chance();
+  const end = ENDS.find((one) => {
+    left -= shares[one];
+    return left < 0;
+  });
+  if (end !== undefined) whats.push(reportOf(end, channel));
+  if (end === 'delivered') {
+    if (chance() < shares.read) whats.push({ report: 'read' });
+    const drawn = chance();
+    if (drawn < shares.stop) {
+      reply(replies.stop);
+      if (chance() < shares.start) reply(replies.start);
+    } else if (drawn < shares.stop + shares.reply) reply(chance() < 0.5 ? replies.ordinary : replies.survey);
+  }
+  return {
+    whats,
+    isReordered: chance() < shares.reordered,
+    isEarly: chance() < shares.early,
+    isLate: chance() < shares.late,
+  };
+}
+
+/** A report or reply with its times, in milliseconds since the message was taken. */
+export interface TimedFeedback {
+  readonly what: SandboxEvent['what'];
+  /** The time of the event, as written in it. */
+  readonly happenedMs: number;
+  /** When it is posted; absent: before the request is answered. */
+  readonly postedMs: number | undefined;
+}
+
+/** What is posted about one message, and when, which differs where posts overtake each other, come late or twice. */
+export function planFeedback(
+  ending: Ending | undefined,
+  { to, channel }: { readonly to: string; readonly channel: string },
+  { shares, delaysMs }: { readonly shares: Shares; readonly delaysMs: Delays },
+  chance: Chance,
+): TimedFeedback[] {
+  const feedback =
+    ending?.reports === undefined
+      ? drawFeedback(shares, to, channel, chance)
+      : feedbackOf(ending, ending.reports, to, channel);
+  const { whats } = feedback;
+  let atMs = 0;
+  const happened = whats.map((what) => {
+    atMs += delayOf(what, delaysMs) * (0.5 + chance());
+    return Math.round(atMs);
+  });
+  const posted: (number | undefined)[] = feedback.isReordered ? reordered(whats, happened) : [...happened];
+  const end = whats.findIndex((what) => 'report' in what && what.report !== 'queued' && what.report !== 'sent');
+  if (feedback.isLate && end >= 0) posted[end] = (happened[end] ?? 0) + delaysMs.late;
+  if (feedback.isEarly && end >= 0) {
+    posted[end] = undefined;
+    // Everything that was posted before the answer had happened by then.
+    happened.fill(0, 0, end + 1);
+  }
+  const timed = whats.map((what, i) => ({ what, happenedMs: happened[i] ?? 0, postedMs: posted[i] }));
+  const again = timed.flatMap((one) => {
+    if (chance() >= shares.doubled) return [];
+    return [{ ...one, postedMs: (one.postedMs ?? one.happenedMs) + delaysMs.delivered * chance() }];
+  });
+  return [...timed, ...again];
+}
+
+function delayOf(what: SandboxEvent['what'], delaysMs: Delays): number {
+  if ('reply' in what) return delaysMs.reply;
+  if (what.report === 'queued') return 0;
+  return what.report === 'sent' || what.report === 'read' ? delaysMs[what.report] : delaysMs.delivered;
+}
+
+/** Reports in the reverse order, at the times of one another; replies stay. */
+function reordered(whats: readonly SandboxEvent['what'][], happened: readonly number[]): number[] {
+  const reports = [...whats.keys()].filter((i) => whats[i] !== undefined && 'report' in whats[i]);
+  const times = reports.map((i) => happened[i] ?? 0).reverse();
+  return happened.map((atMs, i) => times[reports.indexOf(i)] ?? atMs);
+}
