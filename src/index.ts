@@ -196,10 +196,10 @@ export {
 export { listWorkers, runWorker, type WorkerOptions } from './operations/worker.ts';
 export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
 export type { AnyPlanFile, PlanFile, StandingPlan } from './plan/plan-file.ts';
-export type { Echo as SandboxEcho } from './sandbox/form.ts';
 export type { Sandbox, SandboxOptions, SandboxReports } from './sandbox/options.ts';
 export type {
   Delays as SandboxDelays,
+  Echo as SandboxEcho,
   Shares as SandboxShares,
   WebhookOptions as SandboxWebhookOptions,
   WebhookScheme as SandboxWebhookScheme,

@@ -42,6 +42,8 @@ export interface Ending {
   readonly error?: string;
   /** The texts of replies after the reports. */
   readonly replies?: readonly string[];
+  /** The replies come from the number without `+`. */
+  readonly repliesBare?: true;
   /** Only on channels that a phone may not support. On the others: sent and delivered. */
   readonly richOnly?: true;
 }

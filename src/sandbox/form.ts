@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import ANY_FIELDS from './any-message.json' with { type: 'json' };
 import { type ReportWord, statusTitle } from './endings.ts';
+import type { Echo } from './webhook.ts';
 
 /**
  * The API's form: how a message is read, and how answers and events are written. The rest of the sandbox knows none of
@@ -148,9 +149,6 @@ export function problemJson(status: number, { code, ...rest }: Problem): string 
   const title = `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('-', ' ')}`;
   return JSON.stringify({ type: `http://sandbox.invalid/problems/${code}`, title, status, code, ...rest });
 }
-
-/** What a report gives back of the message beside its id. */
-export type Echo = 'metadata' | 'reference' | 'text' | 'none';
 
 /** What the client attached to the message, and to the recipient at a position in particular. */
 export function metaDataOf(message: Message, position: number): Fields {

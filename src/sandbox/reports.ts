@@ -80,11 +80,12 @@ interface Feedback {
 
 /** The feedback that the ending of an address asks for. */
 function feedbackOf(ending: Ending, reports: readonly ReportWord[], to: string, channel: string): Feedback {
-  const { richOnly, error } = ending;
+  const { richOnly, error, replies: texts = [] } = ending;
+  const from = ending.repliesBare === true ? bareNumber(to) : to;
   const words = richOnly === true && isForEveryPhone(channel) ? (['sent', 'delivered'] as const) : reports;
   const whats = [
     ...words.map((word, i) => reportOf(word, channel, i === words.length - 1 && words === reports ? error : undefined)),
-    ...(ending.replies ?? []).map((reply) => ({ reply, from: to })),
+    ...texts.map((reply) => ({ reply, from })),
   ];
   return { whats, isReordered: false, isEarly: false, isLate: false };
 }

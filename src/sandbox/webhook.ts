@@ -1,7 +1,6 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { HmacScheme } from '../model.ts';
 import { isLoopback } from '../util/base-url.ts';
-import type { Echo } from './form.ts';
 import defaults from './webhook-defaults.json' with { type: 'json' };
 
 /** The key that requests must carry where no other is set. It is valid nowhere else, so it is not a secret. */
@@ -12,7 +11,10 @@ export const WEBHOOK_SCHEMES = ['standard', 'hmac', 'basic', 'bearer', 'path', '
 /** How a post proves who made it. */
 export type WebhookScheme = (typeof WEBHOOK_SCHEMES)[number];
 
-export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const satisfies readonly Echo[];
+export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const;
+
+/** What a report gives back of the message beside its id: its `metaData`, only the reference in it, the text, or nothing. */
+export type Echo = (typeof ECHOES)[number];
 
 /** Where delivery reports and replies are posted, and how many and how fast. */
 export interface WebhookOptions {

@@ -81,16 +81,16 @@ async function meet(
 }
 
 const LIST = 'recipients: { csv: people.csv, key: id, to: number }';
-const story = (three: string): string => `+447700900${three}`;
+const numberOf = (three: string): string => `+447700900${three}`;
 const plain = (count: number) => Array.from({ length: count }, (_, i) => `+4474001${String(i).padStart(5, '0')}`);
 
 describe('send --listen', () => {
   it('takes in reports and STOPs while it sends: all adds up, and who opted out gets nothing more', async () => {
-    const told = ['600', '601', '602', '603', '605', '606', '607', '608', '609', '610', '611', '614', '617', '621'];
+    const told = ['600', '601', '602', '603', '605', '606', '610', '611', '613', '614', '621'];
     const unreachable = ['604'];
-    const early = [...told, ...unreachable].map(story);
+    const early = [...told, ...unreachable].map(numberOf);
     // The same people once more, at the end, under other keys.
-    const stopped = ['605', '614'].map(story);
+    const stopped = ['605', '614'].map(numberOf);
     const list = [...early, ...plain(85), ...stopped];
     const campaign = ['channel: rcs', 'template: { text: "Hi {{id}}" }', LIST, 'send: { rate: 40/s }'];
     const fallback = 'fallback: { channel: sms, template: { text: "Hi {{id}}, by SMS" } }';
@@ -156,7 +156,10 @@ describe('send --listen', () => {
   });
 
   it('ends in good order when it is told to, and keeps what has come in', async () => {
-    await using meeting = await meet([...plain(5), story('613')], ['channel: sms', 'template: { text: "Hi" }', LIST]);
+    await using meeting = await meet(
+      [...plain(5), numberOf('613')],
+      ['channel: sms', 'template: { text: "Hi" }', LIST],
+    );
     const { scene, port } = meeting;
     const sender = scene.start(['--listen', String(port), '--format', 'json']);
     await until('the last report', () => arrivedIn(scene) === 5 && reportedIds(scene).size === 6);

@@ -56,6 +56,7 @@ describe('endings with reports', () => {
     ['611', 'SMS', ['sent', 'failed', 'delivered']],
     ['612', 'SMS', ['rejected']],
     ['613', 'SMS', ['sent']],
+    ['614', 'SMS', ['sent', 'delivered', '"STOP" from 447700900614']],
     ['616', 'SMS', ['sent', 'delivered', `"STOP" from ${N}616`, `"START" from ${N}616`]],
     ['618', 'SMS', ['sent', 'delivered', `"please don't stop" from ${N}618`]],
     ['619', 'SMS', ['undeliverable']],

@@ -6,10 +6,11 @@ import type { KeySource } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { startSandbox } from '../../operations/sandbox.ts';
 import type { ScriptedNumbers } from '../../sandbox/endings.ts';
-import type { Echo, KnownFields } from '../../sandbox/form.ts';
+import type { KnownFields } from '../../sandbox/form.ts';
 import {
   type Delays,
   ECHOES,
+  type Echo,
   SANDBOX_KEY,
   type Shares,
   WEBHOOK_SCHEMES,
