@@ -1,4 +1,4 @@
-/** What can be wrong, in a form that people and scripts can act on. */
+/** Errors, warnings and notes, in a form that people and scripts can act on. */
 
 /** Exit statuses of the command line: what scripts and cron may rely on. */
 export const EXIT = {
@@ -231,7 +231,7 @@ export interface Position {
 export interface SourceText {
   readonly text: string;
   readonly file: string;
-  /** Line and column of the first character; 1 and 1 for a file of its own. */
+  /** Line and column of the first character; 1 and 1 where the file is the text. */
   readonly line: number;
   readonly column: number;
 }
@@ -241,13 +241,13 @@ export interface Diagnostic {
   readonly code: Code;
   /** A note says what is worth knowing although nothing is wrong. */
   readonly severity: 'error' | 'warning' | 'note';
-  /** What is wrong, in one sentence without its place. */
+  /** One sentence, without the place. */
   readonly message: string;
-  readonly at?: Position;
-  /** What to do next. */
+  readonly at?: Position | undefined;
+  /** How to go on. */
   readonly hint?: string | undefined;
   /** The line of the file, unchanged, for the caret. */
-  readonly source?: string;
+  readonly source?: string | undefined;
 }
 
 /** An error that handbill expects: printed as its diagnostics, never as a stack trace. */

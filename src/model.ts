@@ -9,7 +9,7 @@
  * SendRequest), attempt, outcome, event, report. The first noun, files as they were written and not trusted yet, never leaves
  * its folder: campaign/written.ts. A plan is made of functions: plan/plan.ts.
  *
- * Nothing here does anything. What a word means is said in ARCHITECTURE.md and in docs/; options and helpers live with
+ * Nothing here does anything. ARCHITECTURE.md and docs/ explain the words; options and helpers live with
  * the code that uses them.
  */
 

@@ -34,8 +34,8 @@ export const LIST_CODES: readonly Allowable[] = ['list-too-old', 'list-too-short
 /** Refusals for the ledger, which differs from machine to machine. */
 export const LEDGER_CODES: readonly Allowable[] = ['ledger-missing', 'second-ledger', 'ledger-taken-over'];
 
-/** Refusals for what is sent: a plan seals which of them it allows, and a start with the plan can add none. */
-export const SEALED_CODES: readonly Allowable[] = [
+/** Refusals for what is sent: a plan records which of them it allows, and a start with the plan can add none. */
+export const PLAN_CODES: readonly Allowable[] = [
   ...LIST_CODES,
   'would-expire',
   'invalid-rows',

@@ -18,14 +18,14 @@ export interface PlainKeys {
   readonly accountReference: string | null;
   readonly messageType: string | null;
   readonly metaData: JsonObject | null;
-  /** What the messages are about: people opt out of it, and are capped within it (docs/topics.md). */
+  /** The subject of its messages: people opt out of it, and are capped within it (docs/topics.md). */
   readonly topic: string | null;
 }
 
 /** A campaign that can be trusted: defaults filled in, units resolved, files read. Frozen. It is its own first step. */
 export interface Campaign extends Step, PlainKeys {
   readonly name: string;
-  /** What the ledger knows it by, whatever its name is; default: the name. */
+  /** The name in the ledger, which stays when the campaign is renamed; default: the name. */
   readonly id: string;
   /** The campaign file says the id: then it may have the file or the name that another campaign had. */
   readonly isIdWritten: boolean;
@@ -39,14 +39,14 @@ export interface Campaign extends Step, PlainKeys {
   /** At most 10; empty: all recipients get the campaign's own message. */
   readonly variants: readonly Variant[];
   readonly split: Split;
-  /** What goes out when the API says that the recipient cannot receive the step before; each channel at most once. */
+  /** They follow when the API says that the recipient cannot receive the step before; each channel at most once. */
   readonly fallbacks: readonly Fallback[];
   readonly recipientMetaData: Readonly<Record<string, SourceText>> | null;
   readonly partials: ReadonlyMap<string, SourceText>;
   readonly recipients: ListSpec;
   readonly send: SendSettings;
   readonly limits: Limits;
-  /** What the list must be like before anything is sent to it. */
+  /** Checked before anything is sent to the list. */
   readonly guards: ListGuards;
   /** When it goes out by itself; null: only when `send` is called. */
   readonly schedule: Schedule | null;
@@ -58,7 +58,7 @@ export interface Campaign extends Step, PlainKeys {
   readonly exclude: readonly Excluded[];
   /** Most messages per person over all campaigns of the environment; empty: no cap. */
   readonly frequency: readonly Frequency[];
-  /** What this campaign sends counts towards the caps of others; false where it says that it is exempt. */
+  /** Its messages count towards the caps of others; false where it says that it is exempt. */
   readonly isCounted: boolean;
   /** Path of the campaign file as the user would name it. */
   readonly file: string;
@@ -91,7 +91,7 @@ export interface Fallback extends Step {
 export interface Variant {
   readonly name: string;
   readonly weight: number;
-  /** Who gets it, whatever the others; null: those who meet no condition are divided among all such variants. */
+  /** Those who meet it get this variant; null: one of all such variants by chance, for those who meet no condition. */
   readonly where: Where | null;
   readonly step: Step;
 }
@@ -110,7 +110,7 @@ export interface Split {
   readonly decides: WinnerRule | null;
 }
 
-/** What is compared: shares of messages, of which the greatest wins; of those who opted out, the least. */
+/** Shares of messages, of which the greatest wins; of those who opted out, the least. */
 const WINNER_METRICS = ['accepted', 'delivered', 'read', 'replied', 'optedOut'] as const;
 export type WinnerMetric = (typeof WINNER_METRICS)[number];
 
@@ -118,7 +118,7 @@ export interface WinnerRule {
   readonly by: WinnerMetric;
   /** How long after the last message of the test it is decided. */
   readonly waitMs: number;
-  /** What becomes of equal shares: the first variant wins, or none. */
+  /** With equal shares the first variant wins, or none. */
   readonly tie: 'first' | 'none';
   /** Messages of each variant that the share is of; with fewer no variant wins. */
   readonly minimum: number;
@@ -153,11 +153,11 @@ export type Template =
       readonly place: Pick<Diagnostic, 'at' | 'source'>;
     };
 
-/** What an address is: it follows from the channel, and from `recipients.contact`. */
+/** It follows from the channel, and from `recipients.contact`. */
 export const ADDRESS_KINDS = ['msisdn', 'email', 'contact'] as const;
 export type AddressKind = (typeof ADDRESS_KINDS)[number];
 
-/** What a number may be that probably gets no message. */
+/** Kinds of numbers that probably get no message. */
 export type NumberKind =
   | 'wrong-length'
   | 'landline'
@@ -183,7 +183,7 @@ export const PLAIN_LIST_KEYS: PlainListKeys = {
 
 interface PlainListKeys {
   /**
-   * What becomes of a duplicate of an earlier row: `refuse` stops everything, `skip` sends to the first row only,
+   * A duplicate of an earlier row: `refuse` stops everything, `skip` sends to the first row only,
    * `keep` sends to different keys with one address; null: as `keep`, with a warning.
    */
   readonly duplicates: 'refuse' | 'skip' | 'keep' | null;
@@ -193,11 +193,11 @@ interface PlainListKeys {
   readonly delimiter: string | null;
   /**
    * Whether a `'` before `=`, `+`, `-` or `@` is the mark that handbill's exports put there, and no part of the value;
-   * null: found from the columns, which those exports have of their own.
+   * null: found from the columns, by which those exports are recognised.
    */
   readonly escaped: boolean | null;
   readonly onInvalid: 'refuse' | 'skip';
-  /** Numbers that could get a message, and are taken for invalid all the same. */
+  /** Numbers that could get a message, and are invalid for this list. */
   readonly alsoInvalid: readonly NumberKind[];
   /** Column with the IANA time zone of the recipient. */
   readonly timeZone: string | null;
@@ -209,9 +209,9 @@ export interface ListSpec extends PlainListKeys {
   readonly path: string;
   /** The path as the user would name it, for messages. */
   readonly file: string;
-  /** The file is not there: what is said of it where it is opened. Absent: it was found. */
+  /** The file is not there: the error for when it is opened. Absent: it was found. */
   readonly missing?: Diagnostic;
-  /** The list is not there, and this is its sample, which is never sent to: what is said of it. Absent: the list itself. */
+  /** The list is not there, and this is its sample, which is never sent to: the notice about it. Absent: the list itself. */
   readonly sampled?: Diagnostic;
   /** The sample of the list, with invented people; absent: there is none. */
   readonly sample?: { readonly path: string; readonly file: string };
@@ -228,21 +228,20 @@ export interface ListSpec extends PlainListKeys {
   readonly encoding: ListEncoding | null;
   /** Types of columns; a column that is not named holds strings. */
   readonly columns: ColumnTypes;
-  /** Who of the list is meant: a query over the typed columns; null: all. */
+  /** The condition for recipients: a query over the typed columns; null: all rows. */
   readonly where: Where | null;
 }
 
 export type ColumnType = 'string' | 'number' | 'date';
 
-/** What the columns of a list hold. */
 export type ColumnTypes = Readonly<Record<string, ColumnType | ColumnContract>>;
 
-/** What a column must hold in every row. */
+/** Checked in every row. */
 export interface ColumnContract {
   readonly type: ColumnType;
   /** How dates are written that are not in ISO 8601. */
   readonly format?: string;
-  /** What is before the fraction of numbers that may have signs between thousands. */
+  /** The sign before the fraction of numbers that may have signs between thousands. */
   readonly decimal?: ',' | '.';
   /** No cell may be empty. */
   readonly required?: boolean;
@@ -254,7 +253,7 @@ export interface ColumnContract {
 export interface Where {
   readonly query: JsonObject;
   readonly at: Position;
-  /** IANA zone in which days are meant: the campaign's, else that of its schedule. */
+  /** IANA zone of its days: the campaign's, else that of its schedule. */
   readonly timeZone: string;
 }
 
@@ -300,7 +299,7 @@ export interface Excluded {
   readonly occurrence: string | null;
   /** Where it was written. */
   readonly place: Pick<Diagnostic, 'at' | 'source'>;
-  /** What is wrong with it unless the ledger holds a run of that name; null: it is a campaign of the project. */
+  /** The error unless the ledger holds a run of that name; null: it is a campaign of the project. */
   readonly unknown: Diagnostic | null;
 }
 
@@ -385,7 +384,7 @@ export interface Schedule {
   readonly at: { readonly written: string; readonly ms: number } | null;
   /** IANA zone in which they are read. */
   readonly timeZone: string;
-  /** What becomes of an instant at which nothing ran: made up for, the latest one alone; or left out. */
+  /** An instant at which nothing ran: the latest one is made up for, or skipped. */
   readonly missed: 'catch-up' | 'skip';
   /** The campaign says `missed: catch-up` itself: then an instant before the schedule was first seen counts too. */
   readonly asksCatchUp: boolean;
@@ -417,11 +416,11 @@ export interface InputFile {
   readonly file: string;
   /** SHA-256 of the bytes that were parsed, in hex. */
   readonly sha256: string;
-  /** Of the list: how its bytes were read. */
+  /** How the bytes of a list were read. */
   readonly reading?: ListReading;
-  /** Of the list: the guards that it failed, in words, where it was accepted all the same. */
+  /** The guards that the list failed and a person allowed, in words. */
   readonly accepted?: readonly string[];
-  /** Of the list: its size was one of these guards, so that the next list is compared with an earlier one. */
+  /** Its size was one of these guards, so that the next list is compared with an earlier one. */
   readonly isOtherSize?: true;
 }
 
@@ -439,5 +438,5 @@ const ONE_OF_ITS_KIND: ReadonlySet<InputFile['role']> = new Set([
   'suppressions',
 ]);
 
-/** What it takes to read the cells of a list as they were read before, whatever the campaign says by then. */
+/** With these, the cells of a list are read as they were read before, whatever the campaign says by then. */
 type ListReading = Pick<ListSpec, 'headerRow' | 'delimiter' | 'encoding' | 'escaped'>;

@@ -10,7 +10,7 @@ export interface Commit {
   readonly clean: boolean;
 }
 
-/** What an environment asks of the commit that it is sent to from. */
+/** The rule of an environment for the commit that is sent. */
 export interface GitRule {
   /** All files of the campaign must be committed. */
   readonly clean: boolean;

@@ -9,7 +9,7 @@ import type { Channel, JsonObject } from './words.ts';
 export interface ReasonWords {
   /** In half a sentence that fits every outcome with this reason. */
   readonly means: string;
-  /** What to do, in a sentence; docs/reference/outcomes.md says it at more length. */
+  /** One sentence; docs/reference/outcomes.md has more. */
   readonly advice: string;
 }
 
@@ -62,7 +62,7 @@ export const SKIP_WORDS = {
 export type SkipReason = keyof typeof SKIP_WORDS;
 export const SKIP_REASONS = Object.keys(SKIP_WORDS) as readonly SkipReason[];
 
-/** What can be repaired, in the list, the template or the settings: a start with changed inputs decides such a row again. */
+/** Faults of the list, the template or the settings: a start with changed inputs decides such a row again. */
 export const REPAIRABLE: ReadonlySet<string> = new Set<SkipReason>([
   'missing-variable',
   'render-error',
@@ -74,7 +74,7 @@ export const REPAIRABLE: ReadonlySet<string> = new Set<SkipReason>([
 
 export type { SmsFacts };
 
-/** What will be done with one row, and why. Preview prints them, send carries them out: it is the same stream. */
+/** The plan for one row, with the reason. Preview prints decisions, send carries them out: it is the same stream. */
 export type Decision = SendDecision | SkipDecision | DeferDecision | DoneDecision | InvalidDecision;
 
 interface Decided {
@@ -100,15 +100,15 @@ export interface SendDecision extends Decided, StepMessage {
   readonly sameAddressAs?: number;
 }
 
-/** What one step says to one recipient. */
+/** The message of one step to one recipient. */
 export interface StepMessage {
   /** 0: the campaign's own, or the variant's; then the fallbacks. */
   readonly step: number;
   readonly channel: Channel;
   readonly to: string;
-  /** Of the number, as of the recipient; what a message costs depends on it. */
+  /** Country of the number, as of the recipient; the price of a message depends on it. */
   readonly country: string | null;
-  /** What the recipient will read or hear; null with a provider template, and where rich content says it all. */
+  /** The words that the recipient reads or hears; null with a provider template, and where rich content has them all. */
   readonly text: string | null;
   /** Values for the provider's template; null without one. */
   readonly variables: Variables<string> | null;
@@ -138,9 +138,9 @@ export interface Replacement {
 export interface SkipDecision extends Decided {
   readonly decision: 'skip';
   readonly reason: SkipReason;
-  /** What the rule saw, where that is more than the reason says: which condition of `where` was not met. */
+  /** More than the reason says, such as the condition of `where` that was not met. */
   readonly detail?: string;
-  /** Of a duplicate: the line of the row that counts, and whether it says the same. */
+  /** The line of the row that counts, and whether it has the same values. */
   readonly duplicateOf?: number;
   readonly isSame?: boolean;
 }
@@ -152,9 +152,9 @@ export interface DeferDecision extends Decided {
   readonly to: string;
   readonly reason: DeferReason;
   readonly recipient: Recipient;
-  /** What they may get by then, every variant and fallback; empty where the list was looked at before. */
+  /** Every variant and fallback that they may get then; empty in the second pass over the list. */
   readonly mayGet: readonly PossibleMessage[];
-  /** What the rule saw, where that is more than the reason says. */
+  /** More than the reason says. */
   readonly detail?: string;
   /** When the rule will allow it, in ms since 1970, where that is known. */
   readonly untilMs?: number;
@@ -208,11 +208,10 @@ export interface SendRequest {
   readonly to?: string;
 }
 
-/** What one list says about an address. */
 export interface SuppressionEntry {
   /** `ledger`, or the file as the user would name it. */
   readonly list: string;
-  /** Of the file, from 1; null for the ledger. */
+  /** Line of the file, from 1; null for the ledger. */
   readonly line: number | null;
   /** The list holds a keyed hash of the address. */
   readonly hashed: boolean;

@@ -1,7 +1,7 @@
 import type { Channel } from './words.ts';
 
 /**
- * What a delivery report can say, the closed set: `queued`, `sent`, `delivered`, `read` follow each other; the others end
+ * The states of a delivery report, a closed set: `queued`, `sent`, `delivered`, `read` follow each other; the others end
  * a message; `unknown` is a word without a mapping, which is kept as it was written.
  */
 export const DELIVERY_STATES = [
@@ -17,7 +17,7 @@ export const DELIVERY_STATES = [
 ] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** What `report` says of a message: its delivery state, or what the person answered, which proves more. */
+/** The state of a message in `report`: of its delivery, or the person's answer, which proves more. */
 export const DELIVERIES = [...DELIVERY_STATES, 'replied', 'opted-out'] as const;
 export type Delivery = (typeof DELIVERIES)[number];
 
@@ -28,7 +28,7 @@ export type Delivery = (typeof DELIVERIES)[number];
 export const DELIVERY_CAUSES = ['unsupported-channel', 'gone', 'opted-out'] as const;
 export type DeliveryCause = (typeof DELIVERY_CAUSES)[number];
 
-/** What a delivery report says about one message. Everything in it comes from outside. */
+/** A delivery report about one message. Everything in it comes from outside. */
 export interface DeliveryReport {
   readonly kind: 'delivery';
   /** handbill's own id, where the API gives it back. */
@@ -53,7 +53,7 @@ export interface DeliveryReport {
   readonly eventId: string | null;
 }
 
-/** What a reply means: words of opting out and in, replies that wait for review, and all others (answers). */
+/** Words of opting out and in, replies that wait for review, and all others (answers). */
 export const REPLY_MEANINGS = ['opt-out', 'opt-in', 'review', 'answer'] as const;
 export type ReplyMeaning = (typeof REPLY_MEANINGS)[number];
 
@@ -62,12 +62,12 @@ export interface Reply {
   readonly kind: 'reply';
   /** The provider's id of the reply. */
   readonly replyId: string | null;
-  /** Of the message that it answers, where that is said. */
+  /** The message that it answers, if the reply names one. */
   readonly reference: string | null;
   readonly messageId: string | null;
-  /** Who wrote: a number as E.164, an email address as lists have it, else as it was written. */
+  /** The sender of the reply: a number as E.164, an email address as lists have it, else as it was written. */
   readonly from: string;
-  /** What it was sent to: our sender. */
+  /** Our sender. */
   readonly to: string | null;
   readonly channel: Channel | null;
   readonly text: string;

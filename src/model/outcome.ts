@@ -5,7 +5,7 @@ export const OUTCOMES = ['accepted', 'rejected', 'failed', 'skipped', 'deferred'
 /** The closed set of what can have become of a recipient. */
 export type OutcomeState = (typeof OUTCOMES)[number];
 
-/** What became of one row, as the ledger holds it: of its last step, where it has several. */
+/** The outcome of one row in the ledger: that of its last step, where it has several. */
 export interface Outcome {
   readonly row: number;
   readonly line: number;
@@ -18,7 +18,7 @@ export interface Outcome {
   readonly attempts: number;
   readonly httpStatus: number | null;
   readonly messageId: string | null;
-  /** What the API said of a refusal, at most 2 KiB; text from outside, never trusted. */
+  /** The API's words for a refusal, at most 2 KiB; text from outside, never trusted. */
   readonly error: string | null;
   readonly parts: number | null;
   readonly encoding: 'GSM-7' | 'UCS-2' | null;
@@ -61,5 +61,5 @@ export interface EarlierMessage {
   readonly sentAt: string | null;
 }
 
-/** What became of one step; `rejected` with the reason `fell-back` for all but the last. */
+/** The outcome of one step; `rejected` with the reason `fell-back` for all but the last. */
 export type StepOutcome = Omit<Outcome, 'row' | 'line' | 'key' | 'steps' | 'earlier' | 'versionsBefore'>;

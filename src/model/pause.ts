@@ -6,7 +6,7 @@ export interface Pause {
   /** The name by which it was last sent, else the id; null as the id is. */
   readonly campaign: string | null;
   readonly reason: string;
-  /** Who ordered it: `user@host`. */
+  /** `user@host` */
   readonly who: string;
   /** Ms since 1970. */
   readonly pausedAtMs: number;

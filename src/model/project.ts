@@ -20,7 +20,7 @@ export interface Project {
   readonly environments: ReadonlyMap<string, Environment>;
   /** Price list as a real path; null without one. */
   readonly prices: string | null;
-  /** What countries do to alphanumeric senders, by ISO 3166-1: over the table that comes with handbill. */
+  /** Rules of countries for alphanumeric senders, by ISO 3166-1: over the table that comes with handbill. */
   readonly senderRules: Readonly<Record<string, SenderRule>>;
   /** When people may be sent to, by country and `other`: over the table that comes with handbill. */
   readonly windows: Readonly<Record<string, WindowRule>>;
@@ -30,9 +30,9 @@ export interface Project {
   readonly testers: readonly string[];
   /** ISO 3166-1 alpha-2, for numbers without a country code that do not come from a campaign's list. */
   readonly defaultCountry: string | null;
-  /** How dates and numbers are written, as BCP 47 says; null where nothing is said. */
+  /** How dates and numbers are written, as BCP 47; null: handbill.yaml names no locale. */
   readonly locale: string | null;
-  /** IANA zone of days that do not belong to a campaign; UTC where nothing is said. */
+  /** IANA zone of days that do not belong to a campaign; default UTC. */
   readonly timeZone: string;
   readonly webhook: Webhook;
 }
@@ -53,15 +53,15 @@ export interface Environment {
   readonly proxy: string | null;
   readonly webhook: EnvironmentWebhook;
   readonly wire: Wire;
-  /** Who must have signed a plan before it is sent there; null: no one. Never for the sandbox. */
+  /** The people who must sign a plan before it is sent there; null: no one. Never for the sandbox. */
   readonly approval: Approval | null;
-  /** What is asked of the commit that is sent; null: nothing. */
+  /** The rule for the commit that is sent; null: none. */
   readonly git: GitRule | null;
   /** The only countries whose numbers are sent to, ISO 3166-1; null: all. */
   readonly countries: readonly string[] | null;
   /** The only addresses that are sent to; null: all. */
   readonly only: readonly FenceEntry[] | null;
-  /** What all its campaigns may spend together; null: as much as they cost. */
+  /** The most that all its campaigns may spend together; null: as much as they cost. */
   readonly budget: Budget | null;
   /** Where every message goes instead, one address for each kind; null: to its recipient. */
   readonly redirect: readonly FenceEntry[] | null;
@@ -87,15 +87,14 @@ export interface FenceEntry {
 /** The rule of an environment that accepts approved plans only. */
 export interface Approval {
   readonly approvers: SignerSource;
-  /** Who may plan without being an approver; null: no one else. */
+  /** The people who may plan without being approvers; null: no one else. */
   readonly planners: SignerSource | null;
   /** How many approvers must sign in addition to the planner. */
   readonly approvals: number;
-  /** A campaign may be approved until a day, whatever its list holds; null: each send needs a plan of its own. */
+  /** A campaign may be approved until a day, whatever its list holds; null: each send needs its own plan. */
   readonly standing: StandingRule | null;
 }
 
-/** What an environment asks of standing approvals. */
 export interface StandingRule {
   /** From the plan to the last day, at most; and as it is written. */
   readonly longestMs: number;
@@ -112,7 +111,7 @@ export type SignerSource =
 
 /** A key that may sign, and whose it is. */
 export interface Signer {
-  /** Of one person, or (for an authority) patterns of the names that its certificates may give. */
+  /** Names of one person, or (for an authority) patterns of the names that its certificates may give. */
   readonly names: readonly string[];
   /** Type and base64, as in a `.pub` file, without the comment. */
   readonly key: string;

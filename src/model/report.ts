@@ -65,11 +65,11 @@ export interface Report {
   readonly purgedAt?: string;
   /** When a person closed the run, where one did: ISO 8601 in UTC. It sends nothing more. */
   readonly closedAt?: string;
-  /** The guards of the list that it failed, as sentences, where it was accepted all the same; absent for none. */
+  /** The guards that the list failed and a person allowed, as sentences; absent for none. */
   readonly acceptedList?: readonly string[];
   /** When the first may be sent to of those who wait for a window, for a gate of a canary, for a winner: ISO 8601 in UTC. */
   readonly opensAt?: string;
-  /** Of a run that is not finished: a person has paused it now; absent: it may be sent. */
+  /** A person has paused the run, which is not finished; absent: it may be sent. */
   readonly paused?: ReportedPause;
   readonly totals: Totals;
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -94,7 +94,7 @@ export interface Report {
   readonly variants?: readonly VariantResult[];
   /** Beside `variants`; null where there are not two to compare. */
   readonly significance?: Significance | null;
-  /** Of a test of variants that is over. */
+  /** The test of variants, once it is over. */
   readonly winner?: WinnerDecision;
   /** When the winner of a test is found, by what has come back until then: ISO 8601 in UTC. */
   readonly winnerAt?: string;
@@ -142,13 +142,13 @@ export interface ChangedRecipient {
 }
 
 export interface ReplyTotals {
-  /** Who replied, once each. */
+  /** Recipients with a reply, each once. */
   readonly recipients: number;
   /** Replies that may mean to opt out, and wait for review. */
   readonly review: number;
 }
 
-/** What became of the messages on one channel; who was left out before, or waits, is not counted. */
+/** Outcomes of the messages on one channel; recipients that were skipped before, or wait, are not counted. */
 export interface StepTotals {
   readonly channel: Channel;
   /** Recipients with an outcome on this channel: the sum of the next five. */
@@ -161,7 +161,7 @@ export interface StepTotals {
   readonly fellBack: number;
   /** Not sent yet. */
   readonly pending: number;
-  /** Of those accepted or in doubt, as in `sms`. */
+  /** Among those accepted or in doubt, as in `sms`. */
   readonly parts: number;
   readonly cost: number | null;
 }
@@ -177,7 +177,7 @@ export interface Totals {
   readonly pending: number;
 }
 
-/** What became of the recipients of one variant. */
+/** Outcomes of the recipients of one variant. */
 export interface VariantResult extends Totals {
   readonly name: string;
   /** Accepted among those with a known result: accepted / (accepted + rejected), 0 to 1; null while there are none. */
@@ -206,13 +206,13 @@ export interface WinnerDecision {
   readonly why: 'sample' | 'tie' | null;
   /** Least messages of each variant. */
   readonly minimum: number;
-  /** What was compared, in the order of the campaign: `part` of `whole` messages. */
+  /** The shares that were compared, in the order of the campaign: `part` of `whole` messages. */
   readonly shares: readonly { readonly name: string; readonly part: number; readonly whole: number }[];
 }
 
 /** Whether the variants differ by more than chance. */
 export interface Significance {
-  /** What is compared: what decides the winner, or `accepted` where nothing does. */
+  /** The share that decides the winner, or `accepted` where none is decided. */
   readonly by: WinnerMetric;
   /** How probable differences at least as large are if the variants are equally good; null when that cannot be told. */
   readonly p: number | null;

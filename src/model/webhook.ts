@@ -1,16 +1,16 @@
 import type { DeliveryState } from './event.ts';
 import type { KeySource } from './words.ts';
 
-/** What handbill.yaml says under `webhook`: where delivery reports and replies come in, and what replies mean. */
+/** `webhook` in handbill.yaml: where delivery reports and replies come in, and how replies are read. */
 export interface Webhook {
   /** Path of the URL, `/webhooks`; each environment that receives has one below it. */
   readonly path: string;
   readonly replies: ReplyRules;
 }
 
-/** What an environment says under `webhook`: who may report for it, and how events are read. */
+/** `webhook` of an environment: the senders of its events, and how events are read. */
 export interface EnvironmentWebhook {
-  /** null: nothing says who may report, so that nothing is received; files of reports can be read all the same. */
+  /** null: no sender is named, so that nothing is received; files of reports can be read. */
   readonly receiver: Receiver | null;
   readonly mapping: EventMapping;
 }
@@ -41,7 +41,7 @@ export interface HmacScheme {
   readonly encoding: 'hex' | 'base64';
   /** The text before the signature in its header, such as `sha256=`. */
   readonly prefix: string;
-  /** What is signed: `{body}`, `{timestamp}` and `{id}` are replaced by what came. */
+  /** The signed text: `{body}`, `{timestamp}` and `{id}` are replaced. */
   readonly signed: string;
   /** Header with the time, in Unix seconds, milliseconds or ISO 8601; null: nothing says when it was signed. */
   readonly timestampHeader: string | null;
@@ -84,7 +84,7 @@ export interface ReplyRules {
   readonly stopWords: readonly string[];
   /** A word of opting in takes back an opt-out that was a reply. */
   readonly startLifts: boolean;
-  /** What a STOP is about. */
+  /** The campaigns that a STOP ends. */
   readonly stopEnds: StopEnds;
 }
 

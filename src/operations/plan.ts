@@ -8,7 +8,7 @@ import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import { type Allowable, type Environment, LEDGER_CODES, type Project, SEALED_CODES } from '../model.ts';
+import { type Allowable, type Environment, LEDGER_CODES, PLAN_CODES, type Project } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend, type Reached } from '../plan/contact-history.ts';
@@ -131,7 +131,7 @@ interface PlanHooks {
 }
 
 /** What `plan` takes: the ledger is that of this machine, and no matter of the plan. */
-export const PLANNABLE = [...SEALED_CODES, ...LEDGER_CODES];
+export const PLANNABLE = [...PLAN_CODES, ...LEDGER_CODES];
 
 /** As `plan`, before it is signed; `meter` is called with how far the list was read. */
 export async function makePlan(
@@ -219,7 +219,7 @@ async function compilePlan(
     environment: made.environment.name,
     occurrence: made.occurrence,
     recipients: recipients ?? null,
-    allow: SEALED_CODES.filter(
+    allow: PLAN_CODES.filter(
       (code) => allow.includes(code) || (code === 'invalid-rows' && campaign.recipients.onInvalid === 'skip'),
     ),
     plannedAt: new Date(now()).toISOString(),

@@ -16,14 +16,14 @@ export type Assignment =
 
 /**
  * Divides recipients by their keys alone: the same person gets the same whenever it is asked, however the list is
- * ordered and who else is in it. Each question has a hash of its own, so that no answer depends on another: a
+ * ordered and who else is in it. Each question has another hash, so that no answer depends on another: a
  * holdout that is added moves no recipient between the variants, and a share that is raised only adds people to those it has.
  *
  * It is asked for every row. A question that a campaign does not ask costs nothing, one that it asks 0.5 us, and the
  * answers are shared objects. One digest for all three would do as well (its bits are independent), but saves only
  * half a microsecond on average and would tie the questions to the order of the bits.
  *
- * @param variants - those with a condition are left out: who meets it is not asked about here
+ * @param variants - of those with a condition nothing is drawn
  * @param split - `winner` must be the name of a variant; throws otherwise
  */
 export function createAssigner(variants: readonly Drawable[], split: Split): (key: string) => Assignment {
@@ -63,7 +63,7 @@ function boundsOf(variants: readonly { readonly weight: number }[]): readonly nu
   });
 }
 
-/** What those get who are not in the test. */
+/** The variant for recipients outside the test. */
 function restOf(
   variants: readonly { readonly name: string }[],
   assignments: readonly Assignment[],

@@ -62,7 +62,7 @@ type Where = { readonly environment: Pick<Environment, 'identity' | 'budget'> } 
   readonly campaign: { readonly project: Pick<Project, 'timeZone'> };
 };
 
-/** What claims ask for; null: the environment has no budget. Without a price list no cost is known, and none fits. */
+/** The budget for claims; null: the environment has none. Without a price list no cost is known, and none fits. */
 export function claimBudget({ environment, campaign }: Where, prices: PriceList | null): ClaimBudget | null {
   const { budget } = environment;
   if (budget === null) return null;
@@ -93,7 +93,7 @@ export interface BudgetState extends Budget {
   readonly currency: string | null;
   /** Null: there is no ledger to ask. */
   readonly spentMicros: number | null;
-  /** Of a run that is amended, what its recipients cost who are not sent to again. */
+  /** In a run that is amended: the cost of recipients who are not sent to again. */
   readonly ownMicros: number;
 }
 
@@ -188,7 +188,7 @@ function unpricedBudget({ environment }: BudgetState, { file }: Campaign): Diagn
   return problem('no-price', message, { at: { file }, hint });
 }
 
-/** What is left, for people who look at a plan or send it: a warning where it is little; empty without a budget. */
+/** The rest of the budget, for people who read a plan or send it: a warning where it is little; empty without a budget. */
 export function budgetNotice(state: BudgetState | null): readonly Diagnostic[] {
   if (state === null || state.currency === null || state.spentMicros === null) return [];
   const severity = leftOf(state) * LITTLE < state.maxMicros ? 'warning' : 'note';

@@ -161,7 +161,7 @@ export function openingOf(calendars: readonly Calendar[], nowMs: number): Openin
  * Practice, not legal advice: sources disagree for nearly every country, laws change, and some hold only for calls. Used
  * where a campaign says `send.window.countries: true`; handbill.yaml says otherwise under `windows`.
  *
- * States of the USA have hours of their own (Texas from 12:00 on Sundays, Rhode Island until 17:00 at weekends): a
+ * States of the USA have other hours (Texas from 12:00 on Sundays, Rhode Island until 17:00 at weekends): a
  * number does not tell in which one its owner lives. The hours here are those that most of them share.
  */
 const COUNTRY_WINDOWS: Readonly<Record<string, WindowRule>> = {

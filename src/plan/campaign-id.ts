@@ -6,7 +6,7 @@ import type { Campaign } from '../model.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 
 /**
- * What the ledger keeps of a campaign when it is sent. The path of its file starts at the ledger, so that a project and
+ * The ledger's record of a campaign that is sent. The path of its file starts at the ledger, so that a project and
  * its ledger can be moved together; for a ledger on a server it is the whole path.
  */
 export function knownCampaign({ id, name, inputs, project }: Campaign): KnownCampaign {

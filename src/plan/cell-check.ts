@@ -7,7 +7,7 @@ import type { Plan } from './plan.ts';
 /** Looks at the cells that messages show: a column with something odd in it is warned about once, with its first line. */
 interface CellCheck {
   add(decision: Decision): void;
-  /** What was found, once all decisions were added. */
+  /** The findings, once all decisions were added. */
   warnings(): readonly Diagnostic[];
 }
 
@@ -17,8 +17,8 @@ interface Found {
   count: number;
 }
 
-export function createCellCheck({ campaign, stages }: Pick<Plan, 'campaign' | 'stages'>): CellCheck {
-  const columns = stages.shown.map((column) => ({
+export function createCellCheck({ campaign, compiled }: Pick<Plan, 'campaign' | 'compiled'>): CellCheck {
+  const columns = compiled.shown.map((column) => ({
     ...column,
     padded: null as Found | null,
     damaged: new Map<Damage, Found>(),

@@ -11,7 +11,7 @@ import { checkLimits } from './limits.ts';
 import type { ListGuard } from './list-guard.ts';
 import type { Plan } from './plan.ts';
 
-/** What a whole list came to. */
+/** The result of checking a whole list. */
 export interface Checked {
   readonly list: ListDigest;
   readonly estimate: Estimate;
@@ -19,11 +19,11 @@ export interface Checked {
   readonly inputs: readonly InputFile[];
   /** The guards that the list fails and the limits that it is above, as warnings: they were allowed. */
   readonly accepted: readonly Diagnostic[];
-  /** What was left out of the list, and what is unusual about it. */
+  /** Rows and columns that were skipped, and unusual facts about the list. */
   readonly notes: readonly Diagnostic[];
 }
 
-/** What the list is compared with. */
+/** The limits and states that the list is compared with. */
 interface CheckSources {
   readonly prices: PriceList | null;
   readonly guard: ListGuard;

@@ -115,7 +115,7 @@ const NO_HISTORY: Reached = {
 type Excludes = readonly (Campaign['exclude'][number] & { readonly id: string })[];
 
 function excludedBy(reach: Reach, excludes: Excludes): (recipient: Recipient) => string | null {
-  // Half of a list may be left out, all of it by the same few runs.
+  // The same few runs may exclude half of a list, or all of it.
   const texts = new Map<RunIdentity, string>();
   return ({ to, key }) => {
     const run = reach.excludedBy(to, key);
@@ -185,11 +185,10 @@ interface DatedCap extends Cap {
   readonly zone: string;
 }
 
-/** What `frequency` allows. */
 interface Caps {
   /** For all recipients in the same zones the same array, until a day ends or, of a rolling period, the clock moves. */
   of(recipient: Recipient, nowMs: number): readonly DatedCap[];
-  /** What a person has had who is capped: `2 messages since 2026-11-21 00:00 in Europe/London`. */
+  /** `2 messages since 2026-11-21 00:00 in Europe/London`: the history of a capped person. */
   describe(cap: DatedCap): string;
   /** A message that is older counts for no recipient, wherever they are. */
   earliestMs(nowMs: number): number;

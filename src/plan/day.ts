@@ -13,7 +13,6 @@ export interface WhereDay {
   readonly timeZone: string;
 }
 
-/** What decides about the day. */
 export interface DayFacts {
   readonly occurrence: string;
   /** When a run that has not begun would begin, in ms since 1970. */

@@ -22,13 +22,14 @@ import { isInvalidRow } from '../recipients/recipient.ts';
 import { RenderError, type TemplateValues } from '../templates/compile.ts';
 import type { Meter } from '../util/long-work.ts';
 import { createAssigner } from './assign.ts';
+import type { CompiledCampaign } from './compile.ts';
 import type { ListFacts } from './list-guard.ts';
 import type { Plan } from './plan.ts';
 import { type OpenRules, openRules, otherCountry } from './skip-rules.ts';
-import { type Stages, writeAll, writeFallbacks, writeMessage } from './stages.ts';
 import type { Closed } from './window.ts';
+import { writeAll, writeFallbacks, writeMessage } from './write-message.ts';
 
-/** From where the rows are looked at: what the ledger knows of them, and which are wanted at all. */
+/** How a pass reads the rows: the ledger's outcomes for them, and which rows it wants. */
 export interface View {
   /** Finds duplicates of earlier rows; absent where the ledger already knows them. */
   readonly duplicates?: Duplicates;
@@ -43,7 +44,7 @@ export interface View {
     /** The address that the message went to; absent or null: nothing is known of it. */
     readonly to?: string | null;
   } | null;
-  /** Who is not sent to; absent: what the campaign says without a ledger, a list or a clock. */
+  /** The rules that skip recipients; absent: those of the campaign that need no ledger, list or clock. */
   readonly rules?: OpenRules;
   /** Rows that are passed over without a look: asked once per row, in list order. */
   readonly wanted?: (row: number) => boolean;
@@ -58,9 +59,9 @@ export interface View {
 }
 
 /** Finds recipients that the list of a plan names more than once. */
-export function duplicatesIn({ campaign, stages }: Plan): Duplicates {
+export function duplicatesIn({ campaign, compiled }: Plan): Duplicates {
   const { kind, key } = campaign.recipients;
-  return createDuplicates({ kind, byAddress: key.length > 0, used: stages.used });
+  return createDuplicates({ kind, byAddress: key.length > 0, used: compiled.used });
 }
 
 /** The decisions of a list, and - once they were all taken - the digest of the bytes that they were made from. */
@@ -68,7 +69,7 @@ export interface Decisions extends AsyncIterable<readonly Decision[]> {
   digest(): ListDigest;
   /** The whole list, as its guards are asked about it. */
   facts(): ListFacts;
-  /** What was left out of the list, and what is unusual about it. */
+  /** Rows and columns that were skipped, and unusual facts about the list. */
   notes(): readonly Diagnostic[];
 }
 
@@ -115,7 +116,7 @@ export function decisions(plan: Plan, view: View): Decisions {
   };
 }
 
-/** A function of its own, because V8 does not optimise a loop in a generator that is called once: 3 us a row. */
+/** V8 does not optimise a loop in a generator that is called once: 3 us a row. */
 function decideRows(rows: readonly Row[], { wanted }: View, decide: (row: Row) => Decision): readonly Decision[] {
   const batch: Decision[] = [];
   for (const row of rows) if (wanted === undefined || wanted(row.row)) batch.push(decide(row));
@@ -134,7 +135,7 @@ const NO_MESSAGES: readonly never[] = [];
 
 type LaterRuling = Extract<Closed, { readonly decision: 'defer' }>;
 
-/** What the decisions say of rows behind a fault of the list: not whose duplicates they are, which all rows are needed for. */
+/** Checks rows behind a fault of the list; without duplicates, which need all rows. */
 /** Bad rows are skipped: the campaign, or the user, says so. Else they refuse the run. */
 export function skipsInvalid({ recipients }: Pick<Campaign, 'recipients'>, allow: readonly Allowable[]): boolean {
   return recipients.onInvalid === 'skip' || allow.includes('invalid-rows');
@@ -150,10 +151,10 @@ function rowCheck(plan: Plan, { rules, skipsInvalid }: View): RowCheck {
 
 /** Decides about one row: which recipient it is, what the rules say (rules.ts), and what it gets (failures.md, A2). */
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {
-  const { stages, campaign } = plan;
-  const { segment, messages, branches } = stages;
+  const { compiled, campaign } = plan;
+  const { segment, messages, branches } = compiled;
   const winner = view.winner ?? campaign.split.winner;
-  // Those who are held out are left out by a rule.
+  // The holdout is a rule (skip-rules.ts), so the picker ignores it.
   const assign = createAssigner(campaign.variants, { ...campaign.split, holdout: 0, winner });
   const rules = view.rules ?? openRules(plan);
   const { file } = campaign.recipients;
@@ -162,11 +163,11 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   const within = (messages: readonly StepMessage[]): readonly StepMessage[] =>
     fence === null ? messages : messages.filter(({ to }) => fence.reaches(to));
   return (row) => {
-    // Who is not meant refuses nothing, however bad the row.
+    // Rows outside `recipients.where` are not validated: a bad row there does not refuse the run.
     if (segment !== null && row.values !== null && segment.judge(row.values) === 'out') {
       return excluded(row, row.values, plan, view);
     }
-    const recipient = stages.recipient(row);
+    const recipient = compiled.recipient(row);
     if ('problem' in recipient) {
       return invalid(view, row, null, recipient.reason, recipient.problem);
     }
@@ -186,7 +187,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       if (later === null || (later.opensAtMs ?? 0) < (ruling.opensAtMs ?? Number.POSITIVE_INFINITY)) later = ruling;
     }
     try {
-      const values = stages.values(recipient.values);
+      const values = compiled.values(recipient.values);
       const branch = branches.find(({ segment: own }) => own.judge(recipient.values) === 'in')?.index ?? null;
       if (later !== null) {
         const waiting = deferred(plan, view, recipient, values, branch, later.reason);
@@ -202,7 +203,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       const first = writeMessage(message, recipient, values, at);
       if ('code' in first) return invalid(view, row, recipient, reasonOf(first), first);
       const rest =
-        stages.fallbacks.length === 0 ? NO_MESSAGES : writeFallbacks(stages.fallbacks, recipient, values, at);
+        compiled.fallbacks.length === 0 ? NO_MESSAGES : writeFallbacks(compiled.fallbacks, recipient, values, at);
       if ('code' in rest) return invalid(view, row, recipient, reasonOf(rest), rest);
       const decision: SendDecision = {
         decision: 'send',
@@ -234,7 +235,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   };
 }
 
-/** The decision for a duplicate of an earlier row; null: it is sent to all the same. */
+/** The decision for a duplicate of an earlier row; null: the campaign sends to both. */
 function leftOut(
   { campaign: { recipients } }: Plan,
   view: View,
@@ -257,15 +258,15 @@ function leftOut(
   };
 }
 
-/** A row left out by `recipients.where` and not sent to before; the key only where the row has one. */
-function excluded(row: Row, values: readonly string[], { stages }: Plan, view: View): SkipDecision | DoneDecision {
-  const recipient = stages.recipient(row);
+/** A row that `recipients.where` excludes, and that was not sent to before; the key only where the row has one. */
+function excluded(row: Row, values: readonly string[], { compiled }: Plan, view: View): SkipDecision | DoneDecision {
+  const recipient = compiled.recipient(row);
   const { key, to } = recipient;
   const known = isInvalidRow(recipient) ? null : (view.known?.(row.row, recipient.key, recipient.to) ?? null);
   if (known !== null && known.outcome !== 'skipped' && key !== null && to !== null) {
     return done({ row: row.row, line: row.line, key, to }, known);
   }
-  const detail = stages.segment?.why(values) ?? null;
+  const detail = compiled.segment?.why(values) ?? null;
   const decision: SkipDecision = { decision: 'skip', row: row.row, line: row.line, key, to, reason: 'excluded' };
   return detail === null ? decision : { ...decision, detail };
 }
@@ -295,7 +296,7 @@ function deferred(
   // In the send pass every message was written once already, by the check pass over the same bytes.
   const mayGet =
     view.expected === undefined
-      ? writeAll(reachable(plan.stages, branch), recipient, values, {
+      ? writeAll(messagesFor(plan.compiled, branch), plan.compiled.fallbacks, recipient, values, {
           file: plan.campaign.recipients.file,
           line: recipient.line,
         })
@@ -306,16 +307,12 @@ function deferred(
 }
 
 /** The messages that a recipient may get: that of the condition which it meets, or all without a condition. */
-function reachable(
-  { messages, fallbacks, branches }: Stages,
-  branch: number | null,
-): Pick<Stages, 'messages' | 'fallbacks'> {
+function messagesFor({ messages, branches }: CompiledCampaign, branch: number | null): CompiledCampaign['messages'] {
   const conditional = new Set(branches.map(({ index }) => index));
-  const isOwn = (index: number): boolean => (branch === null ? !conditional.has(index) : index === branch);
-  return { messages: messages.filter((_, index) => isOwn(index)), fallbacks };
+  return messages.filter((_, index) => (branch === null ? !conditional.has(index) : index === branch));
 }
 
-/** What a row with this diagnostic is skipped as. */
+/** The reason for skipping a row with this diagnostic. */
 function reasonOf({ code }: Diagnostic): SkipReason {
   return code === 'missing-variable' || code === 'invalid-address' ? code : 'render-error';
 }

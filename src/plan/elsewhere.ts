@@ -97,7 +97,7 @@ function isReached(reach: Reach, { to, key }: Pick<Recipient, 'to' | 'key'>): bo
 }
 
 function sentBy({ run, reach, count }: Source, ledger: Pick<Ledger, 'counts'>): readonly string[] {
-  // Of a purged run it is not known who they are.
+  // A purged run no longer names its recipients.
   const isPurged = reach.purged.length > 0;
   const people = isPurged ? sentIn(run, ledger) : count;
   if (people === 0) return [];

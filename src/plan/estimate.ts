@@ -22,7 +22,7 @@ export interface Forecaster {
   result(): Forecast | null;
 }
 
-/** What a list comes to: counts, parts and cost. Built while the decisions flow by. */
+/** Counts, parts and cost of a list. Built from the stream of decisions. */
 export interface Estimate {
   readonly rows: number;
   readonly send: number;
@@ -51,13 +51,13 @@ export interface Estimate {
   readonly waiting: CostRange | null;
   /** Their SMS parts, of the shortest and of the longest message that they may get, where there are any. */
   readonly waitingParts?: { readonly low: number; readonly high: number };
-  /** What fallbacks may add; null where the campaign has none. */
+  /** The most that fallbacks add; null where the campaign has none. */
   readonly fallback: FallbackEstimate | null;
   /** When the run will be finished, where it takes a minute or more. */
   readonly forecast?: Forecast;
 }
 
-/** Who can receive what is unknown in advance: from no fallback at all to one for every recipient. */
+/** Which recipients need a fallback is unknown in advance: none of them, or all. */
 export interface FallbackEstimate {
   /** Recipients who have a fallback. */
   readonly recipients: number;
@@ -260,7 +260,7 @@ function fallbackEstimate(
   return { recipients, parts, costMicros: prices === null ? null : { low, high } };
 }
 
-/* How an estimate is said in one line; null where there is nothing to say. */
+/* An estimate in one line; null where there is nothing to print. */
 
 /** ` now, 160 later (winner-undecided), at most 202`: follows the number of recipients; empty where none waits. */
 export function laterText({ send, deferred }: Pick<Estimate, 'send' | 'deferred'>, formats: Formats = PLAIN): string {
@@ -304,9 +304,9 @@ export function costText(estimate: Estimate, formats: Formats = PLAIN): string |
   return listCostText(listCost(estimate), formats);
 }
 
-/** What a list costs, in millionths of the currency. */
+/** In millionths of the currency. */
 export interface ListCost extends Pick<Estimate, 'currency' | 'unpriced' | 'waiting'> {
-  /** Of those who are sent to now: with fallbacks, from the cheapest to the most expensive; null without prices. */
+  /** Cost of those who are sent to now: with fallbacks, from the cheapest to the most expensive; null without prices. */
   readonly now: CostRange | null;
 }
 

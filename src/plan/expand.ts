@@ -14,8 +14,8 @@ import type {
 } from '../model.ts';
 import { parsePointer } from '../util/json.ts';
 import { iso } from '../util/time.ts';
+import { addressKindOf, channelStepsOf } from './compile.ts';
 import type { ReferenceOf } from './reference.ts';
-import { addressKindOf, channelStepsOf } from './step-of.ts';
 
 /** Makes requests of decisions. */
 export interface Expander {
@@ -163,7 +163,7 @@ const NUMBERS: Readonly<Record<Environment['wire']['msisdn'], (to: string) => st
   '00': (to) => `"00${to.slice(1)}"`,
 };
 
-/** A contact has no place for metadata of its own: it is with that of the message, which is for one contact. */
+/** A contact has no place for metadata: it goes into that of the message, which is for one contact. */
 function contact({ message, reference }: Entry, campaign: Campaign, { wire }: Environment): string {
   const metaData = { ...campaign.metaData, ...message.metaData, [wire.referenceName]: reference };
   const contacts = JSON.stringify([{ id: message.to }]);

@@ -4,14 +4,14 @@ import type { AddressKind, Campaign, Environment, FenceEntry, InputFile, Json, J
 import { ADDRESS_WORDS, addressMessage, createAddressReader } from '../recipients/address.ts';
 import { kindOf, listedForm } from '../util/address-form.ts';
 import { mask } from '../util/redact.ts';
-import { addressKindOf } from './step-of.ts';
+import { addressKindOf } from './compile.ts';
 import { readSuppressionList } from './suppression.ts';
 
-/** Who can be reached in an environment (`only`), and where messages go instead (`redirect`); read once for each start. */
+/** The addresses that an environment sends to (`only`) or sends to instead (`redirect`); read once for each start. */
 export interface Fence {
-  /** Of the addresses, in whatever order they were written. */
+  /** The addresses, sorted. */
   readonly inputs: readonly InputFile[];
-  /** What previews and starts say about it. */
+  /** For previews and starts. */
   readonly notices: readonly Diagnostic[];
   /** Where messages to addresses of a kind go instead; empty: to their recipients. */
   readonly redirect: ReadonlyMap<AddressKind, string>;
@@ -56,7 +56,7 @@ export async function openFence(environment: Environment, project: FenceProject)
   };
 }
 
-/** What the fences of a project say, as far as they can be read: those who send see what is wrong with one. */
+/** The fences of a project, as far as they can be read: a send reports the errors in them. */
 export async function fenceNotes(project: Pick<Project, 'environments'> & FenceProject): Promise<readonly string[]> {
   const notes: string[] = [];
   for (const environment of project.environments.values()) {
@@ -150,7 +150,7 @@ export function redirectFaults(
   });
 }
 
-/** What a redirected message begins with. Round brackets are in every character set of SMS. */
+/** The beginning of a redirected message. Round brackets are in every character set of SMS. */
 export function redirectMark(to: string): string {
   return `(for ${to}) `;
 }

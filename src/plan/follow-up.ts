@@ -10,7 +10,7 @@ import type { Plan } from './plan.ts';
 import { createReferences } from './reference.ts';
 import type { Closed } from './window.ts';
 
-/** Who gets a follow-up: those who got the message before long enough ago, unless an exception applies to them. */
+/** The rule for follow-ups: the message before was sent long enough ago, and no exception applies. */
 interface FollowUpRule {
   /** Why a recipient gets none, or gets it later; null: it is their turn. */
   check(recipient: Pick<Recipient, 'key'>, nowMs: number): string | Closed | null;
@@ -20,7 +20,6 @@ interface FollowUpRule {
   found(): number;
 }
 
-/** What a follow-up asks of the ledger. */
 export interface FollowUpLedger extends Pick<Ledger, 'runsOf'> {
   readonly events: Pick<Ledger['events'], 'hasReferences' | 'statesOf' | 'reportsOf'>;
 }

@@ -12,7 +12,7 @@ interface Waiting {
   readonly calendar: Calendar;
 }
 
-/** What bounds a run. */
+/** The limits of a run's speed. */
 interface Bounds {
   /** Recipients a second; null: no limit. */
   readonly perSecond: number | null;
@@ -60,7 +60,7 @@ export function forecast(
 
 interface ForecastOptions {
   readonly nowMs: number;
-  /** Requests a second of this start, where it has a rate of its own. */
+  /** Requests a second of this start, where it sets a rate. */
   readonly ratePerSecond?: number | null;
 }
 

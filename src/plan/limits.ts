@@ -11,7 +11,7 @@ const LONG_PARTS = 3;
 const MOST_PARTS = 10;
 
 /**
- * What is probably not meant: a segment that no recipient is in, SMS with more parts than people expect, and a test that
+ * Warns of probable mistakes: a segment that no recipient is in, SMS with more parts than people expect, and a test that
  * can find no winner.
  */
 export function adviseEstimate(
@@ -21,7 +21,7 @@ export function adviseEstimate(
   return [...adviseSegment(campaign, estimate), ...adviseLength(campaign, estimate), ...adviseTest(campaign, estimate)];
 }
 
-/** Nothing is said of a sample, which is not the list, and of a run that has begun: its test is not among the rows left. */
+/** Not checked for a sample, or once the run has begun: the remaining rows no longer contain the test group. */
 function adviseTest(
   { file, variants, split: { decides, test }, recipients: { sampled } }: Campaign,
   { variants: counts, deferred, done }: Pick<Estimate, 'variants' | 'deferred' | 'done'>,
@@ -41,7 +41,7 @@ function adviseTest(
   return [warning('test-too-small', message, { at: { file }, hint: `${share} ${lower}.` })];
 }
 
-/** Nothing is said where the segment depends on the day, as that of a birthday, or `exclude` may have left them out. */
+/** Not checked where the segment depends on the day, as a birthday does, or `exclude` may have emptied it. */
 function adviseSegment(
   { exclude, recipients: { where, file } }: Campaign,
   { rows, skipped }: Pick<Estimate, 'rows' | 'skipped'>,
@@ -53,7 +53,7 @@ function adviseSegment(
   return [warning('unmet-comparison', message, { at: { file }, hint })];
 }
 
-/** The campaign sets no limit of its own. */
+/** The default, where the campaign sets no limit. */
 function adviseLength(campaign: Campaign, { longest }: Pick<Estimate, 'longest'>): readonly Diagnostic[] {
   if (campaign.limits.maxParts !== null || longest === null) return [];
   // Above the other bound it is an error.
@@ -113,7 +113,7 @@ function checkExpiry(
 /** More than one in ten. */
 const MOST_EXPIRE = 10;
 
-/** What cannot be priced cannot be below a limit: it refuses as well. */
+/** A cost that is not known may be above the limit: it refuses as well. */
 function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): readonly Diagnostic[] {
   const { maxCost } = campaign.limits;
   if (maxCost === null || estimate.send + Object.keys(estimate.deferred).length === 0) return [];

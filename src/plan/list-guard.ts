@@ -6,7 +6,7 @@ import { countOf, number } from '../report/words.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { iso } from '../util/time.ts';
 
-/** What is known of a list once all of it was read. */
+/** Facts about a list, once all of it was read. */
 export interface ListFacts {
   readonly file: string;
   /** Rows, whatever becomes of them: a segment or a suppression list may leave out any number. */
@@ -18,11 +18,11 @@ export interface ListFacts {
 
 /** Judges a list before the first request. */
 export interface ListGuard {
-  /** Each guard that the list fails, as an error; or as a warning where the list is accepted all the same. */
+  /** Each guard that the list fails, as an error; or as a warning where a person allowed it. */
   judge(list: ListFacts): readonly Diagnostic[];
 }
 
-/** Of a test, which sends to no recipient of the list. */
+/** For a test, which sends to no recipient of the list. */
 export const UNGUARDED: ListGuard = { judge: () => [] };
 
 interface GuardOptions {
@@ -68,7 +68,7 @@ const isIn = (allow: readonly Code[], code: Code): boolean => allow.includes(cod
 const ONCE = 'If the list is as it should be:';
 
 function isBegunWith(run: RunRecord | null, { sha256 }: ListFacts): boolean {
-  // Of a run without a row, nothing was sent and nothing is recorded.
+  // A run without a row sent nothing and recorded nothing.
   return run !== null && run.rows > 0 && run.inputs.some((one) => one.role === 'recipients' && one.sha256 === sha256);
 }
 

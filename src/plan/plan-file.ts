@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { MAX_SIGNATURES } from '../approval/signature.ts';
 import { type Diagnostic, problem } from '../errors.ts';
-import { type Allowable, type Commit, type InputFile, inputId, SEALED_CODES } from '../model.ts';
+import { type Allowable, type Commit, type InputFile, inputId, PLAN_CODES } from '../model.ts';
 import { escapedJson } from '../util/escape.ts';
 import { dayMs } from '../util/time.ts';
 import type { Estimate } from './estimate.ts';
 import { canonical } from './settings.ts';
 
-/** A plan as a file: what was looked at and approved, so that exactly this and nothing else can be sent. */
+/** A plan as a file: people read and approve it, and only this can be sent. */
 export interface PlanFile {
   readonly version: 1;
   readonly campaign: { readonly name: string; readonly file: string };
@@ -15,7 +15,7 @@ export interface PlanFile {
   readonly occurrence: string;
   /** A list that was named on the command line, as it was written there; null: the campaign's own. */
   readonly recipients: string | null;
-  /** What would refuse the run and was looked at (`plan --allow`). */
+  /** Codes that would refuse the run, and that a person allowed (`plan --allow`). */
   readonly allow: readonly Allowable[];
   readonly plannedAt: string;
   /** The commit that it was made from; null: git did not know; absent in plans of earlier versions. */
@@ -66,7 +66,7 @@ export function parsePlanFile(text: string, file: string): AnyPlanFile | Diagnos
     return invalid('This is not a plan: it is not JSON.');
   }
   if (!isPlan(plan)) return invalid('This is not a plan that handbill wrote.');
-  // What a reader sees in the file must be what is signed: of a duplicate key, the last value would be read.
+  // People must sign what they read: of a duplicate key, JSON takes the last value.
   if (!isSpelt(plan, withoutSpaces(text))) return invalid('The plan is not spelt as handbill writes it.');
   return isWhole(plan) ? plan : invalid('The plan was changed after it was made.');
 }
@@ -76,7 +76,7 @@ export function isWhole({ fingerprint, signatures: _, ...content }: AnyPlanFile)
   return fingerprint === fingerprintOrNull(content);
 }
 
-/** What signatures of a plan are made of: everything in it but themselves, in one spelling. */
+/** The signed text of a plan: everything except its signatures, in one spelling. */
 export function signedBytes({ signatures: _, ...signed }: AnyPlanFile): Uint8Array {
   return new TextEncoder().encode(canonical(signed));
 }
@@ -137,7 +137,7 @@ function isForOnce({ version, standing, occurrence, recipients, allow, estimate 
     typeof occurrence === 'string' &&
     (recipients === null || typeof recipients === 'string') &&
     Array.isArray(allow) &&
-    allow.every((code) => SEALED_CODES.includes(code)) &&
+    allow.every((code) => PLAN_CODES.includes(code)) &&
     isEstimate(estimate)
   );
 }

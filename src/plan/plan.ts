@@ -7,15 +7,15 @@ import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
 import { compileSegment } from '../recipients/segment.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { type CompiledCampaign, checkFor, compileCampaign } from './compile.ts';
 import { type DayFacts, dayInput, type WhereDay, whereDay } from './day.ts';
 import { clashIn, createExpander, type Expander } from './expand.ts';
 import { type Fence, openFence, redirectFaults, redirectMark } from './fence.ts';
 import { createReferences, type ReferenceOf } from './reference.ts';
 import { settingsInputs } from './settings.ts';
-import { compileStages, type Stages } from './stages.ts';
-import { type CheckContent, checkFor } from './workshop.ts';
+import type { CheckContent } from './write-message.ts';
 
-/** What would happen: a campaign, an environment and an occurrence, with everything compiled that a row needs. */
+/** A campaign, an environment and an occurrence, with everything compiled that a row needs. */
 export interface Plan {
   readonly campaign: Campaign;
   readonly environment: Environment;
@@ -27,12 +27,12 @@ export interface Plan {
   readonly inputs: readonly InputFile[];
   /** Found while the plan was made: entities in an SMS, advice about content. Never errors. */
   readonly warnings: readonly Diagnostic[];
-  readonly stages: Stages;
+  readonly compiled: CompiledCampaign;
   /** The only addresses that the environment sends to; null: all. */
   readonly fence: Fence | null;
   /** Knows the limits of every channel; null where there is nothing but SMS. */
   readonly check: CheckContent | null;
-  /** Most recipients of one request; 1 where each has a text, or a contact, of its own. */
+  /** Most recipients of one request; 1 where texts differ by recipient, or for contacts. */
   readonly recipientsPerRequest: number;
   /** handbill's own id for a recipient on a channel. */
   readonly referenceOf: ReferenceOf;
@@ -64,10 +64,10 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   const fence = await openFence(environment, campaign.project);
   const isRedirected = fence !== null && fence.redirect.size > 0;
   const mark = isRedirected ? redirectMark : null;
-  const { stages, diagnostics, isPersonal } = await compileStages(campaign, list, check, today, mark);
+  const { compiled, diagnostics, isPersonal } = await compileCampaign(campaign, list, check, today, mark);
   const places = [...checkPlaces(campaign, environment), ...redirectFaults(campaign, environment, fence)];
   const errors = [...diagnostics, ...places].filter((d) => d.severity === 'error');
-  if (stages === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
+  if (compiled === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   const { occurrence } = options;
   const referenceOf = createReferences({ environment: environment.identity, campaign: campaign.id, occurrence });
   return {
@@ -83,7 +83,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
       ...(fence?.inputs ?? []),
     ],
     warnings: [...diagnostics, ...(fence?.notices ?? [])],
-    stages,
+    compiled,
     fence,
     check,
     recipientsPerRequest:
@@ -94,11 +94,11 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
 }
 
 /**
- * What is wrong with templates and content whatever the columns are: for a list that is not there, or whose header cannot
+ * The errors in templates and content that do not depend on columns: for a list that is not there, or whose header cannot
  * be read.
  */
 export async function textFaults(campaign: Campaign): Promise<readonly Diagnostic[]> {
-  const { diagnostics } = await compileStages(
+  const { diagnostics } = await compileCampaign(
     campaign,
     { columns: [], headerLine: 1, laterHeader: null },
     checkFor(stepsIn(campaign)),
@@ -107,7 +107,7 @@ export async function textFaults(campaign: Campaign): Promise<readonly Diagnosti
   return diagnostics.filter(({ severity, code }) => severity === 'error' && !ABOUT_COLUMNS.has(code));
 }
 
-/** What is said of names and columns when no column is known. */
+/** Codes that say nothing useful while no column is known. */
 const ABOUT_COLUMNS: ReadonlySet<Code> = new Set<Code>([
   'unknown-name',
   'unknown-column',
@@ -148,7 +148,7 @@ function stepsIn(campaign: Campaign): readonly Step[] {
 
 const UNSUBSCRIBE_HEADER = /^list-unsubscribe(?:-post)?$/i;
 
-/** What the environment puts somewhere must not meet what the campaign puts there. */
+/** The environment and the campaign must not write to the same place of a request. */
 function checkPlaces(campaign: Campaign, { name, wire }: Environment): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const at = { file: campaign.file };

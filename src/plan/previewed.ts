@@ -22,7 +22,7 @@ export interface PreviewRows {
   readonly plan: PreviewedPlan;
   /** How figures and times are written for people: as the project says. */
   readonly formats: Formats;
-  /** What is worth knowing about a message that is sent, now or later, or about a row that is left out. */
+  /** Warnings about a message that is sent, now or later, or about a row that is skipped. */
   readonly warn: (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
   /** The channel step that a message was written for. */
   readonly stepOf: (message: StepMessage, variant: string | null) => Step;
@@ -47,14 +47,13 @@ export interface PreviewRows {
   close(): void;
 }
 
-/** What is previewed. */
 interface PreviewedPlan {
   readonly campaign: Campaign;
   readonly environment: Environment;
   readonly occurrence: string;
   /** The files that messages are made of, with their hashes, as a run records them; the list is not among them. */
   readonly inputs: readonly InputFile[];
-  /** Of the list. */
+  /** Columns of the list. */
   readonly columns: readonly string[];
   /** The day from which relative dates in `recipients.where` count; null: none is relative. */
   readonly day: WhereDay | null;
@@ -67,7 +66,7 @@ export interface Previewed {
   readonly decision: Decision;
   /** JSON text of the body; null unless it would be sent, and for all but the first of those who share a request. */
   readonly body: string | null;
-  /** Line of the row that shows the request which this recipient shares; null where it has one of its own. */
+  /** Line of the row with the request that this recipient shares; null: it has its own. */
   readonly sharedWith: number | null;
   /** Bodies of the fallbacks, in order: what would go out if the channel before cannot be received. */
   readonly fallbacks: readonly string[];

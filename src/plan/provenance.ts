@@ -19,7 +19,7 @@ interface UsedFile {
   readonly path: string;
   /** The hash of the bytes that were read; null: it is not known. */
   readonly sha256: string | null;
-  /** Lists are often left out of git. One that is tracked counts. */
+  /** Many teams do not commit lists. One that is tracked counts. */
   readonly mayBeUntracked: boolean;
 }
 

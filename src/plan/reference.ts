@@ -5,7 +5,7 @@ import { isTest } from '../util/occurrence-name.ts';
 /** Six bits each of what SHA-256 begins with: 132 bits. */
 const CHARACTERS = 22;
 
-/** What the reference of a message to a tester begins with: readers of the provider's log see that it is a test. */
+/** The beginning of a reference of a message to a tester: readers of the provider's log see that it is a test. */
 const TEST_MARK = 'test-';
 
 /**
@@ -13,8 +13,8 @@ const TEST_MARK = 'test-';
  * header, a URL and JSON. Never derived from content, so that a corrected template cannot make a recipient look new;
  * 128 bits of SHA-256, so that two recipients never share one. That of a test begins with `test-`.
  *
- * @param resend - how many messages went to earlier addresses of the recipient: a message to a corrected address has a
- *   reference of its own, or an API that knows the first one by it would drop the second
+ * @param resend - how many messages went to earlier addresses of the recipient: a message to a corrected address has
+ *   another reference, or an API that knows the first one by it would drop the second
  */
 export function createReference(
   identity: { readonly environment: string; readonly campaign: string; readonly occurrence: string },

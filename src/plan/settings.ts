@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { relative, sep } from 'node:path';
 import type { Campaign, Environment, InputFile, ListSpec, SendSettings, SourceText, Variables } from '../model.ts';
-import { isText } from './workshop.ts';
+import { isText } from './compile.ts';
 
 /*
  * Which settings a run and a standing approval notice. A new key of a campaign, of its list or of an environment does not
@@ -162,7 +162,7 @@ export function boundsInput(campaign: Campaign, environment: Environment): Input
 }
 
 /**
- * The names of the suppression lists, which a plan seals: a list that is left out later would send to people who have
+ * The names of the suppression lists, which are an input of a plan: a run without one of them would send to people who have
  * opted out. What the lists hold may change.
  */
 export function suppressionsInput({ suppressions, project, file }: Campaign): InputFile {

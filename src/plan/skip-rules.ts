@@ -6,7 +6,7 @@ import { type SuppressionReader, type Suppressions, suppressedBy } from './suppr
 import type { Closed, WindowGate } from './window.ts';
 
 /**
- * What the rules can ask, at a moment. Where there is none, as for a test message, nothing here is there: a rule must
+ * The sources of the rules, at a moment. Where there is none, as for a test message, nothing here is there: a rule must
  * then do with the plan. A rule about days counts from `plan.day`, which a run keeps for all its starts (day.ts says when
  * a plan has one); `now` is only for what may change while a run goes on.
  */
@@ -42,7 +42,7 @@ interface Rule {
 }
 
 /**
- * Who is not sent to. The order is that in which they count: the first rule that says no gives the reason
+ * The rules that skip recipients, in order: the first one that applies gives the reason
  * (failures.md, A2). Preview, validate, plan, diff and send use the same table.
  */
 const RULES: readonly Rule[] = [

@@ -11,7 +11,7 @@ import type { StandingPlan } from './plan-file.ts';
 import { boundsInput, settingsInputs, suppressionsInput } from './settings.ts';
 
 /**
- * What a standing plan seals: all inputs of a plan but the list and the day, and the guards of each run. The guards may
+ * The inputs that a standing plan fixes: all of a plan except the list and the day, and the guards of each run. The guards may
  * come from handbill.yaml, and here they are all that bounds the list.
  */
 export function standingInputs({
@@ -89,7 +89,7 @@ export function leaveHint({
   return `${again} Then undo the change of \`exclude\`: a standing approval is of the campaign as it was.`;
 }
 
-/** What bounds each run under a standing plan, for the person who signs it. */
+/** The limits of each run under a standing plan, for the person who signs it. */
 export function guardFacts(
   campaign: Campaign,
   { budget }: Pick<Environment, 'budget'>,

@@ -13,7 +13,7 @@ import { type Hasher, type HasherReading, readHasher } from '../suppression/hash
 import { createUntilReader } from '../suppression/until.ts';
 import { formsOf } from '../util/address-form.ts';
 
-/** What of a campaign says which lists there are, and how they are read. */
+/** The part of a campaign that names its lists and how they are read. */
 export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>;
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -25,11 +25,11 @@ export interface Suppressions {
   /** The list that has this address at this time, or null. */
   listOf(to: string, key: string, nowMs: number): string | null;
   readonly hasher: HasherReading;
-  /** Of the campaign: entries for other topics do not count. */
+  /** Topic of the campaign: entries for other topics do not count. */
   readonly topic: string | null;
   /** No file has an entry. */
   readonly isEmpty: boolean;
-  /** What is worth knowing about the files, and no reason to stop. */
+  /** Unusual facts about the files that do not stop a run. */
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -40,7 +40,7 @@ export const NO_SUPPRESSIONS: Suppressions = createSuppressions(
   null,
 );
 
-/** So many look-ups in the ledger cost as much as to read all its entries into memory. */
+/** Look-ups in the ledger, for each of its entries, that cost as much as reading the entries into memory. */
 const LOOKUPS_PER_ENTRY = 1 / 2;
 
 /**
@@ -56,7 +56,7 @@ export async function loadSuppressions(campaign: Campaign, env: Variables): Prom
 }
 
 /**
- * As `loadSuppressions`, with what is wrong as diagnostics. What is right can be looked up all the same.
+ * As `loadSuppressions`, but errors are returned. Lists without errors can be used.
  *
  * @param shared - lists that were read before, and those that are read now; default: all are read into one book, in
  *   which an address is found at once
@@ -239,7 +239,7 @@ interface Part {
   readonly book: Book;
   /** By the numbers of the lists. */
   readonly names: readonly string[];
-  /** What is worth knowing about them, and no reason to stop. */
+  /** Unusual facts about them that do not stop a run. */
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -248,11 +248,11 @@ interface ReadPart extends Part {
   readonly faults: ListFaults;
 }
 
-/** What was read of lists that several campaigns name: a command over many campaigns reads each list once. */
+/** Lists that several campaigns name: a command over many campaigns reads each list once. */
 export type SharedLists = Map<string, Promise<ReadPart>>;
 
 /**
- * Reads each list into a book of its own, or takes what was read before.
+ * Reads each list into its own book, or takes the one that was read before.
  *
  * @param root - of the project, to whose key the hashes are compared
  */
@@ -306,7 +306,7 @@ async function readPart(
   return { book, names: sources.map(({ file }) => file), warnings, faults: { diagnostics, total } };
 }
 
-/** Looks at the keys of the hashes in one list: each that is not the project's is said once. */
+/** Checks the keys of the hashes in one list, and reports each wrong key once. */
 export function createKeyCheck(file: string, reading: HasherReading) {
   const wrong = new Map<string, Diagnostic>();
   return {
@@ -340,7 +340,7 @@ export interface SuppressionSource extends Pick<SuppressionFile, 'path' | 'file'
   readonly timeZone: string;
 }
 
-/** What is wrong with a list: the first so many rows, and how many there are. */
+/** The errors in a list: the first so many, and their number. */
 interface ListFaults {
   readonly diagnostics: readonly Diagnostic[];
   readonly total: number;
@@ -373,7 +373,7 @@ interface ListReadOptions {
   readonly each?: () => Promise<void> | undefined;
 }
 
-/** What was wrong with a list, and the digest of its bytes; null where it could not be read to its end. */
+/** The errors in a list, and the digest of its bytes; null where it could not be read to its end. */
 interface ListRead extends ListFaults {
   /** About numbers that probably have a digit too few or too many. */
   readonly warnings: readonly Diagnostic[];
@@ -439,7 +439,7 @@ export function createNumberDoubts(file: string | null) {
   };
 }
 
-/** Only the length counts: that a number is not in use, or a landline, is no reason to doubt that it is meant. */
+/** Only the length counts: a person may mean a landline, or a number that is not in use. */
 export function doubtAboutLength(found: Address): string | null {
   const doubt = found.assigned ? null : doubtAbout(found, false);
   return doubt?.kind === 'wrong-length' ? doubt.problem : null;
@@ -460,7 +460,7 @@ function cellsOf(defaultCountry: string | null): Readonly<Record<AddressKind, Ad
 }
 
 function specOf({ path, file }: SuppressionSource): ListSpec {
-  // Of handbill's own exports as of any other: no address begins so, and a missed one would be sent to.
+  // Handbill's exports are no exception: no address begins so, and a missed one would be sent to.
   return { ...ONLY_CELLS, path, file, escaped: true };
 }
 
@@ -479,7 +479,7 @@ const HINTS: Partial<Record<Diagnostic['code'], string>> = {
     'Write it with "+" and the country code, or set `defaultCountry` in handbill.yaml, for example to GB.',
 };
 
-/** A row or a key that is missing is worth an error of its own, with the place of the first hash. */
+/** A missing row or key gets its own error, with the place of the first hash. */
 function hashProblem(found: Diagnostic, file: string, line: number): Diagnostic {
   return problem(found.code, `${file} holds hashes. ${found.message}`, {
     at: { file, line },

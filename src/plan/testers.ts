@@ -5,12 +5,12 @@ import { openList } from '../recipients/read.ts';
 import { show } from '../recipients/show.ts';
 import { compared } from '../util/cell.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { addressKindOf } from './compile.ts';
 import { decisions } from './decide.ts';
 import type { Plan } from './plan.ts';
-import { addressKindOf } from './step-of.ts';
 
 /*
- * A message to testers is the message of one row of the list, sent to another address: a campaign of its own, made of
+ * A message to testers is the message of one row of the list, sent to another address: another campaign, made of
  * the real one, whose list holds that row once for each tester, with the tester's address in the place of the row's.
  */
 
@@ -20,7 +20,7 @@ interface TestRow {
   readonly values: readonly string[];
 }
 
-/** Which row is meant; the first one that would be sent to where nothing is said. */
+/** The row of a test; without a line and a key, the first one that would be sent to. */
 export interface WhichRow {
   /** First line of the row in its file. */
   readonly line?: number | undefined;
@@ -29,7 +29,7 @@ export interface WhichRow {
 
 /** One message of a campaign, for testers. */
 export interface TestMessage {
-  /** What the name of its occurrence ends with; empty for the message of a campaign that has no other. */
+  /** The end of the name of its occurrence; empty for the message of a campaign that has no other. */
   readonly part: string;
   /** For people: `sms`, `variant a (sms)`. */
   readonly name: string;
@@ -40,7 +40,6 @@ export interface TestMessage {
   readonly campaign: Campaign;
 }
 
-/** Who is to get a test. */
 interface Testers {
   readonly addresses: readonly string[];
   /** They were named for this test: each must be able to get some message. Those of handbill.yaml are for all channels. */
@@ -85,14 +84,14 @@ export function noSuchRow(file: string, { line, key }: WhichRow): Error {
   return refuse(problem('usage', `The list has no row ${which}.`, { at: { file } }));
 }
 
-function isMeant({ stages }: Plan, row: Row, { line, key }: WhichRow): boolean {
+function isMeant({ compiled }: Plan, row: Row, { line, key }: WhichRow): boolean {
   if (line !== undefined && row.line !== line) return false;
-  return key === undefined || stages.recipient(row).key === compared(key);
+  return key === undefined || compiled.recipient(row).key === compared(key);
 }
 
 /**
- * Every message of a campaign that the testers can get: of each variant, and of each fallback. What decides who gets a
- * message, and when, is left out of them, and so is every address of the list.
+ * Every message of a campaign that the testers can get: of each variant, and of each fallback. They have no rules
+ * about recipients and times, and no address of the list.
  *
  * @throws HandbillError (exit 2): a tester cannot get any, or there is no such variant
  */
@@ -161,7 +160,7 @@ function ownSteps(campaign: Campaign, variant: string | null): readonly Named[] 
     name: `fallback (${step.channel})`,
     step,
   }));
-  // A campaign whose recipients are divided among variants has no message of its own.
+  // A campaign whose recipients are divided among variants has no other message.
   const hasDrawn = campaign.variants.some(({ where }) => where === null);
   const main = { part: '', name: campaign.channel, step: withoutAddress(campaign) };
   const own = hasDrawn ? variants : [...variants, main];
@@ -213,7 +212,7 @@ const OF_TESTERS = {
   onInvalid: 'refuse',
 } as const;
 
-/** Anything can be the id of a contact, but numbers with + and email addresses are meant for other channels. */
+/** Anything can be the id of a contact, but numbers with + and email addresses belong to other channels. */
 function readerOf(kind: AddressKind, defaultCountry: string | null): AddressReader {
   const read = createAddressReader(kind, defaultCountry);
   if (kind !== 'contact') return read;

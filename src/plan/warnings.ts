@@ -10,22 +10,22 @@ import { entityIn } from '../templates/entities.ts';
 import { eq } from '../templates/helpers/compare.ts';
 import type { LinkPart } from '../templates/links.ts';
 import { compared } from '../util/cell.ts';
+import { channelStepsOf } from './compile.ts';
 import type { Plan } from './plan.ts';
-import { channelStepsOf } from './step-of.ts';
-import type { CheckContent } from './workshop.ts';
+import type { CheckContent } from './write-message.ts';
 
-/** What is worth knowing about a message that is sent, now or later, or a row that is left out: no reason to stop. */
+/** Warnings about a message that is sent, now or later, or about a row that is skipped. */
 type Warner = (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
 
-/** Made once for a campaign: what does not depend on the recipient is looked up before. */
+/** Prepares once for a campaign what does not depend on the recipient. */
 export function createWarner({
   campaign,
   check,
   columns,
-  stages,
-}: Pick<Plan, 'campaign' | 'check' | 'columns' | 'stages'>): Warner {
+  compiled,
+}: Pick<Plan, 'campaign' | 'check' | 'columns' | 'compiled'>): Warner {
   const steps = channelStepsOf(campaign);
-  const links = stages.links.map((part) => ({ ...part, index: columns.indexOf(part.column) }));
+  const links = compiled.links.map((part) => ({ ...part, index: columns.indexOf(part.column) }));
   // The numbers of invented people are those that no one has.
   const isSample = campaign.recipients.sampled !== undefined;
   const ofNumber = (...asked: Parameters<typeof numberWarning>): Diagnostic | null => {
@@ -59,7 +59,7 @@ export function createWarner({
       const own = ofStep(message, message.variant, at);
       return message.step === 0 ? own : ofFallback(message, own);
     });
-    // What several variants have in common is said once.
+    // A warning that several variants share is printed once.
     const shared = [...(number === null ? [] : [number]), ...ofLinks(links, recipient.values, at)];
     return [...shared, ...new Map(found.map((one) => [one.message, one])).values()];
   };
@@ -93,9 +93,11 @@ interface ComparisonCheck {
 export function createComparisonCheck({
   campaign,
   columns,
-  stages,
-}: Pick<Plan, 'campaign' | 'columns' | 'stages'>): ComparisonCheck {
-  const byPlace = new Map(stages.comparisons.map((one) => [JSON.stringify([one.place.at, one.column, one.text]), one]));
+  compiled,
+}: Pick<Plan, 'campaign' | 'columns' | 'compiled'>): ComparisonCheck {
+  const byPlace = new Map(
+    compiled.comparisons.map((one) => [JSON.stringify([one.place.at, one.column, one.text]), one]),
+  );
   let open = [...byPlace.values()].map((one) => ({
     one,
     index: columns.indexOf(one.column),
@@ -105,7 +107,7 @@ export function createComparisonCheck({
   let isAnyMeant = false;
   const { file } = campaign.recipients;
   const entities = new Map<number, Diagnostic>();
-  const unused = new Map(stages.branches.map(({ name, at }) => [name, at]));
+  const unused = new Map(compiled.branches.map(({ name, at }) => [name, at]));
   return {
     add(decision) {
       if (decision.decision !== 'send' && decision.decision !== 'defer') return;
@@ -113,7 +115,7 @@ export function createComparisonCheck({
       for (const { variant } of decision.decision === 'send' ? [decision] : decision.mayGet) {
         if (variant !== null) unused.delete(variant);
       }
-      for (const index of stages.used) {
+      for (const index of compiled.used) {
         if (entities.has(index)) continue;
         const found = entityIn(decision.recipient.values[index] ?? '');
         if (found === null) continue;
@@ -154,7 +156,7 @@ export function createComparisonCheck({
   };
 }
 
-function ofUnusedVariant([name, at]: readonly [string, Plan['stages']['branches'][number]['at']]): Diagnostic {
+function ofUnusedVariant([name, at]: readonly [string, Plan['compiled']['branches'][number]['at']]): Diagnostic {
   const hint = 'Check the condition and the columns, and whether a variant before it takes its recipients.';
   return warning('unmet-comparison', `No recipient gets the variant "${name}".`, { at, hint });
 }
@@ -187,7 +189,7 @@ function ofEmail(to: string, at: Position): Diagnostic | null {
   });
 }
 
-/** What speaks against the address of a message. */
+/** Doubts about the address of a message. */
 function numberWarning({ to, country, channel }: StepMessage, assigned: boolean, at: Position): Diagnostic | null {
   // Contacts and email addresses are no numbers; a landline takes calls, and may have an account of a messaging app.
   if (channel === 'email') return ofEmail(to, at);
@@ -221,7 +223,7 @@ function ofFallback({ channel }: StepMessage, found: readonly Diagnostic[]): rea
   return found.map((one) => ({ ...one, message: `Fallback to ${channel}: ${one.message}` }));
 }
 
-/** What breaks a link in the row: a blank anywhere, and in a query a sign with a meaning of its own. */
+/** Characters that break a link in the row: a blank anywhere, and in a query one that means something there. */
 function ofLinks(
   links: readonly (LinkPart & { readonly index: number })[],
   values: readonly string[],

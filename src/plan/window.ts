@@ -2,7 +2,7 @@ import type { AddressKind, Recipient, SendWindow } from '../model.ts';
 import type { Calendar } from './calendar.ts';
 import type { Plan } from './plan.ts';
 
-/** What a window says outside of it. */
+/** The answer of a closed window. */
 export type Closed =
   | { readonly decision: 'skip'; readonly reason: 'window-closed' | 'expired'; readonly detail: string }
   | {
@@ -195,7 +195,7 @@ export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sin
   return last;
 }
 
-/** Zones of every whole offset, so that none is left out. Their signs are those of POSIX: west is positive. */
+/** Zones of every whole offset. Their signs are those of POSIX: west is positive. */
 const EVERY_OFFSET: readonly string[] = Array.from({ length: 27 }, (_, i) => {
   const west = i - 14;
   return west === 0 ? 'Etc/GMT' : `Etc/GMT${west > 0 ? '+' : ''}${west}`;

@@ -1,7 +1,7 @@
 import { type Judgement, judge } from '../approval/judge.ts';
 import { findProject } from '../campaign/place.ts';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
-import { type Allowable, type Campaign, type Environment, type InputFile, SEALED_CODES } from '../model.ts';
+import { type Allowable, type Campaign, type Environment, type InputFile, PLAN_CODES } from '../model.ts';
 import { listInput } from '../plan/check.ts';
 import type { Plan } from '../plan/plan.ts';
 import {
@@ -122,7 +122,7 @@ export async function refuseOtherInputs(
 }
 
 /** Codes that a plan decides, and not the start with it. */
-const OF_PLANS: readonly Allowable[] = ['input-changed', ...SEALED_CODES];
+const OF_PLANS: readonly Allowable[] = ['input-changed', ...PLAN_CODES];
 
 /** What is allowed beside a plan was not looked at when it was made. Other inputs are another plan. */
 function notSealed(plan: Plan, beyond: readonly Allowable[]): Diagnostic {

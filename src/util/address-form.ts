@@ -33,7 +33,7 @@ export function spellingsOf(address: string): readonly string[] {
   return other === null ? [form] : [form, other];
 }
 
-/** What an address in that form is. Ids of contacts that look like a number or an email address are taken for one. */
+/** The kind of an address in that form. Ids of contacts that look like a number or an email address are taken for one. */
 export function kindOf(form: string): 'msisdn' | 'email' | 'contact' {
   if (form.charCodeAt(0) === PLUS) return 'msisdn';
   return form.includes('@') ? 'email' : 'contact';

@@ -1,6 +1,6 @@
 /*
- * What a cell of a list, or the name of a column, says: without what comes along unseen when texts are copied and
- * exported. Templates, lists and conditions compare by the same rules.
+ * The text of a cell of a list, or of the name of a column: without invisible characters, which come along when texts are
+ * copied and exported. Templates, lists and conditions compare by the same rules.
  */
 
 /** Shown as part of the character before them, such as an emoji or a flag. */
@@ -57,7 +57,7 @@ export function compared(text: string): string {
   return PLAIN.test(text) ? text : comparedPart(text).trim();
 }
 
-/** What a program wrote in the place of a value, or made of one. */
+/** A program wrote it in the place of a value, or made it of one. */
 export type Damage = 'error-value' | 'no-value' | 'scientific';
 
 /** The cell and what it is, for a message: none of these words is personal. */
@@ -71,7 +71,7 @@ export const DAMAGE_WORDS: Readonly<Record<Damage, string>> = {
   scientific: 'a number in scientific notation whose last digits a spreadsheet dropped',
 };
 
-/** What is wrong with the value of a cell in itself; null: nothing that can be known. */
+/** The fault in the value of a cell; null: none that can be known. */
 export function damageOf(cell: string): Damage | null {
   // Most cells: a name or a number. Only a listed word can be wrong.
   if (ALPHANUMERIC.test(cell)) return NO_VALUES.has(cell) ? 'no-value' : null;
@@ -97,7 +97,7 @@ const LONGEST_WORDS = 48;
 /** The first characters of the words below, and digits. */
 const MAY_BE_DAMAGED = /^[\s\p{Cc}\p{DI}]*[#\dENnu<([\\+-]/u;
 
-/** What Excel and pandas make of a long number; an id such as `4e10` is something else. */
+/** Excel and pandas write long numbers so; an id such as `4e10` is something else. */
 const SCIENTIFIC = /^[+-]?\d(?:[.,]\d+)?e[+-]\d{2,3}$/i;
 
 /** Exact, because people are called Null and Nan. */
@@ -109,7 +109,7 @@ const NO_VALUES: ReadonlySet<string> = new Set([
   ...['0000-00-00', '0000-00-00 00:00:00', '01/01/0001 00:00:00', '0001-01-01 00:00:00', '0001-01-01T00:00:00'],
 ]);
 
-/** Of Excel, Google Sheets and LibreOffice, in the languages in which they write them. */
+/** The error values of Excel, Google Sheets and LibreOffice, in their languages. */
 const ERROR_VALUES: ReadonlySet<string> = new Set(
   `#N/A #N/A! #NA #REF! #VALUE! #NAME? #DIV/0! #NULL! #NUM! #ERROR! #SPILL! #CALC! #FIELD! #BLOCKED! #BUSY! #CONNECT!
   #UNKNOWN! #EXTERNAL! #PYTHON! #TIMEOUT! #DATA! #GETTING_DATA #NV #BEZUG! #WERT! #ZAHL! #ÜBERLAUF! #KALK! #FELD!
@@ -136,7 +136,7 @@ export function plainDecimal(text: string, decimal: ',' | '.'): string | null {
 const COMMA = /^(-?)([0-9]+|[0-9]{1,3}(?:([. '’])[0-9]{3}(?:\3[0-9]{3})*))(?:,([0-9]+))?$/;
 const POINT = /^(-?)([0-9]+|[0-9]{1,3}(?:([, '’])[0-9]{3}(?:\3[0-9]{3})*))(?:\.([0-9]+))?$/;
 
-/** What to write for a column whose numbers have a decimal comma, or signs between thousands; null: it has neither. */
+/** The setting for a column whose numbers have a decimal comma, or signs between thousands; null: it has neither. */
 export function decimalHint(column: string, cell: string): string | null {
   const text = compared(cell);
   const found = ([',', '.'] as const).filter((decimal) => plainDecimal(text, decimal) !== null);

@@ -17,7 +17,7 @@ type CronReading = { readonly clock: CronClock } | { readonly message: string; r
  *
  * DST: what names hours fires once for each time that a clock on the wall shows: the second 01:30 of a night counts for
  * nothing, and a single time that the clock leaves out moves to the first minute after the gap (a time made by a step,
- * such as `*` `/30`, is left out with it). What fires in every hour (hour `*`) keeps to hours as they pass.
+ * such as `*` `/30`, fires at neither). What fires in every hour (hour `*`) keeps to hours as they pass.
  *
  * @param timeZone - an IANA name that exists
  */
@@ -50,7 +50,7 @@ function clockOf(cron: Cron, isRepeat: (ms: number) => boolean): CronClock {
     }
   };
   const latest = (atMs: number): number | null => {
-    // What fires in the very second of the reference counts only when the reference is later within it.
+    // A time in the very second of the reference counts only when the reference is later within it.
     for (let at = atMs + 1; ; ) {
       const found = cron.previousRuns(1, new Date(at))[0]?.getTime();
       if (found === undefined) return null;

@@ -8,7 +8,7 @@ export interface DiagnosticTextOptions {
   readonly limit?: number;
   /** How many diagnostics there are, when the list was cut short before it came here. */
   readonly total?: number;
-  /** What more is said of one, below it: how many others are like it. Empty: nothing. */
+  /** A line below it: how many others are like it. Empty: none. */
   readonly below?: (diagnostic: Diagnostic) => string;
   /** Names the command that explains the codes; for people, who may not know that there is one. */
   readonly explain?: boolean;
@@ -68,7 +68,7 @@ function counts(given: readonly Diagnostic[], shown: readonly Diagnostic[], tota
   const all = given.filter(isOne);
   const errors = all.filter((d) => d.severity === 'error').length;
   const warnings = all.filter((d) => d.severity === 'warning').length;
-  // What was cut off before it came here were errors: warnings never stop a run.
+  // Those that were cut off earlier were errors: warnings never stop a run.
   const hidden = Math.max(0, (total ?? 0) - all.length);
   const parts: string[] = [];
   if (errors + hidden > 0) parts.push(plural(errors + hidden, 'error'));
@@ -110,7 +110,7 @@ function cutAround(
   start: number,
   length: number,
 ): { readonly text: string; readonly before: number; readonly marked: number } {
-  // Only this much is looked at, so that a line of a megabyte costs nothing.
+  // Only this much is read, so that a line of a megabyte costs nothing.
   const from = Math.max(0, Math.min(start, source.length) - WIDTH * 4);
   const cells = cellsOf(source.slice(from, from + WIDTH * 12));
   const first = cells.findIndex((cell) => cell.end > start - from);

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { type Code, type HandbillError, problem, refuse } from '../errors.ts';
 import { grants } from './platform.ts';
 
-/** What a disk may be at fault for when something is written, by the system's code: the end of a sentence. */
+/** Faults of a disk when something is written, by the system's code: the end of a sentence. */
 export const DISK_FAULTS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -240,7 +240,7 @@ const FOLDER_REASONS: Readonly<Record<string, string>> = {
 
 /**
  * Changes when files are written or replaced, without reading them: device, inode, size and time of each. A missing
- * file counts as a state of its own.
+ * file is one more state.
  */
 export async function fileStamp(paths: readonly string[]): Promise<string> {
   const stamps = paths.map(async (path) => {

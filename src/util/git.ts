@@ -13,7 +13,7 @@ export interface GitPlace {
   readonly signal: AbortSignal;
 }
 
-/** What git said; a status above 0 is for the caller to explain. */
+/** git's answer; the caller explains a status above 0. */
 interface GitAnswer {
   readonly status: number;
   readonly stdout: string;
@@ -53,7 +53,7 @@ export async function repositoryOf(folder: string): Promise<string | null> {
   }
 }
 
-/** What git needs of the environment. Everything named GIT_... is left out: it could name another repository. */
+/** The environment that git needs. GIT_... is not passed on: it could name another repository. */
 const KEPT: readonly string[] = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'SYSTEMROOT', 'USERPROFILE', 'TMPDIR'];
 
 function cleanEnvironment(env: GitPlace['env'], top: string): Record<string, string> {

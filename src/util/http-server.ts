@@ -10,7 +10,7 @@ export function portOf(server: Server): number {
 const HOST_HEADER = /^(?<host>\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?$/i;
 
 /**
- * Whether a request was meant for these pages. A page on the web can have its own name resolved to this machine (DNS
+ * Whether a request is for these pages. A page on the web can have its own name resolved to this machine (DNS
  * rebinding), and then read what is served here. The `Host` header shows it.
  *
  * @param names under which other machines may ask
@@ -51,7 +51,7 @@ export function isForeignPart(headers: IncomingHttpHeaders): boolean {
 type ReceivedBody = Buffer | 'too-large' | 'cut-off';
 
 /**
- * What a body may take on the wire, in sizes of itself: in chunks of a byte it is six times as much, and extensions have
+ * The most bytes that a body takes on the wire, as a multiple of its size: in chunks of a byte it is six times as much, and extensions have
  * no end.
  */
 const ON_WIRE = 16;

@@ -165,7 +165,7 @@ function scanLines(maxCharacters: number): Scan {
     push(text) {
       const lines = (held + text).split('\n');
       held = lines.pop() ?? '';
-      // What is too long is not kept, only that it is.
+      // A text that is too long is not kept, only the fact.
       if (held.length > maxCharacters) held = held.slice(0, maxCharacters + 1);
       return lines.flatMap(pieceOf);
     },

@@ -42,8 +42,8 @@ const TEST = /^test-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?:-(?:variant|fallbac
  * - An instant is named in UTC, to the second: `2026-11-24T10:00:00Z`. Read are ISO 8601, RFC 3339, RFC 9557, RFC 7231,
  *   RFC 5322, what `date` prints, and Unix time.
  * - Without a schedule a calendar date is a name, written `2026-11-24`.
- * - Any other text is a name as it is, unless it looks like a date, a time or a long number: such a text may be meant
- *   for an instant that another spelling names as well.
+ * - Any other text is a name as it is, unless it looks like a date, a time or a long number: such a text may name
+ *   an instant that has another spelling as well.
  */
 export function readOccurrence(text: string, rules: OccurrenceRules): OccurrenceReading {
   const shown = JSON.stringify(text.slice(0, 40));
@@ -66,9 +66,9 @@ export function readOccurrence(text: string, rules: OccurrenceRules): Occurrence
   }
   const day = readDay(plain);
   if (day !== null && !rules.scheduled) return { occurrence: day };
-  const look = looksLike(plain, day !== null);
-  if (look === 'name' || (look === 'partial' && !rules.scheduled)) return { occurrence: text };
-  return unread(shown, look, rules.scheduled);
+  const kind = kindOf(plain, day !== null);
+  if (kind === 'name' || (kind === 'partial' && !rules.scheduled)) return { occurrence: text };
+  return unread(shown, kind, rules.scheduled);
 }
 
 /** The used name with the meaning of this occurrence; the occurrence itself if there is none. */
@@ -94,8 +94,8 @@ function fold(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
 
-function unread(shown: string, look: Look, scheduled: boolean): OccurrenceReading {
-  if (look === 'number') {
+function unread(shown: string, kind: TextKind, scheduled: boolean): OccurrenceReading {
+  if (kind === 'number') {
     return {
       message: `${shown} looks like a number, and is not a time that can be read.`,
       hint: `For an instant write ${EXAMPLE}; for a name add a word, such as batch-${shown.replace(/[^0-9]/g, '').slice(0, 4)}.`,
@@ -238,7 +238,7 @@ function inRange(ns: bigint): bigint | null {
 
 const UTC = /^(?:Z|UTC?|GMT|Etc\/UTC|Etc\/GMT)$/i;
 
-/** What HTTP, mail, `date` and JavaScript write: `Tue, 24 Nov 2026 10:00:00 GMT`, in any order of its parts. */
+/** As HTTP, mail, `date` and JavaScript write it: `Tue, 24 Nov 2026 10:00:00 GMT`, in any order of its parts. */
 function readWords(plain: string, timeZone: string): Instant {
   const words = plain
     .replace(/\([^()]*\)/g, ' ')
@@ -307,11 +307,11 @@ function readDay(plain: string): string | null {
 
 /**
  * `name`: certainly not a time. `partial`: a month, a week, a year, a short number, or a calendar date. Not an instant,
- * so a name if there is no schedule. `timed` and `number` may be meant for an instant.
+ * so a name if there is no schedule. `timed` and `number` may name an instant.
  */
-type Look = 'name' | 'partial' | 'timed' | 'number';
+type TextKind = 'name' | 'partial' | 'timed' | 'number';
 
-function looksLike(plain: string, isDay: boolean): Look {
+function kindOf(plain: string, isDay: boolean): TextKind {
   if (DATE_THEN_TIME.test(plain)) return 'timed';
   // Digits of other scripts are numbers that are not read.
   if (/[^\p{ASCII}]/u.test(plain.replace(/\P{Nd}/gu, ''))) return /\p{L}/u.test(plain) ? 'name' : 'number';

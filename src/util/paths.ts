@@ -179,7 +179,7 @@ async function findInside(root: string, folder: string, written: string): Promis
   return found;
 }
 
-/** What can be said of a path without touching the disk. */
+/** Checks of a path that need no disk. */
 function checkSpelling(root: string, folder: string, written: string): Diagnostic | null {
   if (written === '' || written.includes('\0')) return spellingFault(written);
   if (written.includes('\\')) {

@@ -48,7 +48,7 @@ const ENTITIES: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * The secrets of an environment: the values of variables that are secrets by their names. Short values are left out,
+ * The secrets of an environment: the values of variables that are secrets by their names. Short values do not count,
  * because they could be a word of any text (the key of the sandbox is `sandbox`).
  */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {

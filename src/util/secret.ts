@@ -19,7 +19,7 @@ export interface SecretWords {
   readonly missing: Code;
   /** The setting that names a file: `apiKey: { file: PATH }`. */
   readonly setting: string;
-  /** What to do when others may have read it. */
+  /** The hint for a file that others may have read. */
   readonly leaked: string;
 }
 
@@ -63,7 +63,7 @@ async function fromFile(file: string, path: string, words: SecretWords): Promise
     });
   }
   try {
-    // The open file is what is looked at, so that it cannot be another one by the time it is read.
+    // The open file is checked, so that it cannot be replaced before it is read.
     const refused = await refusePermissions(file, handle, words);
     return refused ?? { secret: await readLine(handle), place: file };
   } finally {

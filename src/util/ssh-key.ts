@@ -13,7 +13,7 @@ export interface SshKey {
   readonly isCertificate: boolean;
 }
 
-/** RFC 4253 and PROTOCOL.u2f: how many fields a key has after its type. DSA is left out: OpenSSH has dropped it. */
+/** RFC 4253 and PROTOCOL.u2f: how many fields a key has after its type. DSA is missing: OpenSSH has dropped it. */
 const FIELDS: Readonly<Record<string, number>> = {
   'ssh-ed25519': 1,
   'ecdsa-sha2-nistp256': 2,

@@ -56,7 +56,7 @@ export function table(rows: readonly (readonly string[])[], columns: readonly Co
 
 /**
  * For terminals that are too narrow for columns: the cells of a row one after another, over as many lines as they need;
- * those with a title on a line of their own.
+ * those with a title below it.
  */
 function stacked(
   rows: readonly (readonly string[])[],
@@ -130,7 +130,7 @@ export function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** Lines of at most so many columns, broken at spaces; a longer word gets a line of its own. */
+/** Lines of at most so many columns, broken at spaces; a longer word gets a line alone. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';

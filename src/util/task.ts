@@ -5,7 +5,6 @@
  */
 export interface Task<Item, Result> extends Promise<Result>, AsyncIterable<Item> {}
 
-/** What the work of a task is given. */
 interface TaskFacts<Item> {
   /** Passes an item to the loop; without a loop it is dropped. */
   readonly show: (item: Item) => void;

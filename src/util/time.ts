@@ -107,7 +107,7 @@ export const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', '
 const DAY = /^(?!00)[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const MOMENT =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:(?:[Tt](?=[0-9]{2})| )([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?: ?([Zz]|UTC|[+-][0-9]{2}(?::?[0-9]{2})?))?)?$/;
-/** What campaign files, flags and lists write: one spelling only. */
+/** The one spelling in campaign files, flags and lists. */
 const INSTANT = /^(?!00).{10}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
 const HTTP_DATES = [
   /^[a-z]{3}, (?<day>[0-9]{2}) (?<month>[a-z]{3}) (?<year>[0-9]{4}) (?<time>[0-9]{2}:[0-9]{2}:[0-9]{2}) GMT$/i,
@@ -424,7 +424,7 @@ function toIso(groups: Readonly<Record<string, string>> | undefined): string | n
   return `${iso}T${hour.padStart(2, '0')}:${minute}${second === undefined ? '' : `:${second}`}`;
 }
 
-/** Of an English name or its beginning, as `Nov`, `Sept` and `November`. */
+/** The month of an English name or its beginning, as `Nov`, `Sept` and `November`. */
 function monthNumber(name: string): string | null {
   const text = name.toLowerCase();
   const index = MONTH_NAMES.findIndex((month) => month.startsWith(text));

@@ -9,7 +9,7 @@ export function durationMs(text: string): number | null {
   if (short !== null) return whole(Number(short[1]) * (UNIT_MS[short[2] ?? ''] ?? Number.NaN));
   const iso = ISO_DURATION.exec(text);
   if (iso === null) return null;
-  // Months and years are left out: how long they last depends on when they begin.
+  // No months and years: how long they last depends on when they begin.
   const [, weeks, days, hours, minutes, seconds] = iso;
   const parts = [weeks, days, hours, minutes, seconds];
   if (parts.every((part) => part === undefined) || text.endsWith('T')) return null;

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { readMoment } from './time.ts';
 
 /*
- * Times of day as a clock on the wall shows them. In a file of its own, because loading Temporal takes 27 ms.
+ * Times of day as a clock on the wall shows them. In a separate file, because loading Temporal takes 27 ms.
  */
 
 /**
@@ -15,7 +15,7 @@ export function firstAt(wall: Temporal.PlainDateTime, timeZone: string): number 
   return (zoned.getTimeZoneTransition('next') ?? zoned).epochMilliseconds;
 }
 
-/** What a clock in the zone shows at an instant, as the milliseconds since 1970 at which a clock in UTC shows the same. */
+/** The time that a clock in the zone shows at an instant, as the milliseconds since 1970 at which a clock in UTC shows the same. */
 export function wallMs(ms: number, timeZone: string): number {
   return ms + Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6;
 }

@@ -1,7 +1,7 @@
 import { nearest } from './suggest.ts';
 import { isTimeZone } from './time.ts';
 
-/** What is wrong with the name of a time zone, and the name that is probably meant. */
+/** The error in the name of a time zone, with the most likely name. */
 export interface ZoneFault {
   /** Follows on the name in quotes. */
   readonly problem: string;

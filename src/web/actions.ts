@@ -11,7 +11,7 @@ import { addSuppressions, removeSuppressions } from '../operations/suppress-chan
 import { unassignedSentences } from '../operations/warnings.ts';
 import { pausedScope } from '../report/pause-words.ts';
 import { countOf } from '../report/words.ts';
-import { createTurns } from '../util/long-work.ts';
+import { createYields } from '../util/long-work.ts';
 import { campaignFiles } from './pages/campaigns.ts';
 import { doubtQuestionPage } from './pages/doubt.ts';
 import { address, type Content, type Notice, type View } from './pages/layout.ts';
@@ -150,7 +150,7 @@ export async function* reportOf(site: Site, run: RunRecord): AsyncGenerator<stri
   const ledger = ledgerHere(site.reading, site.context);
   try {
     const summary = await openSummary(ledger, run, contextOf(site), site.reading.project);
-    yield* runPage(ledger, run, { nowMs: site.context.now(), turn: createTurns() }, summary);
+    yield* runPage(ledger, run, { nowMs: site.context.now(), turn: createYields() }, summary);
   } finally {
     ledger.close();
   }

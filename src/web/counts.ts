@@ -5,7 +5,7 @@ import { countCauses } from '../report/causes.ts';
 import { countDelivery } from '../report/deliveries.ts';
 import type { VariantCount } from '../report/variants.ts';
 import { cameBack, openDeliveries } from '../send/deliveries.ts';
-import { createTurns } from '../util/long-work.ts';
+import { createYields } from '../util/long-work.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
 import type { RunDetail } from './pages/run-detail.ts';
 import { createTimeCounts } from './time-counts.ts';
@@ -166,7 +166,7 @@ export async function countRun(
   isHeld: boolean,
   nowMs: number,
 ): Promise<RunCounts> {
-  const turn = createTurns();
+  const turn = createYields();
   const tally = createTally(run, isHeld);
   let lastMinute = 0;
   const lastRow = Number(query(LAST_ROW).get(run.list)?.[0] ?? -1);
@@ -243,7 +243,7 @@ const LATER_STEPS = `SELECT step, channel, state, reason, count(*), count(*) FIL
  * answered in between.
  */
 async function detailOf(ledger: Ledger, run: RunRecord, campaign: Parameters<typeof cameBack>[3]): Promise<RunDetail> {
-  const turn = createTurns();
+  const turn = createYields();
   const deliveries = openDeliveries(ledger, run);
   const counts = countDelivery();
   const variants = createVariants();

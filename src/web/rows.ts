@@ -4,7 +4,7 @@ import type { Delivery, Outcome, OutcomeState } from '../model.ts';
 import { causeOf } from '../report/causes.ts';
 import { WORST_FIRST } from '../report/words.ts';
 import { openDeliveries } from '../send/deliveries.ts';
-import { createTurns } from '../util/long-work.ts';
+import { createYields } from '../util/long-work.ts';
 import type { OpenLedger } from './ledger.ts';
 import { matchesSearch, type Search } from './search.ts';
 
@@ -56,7 +56,7 @@ export async function readRows(
   const walk = createWalk(open, run, isHeld, filter);
   const lastRow = Number(open.query(LAST_ROW).get(run.list)?.[0] ?? -1);
   const until = performance.now() + LONGEST_MS;
-  const turn = createTurns();
+  const turn = createYields();
   const found: Outcome[] = [];
   const isPlain = Object.values(filter).every((one) => one === null);
   if ('before' in cursor) {
@@ -118,7 +118,7 @@ export async function readSorted(
   const isJoined = by === 'delivery' || filter.delivery !== null || filter.cause !== null;
   const walk = createWalk(open, run, isHeld, filter, isJoined);
   const lastRow = Number(open.query(LAST_ROW).get(run.list)?.[0] ?? -1);
-  const turn = createTurns();
+  const turn = createYields();
   const keyOf = KEYS[by];
   const sign = isDown ? -1 : 1;
   const most = Math.min(from + limit, SORTED_ROWS);

@@ -8,7 +8,7 @@ import { LIST_CODES, type Outcome, type SendDecision } from '../model.ts';
 
 import { previewRows } from '../operations/preview.ts';
 import type { PreviewRows } from '../plan/previewed.ts';
-import { createTurns } from '../util/long-work.ts';
+import { createYields } from '../util/long-work.ts';
 import { messageNode } from './preview/message.ts';
 import type { SentMessages, Site } from './site.ts';
 
@@ -81,7 +81,7 @@ async function make(site: Site, run: RunRecord, outcome: Outcome): Promise<SentM
 }
 
 async function decisionAt({ batches }: PreviewRows, { row, key }: Outcome): Promise<SendDecision | null> {
-  const turn = createTurns();
+  const turn = createYields();
   for await (const batch of batches) {
     const found = batch.find(({ decision }) => decision.row === row)?.decision;
     if (found !== undefined) return found.decision === 'send' && found.key === key ? found : null;

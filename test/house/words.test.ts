@@ -23,6 +23,38 @@ const UNCLEAR =
 /** Names that do not say what a thing is. */
 const UNCLEAR_NAME = /\w*(?:nobody|somebody|anybody|everybody|whoever|desk)\w*/gi;
 
+/**
+ * Comments that begin with a noun that looks for a verb, or in which no one acts. A room is listed once its comments are
+ * clean, and stays clean.
+ */
+const NO_ACTOR =
+  /^(?:\/\*\*?|\/\/)\s*(?:What|Who|Of|So)\b|\b(?:is|are|was|were|be|been) (?:said|looked|meant)\b|\bof (?:its|their) own\b|\bleft out\b|\ball the same\b/g;
+
+const CLEAN_COMMENTS = ['model', 'plan', 'util', '*.ts'];
+
+/** Metaphors that stood for a term of the field, as a word of a name: `sealedPlan`, `Reach`. Array.shift is none. */
+const METAPHOR = new Set(
+  'shift parcel parcels turn turns reach reached leg legs seal sealed memory recall witness look looks'.split(' '),
+);
+const NOT_OURS = /^(?:shift|unshift|memoryUsage|look(?:Up|up|alike|ahead|behind|s?Like)\w*)$/i;
+
+const CLEAN_NAMES = [
+  'approval',
+  'campaign',
+  'http',
+  'model',
+  'recipients',
+  'report',
+  'sandbox',
+  'scaffold',
+  'schedule',
+  'suppression',
+  'telemetry',
+  'templates',
+  'util',
+  '*.ts',
+];
+
 /** A row of docs/failures.md, or of a page that is not in this project. */
 const BARE_CODE = /(?<![\w.'"`#%+$/-])[A-KS]\d{1,2}\b(?![-:]\d)/;
 
@@ -75,6 +107,23 @@ describe('what people read says who and what', () => {
     ).toEqual([]);
   });
 
+  const inRoom = (room: string) => sources.filter((path) => (path.split('/').slice(0, -1)[1] ?? '*.ts') === room);
+
+  test.each(CLEAN_COMMENTS)('comments in src/%s say who does what', (room) => {
+    expect(inRoom(room).length).toBeGreaterThan(0);
+    expect(
+      inRoom(room).flatMap((path) =>
+        commentsIn(textOf(path)).flatMap((comment) =>
+          passives(comment).map((found) => `${path}: ${found}: ${comment}`),
+        ),
+      ),
+    ).toEqual([]);
+  });
+
+  test.each(CLEAN_NAMES)('names in src/%s are no metaphors', (room) => {
+    expect(inRoom(room).flatMap((path) => metaphors(textOf(path)).map((name) => `${path}: ${name}`))).toEqual([]);
+  });
+
   const tests = globSync('test/**/*.test.ts', { cwd: root });
 
   test('comments in test', () => {
@@ -114,6 +163,12 @@ describe('what people read says who and what', () => {
       'of a',
     ]);
     expect(CODE_FIRST.test('K3, A1: suppressed')).toBe(true);
+    expect(passives('/** What is planned. */')).toEqual(['/** What']);
+    expect(passives('/**\n * A row of its\n * own.\n */')).toEqual(['of its own']);
+    expect(metaphors("const sealedPlan = look(); // a seal\nrest.shift(lookUp, 'the turn');")).toEqual([
+      'sealedPlan',
+      'look',
+    ]);
   });
 });
 
@@ -164,6 +219,20 @@ function unclearWords(text: string): string[] {
   return text
     .split('\n')
     .flatMap((line, index) => [...line.matchAll(UNCLEAR)].map(([word]) => `${index + 1}: ${word}`));
+}
+
+function passives(comment: string): string[] {
+  return [...comment.replaceAll(/\n\s*(?:\*(?!\/)|\/\/)?\s*/g, ' ').matchAll(NO_ACTOR)].map(([found]) => found);
+}
+
+/** Names of code that have a metaphor among their words. */
+function metaphors(source: string): string[] {
+  const code = source.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '').replaceAll(TEXTS, '');
+  return [...new Set(code.match(/[A-Za-z]\w*/g))].filter(
+    (name) =>
+      !NOT_OURS.test(name) &&
+      (name.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? []).some((word) => METAPHOR.has(word.toLowerCase())),
+  );
 }
 
 /** The texts of several words in a source, each on its line; comments and names of code are left out. */

@@ -33,7 +33,7 @@ function createTime() {
 }
 
 /** As the ledger gives them out (postgres-connection.ts). */
-function createTurns(now: () => number, ratePerSecond: number): SharedTurns {
+function createYields(now: () => number, ratePerSecond: number): SharedTurns {
   let nextAt = 0;
   let heldUntil = 0;
   return {
@@ -61,7 +61,7 @@ interface Sender {
 /** When requests went, by all senders. */
 async function play(ratePerSecond: number, senders: readonly Sender[], forMs: number): Promise<number[][]> {
   const { timers, passUntil, now } = createTime();
-  const turns = createTurns(now, ratePerSecond);
+  const turns = createYields(now, ratePerSecond);
   const went = senders.map((): number[] => []);
   const begin = now();
   const send = async (sender: Sender, own: number[]): Promise<void> => {
@@ -146,7 +146,7 @@ describe('the rate of an environment, shared', () => {
 
   it('what the API asks one of them holds back all', async () => {
     const { timers, passUntil, now } = createTime();
-    const turns = createTurns(now, 100);
+    const turns = createYields(now, 100);
     const stopped = new AbortController().signal;
     const given = { turns: [turns], sharedPerSecond: 100, ratePerSecond: 100, stopped, timers };
     const [one, other] = [createSharedRateLimiter(given), createSharedRateLimiter(given)];

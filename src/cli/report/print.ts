@@ -7,7 +7,7 @@ import { openSummary, type RowFilter, rowsOf, type Summary } from '../../operati
 import { formatReport, type ReportFormat } from '../../report/format.ts';
 import { countDeliveries } from '../../send/deliveries.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
-import { createTurns, metered } from '../../util/long-work.ts';
+import { createYields, metered } from '../../util/long-work.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { type Work, withProgress } from '../shared/progress.ts';
 import { openColumns } from './columns.ts';
@@ -76,7 +76,7 @@ export async function printReport(
     return await withProgress(context, workOf(options), async (meter) => {
       meter.total = run.rows;
       // Nothing is written before the whole list was counted: without turns no timer would draw meanwhile.
-      const page = { ...options, nowMs: context.now(), meter, turn: createTurns() };
+      const page = { ...options, nowMs: context.now(), meter, turn: createYields() };
       await writeResult(runPage(ledger, run, page, summary), options, context);
     });
   }

@@ -1,7 +1,7 @@
 import { REPLY_MEANINGS, type ReplyMeaning, type ReplyRules } from '../../model.ts';
 import { stoppedBy } from '../../operations/replies.ts';
 import { type Html, html } from '../../util/escape.ts';
-import { createTurns } from '../../util/long-work.ts';
+import { createYields } from '../../util/long-work.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type MakePage, textOf, whole, wholeOf } from '../site.ts';
 import { address, type Content, csrfField, fixed, live, pager, select, table, type View } from './layout.ts';
@@ -28,7 +28,7 @@ async function readReplies(
   before: number | null,
   { stopEnds }: Pick<ReplyRules, 'stopEnds'>,
 ) {
-  const turn = createTurns();
+  const turn = createYields();
   const until = performance.now() + LONGEST_MS;
   const newest = Number(open.query('SELECT max(number) FROM replies').get()?.[0] ?? 0);
   const runs = new Map(open.ledger.runs().map((run) => [run.number, run]));

@@ -3,7 +3,7 @@ import { shownTopic } from '../../ledger/suppressions.ts';
 import { readHasher } from '../../suppression/hash.ts';
 import { listedForm, spellingsOf } from '../../util/address-form.ts';
 import { type Html, html } from '../../util/escape.ts';
-import { createTurns } from '../../util/long-work.ts';
+import { createYields } from '../../util/long-work.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { readSearch, type Search } from '../search.ts';
 import { type MakePage, type Site, textOf, whole } from '../site.ts';
@@ -45,7 +45,7 @@ function placeOf(entry: SuppressionLine | undefined): Place | null {
 
 /** By their place in the index of addresses: the last page takes no longer than the first. */
 async function readEntries(open: OpenLedger, search: Search | null, cursor: Place) {
-  const turn = createTurns();
+  const turn = createYields();
   const until = performance.now() + LONGEST_MS;
   const names = search === null ? null : JSON.stringify(search.names.map(listedForm));
   const found: SuppressionLine[] = [];

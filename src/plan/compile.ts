@@ -1,0 +1,591 @@
+import { CHANNEL_TABLE, checkContent } from '../content/channels.ts';
+import { normaliseText } from '../content/unicode.ts';
+import { type Diagnostic, problem } from '../errors.ts';
+import type {
+  AddressKind,
+  Campaign,
+  Content,
+  Fallback,
+  Json,
+  JsonObject,
+  Recipient,
+  Row,
+  SourceText,
+  Step,
+  StepMessage,
+  Variables,
+  Where,
+} from '../model.ts';
+import { createAddressReader } from '../recipients/address.ts';
+import { resolveColumns } from '../recipients/columns.ts';
+import { columnTypes, isRelative } from '../recipients/query.ts';
+import type { List } from '../recipients/read.ts';
+import { createRecipientReader, type InvalidRow } from '../recipients/recipient.ts';
+import { compileSegment, type Segment } from '../recipients/segment.ts';
+import {
+  type Comparison,
+  type CompiledTemplate,
+  columnTag,
+  compileTemplate,
+  type Escape,
+  RenderError,
+  type Shown,
+  type TemplateValues,
+} from '../templates/compile.ts';
+import type { LinkPart } from '../templates/links.ts';
+import { createValues } from '../templates/values.ts';
+import { REPORT_COLUMN_PREFIX } from '../util/csv.ts';
+import { pointerTo } from '../util/json.ts';
+import { didYouMean } from '../util/suggest.ts';
+import {
+  type CheckContent,
+  type CompiledStep,
+  createWriter,
+  type FallbackMessage,
+  type Mark,
+  type Message,
+  type Personalised,
+  withProviders,
+} from './write-message.ts';
+
+/** A campaign with everything compiled that a row goes through, in order. */
+export interface CompiledCampaign {
+  /** Null: all recipients. */
+  readonly segment: Segment | null;
+  readonly recipient: (row: Row) => Recipient | InvalidRow;
+  readonly values: (values: readonly string[]) => TemplateValues;
+  /** The columns that any message uses, by position. */
+  readonly used: readonly number[];
+  /** The columns whose cells any text shows. */
+  readonly shown: readonly (Shown & { readonly index: number; readonly name: string })[];
+  /** Columns that become parts of web addresses. */
+  readonly links: readonly LinkPart[];
+  /** Where any message compares a column with a text. */
+  readonly comparisons: readonly Comparison[];
+  /** One for each variant, in order; then the campaign's own, unless recipients are divided among variants. */
+  readonly messages: readonly Message[];
+  /** Which of the messages recipients get by a condition; the first that holds counts. */
+  readonly branches: readonly Branch[];
+  readonly fallbacks: readonly FallbackMessage[];
+}
+
+/** A message for those who meet a condition. */
+interface Branch {
+  readonly segment: Segment;
+  /** Its place among the messages. */
+  readonly index: number;
+  readonly name: string;
+  readonly at: Where['at'];
+}
+
+/**
+ * Compiles a campaign, and collects the errors of all its parts.
+ *
+ * @param today - the day from which relative dates in `where` count, as its midnight in UTC
+ */
+export async function compileCampaign(
+  campaign: Campaign,
+  list: Pick<List, 'columns' | 'headerLine' | 'laterHeader'>,
+  check: CheckContent | null,
+  today: number,
+  mark: Mark | null = null,
+): Promise<{
+  /** Null where an error prevents it. */
+  readonly compiled: CompiledCampaign | null;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly isPersonal: boolean;
+}> {
+  const { columns } = list;
+  const diagnostics: Diagnostic[] = [];
+  const found = { diagnostics, used: new Set<string>(), shown: new Map(), comparisons: [], links: [] };
+  const context: CompileContext = { campaign, columns, check, ...found };
+  const own: (readonly [string | null, CompiledStep])[] = [];
+  const hasDrawn = campaign.variants.some(({ where }) => where === null);
+  const mains = hasDrawn ? campaign.variants : [...campaign.variants, { name: null, step: campaign }];
+  for (const { name, step } of mains) {
+    const compiled = await compileStep(step, context);
+    if (compiled !== null) own.push([name, compiled]);
+  }
+  const fallbacks: (readonly [Fallback, CompiledStep])[] = [];
+  for (const fallback of campaign.fallbacks) {
+    const compiled = await compileStep(fallback, context);
+    if (compiled !== null) fallbacks.push([fallback, compiled]);
+  }
+  const metaData = campaign.recipientMetaData === null ? null : compileNamed(campaign.recipientMetaData, context);
+  const addresses = resolveColumns(campaign.recipients, columns, list.headerLine, list.laterHeader);
+  if (Array.isArray(addresses)) diagnostics.push(...addresses);
+  const segmentOf = (where: Where | null, report: Diagnostic[]): Segment | null => {
+    if (where === null) return null;
+    const compiled = compileSegment(where, columns, columnTypes(campaign.recipients), today);
+    if ('segment' in compiled) return compiled.segment;
+    report.push(...compiled);
+    return null;
+  };
+  const segment = segmentOf(campaign.recipients.where, diagnostics);
+  const branches = campaign.variants.flatMap(({ name, where }, index): Branch[] => {
+    if (isRelative(where)) {
+      const message = `The condition of the variant "${name}" depends on the day of the start.`;
+      const hint = 'Write a date, or put the condition under `recipients.where`.';
+      diagnostics.push(problem('invalid-where', message, { at: where?.at ?? { file: campaign.file }, hint }));
+    }
+    const found: Diagnostic[] = [];
+    const own = segmentOf(where, found);
+    // A query is named after the place where most of them are.
+    const named = (message: string): string => message.replaceAll('`recipients.where', `\`variants[${index}].where`);
+    diagnostics.push(...found.map((one) => ({ ...one, message: named(one.message) })));
+    return own === null || where === null ? [] : [{ segment: own, index, name, at: where.at }];
+  });
+  for (const fallback of campaign.fallbacks) checkFallbackAddress(fallback, campaign, list, diagnostics);
+  const isPersonal = own.some(([, step]) => step.isPersonal);
+  if (diagnostics.some((d) => d.severity === 'error')) return { compiled: null, diagnostics, isPersonal };
+
+  const message = (variant: string | null, step: CompiledStep, index: number): Message => ({
+    variant,
+    required: step.required.map((name) => ({ index: columns.indexOf(name), name })),
+    write: createWriter(step, index, metaData, mark),
+  });
+  const compiled: CompiledCampaign = {
+    segment,
+    recipient: createRecipientReader(campaign.recipients, columns),
+    values: createValues(columns, [...context.used]),
+    used: columns.flatMap((name, i) => (context.used.has(name) ? [i] : [])),
+    shown: [...context.shown].map(([name, how]) => ({ ...how, name, index: columns.indexOf(name) })),
+    comparisons: context.comparisons,
+    links: [...new Map(context.links.map((one) => [JSON.stringify(one), one])).values()],
+    branches,
+    messages: own.map(([variant, step]) => message(variant, step, 0)),
+    fallbacks: fallbacks.map(([fallback, step], i) => ({
+      ...message(null, step, i + 1),
+      address: addressOf(fallback, campaign, columns),
+    })),
+  };
+  // Variants share metadata and may share texts.
+  const unique = new Map(diagnostics.map((d) => [JSON.stringify([d.code, d.message, d.at]), d]));
+  return { compiled, diagnostics: [...unique.values()], isPersonal };
+}
+
+function checkFallbackAddress(
+  fallback: Fallback,
+  campaign: Campaign,
+  list: Pick<List, 'columns' | 'headerLine'>,
+  diagnostics: Diagnostic[],
+): void {
+  const { recipients, file } = campaign;
+  const needed = addressKindOf(campaign, fallback);
+  if (fallback.to === null) {
+    if (needed === recipients.kind) return;
+    const message = `The fallback to ${fallback.channel} has no address: the list is one of ${KINDS[recipients.kind]}.`;
+    const hint = `Name the column with the ${KINDS[needed]}: fallback: { channel: ${fallback.channel}, to: COLUMN }`;
+    diagnostics.push(problem('missing-key', message, { at: { file }, hint }));
+  } else if (!list.columns.includes(fallback.to)) {
+    diagnostics.push(
+      problem('unknown-column', `The list has no column "${fallback.to}" (\`fallback.to\`).`, {
+        at: { file: recipients.file, line: list.headerLine },
+        ...didYouMean(fallback.to, list.columns),
+      }),
+    );
+  }
+}
+
+const KINDS: Readonly<Record<AddressKind, string>> = {
+  msisdn: 'phone numbers',
+  email: 'email addresses',
+  contact: 'ids of contacts',
+};
+
+function addressOf(fallback: Fallback, campaign: Campaign, columns: readonly string[]): FallbackMessage['address'] {
+  if (fallback.to === null) return null;
+  const kind = addressKindOf(campaign, fallback);
+  const read = createAddressReader(kind, campaign.recipients.defaultCountry);
+  return { column: columns.indexOf(fallback.to), name: fallback.to, kind, read };
+}
+
+/** The input of all steps of a campaign, and what the compiler has found so far. */
+interface CompileContext {
+  readonly campaign: Campaign;
+  readonly columns: readonly string[];
+  readonly diagnostics: Diagnostic[];
+  /** Columns that anything uses. */
+  readonly used: Set<string>;
+  /** How the texts show the cells of columns. */
+  readonly shown: Map<string, Shown>;
+  readonly comparisons: Comparison[];
+  /** Columns that become parts of web addresses. */
+  readonly links: LinkPart[];
+  /** Null where there is nothing but SMS. */
+  readonly check: CheckContent | null;
+}
+
+/** How long the HTML of an email may be before and after it is rendered, in bytes: MJML grows about fivefold. */
+const MOST_HTML_BYTES = 1 << 20;
+
+/** Compiles a text that is rendered for each recipient; its columns count as used. */
+function compileText(
+  source: SourceText,
+  { campaign, columns, diagnostics, used, shown, comparisons, links }: CompileContext,
+  escaping: Escape = 'none',
+): CompiledTemplate | null {
+  const { template, diagnostics: found } = compileTemplate(source, {
+    columns,
+    partials: campaign.partials,
+    escape: escaping,
+    locale: campaign.locale,
+    timeZone: campaign.timeZone,
+    ...(escaping === 'html' ? { maxSource: MOST_HTML_BYTES, maxOutput: MOST_HTML_BYTES } : {}),
+  });
+  diagnostics.push(...found);
+  for (const column of template?.columns ?? []) used.add(column);
+  for (const [column, { whole, always }] of template?.shown ?? []) {
+    const before = shown.get(column);
+    shown.set(column, { whole: whole || before?.whole === true, always: always || before?.always === true });
+  }
+  comparisons.push(...(template?.comparisons ?? []));
+  links.push(...(template?.links ?? []));
+  return template;
+}
+
+/** Compiles named expressions: a bare column name is that column, anything with braces is an expression. */
+function compileNamed(sources: Variables<SourceText>, context: CompileContext): Personalised {
+  return Object.entries(sources).flatMap(([name, source]): Personalised => {
+    if (!isText(source)) return [{ name, group: compileNamed(source, context) }];
+    // The place of the name stays: the braces that are added are before it.
+    const isName = !source.text.includes('{{');
+    const named = { ...source, text: columnTag(source.text), column: source.column - 2 };
+    const template = compileText(isName ? named : source, context);
+    return template === null ? [] : [{ name, template }];
+  });
+}
+
+export function isText(source: SourceText | Readonly<Record<string, SourceText>>): source is SourceText {
+  return typeof source.text === 'string';
+}
+
+/**
+ * Checks a step before the first row. Texts with expressions are not known yet, except for a message without columns: it is
+ * checked as it will be sent, because no row checks it.
+ */
+function checkAtLoad(step: Step, content: Content | null, filledIn: FilledIn | null, context: CompileContext): void {
+  const { template, channel } = step;
+  const isProvider = template?.kind === 'provider';
+  const source = template?.kind === 'text' ? template.source.text : undefined;
+  const check = (tree: JsonObject, text: string | null | undefined) =>
+    context.check?.(channel, withProviders(step, tree), text) ?? [];
+  const tree = content === null ? {} : (known(content.tree, '', content) as JsonObject);
+  const written = check(tree, isProvider || source?.includes('{{') ? null : source);
+  const isWhole = filledIn !== null && !written.some(({ severity }) => severity === 'error');
+  const found = isWhole ? check(filledIn.content ?? {}, isProvider ? null : (filledIn.text ?? undefined)) : written;
+  for (const { code, severity, message, hint, pointer } of found) {
+    const place = placeOf(pointer, content) ?? templatePlace(step) ?? { at: { file: context.campaign.file } };
+    context.diagnostics.push({ code, severity, message, ...place, hint });
+  }
+}
+
+/** The content without the texts that hold expressions. */
+function known(value: Json, pointer: string, content: Content): Json {
+  if (typeof value === 'string') {
+    const text = content.texts.get(pointer)?.text ?? value;
+    return text.includes('{{') ? null : text;
+  }
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item: Json, i) => known(item, `${pointer}/${i}`, content));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]: [string, Json]) => [
+      key,
+      known(inner, pointer + pointerTo([key]), content),
+    ]),
+  );
+}
+
+/** Points at the wrong value, or at its nearest parent in the file. */
+function placeOf(pointer: string, content: Content | null): Pick<Diagnostic, 'at' | 'source'> | null {
+  if (content === null) return null;
+  for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
+    const place = content.places.get(p);
+    if (place !== undefined) return place;
+    if (p === '') return null;
+  }
+}
+
+function templatePlace(step: Step): Pick<Diagnostic, 'at' | 'source'> | null {
+  if (step.template?.kind === 'provider') return step.template.place;
+  if (step.template?.kind !== 'text') return null;
+  const { file, line, column } = step.template.source;
+  return { at: { file, line, column } };
+}
+
+/** Compiles a step; null where an error prevents it, which is reported. */
+async function compileStep(step: Step, context: CompileContext): Promise<CompiledStep | null> {
+  const before = context.diagnostics.length;
+  const { template } = step;
+  const required = new Set<string>();
+  const text = template?.kind === 'text' ? compileText(template.source, context) : null;
+  for (const column of text?.required ?? []) required.add(column);
+  const variables = template?.kind === 'provider' ? compileVariables(step, template, context, required) : null;
+  const content = step.content === null ? null : await compileContent(step.content, context, required);
+  const isPersonal = (text?.columns.length ?? 0) > 0 || content?.isPersonal === true;
+  const isBroken = (): boolean => context.diagnostics.slice(before).some((d) => d.severity === 'error');
+  // Content that could not be read is not checked: a part that seems to be missing may be in it.
+  const isRead = step.content === null || content !== null;
+  if (isRead && (step.channel !== 'sms' || step.content !== null)) {
+    const filledIn = isPersonal || isBroken() ? null : fillIn(text, content?.render ?? null);
+    checkAtLoad(step, content?.source ?? null, filledIn, context);
+  }
+  if (isBroken()) return null;
+  return {
+    step,
+    text,
+    variables,
+    content: content?.render ?? null,
+    required: [...required],
+    isPersonal,
+    check: context.check,
+    finishEmail: step.channel === 'email' ? await emailFinisher(content?.source ?? null) : null,
+  };
+}
+
+/** A message without columns, with everything filled in; null where it cannot be made, which every row reports. */
+function fillIn(text: CompiledTemplate | null, content: CompiledStep['content']): FilledIn | null {
+  const values = createValues([], [])([]);
+  try {
+    return { content: content?.(values) ?? null, text: text === null ? null : normaliseText(text.render(values)) };
+  } catch (error) {
+    if (error instanceof RenderError) return null;
+    throw error;
+  }
+}
+
+type FilledIn = { readonly content: JsonObject | null; readonly text: string | null };
+
+/** Loads the library for HTML only where there is HTML. */
+async function emailFinisher(content: Content | null): Promise<NonNullable<CompiledStep['finishEmail']>> {
+  const { emailContent, unsubscribeHeaders } = await import('../content/email-content.ts');
+  const { loadHtmlText } = await import('../content/html-text.ts');
+  const textOfHtml = content?.texts.has('/html') === true ? await loadHtmlText() : () => '';
+  return (tree, text) => {
+    const finished = emailContent(tree, text ?? undefined, textOfHtml);
+    return { content: finished.content, text: finished.text ?? null, headers: unsubscribeHeaders(tree) };
+  };
+}
+
+/** Compiles every text of the content that holds an expression; the others are the same for all recipients. */
+async function compileContent(
+  written: Content,
+  context: CompileContext,
+  required: Set<string>,
+): Promise<{
+  readonly source: Content;
+  readonly render: NonNullable<CompiledStep['content']>;
+  readonly isPersonal: boolean;
+} | null> {
+  const html = await withHtml(written, context);
+  if (html === null) return null;
+  const { content: source, relocate } = html;
+  let isPersonal = false;
+  const compile = (value: Json, pointer: string): ((values: TemplateValues) => Json) => {
+    if (typeof value === 'string') {
+      const text = source.texts.get(pointer);
+      if (pointer === '/html' && text !== undefined) checkHtmlSize(text, context);
+      if (text === undefined || !text.text.includes('{{')) return () => text?.text ?? value;
+      const template =
+        pointer === '/html' ? compileHtml(text, context, relocate) : compileText(text, context, ESCAPES[pointer]);
+      for (const column of template?.required ?? []) required.add(column);
+      isPersonal ||= (template?.columns.length ?? 0) > 0;
+      return (values) => template?.render(values) ?? '';
+    }
+    if (value === null || typeof value !== 'object') return () => value;
+    if (Array.isArray(value)) {
+      const items = value.map((item: Json, i) => compile(item, `${pointer}/${i}`));
+      return (values) => items.map((item) => item(values));
+    }
+    const entries = Object.entries(value).map(
+      ([key, inner]: [string, Json]) => [key, compile(inner, pointer + pointerTo([key]))] as const,
+    );
+    // An empty part is not sent, such as a footer that only some rows have. The check reports one that is needed.
+    return (values) =>
+      Object.fromEntries(entries.map(([key, inner]) => [key, inner(values)]).filter(([, part]) => part !== ''));
+  };
+  const compiled = compile(source.tree, '');
+  let shared: JsonObject | undefined;
+  const render = (values: TemplateValues): JsonObject => {
+    if (isPersonal) return compiled(values) as JsonObject;
+    shared ??= compiled(values) as JsonObject;
+    return shared;
+  };
+  return { source, isPersonal, render };
+}
+
+const ESCAPES: Readonly<Record<string, Escape>> = { '/unsubscribe/url': 'url', '/unsubscribe/mailto': 'mailto' };
+
+/** HTML with expressions is measured by its template, before and after it is filled in. */
+function checkHtmlSize({ text, file }: SourceText, { diagnostics }: CompileContext): void {
+  if (text.includes('{{') || Buffer.byteLength(text) <= MOST_HTML_BYTES) return;
+  const message = `The HTML has more than ${MOST_HTML_BYTES / 1024} KB.`;
+  const hint = 'Shorten the page; MJML becomes about five times as long.';
+  diagnostics.push(problem('template-too-large', message, { at: { file }, hint }));
+}
+
+type Relocate = (diagnostics: readonly Diagnostic[]) => readonly Diagnostic[];
+
+/** Errors in HTML that was made of MJML point at the MJML. */
+function compileHtml(html: SourceText, context: CompileContext, relocate: Relocate): CompiledTemplate | null {
+  const diagnostics: Diagnostic[] = [];
+  const template = compileText(html, { ...context, diagnostics }, 'html');
+  context.diagnostics.push(...relocate(diagnostics));
+  return template;
+}
+
+/** MJML becomes HTML once, before anything is filled in. */
+async function withHtml(
+  content: Content,
+  context: CompileContext,
+): Promise<{ readonly content: Content; readonly relocate: Relocate } | null> {
+  const html = content.texts.get('/html');
+  if (html === undefined || !/\.mjml(?:\.hbs|\.handlebars)?$/i.test(html.file)) {
+    return { content, relocate: (diagnostics) => diagnostics };
+  }
+  const { compileMjml } = await import('../content/mjml.ts');
+  const compiled = await compileMjml(html, /\S/.test(content.texts.get('/preheader')?.text ?? ''));
+  if ('html' in compiled) {
+    context.diagnostics.push(...compiled.warnings);
+    const texts = new Map(content.texts).set('/html', { ...html, text: compiled.html });
+    return { content: { ...content, texts }, relocate: compiled.relocate };
+  }
+  context.diagnostics.push(compiled.problem);
+  return null;
+}
+
+type ProviderTemplate = Extract<Step['template'], { kind: 'provider' }>;
+
+/** The variables of a provider's template; null for contacts, which take none. */
+function compileVariables(
+  step: Step,
+  template: ProviderTemplate,
+  context: CompileContext,
+  required: Set<string>,
+): Personalised | null {
+  const { campaign, diagnostics } = context;
+  if (addressKindOf(campaign, step) === 'contact') {
+    if (step.variables !== null || template.needs !== null) {
+      const message = 'Contacts of the address book take no variables: the API has no place for them.';
+      const hint = 'Remove "variables" and "template.needs", or send to numbers (`recipients.to`).';
+      diagnostics.push(problem('invalid-value', message, { ...template.place, hint }));
+    }
+    return null;
+  }
+  const sources = step.variables ?? defaultVariables(template, context);
+  if (step.variables !== null && template.needs !== null) checkNeeds(step.variables, template, context);
+  const compiled = compileNamed(sources, context);
+  // Variables that are written, or listed as needed, must be there; every column is only an offer.
+  if (step.variables !== null || template.needs !== null) addRequired(compiled, required);
+  return compiled;
+}
+
+function addRequired(variables: Personalised, required: Set<string>): void {
+  for (const variable of variables) {
+    if ('group' in variable) addRequired(variable.group, required);
+    else for (const column of variable.template.required) required.add(column);
+  }
+}
+
+/** Without `variables`: the columns that `template.needs` names, else all except the address and those of a report. */
+function defaultVariables(template: ProviderTemplate, context: CompileContext): Variables<SourceText> {
+  const { campaign, columns } = context;
+  const at = { file: campaign.file, line: template.place.at?.line ?? 1, column: template.place.at?.column ?? 1 };
+  if (template.needs === null) {
+    const addresses = [campaign.recipients.to, ...campaign.fallbacks.map(({ to }) => to)];
+    const isOffered = (name: string): boolean => !addresses.includes(name) && !name.startsWith(REPORT_COLUMN_PREFIX);
+    const others = columns.filter(isOffered);
+    return Object.fromEntries(others.map((name) => [name, { text: name, ...at }]));
+  }
+  const found: Record<string, SourceText | Record<string, SourceText>> = Object.create(null);
+  const missing = template.needs.filter((name) => !columns.includes(lastOf(name)));
+  checkGroups(template.needs, template, context);
+  for (const name of template.needs) {
+    const [group, inner] = groupOf(name);
+    const source = { text: columnTag(lastOf(name)), ...at };
+    if (inner === null) found[name] = source;
+    else found[group] = { ...(found[group] as Record<string, SourceText> | undefined), [inner]: source };
+  }
+  if (missing.length === 0) return found;
+  const names = missing.map((name) => `"${name}"`).join(', ');
+  const hint = `Add ${missing.length === 1 ? 'it' : 'them'} to the list, or say under "variables" where the values come from.`;
+  const message = `The template needs ${names}, which the list does not have as ${missing.length === 1 ? 'a column' : 'columns'}.`;
+  context.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
+  return {};
+}
+
+/** Names that no object from outside may have. */
+const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** JSON holds either a value or a group under one name. */
+function checkGroups(needs: readonly string[], template: ProviderTemplate, context: CompileContext): void {
+  const groups = new Set(needs.filter((name) => groupOf(name)[1] !== null).map((name) => groupOf(name)[0]));
+  const impossible = [...groups].filter((name) => name === '' || FORBIDDEN.has(name));
+  if (impossible.length > 0) {
+    const message = `"template.needs" has a group called ${quoted(impossible)}, which is never allowed.`;
+    context.diagnostics.push(
+      problem('template-needs', message, { ...template.place, hint: 'Name it as the template does.' }),
+    );
+  }
+  const both = [...new Set(needs)].filter((name) => groups.has(name));
+  if (both.length === 0) return;
+  const message = `"template.needs" names ${quoted(both)} both as a variable and as a group of variables.`;
+  const hint = 'Keep one of the two: "header", or "header.image".';
+  context.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
+}
+
+/** Missing and superfluous variables are errors: the provider would send a hole, or refuse. */
+function checkNeeds(variables: Variables<SourceText>, template: ProviderTemplate, context: CompileContext): void {
+  const given = new Set(
+    Object.entries(variables).flatMap(([name, value]) =>
+      isText(value) ? [name] : Object.keys(value).map((inner) => `${name}.${inner}`),
+    ),
+  );
+  const needs = new Set(template.needs ?? []);
+  const report = (message: string, hint: string) =>
+    context.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
+  const missing = [...needs].filter((name) => !given.has(name));
+  const superfluous = [...given].filter((name) => !needs.has(name));
+  if (missing.length > 0) {
+    report(`The template needs ${quoted(missing)}, which "variables" does not give.`, 'Add what is missing.');
+  }
+  if (superfluous.length > 0) {
+    const hint = 'Remove it, or add it to "template.needs".';
+    report(`"variables" gives ${quoted(superfluous)}, which the template does not need.`, hint);
+  }
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}
+
+/** `header.image` is in a group; other names are not. */
+function groupOf(name: string): readonly [group: string, inner: string | null] {
+  const dot = name.indexOf('.');
+  return dot === -1 ? [name, null] : [name.slice(0, dot), name.slice(dot + 1)];
+}
+
+/** The column of a variable: the part of its name behind the dot. */
+function lastOf(name: string): string {
+  return name.slice(name.indexOf('.') + 1);
+}
+
+/** The step that a message was written for. */
+export function channelStepsOf(campaign: Campaign): (message: StepMessage, variant: string | null) => Step {
+  const variants = new Map(campaign.variants.map(({ name, step }) => [name, step]));
+  const fallbacks = new Map(campaign.fallbacks.map((step) => [step.channel, step]));
+  return ({ step, channel }, variant) => {
+    if (step > 0) return fallbacks.get(channel) ?? campaign;
+    return (variant === null ? undefined : variants.get(variant)) ?? campaign;
+  };
+}
+
+/** The kind of a step's addresses: that of the list, unless a fallback has a column for its channel. */
+export function addressKindOf({ recipients }: Campaign, step: Step & { readonly to?: string | null }): AddressKind {
+  const hasColumn = typeof step.to === 'string';
+  return recipients.kind === 'contact' && !hasColumn ? 'contact' : CHANNEL_TABLE[step.channel].address;
+}
+/** Checks the content of every message; null for a campaign of SMS without content. */
+export function checkFor(steps: readonly Step[]): CheckContent | null {
+  return steps.every(({ channel, content }) => channel === 'sms' && content === null) ? null : checkContent;
+}

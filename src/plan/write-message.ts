@@ -1,0 +1,289 @@
+import type { checkContent } from '../content/channels.ts';
+import { isGsm, MAX_SMS_PARTS, smsFacts } from '../content/sms-parts.ts';
+import { normaliseText, transliterate } from '../content/unicode.ts';
+import { type Diagnostic, type Position, problem } from '../errors.ts';
+import type {
+  AddressKind,
+  JsonObject,
+  PossibleMessage,
+  Recipient,
+  Replacement,
+  SmsFacts,
+  Step,
+  StepMessage,
+  Variables,
+} from '../model.ts';
+import { type AddressReader, addressMessage } from '../recipients/address.ts';
+import { type CompiledTemplate, columnTag, type TemplateValues } from '../templates/compile.ts';
+import { damageOf, damageText, holdsNothing, isBlank } from '../util/cell.ts';
+
+/** One message that a recipient may get. */
+export interface Message {
+  /** Null for the campaign's own. */
+  readonly variant: string | null;
+  /** The columns (by position) that must not be empty, with their names. */
+  readonly required: readonly { readonly index: number; readonly name: string }[];
+  /** Throws `RenderError` where a text cannot be made. */
+  readonly write: (
+    address: { readonly to: string; readonly country: string | null },
+    values: TemplateValues,
+    at: Position,
+  ) => StepMessage | Diagnostic;
+}
+
+export interface FallbackMessage extends Message {
+  /** Where the address on this channel comes from; null: it is the recipient's own. */
+  readonly address: {
+    readonly column: number;
+    readonly name: string;
+    readonly kind: AddressKind;
+    readonly read: AddressReader;
+  } | null;
+}
+
+/** A step with everything compiled that is filled in for each recipient. */
+export interface CompiledStep {
+  readonly step: Step;
+  readonly text: CompiledTemplate | null;
+  readonly variables: Personalised | null;
+  readonly content: ((values: TemplateValues) => JsonObject) | null;
+  /** Columns that must not be empty. */
+  readonly required: readonly string[];
+  /** Text or content differ from recipient to recipient, so that recipients cannot share a request. */
+  readonly isPersonal: boolean;
+  /** The email as it goes on the wire, and the headers of its metadata; null for every other channel. */
+  readonly finishEmail:
+    | ((
+        content: JsonObject,
+        text: string | null,
+      ) => {
+        readonly content: JsonObject;
+        readonly text: string | null;
+        readonly headers: Readonly<Record<string, string>>;
+      })
+    | null;
+  /** Checks the content of each recipient; null for SMS. */
+  readonly check: CheckContent | null;
+}
+
+export type CheckContent = typeof checkContent;
+
+/** Named expressions, compiled; those in a group are under its name. */
+export type Personalised = readonly (
+  | { readonly name: string; readonly template: CompiledTemplate }
+  | { readonly name: string; readonly group: Personalised }
+)[];
+
+const NOTHING_REPLACED: readonly Replacement[] = [];
+const EMPTY: JsonObject = Object.freeze({});
+
+/**
+ * Makes the writer of a step's messages.
+ *
+ * @param index - 0 for the campaign's own message and its variants; then the fallbacks
+ * @param metaData - the metadata of each recipient, the same for all steps
+ */
+export function createWriter(
+  compiled: CompiledStep,
+  index: number,
+  metaData: Personalised | null,
+  mark: Mark | null,
+): Message['write'] {
+  const { step } = compiled;
+  const shape = step.channel === 'sms' ? createSmsShaper(step) : createPlainShaper(compiled);
+  return (address, values, at) => {
+    const rendered = compiled.text === null ? null : compiled.text.render(values);
+    const variables = compiled.variables === null ? null : personalise(compiled.variables, values);
+    const content = compiled.content === null ? null : compiled.content(values);
+    const own = metaData === null ? null : (personalise(metaData, values) as Record<string, string>);
+    const shaped =
+      mark === null ? shape(rendered, content, at) : shape(...marked(mark(address.to), rendered, content), at);
+    if ('code' in shaped) return shaped;
+    return {
+      step: index,
+      channel: step.channel,
+      to: address.to,
+      country: address.country,
+      text: shaped.text,
+      variables,
+      content: shaped.content,
+      rendered: content,
+      metaData: shaped.headers === null ? own : { ...own, ...shaped.headers },
+      replaced: shaped.replaced,
+      sms: shaped.sms,
+    };
+  };
+}
+
+/** Makes the beginning of a message that goes to another address than its recipient's. */
+export type Mark = (to: string) => string;
+
+/** The subject of an email and the text of every message; where a provider's template says it all, nothing is marked. */
+function marked(mark: string, text: string | null, content: JsonObject | null): [string | null, JsonObject | null] {
+  const said = text === null ? null : `${mark}${text}`;
+  if (content === null) return [said, content];
+  const keys = text === null ? (['subject', 'text'] as const) : (['subject'] as const);
+  const own = keys.flatMap((key) =>
+    typeof content[key] === 'string' ? [[key, `${mark}${content[key]}`] as const] : [],
+  );
+  return [said, { ...content, ...Object.fromEntries(own) }];
+}
+
+interface Shaped {
+  readonly text: string | null;
+  readonly content: JsonObject | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly replaced: readonly Replacement[];
+  readonly sms: SmsFacts | null;
+}
+
+type Shaper = (rendered: string | null, content: JsonObject | null, at: Position) => Shaped | Diagnostic;
+
+const NOTHING_RENDERED: Shaped = { text: null, content: null, headers: null, replaced: NOTHING_REPLACED, sms: null };
+
+/** Encoding and parts of an SMS. */
+function createSmsShaper({ characterSet, transliterate: wanted }: Step): Shaper {
+  return (rendered, _content, at) => {
+    if (rendered === null) return NOTHING_RENDERED;
+    let text = normaliseText(rendered);
+    if (!/\S/.test(text)) return emptyMessage(at);
+    let replaced = NOTHING_REPLACED;
+    let sms = smsFacts(text, characterSet);
+    if (wanted && characterSet !== 'unicode' && !isGsm(text)) {
+      const other = transliterate(text);
+      if (other.replaced.length > 0) {
+        text = other.text;
+        replaced = other.replaced;
+        sms = smsFacts(text, characterSet);
+      }
+    }
+    if (characterSet === 'gsm' && !isGsm(text)) {
+      return problem('not-gsm', 'The message has characters outside GSM-7, and `characterSet: gsm` is asked for.', {
+        at,
+        hint: 'Set `characterSet: auto`, or `transliterate: true` where near letters will do.',
+      });
+    }
+    if (sms.parts > MAX_SMS_PARTS) {
+      return problem('too-many-parts', `The message has ${sms.parts} parts; an SMS has at most ${MAX_SMS_PARTS}.`, {
+        at,
+      });
+    }
+    return { text, content: null, headers: null, replaced, sms };
+  };
+}
+
+/** Every other channel: the limits of its content, with everything filled in. */
+function createPlainShaper({ step, isPersonal, content: compiled, finishEmail, check }: CompiledStep): Shaper {
+  const isProvider = step.template?.kind === 'provider';
+  return (rendered, content, at) => {
+    const text = rendered === null ? null : normaliseText(rendered);
+    if (text !== null && compiled === null && !/\S/.test(text)) return emptyMessage(at);
+    if (check !== null && isPersonal) {
+      const known = isProvider ? null : (text ?? undefined);
+      const wrong = check(step.channel, withProviders(step, content ?? EMPTY), known).find(
+        (found) => found.severity === 'error',
+      );
+      if (wrong !== undefined) return problem(wrong.code, wrong.message, { at, hint: wrong.hint });
+    }
+    if (finishEmail === null) return { text, content, headers: null, replaced: NOTHING_REPLACED, sms: null };
+    const email = finishEmail(content ?? EMPTY, text);
+    const headers = Object.keys(email.headers).length === 0 ? null : email.headers;
+    // The provider has the text, too.
+    const said = isProvider ? null : email.text;
+    return { text: said, content: email.content, headers, replaced: NOTHING_REPLACED, sms: null };
+  };
+}
+
+function emptyMessage(at: Position): Diagnostic {
+  return problem('empty-message', 'The message is empty for this row.', { at });
+}
+
+/** Without the subject and HTML that a provider's template of an email has. */
+export function withProviders({ channel, template }: Step, content: JsonObject): JsonObject {
+  return channel === 'email' && template?.kind === 'provider' ? { subject: null, html: null, ...content } : content;
+}
+
+function personalise(templates: Personalised, values: TemplateValues): Variables<string> {
+  const own: Record<string, string | Readonly<Record<string, string>>> = Object.create(null);
+  for (const one of templates) {
+    own[one.name] =
+      'group' in one ? (personalise(one.group, values) as Record<string, string>) : one.template.render(values);
+  }
+  return own;
+}
+
+/** The message of the first step, or the error in this row. Throws `RenderError` as templates do. */
+export function writeMessage(
+  message: Message,
+  recipient: Recipient,
+  values: TemplateValues,
+  at: Position,
+): StepMessage | Diagnostic {
+  return missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
+}
+
+/** Every message that a recipient may get, fallbacks included; or the error in one of them. */
+export function writeAll(
+  messages: readonly Message[],
+  fallbacks: readonly FallbackMessage[],
+  recipient: Recipient,
+  values: TemplateValues,
+  at: Position,
+): readonly PossibleMessage[] | Diagnostic {
+  const written: PossibleMessage[] = [];
+  for (const message of messages) {
+    const found = writeMessage(message, recipient, values, at);
+    if ('code' in found) return found;
+    written.push({ ...found, variant: message.variant });
+  }
+  const rest = writeFallbacks(fallbacks, recipient, values, at);
+  if ('code' in rest) return rest;
+  return [...written, ...rest.map((message) => ({ ...message, variant: null }))];
+}
+
+/** The messages of the fallbacks that have an address in this row. */
+export function writeFallbacks(
+  fallbacks: readonly FallbackMessage[],
+  recipient: Recipient,
+  values: TemplateValues,
+  at: Position,
+): readonly StepMessage[] | Diagnostic {
+  const written: StepMessage[] = [];
+  for (const fallback of fallbacks) {
+    const address = fallback.address === null ? recipient : addressIn(fallback.address, recipient, at);
+    if (address === null) continue;
+    if ('code' in address) return address;
+    const found = missingVariable(fallback, recipient, at) ?? fallback.write(address, values, at);
+    if ('code' in found) return found;
+    written.push(found);
+  }
+  return written;
+}
+
+function addressIn(
+  { column, name, kind, read }: NonNullable<FallbackMessage['address']>,
+  recipient: Recipient,
+  at: Position,
+): { readonly to: string; readonly country: string | null } | Diagnostic | null {
+  const cell = recipient.values[column] ?? '';
+  if (holdsNothing(cell)) return null;
+  const address = read(cell);
+  if (!('problem' in address)) return address;
+  return problem('invalid-address', addressMessage(kind, name, cell, address), { at, hint: address.hint });
+}
+
+function missingVariable(message: Message, recipient: Recipient, at: Position): Diagnostic | null {
+  for (const { index, name } of message.required) {
+    const value = recipient.values[index] ?? '';
+    const isDamaged = damageOf(value) === 'error-value';
+    if (isDamaged || isBlank(value)) {
+      const tag = columnTag(name).slice(2, -2);
+      const holds = isDamaged ? `holds ${damageText(value, 'error-value')}` : 'is empty';
+      return problem('missing-variable', `The column "${name}" ${holds}, and the template needs it.`, {
+        at,
+        hint: `${isDamaged ? 'Correct' : 'Fill'} the cell, write {{default ${tag} "..."}}, or put the sentence into {{#if ${tag}}}.`,
+      });
+    }
+  }
+  return null;
+}
