@@ -1,6 +1,7 @@
 import type { Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import { lazily } from './connection.ts';
+import type { CountStore } from './counts.ts';
 import type { Ledger } from './ledger.ts';
 import { lastStep, readPage, resendOf, type StepRow } from './reading.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
@@ -18,7 +19,7 @@ export interface DoubtStore extends Pick<Ledger, 'doubts' | 'resolve' | 'resolut
 
 const BATCH_ROWS = 1000;
 
-export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
+export function doubtStore(connection: Connection, runs: RunStore, counts: CountStore): DoubtStore {
   // Prepared when they are needed: hardly any run does, and a ledger of version 1 that is only read lacks the table.
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
@@ -60,6 +61,7 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
           const [open, doubtful] = query(WHAT_IS_LEFT).get(list) ?? [];
           if (open === 1) statement(REOPEN)(run.number);
           else if (doubtful !== 1) statement(FINISH)(now, run.number);
+          counts.keep(run.number);
         });
         return { run: runs.record(run.number), missed: [] };
       } catch (error) {

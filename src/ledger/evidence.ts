@@ -1,6 +1,7 @@
 import { type Channel, DELIVERY_STATES, type DeliveryState } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import { lazily } from './connection.ts';
+import type { CountStore } from './counts.ts';
 import { mismatchOf, toReport } from './events.ts';
 import type { EvidenceStore, InDoubtRow, Judged, SaidStates, UnreachedRow } from './ledger.ts';
 import { postedFromOf, resendOf } from './reading.ts';
@@ -10,7 +11,7 @@ import { counting, topicOf } from './suppressions.ts';
 
 const BATCH_ROWS = 1000;
 
-export function evidenceStore(connection: Connection, runs: RunStore): EvidenceStore {
+export function evidenceStore(connection: Connection, runs: RunStore, counts: CountStore): EvidenceStore {
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
 
@@ -39,11 +40,11 @@ export function evidenceStore(connection: Connection, runs: RunStore): EvidenceS
     hasOther: ({ identity, postedFrom, to, list, step, row }, sinceMs, untilMs) =>
       query(OTHER_MESSAGE).get(postedFrom ?? identity.environment, to, sinceMs, untilMs, list, step, row) !== undefined,
 
-    resolve({ list, step, row, key, attempts }, { messageId, note, nowMs }) {
+    resolve({ run, list, step, row, key, attempts }, { messageId, note, nowMs }) {
       return connection.write(nowMs, 3, (now) => {
         if (statement(NOTE_EVIDENCE)(messageId, note, now, list, step, row, key, attempts) === 0) return false;
         statement(ACCEPT)(messageId, now, list, step, row);
-        statement(FINISH)(now, list);
+        if (statement(FINISH)(now, list) === 1) counts.keep(run);
         return true;
       });
     },

@@ -25,6 +25,7 @@ import type {
   AsideRow,
   BudgetPlace,
   BudgetSpent,
+  CampaignPlace,
   Cap,
   ClaimAnswer,
   ClaimRequest,
@@ -79,7 +80,7 @@ export interface Ledger {
   runs(): RunRecord[];
   findRun(identity: RunIdentity): RunRecord | null;
   /** The runs of a campaign in an environment, oldest first: found by index, also among many others. */
-  runsOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): RunRecord[];
+  runsOf(of: CampaignPlace): RunRecord[];
   /** By the id that people see, or every run of the campaigns last sent under a name; oldest first. */
   runById(idOrName: string): RunRecord[];
   /** Campaigns that were sent, the one that was started last first. */
@@ -91,9 +92,9 @@ export interface Ledger {
   rememberCampaign<T>(campaign: KnownCampaign, refusal: (known: readonly KnownCampaign[]) => T | null): T | null;
 
   /** The schedule of a campaign that was seen last in an environment, and when it was first seen; null: none ever was. */
-  scheduleOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): SeenSchedule | null;
-  /** Remembers when a schedule was first seen. One that is known keeps its time; another one takes its place. */
-  seeSchedule(of: Pick<RunIdentity, 'environment' | 'campaign'>, seen: SeenSchedule): void;
+  scheduleOf(of: CampaignPlace): SeenSchedule | null;
+  /** Remembers when schedules were first seen. One that is known keeps its time; another one takes its place. */
+  seeSchedules(all: readonly (readonly [of: CampaignPlace, seen: SeenSchedule])[]): void;
 
   // --------------------------------------------------------------- a new list (all of it under the run's lock)
   /**
@@ -161,7 +162,7 @@ export interface Ledger {
   /** Pauses that have not ended, oldest first. */
   pauses(): readonly Pause[];
   /** The pause that applies to a campaign in an environment; null: it may send. */
-  pauseOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): Pause | null;
+  pauseOf(of: CampaignPlace): Pause | null;
   /** From the commit on, no process claims anything there. Returns the pause that was there before, which then stays. */
   pause(
     scope: PauseScope,

@@ -2,6 +2,7 @@ import { problem } from '../errors.ts';
 import type { Channel, Delivery, Outcome, OutcomeState, StepCount, StepOutcome } from '../model.ts';
 import { iso } from '../util/time.ts';
 import type { Connection, Query, Value } from './connection.ts';
+import type { CountStore } from './counts.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { FELL_BACK, type RowState, type RunRecord } from './records.ts';
@@ -15,24 +16,8 @@ export type Fate = Omit<RowState, 'step'>;
 export function reader(
   connection: Connection,
   runs: RunStore,
+  counts: CountStore,
 ): Pick<Ledger, 'counts' | 'steps' | 'hasErased' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'keys' | 'stateOf'> {
-  const firstRow = connection.query(
-    `SELECT state, reason, encoding, variant, channel, version FROM recipients WHERE list = ? AND step = 0 ORDER BY row LIMIT 1`,
-  );
-  // To sort a million rows into groups takes 0.7 s, to count them 0.15 s: those that are like the first are only counted,
-  // and in most lists nearly all are.
-  const count = connection.query(
-    `SELECT ?2, ?3, ?4, ?5, ?6, ?7, 0, count(*), sum(parts), sum(cost_micros) FROM recipients
-      WHERE list = ?1 AND step = 0 AND state = ?2 AND reason IS NOT DISTINCT FROM ?3
-      AND encoding IS NOT DISTINCT FROM ?4 AND variant IS NOT DISTINCT FROM ?5 AND channel IS NOT DISTINCT FROM ?6
-      AND version IS NOT DISTINCT FROM ?7
-    UNION ALL
-    SELECT state, reason, encoding, variant, channel, version, step, count(*), sum(parts), sum(cost_micros) FROM recipients
-      WHERE list = ?1 AND (step <> 0 OR state <> ?2 OR reason IS DISTINCT FROM ?3
-      OR encoding IS DISTINCT FROM ?4 OR variant IS DISTINCT FROM ?5 OR channel IS DISTINCT FROM ?6
-      OR version IS DISTINCT FROM ?7)
-      GROUP BY step, state, reason, encoding, variant, channel, version ORDER BY 7, 1, 2, 3, 4, 5, 6`,
-  );
   const allOpen = connection.query(
     `SELECT count(*), count(*) FILTER (WHERE reason IS NOT DISTINCT FROM 'winner-undecided') FROM recipients
       WHERE list = ?1 AND (state = 'pending' OR state = 'failed' OR state = 'deferred' OR state = ?2
@@ -57,28 +42,7 @@ export function reader(
   const claimedAs = (run: RunRecord, state: RunRecord['state']): Fate =>
     fateOf(state === 'running' && connection.isHeld(run));
 
-  const countsOf = (run: RunRecord): StepCount[] => {
-    const { list, state } = runs.listOf(run);
-    const claimed = claimedAs(run, state);
-    const like = firstRow.get(list);
-    if (like === undefined) return [];
-    const counted: readonly (readonly Value[])[] = count.all(list, ...like);
-    // By now, no row may match any more.
-    return counted
-      .filter((row) => Number(row[7]) > 0)
-      .map((row) => ({
-        ...shown(row[0], row[1], claimed),
-        encoding: row[2] as 'GSM-7' | 'UCS-2' | null,
-        variant: row[3] as string | null,
-        channel: (row[4] ?? run.channel) as Channel,
-        ...madeFrom(row[0], row[5]),
-        step: Number(row[6]),
-        count: Number(row[7]),
-        parts: Number(row[8] ?? 0),
-        costMicros: row[9] === null ? null : Number(row[9]),
-        fellBack: row[0] === 'rejected' && row[1] === FELL_BACK,
-      }));
-  };
+  const countsOf = (run: RunRecord): StepCount[] => counts.count(run, (state) => claimedAs(run, state));
 
   return {
     steps: countsOf,
@@ -166,7 +130,7 @@ function amendedMeanwhile(path: string): LedgerError {
   return new LedgerError('busy', problem('ledger-unusable', message, { at: { file: path }, hint: 'Run it again.' }));
 }
 
-function shown(state: Value | undefined, reason: Value | undefined, claimed: Fate): Fate {
+export function shown(state: Value | undefined, reason: Value | undefined, claimed: Fate): Fate {
   if (state === 'claimed') return claimed;
   return { outcome: state as OutcomeState, reason: (reason ?? null) as string | null };
 }
@@ -227,7 +191,7 @@ export function toOutcome(row: StepRow, run: RunRecord, claimed: Fate): Outcome 
 const REQUESTED: ReadonlySet<unknown> = new Set(['claimed', 'accepted', 'in-doubt', 'rejected']);
 
 /** The version of the inputs, of a row with a message: one that is to be tried again may get another. */
-function madeFrom(state: unknown, version: unknown): Pick<Outcome, 'version'> {
+export function madeFrom(state: unknown, version: unknown): Pick<Outcome, 'version'> {
   return typeof version === 'number' && REQUESTED.has(state) ? { version } : {};
 }
 

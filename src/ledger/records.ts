@@ -36,11 +36,15 @@ export interface KnownCampaign {
   readonly file: string;
 }
 
-/** What makes a run the same run. */
-export interface RunIdentity {
+/** A campaign in an environment. */
+export interface CampaignPlace {
   readonly environment: string;
   /** The id of the campaign, which never changes. */
   readonly campaign: string;
+}
+
+/** What makes a run the same run. */
+export interface RunIdentity extends CampaignPlace {
   readonly occurrence: string;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Channel, Halt, InputFile, JsonObject } from '../model.ts';
-import type { Connection, Value } from './connection.ts';
+import { type Connection, lazily, type Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import { unusable } from './ledger-error.ts';
 import type { LockOwner, RunIdentity, RunRecord, Version } from './records.ts';
@@ -15,7 +15,7 @@ export interface RunStore
     | 'runsOf'
     | 'runById'
     | 'scheduleOf'
-    | 'seeSchedule'
+    | 'seeSchedules'
     | 'setWinner'
     | 'setLockOwner'
     | 'lockOwner'
@@ -26,24 +26,16 @@ export interface RunStore
   listOf(run: RunRecord): { readonly list: number; readonly state: RunRecord['state'] };
 }
 
+const SELECT_RUN = `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
+    started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, versions, topic, closed_at,
+    posted_from, (SELECT name FROM campaigns WHERE id = runs.campaign), version
+  FROM runs`;
+
 export function runStore(connection: Connection): RunStore {
-  const byNumber =
-    connection.query(`SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, versions, topic, closed_at,
-      posted_from,
-      (SELECT name FROM campaigns WHERE id = runs.campaign), version FROM runs
-      WHERE number = ?`);
-  const all =
-    connection.query(`SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at, versions, topic, closed_at,
-      posted_from,
-      (SELECT name FROM campaigns WHERE id = runs.campaign), version FROM runs
-      WHERE state <> 'loading' ORDER BY number`);
+  const query = lazily((sql) => connection.query(sql));
+  const byNumber = connection.query(`${SELECT_RUN} WHERE number = ?`);
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
-  );
-  const findAll = connection.query(
-    `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND state <> 'loading'`,
   );
   const list = connection.query('SELECT list, state FROM runs WHERE number = ?');
   const decideWinner = connection.statement('UPDATE runs SET winner = ? WHERE number = ?');
@@ -68,12 +60,16 @@ export function runStore(connection: Connection): RunStore {
     'DELETE FROM holders WHERE environment = ? AND campaign = ? AND occurrence = ?',
   );
 
+  const read = (sql: string, ...params: readonly string[]): RunRecord[] =>
+    query(sql)
+      .all(...params)
+      .map((row) => toRecord(row, connection.path));
+  const runs = (): RunRecord[] => read(`${SELECT_RUN} WHERE state <> 'loading' ORDER BY number`);
   const record = (number: number): RunRecord => {
     const row = byNumber.get(number);
     if (row === undefined) throw new Error(`The ledger holds no run ${number}.`);
     return toRecord(row, connection.path);
   };
-  const runs = (): RunRecord[] => all.all().map((row) => toRecord(row, connection.path));
 
   return {
     runs,
@@ -82,17 +78,21 @@ export function runStore(connection: Connection): RunStore {
       const row = find.get(environment, campaign, occurrence);
       return row === undefined ? null : record(Number(row[0]));
     },
-    runsOf({ environment, campaign }) {
-      const numbers = findAll.all(environment, campaign).map(([number]) => Number(number));
-      return numbers.sort((a, b) => a - b).map(record);
-    },
+    runsOf: ({ environment, campaign }) =>
+      // Sorted here, so that both databases use the index of the identity.
+      read(`${SELECT_RUN} WHERE environment = ? AND campaign = ? AND state <> 'loading'`, environment, campaign).sort(
+        (a, b) => a.number - b.number,
+      ),
     runById: (idOrName) => runs().filter((run) => run.id === idOrName || run.name === idOrName),
     scheduleOf({ environment, campaign }) {
       const row = getSchedule.get(environment, campaign);
       return row === undefined ? null : { schedule: String(row[0]), seenMs: Number(row[1]) };
     },
-    seeSchedule({ environment, campaign }, { schedule, seenMs }) {
-      connection.write(0, 1, () => setSchedule(environment, campaign, schedule, seenMs));
+    seeSchedules(all) {
+      connection.write(0, all.length, () => {
+        for (const [{ environment, campaign }, { schedule, seenMs }] of all)
+          setSchedule(environment, campaign, schedule, seenMs);
+      });
     },
     listOf(run) {
       const row = list.get(run.number);

@@ -16,7 +16,7 @@ export const TABLES: readonly string[] = [
   // A list has a number of its own, because a changed list replaces that of a run. `campaign` is the id of the campaign.
   // `inputs` and `versions` are JSON: the hashes of the files now, and all that messages were made from (versions.ts);
   // `version` is the number of the one in use. A run that is not `counted` does not count for the frequency caps of others.
-  // `posted_from` is the stand-in that made the last start.
+  // `posted_from` is the stand-in that made the last start. `counts` is JSON (counts.ts): null unless they are known.
   `CREATE TABLE runs (
   number INTEGER PRIMARY KEY,
   list INTEGER NOT NULL UNIQUE,
@@ -42,7 +42,8 @@ export const TABLES: readonly string[] = [
   version INTEGER NOT NULL DEFAULT 1,
   versions TEXT NOT NULL DEFAULT '[]',
   topic TEXT,
-  posted_from TEXT
+  posted_from TEXT,
+  counts TEXT
 ) STRICT`,
   `CREATE UNIQUE INDEX runs_identity ON runs (environment, campaign, occurrence) WHERE state <> 'loading'`,
   // By which name and from which file each campaign was last sent. The highest number is that of the last start.
@@ -283,6 +284,9 @@ export interface Trigger {
 const IS_LOADING = `EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')`;
 const WAS_LOADING = `EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')`;
 
+/** States that an ordinary send changes. */
+export const OPEN_STATES = ['pending', 'claimed', 'deferred'] as const;
+
 /** Moves with which no other channel step begins. */
 const FOLLOWED_BY_NONE = MOVES.filter(({ begins }) => begins !== true);
 
@@ -310,6 +314,21 @@ export const TRIGGERS: readonly Trigger[] = [
     SELECT number, NEW.step, NEW.key, NEW.attempts, NEW.state, NEW.reason, NEW.http_status, NEW.error,
       CASE OLD.state WHEN 'claimed' THEN NEW.claimed_at END, NEW.updated_at
       FROM runs WHERE list = NEW.list AND state <> 'loading'`,
+  },
+  // The counts of a run are kept only while none of its rows is open (counts.ts), so the first change is to a row in another
+  // state. An ordinary send changes none of those.
+  {
+    name: 'recipients_counts',
+    table: 'recipients',
+    on: 'UPDATE OF state, reason, encoding, variant, channel, version, parts, cost_micros',
+    when: OPEN_STATES.map((state) => `OLD.state <> '${state}'`).join(' AND '),
+    statement: 'UPDATE runs SET counts = NULL WHERE list = NEW.list AND counts IS NOT NULL',
+  },
+  {
+    name: 'runs_counts',
+    table: 'runs',
+    on: 'UPDATE OF list',
+    statement: 'UPDATE runs SET counts = NULL WHERE number = NEW.number',
   },
   // Personal data leave only a run that was purged or is finished, which claims nothing more: its rows lose their key,
   // address, id and error permanently, and keep their outcome.

@@ -1,6 +1,7 @@
 import type { Channel } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { Connection, Value } from './connection.ts';
+import type { CountStore } from './counts.ts';
 import type { Ledger } from './ledger.ts';
 import { channelsBefore, LAST_ROW, lastStep, readPage, resendOf, type StepPage, type StepRow } from './reading.ts';
 import type { PendingRow, RunRecord } from './records.ts';
@@ -14,7 +15,7 @@ export const RECOVER = `UPDATE recipients SET state = 'in-doubt', reason = 'cras
   http_status = NULL, message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`;
 
 /** The beginning and the end of a start, and the rows that are still to be sent to. */
-export function startStore(connection: Connection, runs: RunStore): StartStore {
+export function startStore(connection: Connection, runs: RunStore, counts: CountStore): StartStore {
   // An attempt without an outcome counts, because the API may have had it (failures.md, B1, C10, I5). A row that was
   // not claimed is still `pending`, and is in `nextPending` again (failures.md, A1).
   const recover = connection.statement(RECOVER);
@@ -63,6 +64,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
       connection.write(nowMs, 1, (now) => {
         loadedList(run);
         setFinished(state, jsonOrNull(halt), jsonOrNull(figures), now, run.number);
+        counts.keep(run.number);
       });
       return runs.record(run.number);
     },
@@ -73,6 +75,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
         recover(now, list);
         closeRows(now, list);
         close(now, run.number);
+        counts.keep(run.number);
       });
       return runs.record(run.number);
     },

@@ -3,6 +3,7 @@ import { campaignStore } from './campaigns.ts';
 import { commitStore } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { reachOf } from './contact-history.ts';
+import { countStore } from './counts.ts';
 import { doubtStore } from './doubts.ts';
 import { eraser } from './erase.ts';
 import { eventStore } from './events.ts';
@@ -21,11 +22,12 @@ import { suppressionStore } from './suppressions.ts';
 export function ledgerOver(connection: Connection): Ledger {
   const runs = runStore(connection);
   const lists = listStore(connection, runs);
-  const { lateAnswer, ...doubts } = doubtStore(connection, runs);
+  const counts = countStore(connection, runs);
+  const { lateAnswer, ...doubts } = doubtStore(connection, runs, counts);
   const workers = connection.workers(runs.record);
   const pauses = pauseStore(connection);
   const { begin, ...budgets } = budgetStore(connection);
-  const { findRun, runsOf, runById, scheduleOf, seeSchedule, setWinner, setLockOwner, lockOwner } = runs;
+  const { findRun, runsOf, runById, scheduleOf, seeSchedules, setWinner, setLockOwner, lockOwner } = runs;
   return {
     path: connection.path,
     history: connection.history,
@@ -39,13 +41,13 @@ export function ledgerOver(connection: Connection): Ledger {
     runById,
     ...campaignStore(connection),
     scheduleOf,
-    seeSchedule,
+    seeSchedules,
     setWinner,
     setLockOwner,
     lockOwner,
     ...lists,
     ...amender(connection, runs, lists),
-    ...startStore(connection, runs),
+    ...startStore(connection, runs, counts),
     ...changedStore(connection, runs),
     ...claimRestorer(connection),
     ...commitStore(connection, { runs, lateAnswer, workers, pauses, beginSpending: begin }),
@@ -53,10 +55,10 @@ export function ledgerOver(connection: Connection): Ledger {
     ...budgets,
     displacement: (when) => connection.displacement(when ?? 'now'),
     ...doubts,
-    ...reader(connection, runs),
+    ...reader(connection, runs, counts),
     ...suppressionStore(connection),
     reach: (own, rules) => reachOf(connection, own, rules),
-    events: { ...eventStore(connection), ...evidenceStore(connection, runs), ...replyStore(connection, runs) },
+    events: { ...eventStore(connection), ...evidenceStore(connection, runs, counts), ...replyStore(connection, runs) },
     purge: { ...purgeStore(connection, runs), ...eraser(connection, runs) },
     hold: () => connection.hold(),
     copyTo: (path) => connection.copyTo(path),

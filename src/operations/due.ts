@@ -14,7 +14,7 @@ import {
 } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
-import type { RunRecord, SeenSchedule } from '../ledger/records.ts';
+import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.ts';
 import { type Allowable, type Campaign, DUE_CODES, type Environment, type Pause, type RunState } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
@@ -197,10 +197,14 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   const here = { root, ledger: join(root, DEFAULTS.ledger) };
   for (const { file, diagnostics } of found.refused) await add({ ...NOTHING, file, ...refusal(diagnostics) }, here);
   let stopped = false;
-  for (const one of [...found.campaigns, ...found.followUps]) {
+  const all = [...found.campaigns, ...found.followUps];
+  using ledgers = openReaders(options);
+  const seen = await seeSchedules(all, ledgers, { environment, lookedMs, options });
+  for (const one of all) {
     stopped = options.signal.aborted || isLedgerGone(items);
     if (stopped) break;
-    for await (const item of stepsOf(one, environment, lookedMs, options)) await add(item, one.campaign.project);
+    const asked = { environment, lookedMs, options, seen: seen.get(one) };
+    for await (const item of stepsOf(one, ledgers, asked)) await add(item, one.campaign.project);
   }
   for (const memory of memories.values()) await memory.save();
   const missed = [...memories.values()].flatMap((memory) => memory.occurrences());
@@ -252,11 +256,34 @@ function isLedgerGone(items: readonly DueItem[]): boolean {
   return items.at(-1)?.exit === EXIT.ledger;
 }
 
+/** Ledgers open for reading, each once for all campaigns. */
+type Readers = ReturnType<typeof openReaders>;
+
+/** A process opens a ledger only once at a time, so all are closed before anything is written or sent. */
+function openReaders(options: Options) {
+  const open = new Map<string, Ledger | null>();
+  const close = (): void => {
+    for (const ledger of open.values()) ledger?.close();
+    open.clear();
+  };
+  const of = (path: string): Ledger | null => {
+    const ledger = open.get(path) ?? openExistingLedger(path, { nowMs: options.at ?? options.now() });
+    open.set(path, ledger);
+    return ledger;
+  };
+  return { of, close, [Symbol.dispose]: close };
+}
+
+interface Asked {
+  readonly environment: string;
+  readonly lookedMs: number;
+  readonly options: Options;
+}
+
 async function* stepsOf(
   one: Scheduled | Following,
-  environment: string,
-  lookedMs: number,
-  options: Options,
+  ledgers: Readers,
+  { environment, lookedMs, options, seen: first }: Asked & { readonly seen: FirstSeen | undefined },
 ): AsyncGenerator<DueItem> {
   const { campaign } = one;
   const nowMs = options.at ?? options.now();
@@ -271,14 +298,12 @@ async function* stepsOf(
   let pause: Pause | null;
   let seen: Seen;
   try {
-    if (one.ledgerFault !== null) throw refuse(one.ledgerFault);
+    if (first !== undefined && 'fault' in first) throw first.fault;
     const longestMs = waitsMs(campaign.send, campaign.split.decides);
-    const sinceMs = firstInstantMs(nowMs, longestMs);
-    const known = knownOf(campaign, environmentOf(campaign, environment), { nowMs, sinceMs });
+    const known = knownOf(campaign, environmentOf(campaign, environment), ledgers, nowMs);
     runs = known.runs;
     pause = known.pause;
-    seen = await scheduleSeen(one, known, Math.min(options.now(), lookedMs));
-    if (seen.isNew && !dryRun) rememberSchedule(campaign, environment, seen, nowMs);
+    seen = first ?? (await scheduleSeen(one, known, Math.min(options.now(), lookedMs)));
     const { isNew } = seen;
     // A past time in `--at` asks what would have been due with this schedule.
     const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
@@ -301,9 +326,10 @@ async function* stepsOf(
     const isToSend = step.action === 'send' || step.action === 'continue';
     if (isToSend && pause !== null) yield { ...item, ...PAUSED, diagnostics: pausedWarning(pause) };
     else if (!isToSend) yield item;
-    else if (dryRun) yield { ...item, ...(await refusalOf(one, environment, step, options)) };
+    else if (dryRun) yield { ...item, ...(await refusalOf(one, environment, step, ledgers, options)) };
     else if (options.signal.aborted) return;
     else {
+      ledgers.close();
       const done = {
         ...item,
         ...(await sendStep(one, environment, { ...step, occurrence: run?.name ?? step.occurrence }, options)),
@@ -322,10 +348,11 @@ async function ledgerRefusal(
   { campaign }: Automatic,
   environment: Environment,
   { action, occurrence }: Step,
+  ledgers: Readers,
   { now, allow = [] }: Options,
 ): Promise<Partial<DueItem>> {
-  const ledger = openExistingLedger(campaign.project.ledger, { nowMs: now() });
   try {
+    const ledger = ledgers.of(campaign.project.ledger);
     const where = { campaign, environment };
     const identity = { environment: environment.identity, campaign: campaign.id, occurrence };
     const run = ledger?.findRun(identity) ?? null;
@@ -340,13 +367,17 @@ async function ledgerRefusal(
     return diagnostics.length === 0 ? {} : { diagnostics };
   } catch (error) {
     return { why: null, ...failure(error) };
-  } finally {
-    ledger?.close();
   }
 }
 
 /** For a dry run: what `send` would refuse before it reads the rows. */
-async function refusalOf(one: Automatic, name: string, step: Step, options: Options): Promise<Partial<DueItem>> {
+async function refusalOf(
+  one: Automatic,
+  name: string,
+  step: Step,
+  ledgers: Readers,
+  options: Options,
+): Promise<Partial<DueItem>> {
   const environment = environmentOf(one.campaign, name);
   const provenance = environment.git === null ? null : await readProvenance(one.campaign, options.env);
   const faults = provenance === null ? [] : commitFaults(environment, provenance);
@@ -358,7 +389,7 @@ async function refusalOf(one: Automatic, name: string, step: Step, options: Opti
       return { why: null, ...failure(error) };
     }
   }
-  return await ledgerRefusal(one, environment, step, options);
+  return await ledgerRefusal(one, environment, step, ledgers, options);
 }
 
 /** As `send` does: without a plan, a standing one must count. */
@@ -502,56 +533,45 @@ interface DueKnown {
   readonly followed: readonly FollowedRun[];
 }
 
-/**
- * The runs of a campaign in an environment, and its schedule. The ledger is closed again before anything is sent: a
- * process may open it only once at a time.
- *
- * @param sinceMs - for runs of earlier instants the recipients are not counted, which would take a scan of the list
- */
-function knownOf(
-  campaign: Campaign,
-  environment: Environment,
-  { nowMs, sinceMs }: { readonly nowMs: number; readonly sinceMs: number },
-): DueKnown {
-  const ledger = openExistingLedger(campaign.project.ledger, { nowMs });
+/** The runs of a campaign in an environment, and its schedule. */
+function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers, nowMs: number): DueKnown {
+  // For runs of earlier instants the recipients are not counted, which would take a scan of the list.
+  const sinceMs = firstInstantMs(nowMs, waitsMs(campaign.send, campaign.split.decides));
+  const ledger = ledgers.of(campaign.project.ledger);
   if (ledger === null) return { runs: [], seen: null, pause: null, followed: [] };
-  try {
-    const former = formerNameProblem(ledger.campaigns(), campaign);
-    if (former !== null) throw refuse(former);
-    const identity = { environment: environment.identity, campaign: campaign.id };
-    const settings = settingsInputs(campaign, environment).filter(({ role }) => role === 'settings');
-    const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), ...settings];
-    const isSame = ({ inputs }: RunRecord): boolean =>
-      now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
-    const rules = occurrenceRules(campaign);
-    const named = new Map<string, RunRecord>();
-    for (const run of ledger.runsOf(identity)) {
-      if (isTest(run.occurrence)) continue;
-      const occurrence = canonicalName(run.occurrence, rules);
-      if (run.occurrence === occurrence || !named.has(occurrence)) named.set(occurrence, run);
-    }
-    const runs = [...named].map(([occurrence, run]) => {
-      // A run that follows another began when it was due.
-      const instant = campaign.after === null ? instantOf(occurrence) : run.createdAtMs;
-      // The recipients that were left in a purged run are no longer known, and a closed one sends nothing more.
-      const isOver = run.purgedAtMs !== null || run.closedAtMs !== null;
-      const state = isOver ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs });
-      return {
-        occurrence,
-        name: run.occurrence,
-        state,
-        halt: run.halt?.rule ?? null,
-        createdAtMs: run.createdAtMs,
-        ...(state === 'partial' ? waitsOf(ledger, run, campaign, { instant, nowMs, sinceMs }) : NONE_WAITING),
-        isSame: isSame(run),
-      };
-    });
-    const pause = ledger.pauseOf(identity);
-    const followed = followedBy(campaign, environment.identity, ledger, nowMs);
-    return { runs, seen: ledger.scheduleOf(identity), pause, followed };
-  } finally {
-    ledger.close();
+  const former = formerNameProblem(ledger.campaigns(), campaign);
+  if (former !== null) throw refuse(former);
+  const identity = placeOf(campaign, environment);
+  const settings = settingsInputs(campaign, environment).filter(({ role }) => role === 'settings');
+  const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), ...settings];
+  const isSame = ({ inputs }: RunRecord): boolean =>
+    now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
+  const rules = occurrenceRules(campaign);
+  const named = new Map<string, RunRecord>();
+  for (const run of ledger.runsOf(identity)) {
+    if (isTest(run.occurrence)) continue;
+    const occurrence = canonicalName(run.occurrence, rules);
+    if (run.occurrence === occurrence || !named.has(occurrence)) named.set(occurrence, run);
   }
+  const runs = [...named].map(([occurrence, run]) => {
+    // A run that follows another began when it was due.
+    const instant = campaign.after === null ? instantOf(occurrence) : run.createdAtMs;
+    // The recipients that were left in a purged run are no longer known, and a closed one sends nothing more.
+    const isOver = run.purgedAtMs !== null || run.closedAtMs !== null;
+    const state = isOver ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs });
+    return {
+      occurrence,
+      name: run.occurrence,
+      state,
+      halt: run.halt?.rule ?? null,
+      createdAtMs: run.createdAtMs,
+      ...(state === 'partial' ? waitsOf(ledger, run, campaign, { instant, nowMs, sinceMs }) : NONE_WAITING),
+      isSame: isSame(run),
+    };
+  });
+  const pause = ledger.pauseOf(identity);
+  const followed = followedBy(campaign, environment.identity, ledger, nowMs);
+  return { runs, seen: ledger.scheduleOf(identity), pause, followed };
 }
 
 /** The runs that a follow-up follows, as far as anything was sent. */
@@ -611,20 +631,55 @@ function scheduleName({ schedule, after }: Campaign): string {
   return JSON.stringify(schedule === null ? ['after', after?.id] : [whenText(schedule), schedule.timeZone]);
 }
 
+/** A schedule that no call saw before, or why the ledger cannot say it. */
+type FirstSeen = Seen | { readonly fault: unknown };
+
 /**
- * Records in the ledger when a schedule was first seen, and creates the ledger if there is none.
- *
- * @throws HandbillError exit 7 when the ledger cannot be used
+ * The campaigns whose schedule is new, with when it was first seen. Records that in one transaction for each ledger, and
+ * creates a ledger if there is none; a dry run only reads.
  */
-function rememberSchedule(campaign: Campaign, environment: string, seen: SeenSchedule, nowMs: number): void {
-  const { project } = campaign;
-  const ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
-  try {
-    const { identity } = environmentOf(campaign, environment);
-    ledger.seeSchedule({ environment: identity, campaign: campaign.id }, seen);
-  } finally {
-    ledger.close();
+async function seeSchedules(
+  all: readonly Automatic[],
+  ledgers: Readers,
+  { environment, lookedMs, options }: Asked,
+): Promise<ReadonlyMap<Automatic, FirstSeen>> {
+  const found = new Map<Automatic, FirstSeen>();
+  for (const one of all) {
+    const { campaign, ledgerFault } = one;
+    try {
+      if (ledgerFault !== null) throw refuse(ledgerFault);
+      const where = environmentOf(campaign, environment);
+      const before = ledgers.of(campaign.project.ledger)?.scheduleOf(placeOf(campaign, where)) ?? null;
+      if (before?.schedule === scheduleName(campaign)) continue;
+      const known = knownOf(campaign, where, ledgers, options.at ?? options.now());
+      found.set(one, await scheduleSeen(one, known, Math.min(options.now(), lookedMs)));
+    } catch (fault) {
+      found.set(one, { fault });
+    }
   }
+  if (options.dryRun === true) return found;
+  ledgers.close();
+  const isNew = [...found].flatMap(([one, seen]) => ('fault' in seen ? [] : [{ one, seen }]));
+  for (const [path, group] of Map.groupBy(isNew, ({ one }) => one.campaign.project.ledger)) {
+    try {
+      const isMade = group.some(({ one }) => mustExist(one.campaign.project));
+      const ledger = openLedger(path, { mode: 'write', nowMs: options.at ?? options.now(), mustExist: isMade });
+      try {
+        ledger.seeSchedules(
+          group.map(({ one: { campaign }, seen }) => [placeOf(campaign, environmentOf(campaign, environment)), seen]),
+        );
+      } finally {
+        ledger.close();
+      }
+    } catch (fault) {
+      for (const { one } of group) found.set(one, { fault });
+    }
+  }
+  return found;
+}
+
+function placeOf({ id }: Campaign, { identity }: Environment): CampaignPlace {
+  return { environment: identity, campaign: id };
 }
 
 /** A finished run is continued if a report says that a message was not delivered, and the campaign has a fallback. */

@@ -68,10 +68,12 @@ describe('an environment that asks for a commit', () => {
     // So that an instant is due.
     if (args[0] === 'due') {
       const ledger = openLedger(join(repository.root, '.handbill/ledger.db'), { mode: 'write', nowMs: 0 });
-      ledger.seeSchedule(
-        { environment: 'production', campaign: 'daily' },
-        { schedule: '["0 9 * * *","UTC"]', seenMs: 1 },
-      );
+      ledger.seeSchedules([
+        [
+          { environment: 'production', campaign: 'daily' },
+          { schedule: '["0 9 * * *","UTC"]', seenMs: 1 },
+        ],
+      ]);
       ledger.close();
     }
     repository.git('switch', '--quiet', '--create', 'topic');

@@ -29,6 +29,7 @@ type Operation =
   | { op: 'retry' | 'finish' | 'crash' }
   | { op: 'resolve'; rows: number[]; verdict: DoubtVerdict }
   | { op: 'late'; rows: number[]; kind: number }
+  | { op: 'report'; rows: number[] }
   | { op: 'suppress' | 'unsuppress'; key: number }
   | { op: 'amend'; list: Entry[]; text: number };
 
@@ -75,6 +76,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ op: fc.constant('late' as const), rows: picks, kind: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ op: fc.constant('report' as const), rows: picks }) },
   { weight: 3, arbitrary: fc.record({ op: fc.constantFrom('retry' as const, 'finish' as const, 'crash' as const) }) },
   {
     weight: 2,
@@ -158,8 +160,12 @@ class Bench {
         for (const result of results) late(this.#model, result);
         break;
       }
+      case 'report':
+        this.#report(pick(o.rows));
+        break;
       case 'finish':
         this.#ledger.finish(this.#run, { state: 'partial', halt: null, figures: null, nowMs: NOON });
+        this.#compare();
         this.#start();
         break;
       case 'crash':
@@ -193,6 +199,20 @@ class Bench {
     this.#ledger.close();
   }
 
+  /** Delivery reports show that messages arrived: no start is needed for that. */
+  #report(chosen: readonly number[]): void {
+    const { people, history } = this.#model;
+    for (const row of [...this.#ledger.events.inDoubt()].flat()) {
+      const person = people[row.row];
+      if (person === undefined || !chosen.includes(row.row)) continue;
+      if (!this.#ledger.events.resolve(row, { messageId: null, note: 'delivered', nowMs: NOON })) continue;
+      expect(['in-doubt', 'pending', 'deferred']).toContain(person.state);
+      history.push(`${person.key} ${stepOf(person)} ${person.attempts} accepted report`);
+      Object.assign(person, { state: 'accepted', reason: 'resolved', resend: false });
+      this.#compareCounts();
+    }
+  }
+
   /** Before a start, as a user would; a claimed row was left behind. */
   #resolve(chosen: readonly number[], verdict: DoubtVerdict): void {
     const { people, history } = this.#model;
@@ -209,6 +229,7 @@ class Bench {
       if (verdict === 'resend') Object.assign(p, { state: 'pending', reason: 'resend', resend: true });
       else Object.assign(p, { state: verdict, reason: 'resolved' });
     }
+    this.#compareCounts();
     this.#start();
   }
 
@@ -244,7 +265,20 @@ class Bench {
     expect(answers).toEqual(claims.map(({ row, step }) => claim(this.#model, row, step)));
   }
 
+  /** What is counted, or was kept of an earlier count, against the rows. */
+  #compareCounts(): void {
+    const rows = [...this.#ledger.outcomes(this.#run)].flat().flatMap((one) => one.steps ?? [one]);
+    const wordsOf = (o: Pick<StepCount, 'outcome' | 'reason' | 'encoding' | 'variant' | 'channel' | 'version'>) =>
+      [o.outcome, o.reason, o.encoding, o.variant, o.channel, o.version].join(' ');
+    const counted: Record<string, number> = {};
+    for (const row of rows) counted[wordsOf(row)] = (counted[wordsOf(row)] ?? 0) + 1;
+    const kept: Record<string, number> = {};
+    for (const one of this.#ledger.steps(this.#run)) kept[wordsOf(one)] = (kept[wordsOf(one)] ?? 0) + one.count;
+    expect(kept).toEqual(counted);
+  }
+
   #compare(): void {
+    this.#compareCounts();
     const { people, history } = this.#model;
     const run = this.#run;
     const shown = people.map((p, row) => {

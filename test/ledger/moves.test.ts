@@ -228,7 +228,7 @@ describe('raw SQL cannot break a move', () => {
     ['text for a number', `UPDATE recipients SET http_status = 'ok'`, 'cannot store TEXT'],
     [
       'a run twice',
-      "INSERT INTO runs SELECT 2, 2, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, rows, starts, figures, created_at, NULL, NULL, NULL, NULL, 1, NULL, NULL, 1, '[]', NULL, NULL FROM runs",
+      "INSERT INTO runs SELECT 2, 2, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, rows, starts, figures, created_at, NULL, NULL, NULL, NULL, 1, NULL, NULL, 1, '[]', NULL, NULL, NULL FROM runs",
       'UNIQUE',
     ],
   ])('%s', (_, sql, message) => {

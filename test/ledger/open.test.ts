@@ -293,7 +293,7 @@ test('a schema is known by its statements', () => {
   expect(hasSchema(db)).toBe(true);
   expect(db.prepare('PRAGMA application_id').get()).toEqual({ application_id: APPLICATION_ID });
   expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: VERSION });
-  db.exec('ALTER TABLE runs RENAME COLUMN counted TO counts');
+  db.exec('ALTER TABLE runs RENAME COLUMN counted TO is_counted');
   expect(hasSchema(db)).toBe(false);
 });
 

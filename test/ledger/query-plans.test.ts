@@ -79,8 +79,8 @@ test('nothing is sorted that lies in order already: only the steps of a list, an
   expect(plans.length).toBeGreaterThan(30);
   const sorted = plans.filter(({ steps }) => steps.some((step) => step.includes('TEMP B-TREE')));
   expect(sorted.map(({ sql }) => /temp\.\w+|GROUP BY|OFFSET/.exec(sql)?.[0])).toEqual([
-    'OFFSET',
     'GROUP BY',
+    'OFFSET',
     'temp.old_keys',
     'temp.new_keys',
     'temp.pairs',

@@ -201,12 +201,12 @@ describe('the schedule of a campaign', () => {
   it('keeps the time at which it was first seen, in each environment, until another one takes its place', () => {
     const ledger = open(scratchPath());
     expect(ledger.scheduleOf(HELLO)).toBeNull();
-    ledger.seeSchedule(HELLO, daily);
-    ledger.seeSchedule(HELLO, { ...daily, seenMs: NOON + 5 });
+    ledger.seeSchedules([[HELLO, daily]]);
+    ledger.seeSchedules([[HELLO, { ...daily, seenMs: NOON + 5 }]]);
     expect(ledger.scheduleOf(HELLO)).toEqual(daily);
     expect(ledger.scheduleOf({ ...HELLO, environment: 'elsewhere' })).toBeNull();
     const hourly = { schedule: '["0 * * * *","UTC"]', seenMs: NOON + 9 };
-    ledger.seeSchedule(HELLO, hourly);
+    ledger.seeSchedules([[HELLO, hourly]]);
     expect(ledger.scheduleOf(HELLO)).toEqual(hourly);
     ledger.close();
   });

@@ -137,7 +137,7 @@ function table(statement: string): string {
 
 /** Functions name the tables with their schema, so that they do not depend on what the session has set. */
 function qualified(sql: string): string {
-  return sql.replaceAll(/\b(FROM|JOIN|INTO) (runs|recipients|resolutions|attempts)\b/g, '$1 handbill.$2');
+  return sql.replaceAll(/\b(FROM|JOIN|INTO|UPDATE) (runs|recipients|resolutions|attempts)\b/g, '$1 handbill.$2');
 }
 
 function trigger({ name, table, on, when, quick, unless, refuses, but, statement }: Trigger): readonly string[] {

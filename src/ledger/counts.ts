@@ -1,0 +1,75 @@
+import type { Channel, StepCount } from '../model.ts';
+import type { Connection, Value } from './connection.ts';
+import { type Fate, fateOf, madeFrom, shown } from './reading.ts';
+import { FELL_BACK, type RunRecord } from './records.ts';
+import type { RunStore } from './runs.ts';
+
+/** How many rows of a run came to which outcome. */
+export interface CountStore {
+  /** Reads the kept counts, or else counts the rows. `claimed` is the outcome of a claimed row. */
+  count(run: RunRecord, claimed: (state: RunRecord['state']) => Fate): StepCount[];
+  /**
+   * Keeps the counts of a run with no open row: call it inside the transaction that ends the run. The trigger
+   * `recipients_counts` deletes them with the next change of a row, so counts that are kept are always true.
+   */
+  keep(number: number): void;
+}
+
+export function countStore(connection: Connection, runs: RunStore): CountStore {
+  const firstRow = connection.query(
+    `SELECT state, reason, encoding, variant, channel, version FROM recipients WHERE list = ? AND step = 0 ORDER BY row LIMIT 1`,
+  );
+  // To sort a million rows into groups takes 0.7 s, to count them 0.15 s: those that are like the first are only counted,
+  // and in most lists nearly all are.
+  const groups = connection.query(
+    `SELECT ?2, ?3, ?4, ?5, ?6, ?7, 0, count(*), sum(parts), sum(cost_micros) FROM recipients
+      WHERE list = ?1 AND step = 0 AND state = ?2 AND reason IS NOT DISTINCT FROM ?3
+      AND encoding IS NOT DISTINCT FROM ?4 AND variant IS NOT DISTINCT FROM ?5 AND channel IS NOT DISTINCT FROM ?6
+      AND version IS NOT DISTINCT FROM ?7
+    UNION ALL
+    SELECT state, reason, encoding, variant, channel, version, step, count(*), sum(parts), sum(cost_micros) FROM recipients
+      WHERE list = ?1 AND (step <> 0 OR state <> ?2 OR reason IS DISTINCT FROM ?3
+      OR encoding IS DISTINCT FROM ?4 OR variant IS DISTINCT FROM ?5 OR channel IS DISTINCT FROM ?6
+      OR version IS DISTINCT FROM ?7)
+      GROUP BY step, state, reason, encoding, variant, channel, version ORDER BY 7, 1, 2, 3, 4, 5, 6`,
+  );
+  const kept = connection.query('SELECT counts FROM runs WHERE number = ?');
+  const setKept = connection.statement('UPDATE runs SET counts = ? WHERE number = ?');
+
+  const scan = (list: number, channel: Channel, claimed: Fate): StepCount[] => {
+    const like = firstRow.get(list);
+    if (like === undefined) return [];
+    const counted: readonly (readonly Value[])[] = groups.all(list, ...like);
+    // By now, no row may match any more.
+    return counted
+      .filter((row) => Number(row[7]) > 0)
+      .map((row) => ({
+        ...shown(row[0], row[1], claimed),
+        encoding: row[2] as StepCount['encoding'],
+        variant: row[3] as string | null,
+        channel: (row[4] ?? channel) as Channel,
+        ...madeFrom(row[0], row[5]),
+        step: Number(row[6]),
+        count: Number(row[7]),
+        parts: Number(row[8] ?? 0),
+        costMicros: row[9] === null ? null : Number(row[9]),
+        fellBack: row[0] === 'rejected' && row[1] === FELL_BACK,
+      }));
+  };
+
+  return {
+    count(run, claimed) {
+      const { list, state } = runs.listOf(run);
+      const [text] = kept.get(run.number) ?? [];
+      return typeof text === 'string' ? JSON.parse(text) : scan(list, run.channel, claimed(state));
+    },
+    keep(number) {
+      if (typeof kept.get(number)?.[0] === 'string') return;
+      const { list, channel } = runs.record(number);
+      const counts = scan(list, channel, fateOf(true));
+      if (counts.every(({ outcome }) => outcome !== 'pending' && outcome !== 'deferred')) {
+        setKept(JSON.stringify(counts), number);
+      }
+    },
+  };
+}
