@@ -1,19 +1,8 @@
 import type { Channel, StepCount } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import { type Fate, fateOf, madeFrom, shown } from './reading.ts';
-import { FELL_BACK, type RunRecord } from './records.ts';
+import { type CountStore, type Fate, fateOf, madeFrom, shown } from './reading.ts';
+import { FELL_BACK } from './records.ts';
 import type { RunStore } from './runs.ts';
-
-/** How many rows of a run came to which outcome. */
-export interface CountStore {
-  /** Reads the kept counts, or else counts the rows. `claimed` is the outcome of a claimed row. */
-  count(run: RunRecord, claimed: (state: RunRecord['state']) => Fate): StepCount[];
-  /**
-   * Keeps the counts of a run with no open row: call it inside the transaction that ends the run. The trigger
-   * `recipients_counts` deletes them with the next change of a row, so counts that are kept are always true.
-   */
-  keep(number: number): void;
-}
 
 export function countStore(connection: Connection, runs: RunStore): CountStore {
   const firstRow = connection.query(

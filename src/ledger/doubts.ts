@@ -1,9 +1,8 @@
 import type { Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import { lazily } from './connection.ts';
-import type { CountStore } from './counts.ts';
 import type { Ledger } from './ledger.ts';
-import { lastStep, readPage, resendOf, type StepRow } from './reading.ts';
+import { type CountStore, lastStep, readPage, resendOf, type StepRow } from './reading.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { RECOVER } from './starts.ts';

@@ -1,10 +1,9 @@
 import { type Channel, DELIVERY_STATES, type DeliveryState } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import { lazily } from './connection.ts';
-import type { CountStore } from './counts.ts';
 import { mismatchOf, toReport } from './events.ts';
 import type { EvidenceStore, InDoubtRow, Judged, SaidStates, UnreachedRow } from './ledger.ts';
-import { postedFromOf, resendOf } from './reading.ts';
+import { type CountStore, postedFromOf, resendOf } from './reading.ts';
 import type { RunRecord, SentMessage } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { counting, topicOf } from './suppressions.ts';

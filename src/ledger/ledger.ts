@@ -304,8 +304,6 @@ export interface Ledger {
    * was not suppressed before.
    */
   suppress(address: string, facts: SuppressFacts): boolean;
-  /** As `suppress`, many in one transaction; give it a few thousand at a time. Returns how many are new. */
-  suppressMany(entries: readonly SuppressEntry[], nowMs: number): number;
   /** Takes off the entry for a topic ('': for all topics); default: every entry. */
   unsuppress(address: string, topic?: string | null): boolean;
   /** Every entry, expired ones too, by address. */

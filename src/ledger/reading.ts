@@ -2,7 +2,6 @@ import { problem } from '../errors.ts';
 import type { Channel, Delivery, Outcome, OutcomeState, StepCount, StepOutcome } from '../model.ts';
 import { iso } from '../util/time.ts';
 import type { Connection, Query, Value } from './connection.ts';
-import type { CountStore } from './counts.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { FELL_BACK, type RowState, type RunRecord } from './records.ts';
@@ -11,6 +10,17 @@ import type { RunStore } from './runs.ts';
 const BATCH_ROWS = 1000;
 
 export type Fate = Omit<RowState, 'step'>;
+
+/** How many rows of a run came to which outcome. */
+export interface CountStore {
+  /** Reads the kept counts, or else counts the rows. `claimed` is the outcome of a claimed row. */
+  count(run: RunRecord, claimed: (state: RunRecord['state']) => Fate): StepCount[];
+  /**
+   * Keeps the counts of a run with no open row: call it inside the transaction that ends the run. The trigger
+   * `recipients_counts` deletes them with the next change of a row, so counts that are kept are always true.
+   */
+  keep(number: number): void;
+}
 
 /** Reads the outcomes of rows. */
 export function reader(

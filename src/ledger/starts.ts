@@ -1,9 +1,17 @@
 import type { Channel } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { Connection, Value } from './connection.ts';
-import type { CountStore } from './counts.ts';
 import type { Ledger } from './ledger.ts';
-import { channelsBefore, LAST_ROW, lastStep, readPage, resendOf, type StepPage, type StepRow } from './reading.ts';
+import {
+  type CountStore,
+  channelsBefore,
+  LAST_ROW,
+  lastStep,
+  readPage,
+  resendOf,
+  type StepPage,
+  type StepRow,
+} from './reading.ts';
 import type { PendingRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { withCommit } from './versions.ts';

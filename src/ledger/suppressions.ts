@@ -1,12 +1,11 @@
 import { problem, refuse } from '../errors.ts';
-import type { Connection, Query } from './connection.ts';
+import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import type { HashEntry, RunRecord, SuppressEntry, SuppressedHash, Suppression } from './records.ts';
+import type { HashEntry, RunRecord, SuppressEntry, Suppression } from './records.ts';
 
 type SuppressionStore = Pick<
   Ledger,
   | 'suppress'
-  | 'suppressMany'
   | 'suppressAll'
   | 'unsuppress'
   | 'unsuppressHash'
@@ -72,122 +71,43 @@ export function topicOf({ topic }: Pick<RunRecord, 'topic'>): string {
 
 /** Who must not be sent to. The claim reads the same tables in its transaction (commits.ts). */
 export function suppressionStore(connection: Connection): SuppressionStore {
-  const active = connection.query(ACTIVE);
-  const activeHash = connection.query(ACTIVE_HASH);
-  const has = connection.query(
-    'SELECT 1 FROM suppressions WHERE address = ? AND topic = ? AND (until_at IS NULL OR until_at > ?)',
-  );
-  const hasHash = connection.query(
-    'SELECT 1 FROM suppressed_hashes WHERE hash = ? AND topic = ? AND (until_at IS NULL OR until_at > ?)',
-  );
-  // The longer entry stays: an import must not end what a person asked for. What is not a reply counts for more than a
-  // reply: START does not take it back, and what is essential does not go out against it. A reason is never lost: one from a user replaces the old one, and one from an import is
-  // only used if there is none.
-  const add = connection.statement(
-    `INSERT INTO suppressions (address, topic, reason, until_at, source, created_at) VALUES (?, ?, ?, ?, ?, ?)
-      ON CONFLICT (address, topic) DO UPDATE SET
-        reason = CASE
-          WHEN excluded.reason IS NULL THEN suppressions.reason
-          WHEN excluded.source = 'user' OR suppressions.reason IS NULL
-            OR (suppressions.until_at IS NOT NULL
-              AND (excluded.until_at IS NULL OR excluded.until_at > suppressions.until_at))
-            OR (suppressions.source = 'reply' AND excluded.source <> 'reply' AND excluded.until_at IS NULL)
-          THEN excluded.reason ELSE suppressions.reason END,
-        until_at = CASE WHEN suppressions.until_at IS NULL OR excluded.until_at <= suppressions.until_at
-          THEN suppressions.until_at ELSE excluded.until_at END,
-        source = CASE
-          WHEN excluded.source = 'reply' AND suppressions.source <> 'reply' THEN suppressions.source
-          WHEN (suppressions.until_at IS NOT NULL
-              AND (excluded.until_at IS NULL OR excluded.until_at > suppressions.until_at))
-            OR (suppressions.source = 'reply' AND excluded.source <> 'reply')
-          THEN excluded.source ELSE suppressions.source END`,
-  );
-  const addHash = connection.statement(
-    `INSERT INTO suppressed_hashes (hash, topic, key_id, reason, until_at, source, created_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash, topic) DO UPDATE SET
-        reason = CASE
-          WHEN excluded.reason IS NULL THEN suppressed_hashes.reason
-          WHEN excluded.source = 'user' OR suppressed_hashes.reason IS NULL
-            OR (suppressed_hashes.until_at IS NOT NULL
-              AND (excluded.until_at IS NULL OR excluded.until_at > suppressed_hashes.until_at))
-          THEN excluded.reason ELSE suppressed_hashes.reason END,
-        until_at = CASE WHEN suppressed_hashes.until_at IS NULL OR excluded.until_at <= suppressed_hashes.until_at
-          THEN suppressed_hashes.until_at ELSE excluded.until_at END,
-        source = CASE
-          WHEN excluded.source = 'reply' AND suppressed_hashes.source <> 'reply' THEN suppressed_hashes.source
-          WHEN (suppressed_hashes.until_at IS NOT NULL
-              AND (excluded.until_at IS NULL OR excluded.until_at > suppressed_hashes.until_at))
-            OR (suppressed_hashes.source = 'reply' AND excluded.source <> 'reply')
-          THEN excluded.source ELSE suppressed_hashes.source END`,
-  );
-  const remove = connection.statement('DELETE FROM suppressions WHERE address = ?1 AND (?2 IS NULL OR topic = ?2)');
-  const removeHash = connection.statement(
-    'DELETE FROM suppressed_hashes WHERE hash = ?1 AND (?2 IS NULL OR topic = ?2)',
-  );
-  const next = connection.query(
-    `SELECT address, reason, until_at, source, created_at, topic FROM suppressions
-      WHERE (address, topic) > (?, ?) ORDER BY address, topic LIMIT ?`,
-  );
-  const nextHashes = connection.query(
-    `SELECT hash, reason, until_at, source, created_at, topic, key_id FROM suppressed_hashes
-      WHERE (hash, topic) > (?, ?) ORDER BY hash, topic LIMIT ?`,
-  );
-  const one = connection.query(
-    `SELECT address, reason, until_at, source, created_at, topic FROM suppressions WHERE address = ? ORDER BY topic`,
-  );
-  const oneHash = connection.query(
-    `SELECT hash, reason, until_at, source, created_at, topic, key_id FROM suppressed_hashes WHERE hash = ?
-      ORDER BY topic`,
-  );
+  const addresses = entriesIn(connection, 'suppressions', 'address', '');
+  const hashes = entriesIn(connection, 'suppressed_hashes', 'hash', ', key_id');
   const anyKeyId = connection.query('SELECT key_id FROM suppressed_hashes LIMIT 1');
   const counts = connection.query(
     'SELECT (SELECT count(*) FROM suppressions), (SELECT count(*) FROM suppressed_hashes)',
   );
   const hashKeyId = (): string | null => (anyKeyId.get()?.[0] ?? null) as string | null;
 
-  const addAddresses = (entries: readonly SuppressEntry[], now: number): number => {
-    let added = 0;
-    for (const { address, topic = '', reason, untilMs, source } of entries) {
-      if (lasts(untilMs, now) && has.get(address, topic, now) === undefined) added++;
-      add(address, topic, reason, untilMs, source, now);
-    }
-    return added;
-  };
   const addHashes = (entries: readonly HashEntry[], now: number): number => {
-    let added = 0;
     let known = hashKeyId();
-    for (const { hash, keyId, topic = '', reason, untilMs, source } of entries) {
+    for (const { keyId } of entries) {
       // One key for all: a claim makes one hash of an address, and compares it with every entry.
       if (known !== null && keyId !== known) throw otherKey(connection.path, known, keyId);
       known = keyId;
-      if (lasts(untilMs, now) && hasHash.get(hash, topic, now) === undefined) added++;
-      addHash(hash, topic, keyId, reason, untilMs, source, now);
     }
-    return added;
+    return entries.reduce((added, entry) => added + hashes.add(entry.hash, entry, now, entry.keyId), 0);
   };
-  const suppressAll: Ledger['suppressAll'] = (addresses, hashes, nowMs) =>
-    connection.write(
-      nowMs,
-      addresses.length + hashes.length,
-      (now) => addAddresses(addresses, now) + addHashes(hashes, now),
+  const suppressAll: Ledger['suppressAll'] = (entries, hashed, nowMs) =>
+    connection.write(nowMs, entries.length + hashed.length, (now) =>
+      entries.reduce((added, entry) => added + addresses.add(entry.address, entry, now), addHashes(hashed, now)),
     );
 
   return {
     suppressAll,
-    suppressMany: (entries, nowMs) => suppressAll(entries, [], nowMs),
     suppress: (address, { nowMs, ...entry }) => suppressAll([{ address, ...entry }], [], nowMs) === 1,
-    unsuppress: (address, topic = null) => connection.write(0, 1, () => remove(address, topic)) > 0,
-    unsuppressHash: (hash, topic = null) => connection.write(0, 1, () => removeHash(hash, topic)) > 0,
-    *suppressions(): Iterable<Suppression> {
-      for (const row of walk(next)) yield { address: String(row[0]), ...factsOf(row) };
+    unsuppress: addresses.remove,
+    unsuppressHash: hashes.remove,
+    *suppressions() {
+      for (const [address, facts] of addresses.all()) yield { address, ...facts };
     },
-    *suppressedHashes(): Iterable<SuppressedHash> {
-      for (const row of walk(nextHashes)) yield { hash: String(row[0]), keyId: String(row[6]), ...factsOf(row) };
+    *suppressedHashes() {
+      for (const [hash, facts, keyId] of hashes.all()) yield { hash, keyId, ...facts };
     },
-    suppressionsOf: (address) => one.all(address).map((row) => ({ address, ...factsOf(row) })),
-    suppressedHashesOf: (hash) => oneHash.all(hash).map((row) => ({ hash, keyId: String(row[6]), ...factsOf(row) })),
-    isSuppressed: (address, nowMs, topic = null) => active.get(address, nowMs, topic ?? '') !== undefined,
-    isHashSuppressed: (hash, nowMs, topic = null) => activeHash.get(hash, nowMs, topic ?? '') !== undefined,
+    suppressionsOf: (address) => addresses.of(address).map(([, facts]) => ({ address, ...facts })),
+    suppressedHashesOf: (hash) => hashes.of(hash).map(([, facts, keyId]) => ({ hash, keyId, ...facts })),
+    isSuppressed: addresses.isActive,
+    isHashSuppressed: hashes.isActive,
     hashKeyId,
     suppressionCounts() {
       const [addresses, hashes] = counts.get() ?? [];
@@ -196,33 +116,94 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   };
 }
 
-/** Whether an entry has not ended yet. */
-function lasts(untilMs: number | null, now: number): boolean {
-  return untilMs === null || untilMs > now;
-}
+type Entry = readonly [name: string, facts: Omit<Suppression, 'address'>, keyId: string];
 
-type Row = readonly unknown[];
+/** The entries of one table, which are found by an address or by a hash. `more` is its further column. */
+function entriesIn(
+  connection: Connection,
+  table: 'suppressions' | 'suppressed_hashes',
+  name: 'address' | 'hash',
+  more: string,
+) {
+  const sql = (text: string): string =>
+    text
+      .replaceAll('ENTRIES', table)
+      .replaceAll('NAME', name)
+      .replaceAll('MORE', more)
+      .replaceAll('HELD', more === '' ? '' : ', ?');
+  const next = connection.query(sql(NEXT));
+  const one = connection.query(sql(OF_ONE));
+  const active = connection.query(table === 'suppressions' ? ACTIVE : ACTIVE_HASH);
+  const has = connection.query(sql(HAS));
+  const insert = connection.statement(sql(INSERT));
+  const remove = connection.statement(sql(REMOVE));
 
-/** Every row in its order, read in batches, so that a reader does not hold up a writer. */
-function* walk(next: Query): Iterable<Row> {
-  for (let after = ['', '']; ; ) {
-    const rows = next.all(...after, BATCH_ROWS);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    after = [String(last[0]), String(last[5])];
-    yield* rows;
+  /** Every row in its order, read in batches, so that a reader does not hold up a writer. */
+  function* all(): Generator<Entry> {
+    for (let after = ['', '']; ; ) {
+      const rows = next.all(...after, BATCH_ROWS);
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = [String(last[0]), String(last[5])];
+      yield* rows.map(entryOf);
+    }
   }
+
+  return {
+    all,
+    of: (who: string) => one.all(who).map(entryOf),
+    isActive: (who: string, nowMs: number, topic: string | null = null) =>
+      active.get(who, nowMs, topic ?? '') !== undefined,
+    remove: (who: string, topic: string | null = null) => connection.write(0, 1, () => remove(who, topic)) > 0,
+    /** Returns 1 if nothing of this topic was active before. */
+    add(who: string, entry: Omit<SuppressEntry, 'address'>, now: number, ...keyId: readonly string[]): number {
+      const { topic = '', reason, untilMs, source } = entry;
+      const isNew = (untilMs === null || untilMs > now) && has.get(who, topic, now) === undefined;
+      insert(who, topic, reason, untilMs, source, now, ...keyId);
+      return isNew ? 1 : 0;
+    },
+  };
 }
 
-function factsOf([, reason, untilAt, source, createdAt, topic]: Row): Omit<Suppression, 'address'> {
-  return {
+function entryOf([name, reason, untilAt, source, createdAt, topic, keyId]: readonly Value[]): Entry {
+  const facts = {
     topic: String(topic),
     reason: reason as string | null,
     untilMs: untilAt as number | null,
     source: String(source),
     createdAtMs: Number(createdAt),
   };
+  return [String(name), facts, String(keyId)];
 }
+
+const NEXT = `SELECT NAME, reason, until_at, source, created_at, topicMORE FROM ENTRIES
+  WHERE (NAME, topic) > (?, ?) ORDER BY NAME, topic LIMIT ?`;
+
+const OF_ONE =
+  'SELECT NAME, reason, until_at, source, created_at, topicMORE FROM ENTRIES WHERE NAME = ? ORDER BY topic';
+
+const HAS = 'SELECT 1 FROM ENTRIES WHERE NAME = ? AND topic = ? AND (until_at IS NULL OR until_at > ?)';
+
+// The longer entry stays: an import must not end what a person asked for. What is not a reply counts for more than a
+// reply: START does not take it back, and what is essential does not go out against it. A reason is never lost: one from a
+// user replaces the old one, and one from an import is only used if there is none.
+const INSERT = `INSERT INTO ENTRIES (NAME, topic, reason, until_at, source, created_atMORE)
+  VALUES (?, ?, ?, ?, ?, ?HELD) ON CONFLICT (NAME, topic) DO UPDATE SET
+    reason = CASE
+      WHEN excluded.reason IS NULL THEN ENTRIES.reason
+      WHEN excluded.source = 'user' OR ENTRIES.reason IS NULL
+        OR (ENTRIES.until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > ENTRIES.until_at))
+        OR (ENTRIES.source = 'reply' AND excluded.source <> 'reply' AND excluded.until_at IS NULL)
+      THEN excluded.reason ELSE ENTRIES.reason END,
+    until_at = CASE WHEN ENTRIES.until_at IS NULL OR excluded.until_at <= ENTRIES.until_at
+      THEN ENTRIES.until_at ELSE excluded.until_at END,
+    source = CASE
+      WHEN excluded.source = 'reply' AND ENTRIES.source <> 'reply' THEN ENTRIES.source
+      WHEN (ENTRIES.until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > ENTRIES.until_at))
+        OR (ENTRIES.source = 'reply' AND excluded.source <> 'reply')
+      THEN excluded.source ELSE ENTRIES.source END`;
+
+const REMOVE = 'DELETE FROM ENTRIES WHERE NAME = ?1 AND (?2 IS NULL OR topic = ?2)';
 
 /** Two keys do not go together on one list. */
 export function otherKey(path: string, known: string, given: string): Error {

@@ -28,6 +28,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
   rules: async () => (await import('./rules.ts')).measureRules,
   memory: async () => (await import('./memory.ts')).measureMemory,
   starts: async () => (await import('./starts.ts')).measureStarts,
+  growth: async () => (await import('./growth.ts')).measureGrowth,
   help: async () => (await import('./help.ts')).measureHelp,
   pages: async () => (await import('./pages.ts')).measurePages,
   listen: async () => (await import('./listen.ts')).measureListen,

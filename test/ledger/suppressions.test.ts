@@ -67,7 +67,7 @@ describe('suppressions', () => {
       untilMs: null,
       source: 'list.csv',
     }));
-    expect(ledger.suppressMany(entries, NOON)).toBe(2400);
+    expect(ledger.suppressAll(entries, [], NOON)).toBe(2400);
     expect([...ledger.suppressions()]).toHaveLength(2400);
   });
 });

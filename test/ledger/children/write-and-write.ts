@@ -13,7 +13,7 @@ for (let round = 0; ; round++) {
       untilMs: null,
       source: 'test',
     }));
-    ledger.suppressMany(entries, NOON);
+    ledger.suppressAll(entries, [], NOON);
   }
   if (round % 2 === 1) ledger.close();
   if (round === 0) process.stdout.write('writing\n');
