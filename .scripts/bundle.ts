@@ -7,6 +7,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { buildSync } from 'esbuild';
+import { schemaFingerprint } from '../src/campaign/validators.ts';
 import { licencesOf } from './licences.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -34,6 +35,7 @@ export function bundle(folder: string): void {
       'node:http': './.scripts/http.cjs',
       'node:process': './.scripts/process.cjs',
     },
+    define: { BUILT_SCHEMAS: JSON.stringify(schemaFingerprint()) },
     external: installed().flatMap((name) => [name, `${name}/*`]),
     // V8 keeps a source with a single character beyond Latin-1 in two bytes a character. In patterns they stay.
     charset: 'ascii',

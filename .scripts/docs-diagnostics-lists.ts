@@ -93,7 +93,7 @@ export const LISTS = {
   'blank-ends': {
     cause:
       'A blank, a line end or a character that shows nothing is at the beginning or the end of a value. In the message it makes a hole, and some of these characters make an SMS Unicode.',
-    fix: 'Write `{{trim name}}`, which leaves them out, or correct the list.',
+    fix: 'Write `{{trim name}}`, which removes them, or correct the list.',
     example: { files: list('+447400123456,"Ada ",0042') },
   },
   'damaged-value': {
@@ -153,7 +153,7 @@ export const LISTS = {
   },
   'invalid-rows': {
     cause:
-      'Rows of the list have an address or a value that cannot be used. The errors before this one say what is wrong with each.',
+      'Rows of the list have an address or a value that cannot be used. The errors before this one name the fault of each.',
     fix: 'Correct the rows. `--allow invalid-rows` skips them in this start; `recipients.onInvalid: skip` skips them in each.',
     example: { files: list('07400 123456,Ada,0042'), run: 'send hello' },
   },
@@ -165,7 +165,7 @@ export const LISTS = {
   'invalid-address': {
     cause:
       'A number has no country code, is too short or too long for its country, or lost digits in a spreadsheet; an email address cannot exist.',
-    fix: 'Correct the cell; set `recipients.defaultCountry` where numbers are written as at home; or leave such rows out with `--allow invalid-rows`.',
+    fix: 'Correct the cell; set `recipients.defaultCountry` where numbers are written as at home; or skip such rows with `--allow invalid-rows`.',
     example: { files: list('07400 123456,Ada,0042') },
   },
   'wrong-length-number': {
@@ -221,7 +221,7 @@ export const LISTS = {
   },
   'duplicate-row': {
     cause: 'A row has the key or the address of an earlier one, and `recipients.duplicates` is `refuse`.',
-    fix: 'Remove one of the rows, or leave such rows out: `recipients.duplicates: skip`.',
+    fix: 'Remove one of the rows, or skip such rows: `recipients.duplicates: skip`.',
     example: {
       files: {
         ...campaign('recipients: { csv: people.csv, duplicates: refuse }'),
@@ -290,7 +290,7 @@ export const LISTS = {
     example: { files: template('Hello {{first_name}}. {{log order}}') },
   },
   'unknown-name': {
-    cause: 'A name in the template is no column of the list. It would have been sent as an empty place.',
+    cause: 'The list has no column of this name. The message would have a gap there.',
     fix: 'Take the name that is proposed. A column with spaces is written `{{[first name]}}`.',
     example: { files: template('Hello {{firstname}}, your order {{order}} is ready.') },
   },
@@ -323,7 +323,7 @@ export const LISTS = {
   },
   'missing-variable': {
     cause: 'The template needs a value that is empty in this row: the message would have had a hole.',
-    fix: 'Fill the cell, give a default (`{{default first_name "there"}}`), put the sentence into `{{#if first_name}}`, or leave such rows out with `--allow invalid-rows`.',
+    fix: 'Fill the cell, give a default (`{{default first_name "there"}}`), put the sentence into `{{#if first_name}}`, or skip such rows with `--allow invalid-rows`.',
     example: { files: list('+447400123456,,0042') },
   },
   'render-error': {

@@ -38,7 +38,7 @@ export const RUNS = {
   },
   'sent-elsewhere': {
     cause:
-      'Another environment has sent this occurrence to recipients of the list, or sends it now. Each environment is a sender of its own, so they would get it again. The sandbox, addresses of this machine and fenced environments do not count.',
+      'Another environment has sent this occurrence to recipients of the list, or sends it now. Environments do not share their runs, so recipients would get it again. The sandbox, addresses of this machine and fenced environments do not count.',
     fix: 'Send the rest from the environment that began: `handbill send CAMPAIGN --env NAME`. On a terminal, the question before the send says who would get it again, and yes sends it. Without one: `send --allow sent-elsewhere`.',
     example: null,
   },
@@ -51,7 +51,7 @@ export const RUNS = {
   'former-name': {
     cause:
       '`name` was changed, or `id` was taken out. Under another id, all recipients would look new and get every occurrence again.',
-    fix: 'Write the `id` under which the ledger knows the campaign. If it is another campaign, write an `id` of its own. See [renaming.md](renaming.md).',
+    fix: 'Write the `id` under which the ledger knows the campaign. If it is another campaign, write a new `id`. See [renaming.md](renaming.md).',
     example: {
       files: {},
       first: ['send hello'],
@@ -116,7 +116,7 @@ export const RUNS = {
   },
   'schedule-new': {
     cause:
-      'A schedule is not sent for instants before it was first seen: those who just had the message would get it again.',
+      'handbill sends nothing for times before it first saw the schedule: recipients who just got the message would get it again.',
     fix: 'Send that instant by hand, as the message says. `missed: catch-up` in the campaign has such instants sent.',
     example: null,
   },
@@ -198,7 +198,7 @@ export const RUNS = {
   },
   'tls-verification-off': {
     cause: '`NODE_TLS_REJECT_UNAUTHORIZED=0` lets anyone on the network path read the key and the messages.',
-    fix: 'Unset it. A certificate authority of your own goes into `NODE_EXTRA_CA_CERTS`.',
+    fix: 'Unset it. Put your own certificate authority into `NODE_EXTRA_CA_CERTS`.',
     example: {
       files: { 'handbill.yaml': PRODUCTION },
       env: { ...KEY, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
@@ -224,7 +224,7 @@ export const RUNS = {
     example: null,
   },
   'run-ambiguous': {
-    cause: 'A campaign has several runs, and what is to be done concerns one of them.',
+    cause: 'A campaign has several runs, and the command acts on one of them.',
     fix: 'Name the run by its id, which the message lists.',
     example: {
       files: {},
@@ -252,8 +252,8 @@ export const RUNS = {
     },
   },
   'run-closed': {
-    cause: '`handbill runs close` ended this run: those who were not sent to are `skipped` (`closed`).',
-    fix: 'Use another `--occurrence` for a new run; `exclude` leaves out who got the message of the closed one.',
+    cause: '`handbill runs close` ended this run: recipients without a message are `skipped` (`closed`).',
+    fix: 'Use another `--occurrence` for a new run; `exclude` skips recipients who got the message of the closed one.',
     example: {
       files: {},
       first: ['send hello --limit 1', 'runs close hello --yes'],
@@ -271,8 +271,8 @@ export const RUNS = {
     },
   },
   'run-purged': {
-    cause: '`handbill purge` took out of this run who its recipients were.',
-    fix: 'Use another `--occurrence`: recipients of the old one could not be left out any more.',
+    cause: '`handbill purge` deleted the recipients of this run from the ledger.',
+    fix: 'Use another `--occurrence`: the new run cannot skip the recipients of the old one.',
     example: {
       files: {},
       first: ['send hello', '@48 purge --older-than 1d --yes'],
@@ -281,7 +281,7 @@ export const RUNS = {
     },
   },
   'not-in-doubt': {
-    cause: 'The recipient whose doubt is to be resolved has another outcome, or the doubt has ended meanwhile.',
+    cause: 'The recipient has another outcome, or the doubt has ended meanwhile.',
     fix: '`handbill doubt list` shows who is in doubt now.',
     example: { files: {}, first: ['send hello'], run: 'doubt resolve hello --line 2 --as accepted --yes' },
   },
@@ -294,6 +294,12 @@ export const RUNS = {
     cause:
       'handbill was started by a Node.js before 24, and the npm package `node` that a clone or a project brings along is not installed. It says so in plain text, before anything else is loaded.',
     fix: 'Run the command that it names: `npm ci` in a clone, `npm install --save-dev --save-exact node@VERSION` in a project.',
+    example: null,
+  },
+  'other-build': {
+    cause:
+      'The code in dist/ and the schemas beside it are of two versions: after a pull without a build, or after a build that failed. It would take a key that it does not know, and ignore it.',
+    fix: '`npm run build` in a clone. For a package, install handbill again.',
     example: null,
   },
   locked: {
@@ -310,7 +316,7 @@ export const RUNS = {
   mismatch: {
     cause:
       'The second answer of a start has the message id of the first, or both name another recipient than their request. A mock server with fixed answers does this. So does an API, or a proxy before it, that answers a request twice. An answer that may belong to another request proves nothing: its recipient is `in-doubt(mismatch)`, and the start halts where another connection brings the same answer. (It takes such an API.)',
-    fix: 'Let the mock server give each message an id of its own, and repeat `recipients[].metaData` or no recipient at all; `handbill sandbox` does. If the field is not the id of a message, name the right one under `wire.response.messageId`. `handbill send --test-to` shows where the id was found.',
+    fix: 'Let the mock server give each message another id, and repeat `recipients[].metaData` or no recipient at all; `handbill sandbox` does. If the field is not the id of a message, name the right one under `wire.response.messageId`. `handbill send --test-to` shows where the id was found.',
     example: null,
   },
   'connection-limit': {
@@ -346,7 +352,7 @@ export const RUNS = {
   'ledger-taken-over': {
     cause:
       'A replica of PostgreSQL was promoted. It may lack the last messages, and their recipients would get them again.',
-    fix: 'Compare with the reports of the API who was sent to. Only if nothing is missing: `send --allow ledger-taken-over`.',
+    fix: 'Compare the ledger with the reports of the API. Only if nothing is missing: `send --allow ledger-taken-over`.',
     example: null,
   },
   'ledger-replaced': {
@@ -389,7 +395,7 @@ export const RUNS = {
     example: null,
   },
   bug: {
-    cause: 'handbill did something that it does not expect of itself. Whatever was recorded is in the ledger.',
+    cause: 'The code of handbill has an error. The ledger has everything that was recorded before.',
     fix: 'Report it with the command and what `HANDBILL_DEBUG=1` adds, without addresses and keys. Running again continues.',
     example: null,
   },

@@ -4,7 +4,7 @@ import { isInside } from '../util/paths.ts';
 import { readSigners } from './verify.ts';
 
 /**
- * What is wrong with the files of approvers and planners of a project, or of one of its environments. A file outside
+ * Finds errors in the files of approvers and planners of a project, or of one of its environments. A file outside
  * the project may exist only on the machine that sends, where no commit can change it. If it is missing here, that is a
  * warning.
  */

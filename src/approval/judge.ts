@@ -12,13 +12,13 @@ export interface Signed {
   readonly role: 'approver' | 'planner';
 }
 
-/** What the signatures of a plan come to. */
+/** The result of checking the signatures of a plan. */
 export interface Judgement {
   readonly approved: boolean;
   readonly signed: readonly Signed[];
   /** Why others do not count, a sentence each. */
   readonly refused: readonly string[];
-  /** What is missing, as a sentence; empty where nothing is. */
+  /** One sentence; empty where no signature is missing. */
   readonly missing: string;
 }
 
@@ -51,7 +51,7 @@ export async function judge(
   }
   const personOf = tellApart([...people.approver, ...people.planner], good);
   const persons = new Map<string, Good>();
-  // Who is an approver by any signature is an approver, so theirs come first.
+  // A person with one approver's signature is an approver, so these come first.
   for (const role of ['approver', 'planner'] as const) {
     for (const one of good.filter((signed) => signed.role === role)) {
       if (!persons.has(personOf(one))) persons.set(personOf(one), one);
@@ -91,7 +91,7 @@ async function judgeOne(
     if ('names' in verified) {
       return { name: verified.names[0] ?? '', names: verified.names, fingerprint, role, keyId };
     }
-    // What is said about a key that is known is closer to the point.
+    // A message about a known key is more useful.
     if (why === '' || verified.isKnown) why = verified.problem;
   }
   return `by the key ${fingerprint} does not count: ${why}.`;

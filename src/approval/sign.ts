@@ -50,7 +50,7 @@ export async function signBytes(bytes: Uint8Array, key: string, options: SignOpt
   });
 }
 
-/** In CI a secret is in a variable before it is in a file; what was meant to be secret is not repeated. */
+/** In CI a secret is in a variable before it is in a file; the message does not repeat a text that may be the secret. */
 function notAName(): Error {
   const hint = 'Write the key to a file that only you can read (chmod 600), and name that file.';
   return refuse(

@@ -1,6 +1,6 @@
 import { base64Bytes, type SshKey, sshKeyOf, sshStrings } from '../util/ssh-key.ts';
 
-/** What signatures of plans are made for; ssh-keygen takes no signature that was made for something else. */
+/** The namespace of plans; ssh-keygen accepts no signature that was made for another one. */
 export const NAMESPACE = 'handbill-plan';
 
 /** Most signatures of one plan, and most characters of each. */
@@ -49,7 +49,7 @@ export function readSignature(text: string): Signature | { readonly problem: str
   return { key, armoured: armour(bytes) };
 }
 
-/** RSA keys sign with three algorithms, of which the oldest has SHA-1; all others have one, of their own name. */
+/** RSA keys sign with three algorithms, of which the oldest has SHA-1; all others have one, with the name of the key. */
 function isAllowed(algorithm: string, keyType: string): boolean {
   return keyType === 'ssh-rsa' ? /^rsa-sha2-(256|512)$/.test(algorithm) : algorithm === keyType;
 }

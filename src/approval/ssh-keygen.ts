@@ -14,7 +14,7 @@ interface Call {
   /** Where it runs, and where the files lie that `args` name. */
   readonly folder: string;
   readonly env: Env;
-  /** What it reads; `terminal` lets it ask for a passphrase or a touch. */
+  /** Its standard input; `terminal` lets it ask for a passphrase or a touch. */
   readonly input: Uint8Array | 'terminal' | 'nothing';
   readonly timeoutMs: number;
   /** Told what ssh-keygen says to the person at the terminal. */
@@ -31,12 +31,12 @@ interface Answer {
 /** More than ssh-keygen ever says; what is longer is cut. */
 const MAX_OUTPUT = 64 * 1024;
 
-/** What ssh-keygen needs of the surroundings: to be found, to find the agent, and to ask. */
+/** The environment of ssh-keygen: to be found, to find the agent, and to ask. */
 const PASSED = ['PATH', 'HOME', 'SSH_AUTH_SOCK', 'SSH_SK_PROVIDER', 'SSH_SK_HELPER', 'SYSTEMROOT'];
 const PASSED_TO_ASK = ['DISPLAY', 'WAYLAND_DISPLAY', 'SSH_ASKPASS', 'SSH_ASKPASS_REQUIRE', 'TERM', 'XAUTHORITY'];
 
 /**
- * Runs ssh-keygen: no shell, a surrounding of its own, bounded output and time. Without a terminal it gets none, so
+ * Runs ssh-keygen: no shell, its own environment, bounded output and time. Without a terminal it gets none, so
  * that it fails where it would ask.
  *
  * @throws HandbillError exit 2 where there is no ssh-keygen, or one that is too old
@@ -47,7 +47,7 @@ export async function runSshKeygen(call: Call): Promise<Answer> {
     cwd: call.folder,
     env: surroundings(call.env, asks),
     stdio: [asks ? 'inherit' : call.input === 'nothing' ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    // A session of its own has no terminal to ask on, even where the process above has one.
+    // A new session has no terminal to ask on, even where the process above has one.
     detached: !asks,
     timeout: call.timeoutMs,
     killSignal: 'SIGKILL',
@@ -72,7 +72,7 @@ export async function runSshKeygen(call: Call): Promise<Answer> {
 function surroundings(env: Env, asks: boolean): NodeJS.ProcessEnv {
   const names = asks ? [...PASSED, ...PASSED_TO_ASK] : PASSED;
   const passed = names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
-  // Dates of approvers mean the same on every machine, and messages have the words that are looked for.
+  // Dates of approvers mean the same on every machine, and the messages are in English.
   return { ...Object.fromEntries(passed), TZ: 'UTC', LC_ALL: 'C' };
 }
 

@@ -17,8 +17,8 @@ type Verified = { readonly names: readonly string[] } | { readonly problem: stri
 const TIMEOUT_MS = 15_000;
 
 /**
- * Asks ssh-keygen whether a signature of these bytes is good and by one of those who may sign. Each of them is asked
- * for in a file of its own, so that what ssh-keygen says is about that one.
+ * Asks ssh-keygen whether a signature of these bytes is good and by one of those who may sign. It asks
+ * about each of them with a separate file, so that the answer is about that one.
  *
  * @throws HandbillError exit 2 without a usable ssh-keygen
  */
@@ -63,7 +63,7 @@ async function verifyAs(
   });
 }
 
-/** What a name may be that one person has: no patterns, no spaces, nothing that begins like an option. */
+/** A name that one person has: no patterns, no spaces, no beginning like that of an option. */
 function isName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9.@_+-]{0,199}$/.test(name);
 }
@@ -92,7 +92,7 @@ function reasonOf(said: string): string {
 
 const MAX_BYTES = 256 * 1024;
 
-/** Who may sign, or everything that is wrong with the file that says so. */
+/** The people who may sign, or all errors in the file that names them. */
 export async function readSigners(source: SignerSource): Promise<{
   readonly signers: readonly Signer[];
   readonly diagnostics: readonly Diagnostic[];

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Ajv, Options, ValidateFunction } from 'ajv';
+import { problem, refuse } from '../errors.ts';
 import type { Json } from '../util/json.ts';
 
 export type FileKind = 'campaign' | 'project';
@@ -40,6 +41,16 @@ export const SCHEMAS: Readonly<Record<FileKind, Schema>> = {
 /** Tells whether something was made from these very schemas. */
 export function schemaFingerprint(): string {
   return hash('sha256', `${TEXTS.campaign}\0${TEXTS.project}`);
+}
+
+/** The fingerprint of the schemas that dist/ was built with; sources have none. */
+declare const BUILT_SCHEMAS: string | undefined;
+
+// The code of another build would accept a key that it does not know, and ignore it.
+if (typeof BUILT_SCHEMAS !== 'undefined' && BUILT_SCHEMAS !== schemaFingerprint()) {
+  const message = 'The files in schemas/ changed after this handbill was built.';
+  const hint = 'In a clone: npm run build. A package that was changed: install it again.';
+  throw refuse(problem('other-build', message, { hint }));
 }
 
 /** Follows `$ref` inside the package's schemas. */

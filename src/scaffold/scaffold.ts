@@ -1,7 +1,7 @@
 import { CHANNEL_TABLE, type Channel } from '../content/channels.ts';
 import { GITHUB_WORKFLOW } from './github-workflow.ts';
 
-/** What a new project is made from; everything in it has been checked. */
+/** The contents of a new project, all checked. */
 interface NewProject {
   /** Name of its first campaign: `[a-z0-9][a-z0-9-]{0,63}`. */
   readonly campaign: string;
@@ -160,7 +160,7 @@ node_modules/
 # !campaigns/**/*.csv
 `;
 
-/** What must not get into git. */
+/** Files for .gitignore. */
 export const IGNORED: readonly string[] = ['.handbill/', '.env'];
 
 /**

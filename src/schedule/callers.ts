@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { problem, refuse } from '../errors.ts';
 import type { CronClock } from '../util/cron.ts';
 
-/** What something outside of handbill has to know in order to call `handbill due` rightly. */
+/** The facts for a caller of `handbill due`. */
 export interface Caller {
   /** Node and the script, by their absolute paths: what calls has no PATH worth the name. */
   readonly program: readonly string[];
@@ -106,7 +106,7 @@ export function crontab(caller: Caller, quote: (word: string) => string): readon
 }
 
 /**
- * A service and its timer. One unit never overlaps itself; what was missed while the machine was off is looked for when
+ * A service and its timer. One unit never overlaps itself; after the machine was off, the timer fires at once when
  * it is on again.
  *
  * @param user - the user that runs it: the ledger belongs to one user
@@ -162,7 +162,7 @@ export function systemd(caller: Caller, user: string): readonly CallerFile[] {
   ];
 }
 
-/** Campaigns have zones of their own; how often it is looked needs none, and UTC has no night of its own. */
+/** Campaigns have their zones; the timer needs none, and UTC has no summer time. */
 function calendar(everyMinutes: number): string {
   return everyMinutes === 1 ? '*-*-* *:*:00 UTC' : `*-*-* *:00/${everyMinutes}:00 UTC`;
 }
@@ -190,7 +190,7 @@ interface KubernetesOptions {
 
 /** Nothing but this container keeps it: a pod loses its disk, and with it the record of who was sent to. */
 const VOLUME_FOLDER = '/var/lib/handbill';
-/** A folder of its own: the volume's root is open to its group, and such a ledger is refused. */
+/** A folder below the root of the volume: the root is open to its group, and such a ledger is refused. */
 const LEDGER = `${VOLUME_FOLDER}/ledger/ledger.db`;
 
 /** A CronJob, and the volume of its ledger. */
@@ -304,8 +304,8 @@ interface GitHubOptions {
 const SHORTEST_MINUTES = 5;
 
 /**
- * A workflow. GitHub's schedule is in UTC, comes late at busy times and sometimes not at all: it only says how often it is
- * looked for what is due.
+ * A workflow. GitHub's schedule is in UTC, comes late at busy times and sometimes not at all: it only says how often the
+ * workflow asks for due campaigns.
  *
  * @param quote - makes one word for a POSIX shell
  */

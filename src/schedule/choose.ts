@@ -35,7 +35,7 @@ interface DueFacts {
   readonly runs: readonly KnownRun[];
 }
 
-/** What is to be done about one occurrence. */
+/** The action for one occurrence. */
 export interface Step {
   readonly occurrence: string;
   readonly action: 'send' | 'continue' | 'leave' | 'miss';
@@ -80,9 +80,9 @@ export function longestWaitMs(canary: Campaign['send']['canary']): number {
 const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'paused', 'over-budget', 'ledger']);
 
 /**
- * What is due of one campaign, oldest first: unfinished runs of instants in the last 24 hours (with a window or a canary
- * that pauses, longer), and the latest instant that has no run yet. Never more than that one: what was missed before it
- * stays missed.
+ * The due runs of one campaign, oldest first: unfinished runs of instants in the last 24 hours (with a window or a canary
+ * that pauses, longer), and the latest instant that has no run yet. Never more than that one: earlier instants that were missed
+ * stay missed.
  *
  * A campaign is not sent for an instant before its schedule was first seen, unless it says `missed: catch-up` itself; and
  * where it ran before, but not as it is now, or the ledger knows nothing of it, only the last hour counts.
@@ -148,8 +148,8 @@ export function firstFollowedMs(nowMs: number, afterMs: number, waitsMs: number)
 }
 
 /**
- * What is due of a follow-up: a run for each run of the campaign before, as soon as the first message is old enough. Each
- * recipient then waits for their own time. Runs from before the follow-up was first seen are not followed, and what is
+ * The due runs of a follow-up: a run for each run of the campaign before, as soon as the first message is old enough. Each
+ * recipient then waits for their own time. Runs from before the follow-up was first seen are not followed, and a run that is
  * more than 24 hours late for the last recipient is not begun or continued, as for schedules.
  */
 export function chooseFollowUps(facts: FollowUpFacts): readonly Step[] {
@@ -177,19 +177,19 @@ function begin(clock: CronClock, latest: number, facts: DueFacts): Step[] {
   const isKnown =
     !isNew && (runs.length === 0 ? isRemembered : runs.some((run) => run.isSame && run.createdAtMs <= latest));
   const occurrence = occurrenceAt(latest);
-  // Its turn may come long after it was looked for, without being missed.
+  // Its time may come long after a scan, without being missed.
   const ageMs = Math.min(lookedMs, nowMs) - latest;
   const allowedMs = isKnown && schedule.missed === 'catch-up' ? LATE_MS : GRACE_MS;
   const isAllowed = ageMs <= allowedMs && nowMs - latest <= LATE_MS;
   if (isAllowed && (!isNew || schedule.asksCatchUp)) {
     return [{ occurrence, action: 'send', why: null, missed: isKnown ? missedBefore(clock, latest, facts) : null }];
   }
-  // Of a campaign that nothing is known of, what is older than a day was never meant.
+  // For a campaign that the ledger does not know, an instant older than a day does not count.
   if (!isKnown && ageMs > LATE_MS) return [];
   return [{ occurrence, action: 'miss', why: isKnown ? 'late' : 'new', missed: null }];
 }
 
-/** What lies between the last instant that ran and this one; at most those of a day. */
+/** Instants between the last one that ran and this one; at most those of a day. */
 function missedBefore(clock: CronClock, latest: number, { runs, seenMs }: DueFacts): Missed | null {
   const ran = runs.map((run) => instantOf(run.occurrence) ?? 0).filter((ms) => ms < latest);
   const since = Math.max(latest - LATE_MS, seenMs - 1, ...ran);

@@ -13,7 +13,7 @@ import { instantMs } from '../util/time.ts';
 
 export { occurrenceAt };
 
-/** What was not begun by then is not begun automatically any more (failures.md, H5). */
+/** A run that has not begun by then is not begun automatically (failures.md, H5). */
 export const LATE_MS = 24 * 3_600_000;
 
 /** The occurrence of a campaign without a schedule. */
@@ -46,7 +46,7 @@ export function followUpText(after: Campaign['after']): string | null {
   return after === null ? null : `${after.wait.written} after ${after.campaign}`;
 }
 
-/** What names are read by: the zone of the schedule, or of the campaign, and whether there is a schedule. */
+/** Names are read by these: the zone of the schedule or the campaign, and whether there is a schedule. */
 export function occurrenceRules({ schedule, timeZone }: Pick<Campaign, 'schedule' | 'timeZone'>): OccurrenceRules {
   return { timeZone: schedule?.timeZone ?? timeZone, scheduled: schedule !== null };
 }
@@ -62,7 +62,7 @@ interface OccurrenceAsked {
 }
 
 /**
- * The occurrence that is meant: as it was named; else, with a schedule, the latest instant that is due; else `once`. An
+ * The occurrence of a command: as it was named; else, with a schedule, the latest instant that is due; else `once`. An
  * instant is one occurrence however it is written. A run that an earlier version named otherwise keeps its name.
  *
  * @throws HandbillError (exit 2): the name looks like a date, a time or a number, and cannot be read

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 /** The addresses and hashes of suppression files, in memory: exact, some 45 bytes for a number, off V8's heap. */
 export interface Book {
-  /** Of two entries for one address, the one that lasts longer stays. `file` is the caller's number of the list. */
+  /** Keeps the longer of two entries for one address. `file` is the caller's number of the list. */
   add(form: string, untilMs: number | null, file: number): void;
   /** The same for a keyed hash, as hex digits. */
   addHash(hash: string, untilMs: number | null, file: number): void;

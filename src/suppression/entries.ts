@@ -8,7 +8,7 @@ import type { UntilReader } from './until.ts';
 
 /** Reads a cell with an address; `explain` makes the sentence for one that is none, with the cell masked. */
 export interface AddressCell {
-  /** `doubt`: why it is probably not the number that was meant, following on "The number". */
+  /** `doubt`: why it is probably another number, following on "The number". */
   read(
     cell: string,
   ): { readonly to: string; readonly doubt: string | null } | { readonly problem: string; readonly hint?: string };

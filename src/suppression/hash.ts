@@ -23,7 +23,7 @@ const HASH_PREFIX = 'hb1:';
 
 const PREFIXES = { msisdn: `${HASH_PREFIX}msisdn:`, email: `${HASH_PREFIX}email:`, contact: `${HASH_PREFIX}contact:` };
 
-/** What the id of a key is the hash of. */
+/** The id of a key is the hash of this text. */
 const KEY_ID_OF = `${HASH_PREFIX}key-id`;
 const KEY_ID_DIGITS = 8;
 

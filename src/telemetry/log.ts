@@ -109,7 +109,7 @@ function maskProse(value: unknown): unknown {
   return typeof value === 'string' ? maskText(value) : value;
 }
 
-/** Where lines go. It never throws: what is wrong is said by what `append` returns. */
+/** The destination of the lines. It never throws: `append` returns the error. */
 export interface LogFile {
   /** Null when all of it is written, else the end of a sentence that says why not. */
   append(lines: string): string | null;
@@ -125,7 +125,7 @@ export interface LogFile {
  */
 export function openLogFile(path: string): LogFile {
   const fd = opened(path);
-  /** A line was cut off, by a full disk say: the next one begins on a line of its own. */
+  /** A line was cut off, by a full disk for example: the next one begins on a new line. */
   let isTorn = false;
   return {
     append(lines) {

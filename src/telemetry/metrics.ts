@@ -10,7 +10,7 @@ import { cameBack, countDeliveries } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { writeOutput } from '../util/files.ts';
 
-/** What the metrics file will say, gathered while a command goes on. */
+/** The content of the metrics file, gathered while a command runs. */
 export interface MetricsGathering extends MetricsWatch {
   started(campaign: string, environment: string, atMs: number): void;
   /** The name was a guess: the campaign could not be read yet. */
@@ -166,7 +166,7 @@ function reportOf(ledger: Ledger, run: RunRecord): KnownReport {
   return { run, report: summarise(ledger, run, null, null, cameBack(ledger, run, deliveries, null)) };
 }
 
-/** What is known of the newest run of a campaign in an environment, and of its last start. */
+/** The newest run of a campaign in an environment, and its last start. */
 export interface CampaignFacts {
   readonly campaign: string;
   readonly environment: string;

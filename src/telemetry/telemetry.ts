@@ -13,7 +13,7 @@ import { watchSend } from './send.ts';
 /** Diagnostics of one time that are written into the log, as many as are printed. */
 const MOST_DIAGNOSTICS = 20;
 
-/** Starts what was asked for. Whatever cannot be started is said in a warning, and the command goes on without it. */
+/** Starts the telemetry of the command. It warns about parts that cannot start, and the command goes on without them. */
 export async function startTelemetry(asked: AskedTelemetry, context: CommandContext): Promise<RunningTelemetry> {
   const { now } = context;
   const { command } = asked;

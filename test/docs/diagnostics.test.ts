@@ -7,7 +7,15 @@ import { CODES, type Code, SUMMARY_CODE } from '../../src/errors.ts';
 
 /** Codes without an example: what it would take is in `cause`. */
 const WITHOUT: readonly Code[] = [
-  ...(['unused-column', 'unknown-revision', 'interrupted', 'runtime-too-old', 'locked', 'schedule-new'] as const),
+  ...([
+    'unused-column',
+    'unknown-revision',
+    'interrupted',
+    'runtime-too-old',
+    'other-build',
+    'locked',
+    'schedule-new',
+  ] as const),
   ...(['ledger-write', 'ledger-filesystem', 'bug', 'address-changed', 'unasked-answer', 'mismatch'] as const),
   ...([
     'connection-limit',

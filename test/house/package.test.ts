@@ -1,5 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -49,6 +60,23 @@ describe('the published package', () => {
     } finally {
       rmSync(left);
       rmdirIfEmpty(join(root, 'docs/examples/.handbill'));
+    }
+  });
+
+  it('refuses to run with schemas that it was not built with', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'handbill-other-build-'));
+    try {
+      for (const name of ['dist', 'schemas']) cpSync(join(root, name), join(folder, name), { recursive: true });
+      writeFileSync(join(folder, 'package.json'), readFileSync(join(root, 'package.json')));
+      symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+      const run = () =>
+        spawnSync(process.execPath, [join(folder, 'dist/cli.js'), 'validate'], { cwd: folder, encoding: 'utf8' });
+      expect(run().stderr).not.toContain('other-build');
+      const schema = join(folder, 'schemas/campaign.schema.json');
+      writeFileSync(schema, readFileSync(schema, 'utf8').replace('"topic"', '"subject"'));
+      expect(run()).toMatchObject({ status: 2, stderr: expect.stringContaining('error[other-build]') });
+    } finally {
+      rmSync(folder, { recursive: true });
     }
   });
 

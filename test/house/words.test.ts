@@ -30,7 +30,17 @@ const UNCLEAR_NAME = /\w*(?:nobody|somebody|anybody|everybody|whoever|desk)\w*/g
 const NO_ACTOR =
   /^(?:\/\*\*?|\/\/)\s*(?:What|Who|Of|So)\b|\b(?:is|are|was|were|be|been) (?:said|looked|meant)\b|\bof (?:its|their) own\b|\bleft out\b|\ball the same\b/g;
 
-const CLEAN_COMMENTS = ['model', 'plan', 'util', '*.ts'];
+const CLEAN_COMMENTS = [
+  'approval',
+  'model',
+  'plan',
+  'scaffold',
+  'schedule',
+  'suppression',
+  'telemetry',
+  'util',
+  '*.ts',
+];
 
 /** Metaphors that stood for a term of the field, as a word of a name: `sealedPlan`, `Reach`. Array.shift is none. */
 const METAPHOR = new Set(
