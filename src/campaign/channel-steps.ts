@@ -1,12 +1,11 @@
 import type { Code } from '../errors.ts';
-import type { Channel, Content, Fallback, SourceText, Split, Step, Variables, Variant, Where } from '../model.ts';
+import type { Channel, Content, Fallback, SourceText, Split, Step, Variant, Where } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
 import { share } from '../util/units.ts';
 import { checkSender, type Finding } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { Merged } from './merge.ts';
-import type { StepSources } from './sources.ts';
-import { fallbackFiles, type Sources } from './sources.ts';
+import { fallbackFiles, type Sources, type StepSources } from './sources.ts';
 import type { RecipientsFile, StepFile } from './written.ts';
 
 /** Adds what is wrong with the value at a pointer. */
@@ -15,14 +14,9 @@ export type Report = (pointer: string, code: Code, message: string, hint?: strin
 /** Variants of one campaign: the limit of the API's document (section 8). */
 const MOST_VARIANTS = 10;
 
-/**
- * The campaign's own message. Null where there is nothing to send; that is reported unless `isExcused` or the variants
- * bring messages of their own.
- */
+/** The campaign's own message. */
 export function mainStep(merged: Merged, sources: Sources, report: Report): Step {
-  const { file } = merged;
-  const channel = file.channel ?? 'sms';
-  return readStepOf(file, '', channel, sources.main, null, merged, report);
+  return readStepOf(merged.file, '', merged.file.channel ?? 'sms', sources.main, null, merged, report);
 }
 
 /** Up to ten messages that are compared, each the campaign's own with what the variant says otherwise. */
@@ -142,8 +136,9 @@ function readStepOf(
   report: Report,
 ): Step {
   const template = sources.template ?? base?.template ?? null;
+  const inherited = sources.template === null ? (base?.variables ?? null) : null;
   const variables =
-    readVariables(written, pointer, merged) ?? (sources.template === null ? (base?.variables ?? null) : null);
+    written.variables === undefined ? inherited : textsAt(merged, `${pointer}/variables`, written.variables);
   const isText = template?.kind === 'text' || (template === null && sources.content !== null);
   if (written.variables !== undefined && isText) {
     const message = '"variables" are for a template of the provider.';
@@ -186,29 +181,17 @@ function senderOf(from: string | null, pointer: string, report: Report): string 
   return null;
 }
 
-function readVariables(written: StepFile, pointer: string, merged: Merged): Variables<SourceText> | null {
-  if (written.variables === undefined) return null;
-  const found: Record<string, SourceText | Readonly<Record<string, SourceText>>> = Object.create(null);
-  for (const [name, value] of Object.entries(written.variables)) {
-    const at = `${pointer}/variables${pointerTo([name])}`;
-    if (typeof value !== 'string') found[name] = readGroup(value, at, merged);
-    else {
-      const source = merged.text(at);
-      if (source !== null) found[name] = source;
-    }
-  }
-  return found;
-}
-
-function readGroup(
-  group: Readonly<Record<string, string>>,
-  pointer: string,
+/** The texts of a mapping, and of those in it, with the place of each. */
+export function textsAt<T extends string | Readonly<Record<string, string>>>(
   merged: Merged,
-): Record<string, SourceText> {
-  const found: Record<string, SourceText> = Object.create(null);
-  for (const name of Object.keys(group)) {
-    const source = merged.text(pointer + pointerTo([name]));
-    if (source !== null) found[name] = source;
+  pointer: string,
+  written: Readonly<Record<string, T>>,
+): Readonly<Record<string, T extends string ? SourceText : SourceText | Readonly<Record<string, SourceText>>>> {
+  const found = Object.create(null);
+  for (const [name, value] of Object.entries(written)) {
+    const at = pointer + pointerTo([name]);
+    const read = typeof value === 'string' ? merged.text(at) : textsAt(merged, at, value);
+    if (read !== null) found[name] = read;
   }
   return found;
 }

@@ -2,17 +2,7 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { eachChannel } from '../content/channels.ts';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
-import type {
-  Approval,
-  Environment,
-  GitRule,
-  KeySource,
-  Project,
-  Signer,
-  SignerSource,
-  StandingRule,
-  Wire,
-} from '../model.ts';
+import type { Approval, Environment, GitRule, Project, Signer, SignerSource, StandingRule, Wire } from '../model.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { isList, parsePointer, pointerTo } from '../util/json.ts';
 import { readSshKey } from '../util/ssh-key.ts';
@@ -21,7 +11,7 @@ import { DAY_MS } from '../util/time.ts';
 import { durationMs, microsOf, ratePerSecond } from '../util/units.ts';
 import { checkCountry } from './check-values.ts';
 import { DEFAULT_WIRE, wireChannels } from './defaults.ts';
-import { readWebhook, sharedSecrets } from './read-webhook.ts';
+import { keySource, readWebhook, sharedSecrets } from './read-webhook.ts';
 import { whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
@@ -46,7 +36,8 @@ export function readEnvironments(
     yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...path]));
   const written = { [SANDBOX]: {}, ...file.environments } as Readonly<Record<string, Partial<EnvironmentFile>>>;
   // A stand-in is read after its original.
-  const inOrder = Object.entries(written).sort(([, a], [, b]) => Number(isStandIn(a)) - Number(isStandIn(b)));
+  const rank = ({ standsInFor }: Partial<EnvironmentFile>): number => (standsInFor === undefined ? 0 : 1);
+  const inOrder = Object.entries(written).sort(([, a], [, b]) => rank(a) - rank(b));
   for (const [name, environment] of inOrder) {
     const whereOf: WhereOf = (path) => whereIn(name, path);
     const report: Report = (path, code, message, hint) => {
@@ -66,10 +57,6 @@ export function readEnvironments(
   const secrets = new Map([...environments].map(([name, environment]) => [name, sources(environment)]));
   diagnostics.push(...sharedSecrets(secrets, (name) => whereIn(name, ['webhook', 'secrets'])));
   return { environments, diagnostics };
-}
-
-function isStandIn({ standsInFor }: Partial<EnvironmentFile>): boolean {
-  return standsInFor !== undefined;
 }
 
 type Written = Readonly<Record<string, Partial<EnvironmentFile>>>;
@@ -197,12 +184,8 @@ function readEnvironment(
   checkWire(wire, (path, message, hint) => report(['wire', ...path], 'invalid-value', message, hint));
   const ratio = rate === undefined ? null : ratePerSecond(rate);
   if (rate !== undefined && ratio === null) {
-    report(
-      'rate',
-      'invalid-value',
-      `"${rate}" is not a rate above zero.`,
-      'Write a number per second, minute or hour: 50/s.',
-    );
+    const hint = 'Write a number per second, minute or hour: 50/s.';
+    report('rate', 'invalid-value', `"${rate}" is not a rate above zero.`, hint);
   }
   return {
     name,
@@ -228,11 +211,6 @@ function urlOf(baseUrl: string | undefined, report: Report): string {
   return SANDBOX_URL;
 }
 
-/** A key file may lie outside the project, as secrets on servers do. It is read when it is needed. */
-function keySource(source: KeySource, folder: string): KeySource {
-  return 'file' in source ? { file: resolve(folder, source.file) } : { env: source.env };
-}
-
 function checkProxy(text: string, report: Report): string | null {
   const example = 'Write it in full, like http://proxy.example.com:3128.';
   if (!URL.canParse(text) || !/^[\x21-\x7e]+$/.test(text)) {
@@ -251,7 +229,7 @@ function checkProxy(text: string, report: Report): string | null {
   return text;
 }
 
-/** What the environment asks of the commit; as the approvers, it is in handbill.yaml alone. */
+/** The rule about the commit; as the approvers, it is in handbill.yaml alone. */
 function readGitRule({ git }: Partial<EnvironmentFile>, whereOf: WhereOf): GitRule | null {
   if (git === undefined) return null;
   const { clean = false, branch = null } = git;
@@ -261,8 +239,6 @@ function readGitRule({ git }: Partial<EnvironmentFile>, whereOf: WhereOf): GitRu
 /** Where something of the environment is written. */
 type WhereOf = (path: readonly (string | number)[]) => Pick<Diagnostic, 'at' | 'source'>;
 
-type ReportSigner = (path: readonly (string | number)[], code: Code, message: string, hint: string) => void;
-
 /**
  * The rule of an environment about who must have signed its plans; null where it has none. It is in handbill.yaml
  * alone, never in a campaign, which would name its own approvers.
@@ -271,7 +247,7 @@ function readApproval(
   written: Pick<Partial<EnvironmentFile>, 'approvers' | 'approvals' | 'planners' | 'standingApprovals'>,
   folder: string,
   whereOf: WhereOf,
-  report: ReportSigner,
+  report: Report,
 ): Approval | null {
   const { approvers, approvals = 1, planners } = written;
   if (approvers === undefined) {
@@ -308,7 +284,7 @@ const LONGEST_DAYS = 366;
 function readStanding(
   { standingApprovals }: Pick<Partial<EnvironmentFile>, 'standingApprovals'>,
   folder: string,
-  report: ReportSigner,
+  report: Report,
 ): StandingRule | null {
   // What the schema has refused is not there.
   if (standingApprovals?.longest === undefined) return null;
@@ -325,7 +301,7 @@ function readStanding(
 function signersIn(
   written: Extract<SignersFile, readonly unknown[]>,
   key: 'approvers' | 'planners',
-  report: ReportSigner,
+  report: Report,
 ): SignerSource {
   const signers = written.flatMap(({ name, key: line }, index): readonly Signer[] => {
     // What the schema has refused is not there.
@@ -397,47 +373,23 @@ function readResponse(written: NonNullable<WireFile['response']>): Wire['respons
 
 /** `/messages/0/id` is `/id` inside the entries of `/messages`; nothing where a pointer leads into no list. */
 function insideEntry(pointer: string, lists: readonly string[]): readonly string[] {
-  for (const list of lists) {
-    const inside = pointer.startsWith(`${list}/0/`) ? pointer.slice(list.length + 2) : null;
-    if (inside !== null) return [inside];
-  }
-  return [];
+  const list = lists.find((one) => pointer.startsWith(`${one}/0/`));
+  return list === undefined ? [] : [pointer.slice(list.length + 2)];
 }
 
 /** Statuses that are never about the recipient, or never say that nothing was done (failures.md, F2 to F6). */
 const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 
 /** What handbill itself says in these headers must not be overwritten. */
-const OWN_HEADERS = new Set([
-  'accept',
-  'accept-encoding',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'user-agent',
-  'x-api-key',
-]);
+const OWN_HEADERS = new Set(
+  `accept accept-encoding connection content-encoding content-length content-type expect host keep-alive
+  proxy-authorization te trailer transfer-encoding upgrade user-agent x-api-key`.split(/\s+/),
+);
 
 /** Fields of the request that rich content must not take the place of; inside `body`, `metaData`, `recipients` it can lie. */
-const OWN_FIELDS = new Set([
-  'accountReference',
-  'name',
-  'characterSet',
-  'channel',
-  'from',
-  'validity',
-  'messageType',
-  'addressBook',
-]);
+const OWN_FIELDS = new Set(
+  'accountReference name characterSet channel from validity messageType addressBook'.split(' '),
+);
 
 /** Names that no object from outside may have. */
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
@@ -447,22 +399,19 @@ type ReportWire = (path: readonly (string | number)[], message: string, hint: st
 
 /** Checks what a schema cannot judge. */
 function checkWire(written: WireFile, report: ReportWire): void {
-  checkHeader(written, report);
+  const { idempotencyHeader, content = {} } = written;
+  if (idempotencyHeader !== undefined && OWN_HEADERS.has(idempotencyHeader.toLowerCase())) {
+    const message = `The header "${idempotencyHeader}" is needed for something else.`;
+    report(['idempotencyHeader'], message, 'A usual name is Idempotency-Key.');
+  }
   checkStatuses(written, report);
   checkNames(written, report);
-  const { content = {} } = written;
   const places =
     typeof content === 'string' ? [[[], content] as const] : Object.entries(content).map(([c, p]) => [[c], p] as const);
   for (const [path, place] of places) {
     const fault = faultOfPlace(parsePointer(place), written);
     if (fault !== null) report(['content', ...path], `Rich content cannot go to "${place}": ${fault}.`, USUAL_PLACES);
   }
-}
-
-function checkHeader({ idempotencyHeader }: WireFile, report: ReportWire): void {
-  if (idempotencyHeader === undefined || !OWN_HEADERS.has(idempotencyHeader.toLowerCase())) return;
-  const message = `The header "${idempotencyHeader}" is needed for something else.`;
-  report(['idempotencyHeader'], message, 'A usual name is Idempotency-Key.');
 }
 
 function checkStatuses({ unsupportedChannel, tooLargeStatuses, retryStatuses }: WireFile, report: ReportWire): void {
@@ -503,13 +452,8 @@ function checkNames({ emailField, referenceName, contentNames = {} }: WireFile, 
     forbidden(['contentNames', name], name);
     forbidden(['contentNames', name], other);
     const twin = taken.get(other);
-    if (twin !== undefined) {
-      report(
-        ['contentNames', name],
-        `"${other}" is the name of "${twin}" already.`,
-        'Give each key a name of its own.',
-      );
-    }
+    const message = `"${other}" is the name of "${twin}" already.`;
+    if (twin !== undefined) report(['contentNames', name], message, 'Give each key its own name.');
     taken.set(other, name);
   }
 }

@@ -60,7 +60,11 @@ export async function findCampaign(target: string, cwd: string, known?: ProjectP
   const own = [...all].filter(([real, one]) => one === file || root === null || isInside(root, real));
   const files = own.length > 0 ? own : [...all];
   const [only, another] = files.map(([, one]) => one);
-  if (another !== undefined) return { problem: ambiguous(target, files, cwd) };
+  if (another !== undefined) {
+    const names = listWithOr(files.map(([, one]) => displayPath(one, cwd)).sort());
+    const hint = 'Name the file that you mean.';
+    return { problem: problem('campaign-ambiguous', `"${target}" may mean ${names}.`, { hint }) };
+  }
   if (only !== undefined) return { ...(await regular(only, target)), ...(siblings === null ? {} : { siblings }) };
   if (unclear !== null) return { problem: unclear };
   const here = [...new Set([...names, ...(siblings ?? []).map(({ name }) => name)])];
@@ -99,12 +103,6 @@ async function inProject(target: string, cwd: string, known: ProjectPlace | unde
   }
 }
 
-function ambiguous(target: string, files: readonly (readonly [real: string, file: string])[], cwd: string): Diagnostic {
-  const names = listWithOr(files.map(([, file]) => displayPath(file, cwd)).sort());
-  const hint = 'Name the file that you mean.';
-  return problem('campaign-ambiguous', `"${target}" may mean ${names}.`, { hint });
-}
-
 const NO_FILE = `The folder holds no ${CAMPAIGN_FILE}.`;
 const NONE = `A campaign is a YAML file, or a folder with a ${CAMPAIGN_FILE}.`;
 
@@ -117,12 +115,8 @@ function notFound(target: string, known: readonly string[], otherwise: string): 
 async function regular(path: string, target: string): Promise<Finding> {
   if (LIST.test(path)) {
     const hint = 'Name the campaign, and set `recipients` in it to the list, or add --recipients FILE.';
-    return {
-      problem: problem('campaign-not-found', 'This is a list; the campaign is a YAML file.', {
-        at: { file: target },
-        hint,
-      }),
-    };
+    const message = 'This is a list; the campaign is a YAML file.';
+    return { problem: problem('campaign-not-found', message, { at: { file: target }, hint }) };
   }
   const found = await findFileAnywhere(dirname(path), path);
   return 'path' in found ? { path: found.path, named: path } : { problem: { ...found.fault, at: { file: target } } };
@@ -179,7 +173,7 @@ async function campaignsBelow(folder: string): Promise<readonly string[]> {
   const all = (await yamlFilesBelow(folder)).filter((file) => !file.endsWith(`/${PROJECT_FILE}`));
   const campaigns: string[] = [];
   for (const file of all) {
-    if (file.endsWith(`/${CAMPAIGN_FILE}`) || (await peekCampaign(file)) !== null) campaigns.push(file);
+    if (file.endsWith(`/${CAMPAIGN_FILE}`) || (await peek(file)) !== null) campaigns.push(file);
   }
   return campaigns.length > 0 ? campaigns : all;
 }
@@ -213,7 +207,12 @@ export function sameName(campaign: NamedCampaign, others: readonly NamedCampaign
  * @param file - real path of a campaign file; null: only what is in `campaigns/`
  */
 export async function campaignNames(project: ProjectPlace, file: string | null): Promise<readonly NamedCampaign[]> {
-  const folders = project.file !== null ? [project.root] : [join(project.root, 'campaigns'), ...around(project, file)];
+  const { root } = project;
+  const folders = [project.file === null ? join(root, CAMPAIGNS_FOLDER) : root];
+  if (project.file === null && file !== null) {
+    const folder = dirname(dirname(file));
+    folders.push(isInside(root, folder) && folder !== root ? folder : dirname(file));
+  }
   const files = new Set((await Promise.all(folders.map(yamlFilesBelow))).flat());
   const named: NamedCampaign[] = [];
   for (const path of files) {
@@ -223,18 +222,7 @@ export async function campaignNames(project: ProjectPlace, file: string | null):
   return named;
 }
 
-function around({ root }: ProjectPlace, file: string | null): readonly string[] {
-  if (file === null) return [];
-  const folder = dirname(dirname(file));
-  return [isInside(root, folder) && folder !== root ? folder : dirname(file)];
-}
-
-/** The name in a campaign file, looked for without reading all of it; null where it does not look like a campaign. */
-async function peekCampaign(path: string): Promise<string | null> {
-  return (await peek(path))?.name ?? null;
-}
-
-/** The same, with the id. */
+/** The name and the id in a campaign file, found without reading all of it; null where it does not look like a campaign. */
 export async function peek(path: string): Promise<Pick<NamedCampaign, 'name' | 'id'> | null> {
   const read = await readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;

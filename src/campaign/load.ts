@@ -12,7 +12,6 @@ import { normalizeCampaign } from './normalize.ts';
 import { findProject, otherProject, type ProjectPlace, projectOf } from './place.ts';
 import { fromRoot, type ReadProjectOptions, readProject } from './project.ts';
 import { findSuppressions } from './read-suppressions.ts';
-import { readSchedule } from './rules.ts';
 import { readSources } from './sources.ts';
 import { checkCampaign, whereValue } from './validate.ts';
 import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
@@ -134,14 +133,13 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     file: fromRoot(root, found.path),
     sha256: hash('sha256', read.bytes, 'hex'),
   };
-  const { schedule, diagnostics: timing } = await readSchedule(merged);
   const lists = await findSuppressions({ written: checked.value, yaml: checked.yaml }, project, {
     root,
     folder,
     cwd: options.cwd,
   });
   const siblings = options.siblings ?? found.siblings ?? (await campaignNames(place, found.path));
-  const { campaign, diagnostics } = normalizeCampaign({
+  const { campaign, diagnostics } = await normalizeCampaign({
     merged,
     sources,
     siblings: siblings.filter((one) => one.file !== found.path),
@@ -151,7 +149,6 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     inputs: [own, ...project.inputs],
     listIsPassed: options.recipients !== undefined,
     isExcused: (pointer) => checked.meant.has(pointer),
-    schedule,
     now: options.now,
   });
   const twin = twinOf(found, file, checked.value, yaml, siblings, options.cwd);
@@ -167,7 +164,6 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     ...sources.diagnostics,
     ...lists.diagnostics,
     ...diagnostics,
-    ...timing,
     ...(twin === null ? [] : [twin]),
   ];
   const missing = sources.list?.missing;

@@ -44,7 +44,7 @@ export function mergeDefaults(
   const stopAfter = { ...base.limits?.stopAfter, ...own.limits?.stopAfter };
   if (Object.keys(stopAfter).length > 0) file['limits'] = { ...(file['limits'] as object), stopAfter };
   const windows = [base.send?.window, own.send?.window];
-  if (windows.every(isMapping)) {
+  if (windows.every((window) => typeof window === 'object')) {
     file['send'] = { ...(file['send'] as object), window: Object.assign({}, ...windows) };
   }
   const list = listOf(recipients);
@@ -99,10 +99,6 @@ function listPointer(campaign: YamlFile, pointer: string): string {
   const written = valueAt(campaign.value, '/recipients');
   if (pointer === '/recipients/csv' && typeof written === 'string') return '/recipients';
   return Array.isArray(written) ? pointer.replace(/^\/recipients\/list/, '/recipients') : pointer;
-}
-
-function isMapping(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 /** What is written under the names of `absent`, else its values. */

@@ -6,23 +6,29 @@ import {
   type ListGuards,
   PLAIN_KEYS,
   type Project,
-  type Schedule,
   type SendSettings,
-  type SourceText,
   type SuppressionFile,
   type Threshold,
   type Validity,
 } from '../model.ts';
-import { freezeAll, pointerTo } from '../util/json.ts';
+import { freezeAll } from '../util/json.ts';
 import { instantMs, iso } from '../util/time.ts';
 import { durationMs, ratePerSecond, share } from '../util/units.ts';
-import { mainStep, type Report, readFallbacks, readSplit, readVariants } from './channel-steps.ts';
+import { mainStep, type Report, readFallbacks, readSplit, readVariants, textsAt } from './channel-steps.ts';
 import { checkLocale, checkTimeZone, type Finding } from './check-values.ts';
 import { DEFAULTS, TIMEOUT_BOUNDS_MS } from './defaults.ts';
 import type { NamedCampaign } from './find.ts';
 import { readList } from './list-spec.ts';
 import { type Merged, plainKeys } from './merge.ts';
-import { readCanary, readExclude, readFollowUp, readFrequency, readWindow, readWinnerRule } from './rules.ts';
+import {
+  readCanary,
+  readExclude,
+  readFollowUp,
+  readFrequency,
+  readSchedule,
+  readWindow,
+  readWinnerRule,
+} from './rules.ts';
 import type { Sources } from './sources.ts';
 
 interface NormalizeInput {
@@ -39,7 +45,6 @@ interface NormalizeInput {
   readonly listIsPassed: boolean;
   /** A key was misspelt and has been reported, so that it is not missing as well. */
   isExcused(pointer: string): boolean;
-  readonly schedule: Schedule | null;
   /** Ms since 1970. */
   readonly now: number;
 }
@@ -48,10 +53,9 @@ interface NormalizeInput {
  * From a file that has passed its schema to a campaign that can be trusted: defaults filled in, units resolved, values
  * checked that a schema cannot judge. The campaign is only good when there are no errors; it is frozen.
  */
-export function normalizeCampaign(input: NormalizeInput): {
-  readonly campaign: Campaign | null;
-  readonly diagnostics: readonly Diagnostic[];
-} {
+export async function normalizeCampaign(
+  input: NormalizeInput,
+): Promise<{ readonly campaign: Campaign | null; readonly diagnostics: readonly Diagnostic[] }> {
   const { merged, sources, project } = input;
   const { file } = merged;
   const diagnostics: Diagnostic[] = [];
@@ -84,12 +88,13 @@ export function normalizeCampaign(input: NormalizeInput): {
     variants: readVariants(main, merged, sources, report),
     split: { ...readSplit(merged, report), decides: readWinnerRule(file, report) },
     fallbacks: readFallbacks(main, merged, sources, report),
-    recipientMetaData: texts(merged),
+    recipientMetaData:
+      file.recipientMetaData === undefined ? null : textsAt(merged, '/recipientMetaData', file.recipientMetaData),
     partials: sources.partials,
     send: readSend(merged, report),
     limits: readLimits(merged, report),
     guards: readGuards(merged, input.listIsPassed, report),
-    schedule: input.schedule,
+    schedule: await readSchedule(merged, report),
     suppressions: input.suppressions,
     after: readFollowUp(merged, input.siblings, report),
     exclude: readExclude(merged, { others: input.siblings, timeZone, report }),
@@ -107,7 +112,10 @@ export function normalizeCampaign(input: NormalizeInput): {
 function checkRequired({ merged, listIsPassed, isExcused }: NormalizeInput, report: Report): void {
   const { template, content, variants = [] } = merged.file;
   const hasMessage = template !== undefined || content !== undefined || variants.length > 0;
-  if (!hasMessage && !['/template', '/content', '/variants'].some((key) => isExcused(key) || isThere(merged, key))) {
+  if (
+    !hasMessage &&
+    !['/template', '/content', '/variants'].some((key) => isExcused(key) || merged.own(key) !== undefined)
+  ) {
     report('', 'missing-key', '"template" is missing.', 'For example: template: hello.hbs');
   }
   if (!merged.isWritten('/channel') && !isExcused('/channel')) {
@@ -129,10 +137,6 @@ function checkRequired({ merged, listIsPassed, isExcused }: NormalizeInput, repo
   }
 }
 
-function isThere(merged: Merged, pointer: string): boolean {
-  return merged.own(pointer) !== undefined;
-}
-
 /** handbill's own reference travels under this name. */
 function checkMetaData(merged: Merged, report: Report): void {
   for (const key of ['metaData', 'recipientMetaData'] as const) {
@@ -140,17 +144,6 @@ function checkMetaData(merged: Merged, report: Report): void {
     const message = `"${key}.handbill" is taken: handbill's own reference travels there.`;
     report(`/${key}/handbill`, 'invalid-value', message, 'Use another name.');
   }
-}
-
-function texts(merged: Merged): Readonly<Record<string, SourceText>> | null {
-  const written = merged.file.recipientMetaData;
-  if (written === undefined) return null;
-  const sources: Record<string, SourceText> = Object.create(null);
-  for (const name of Object.keys(written)) {
-    const source = merged.text(pointerTo(['recipientMetaData', name]));
-    if (source !== null) sources[name] = source;
-  }
-  return sources;
 }
 
 /** A duration from the run's first start, or an instant, which must not have passed. */

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { basename, relative, resolve, sep } from 'node:path';
+import { basename, relative, sep } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
-import type { InputFile, KeySource, Project, SenderRule } from '../model.ts';
+import type { InputFile, Project, SenderRule } from '../model.ts';
 import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
 import { checkCountry, checkLocale, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
 import { findLedger, type LedgerUse, ownLedger, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
+import { keySource } from './read-webhook.ts';
 import { checkProject, whereValue } from './validate.ts';
 import { readCountryWindows } from './window-hours.ts';
 import type { ProjectFile } from './written.ts';
@@ -64,7 +65,7 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
     prices: written.prices === undefined ? null : await pricesOf(place.root, written.prices, report),
     senderRules: senderRulesOf(written.senders, report),
     windows: readCountryWindows(written.windows, report),
-    suppressionKey: suppressionKeyOf(written.suppressionKey, place.root),
+    suppressionKey: written.suppressionKey === undefined ? null : keySource(written.suppressionKey, place.root),
     testers: written.testers ?? [],
     defaultCountry: countryOf(written.defaultCountry, report),
     locale: localeOf(written.locale),
@@ -127,12 +128,6 @@ type Fault = Pick<Diagnostic, 'code' | 'message'> & { readonly hint?: string | u
 async function pricesOf(root: string, written: string, report: Report): Promise<string | null> {
   const found = await findFileInside(root, root, written);
   return 'path' in found ? found.path : report('/prices', found.fault);
-}
-
-/** A key file may lie outside the project, as secrets on servers do. It is read when it is needed. */
-function suppressionKeyOf(written: ProjectFile['suppressionKey'], root: string): KeySource | null {
-  if (written === undefined) return null;
-  return 'file' in written ? { file: resolve(root, written.file) } : written;
 }
 
 function countryOf(written: string | undefined, report: Report): string | null {

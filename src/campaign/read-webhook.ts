@@ -44,7 +44,7 @@ function readReceiver(written: WebhookFile, folder: string, report: Report): Rec
   const { secrets } = written;
   const scheme = readScheme(written, report);
   if (secrets !== undefined) {
-    return scheme === null ? null : { scheme, secrets: secrets.map((one) => secretSource(one, folder)) };
+    return scheme === null ? null : { scheme, secrets: secrets.map((one) => keySource(one, folder)) };
   }
   const asked = (['scheme', 'tolerance', 'hmac'] as const).find((key) => written[key] !== undefined);
   if (asked === undefined) return null;
@@ -52,8 +52,8 @@ function readReceiver(written: WebhookFile, folder: string, report: Report): Rec
   return report([], 'missing-key', '"secrets" is missing in "webhook".', hint);
 }
 
-/** A file may lie outside the project, as secrets on servers do. It is read when it is needed. */
-function secretSource(source: KeySource, folder: string): KeySource {
+/** A file of a secret may lie outside the project, as on servers. It is read when it is needed. */
+export function keySource(source: KeySource, folder: string): KeySource {
   return 'file' in source ? { file: resolve(folder, source.file) } : { env: source.env };
 }
 

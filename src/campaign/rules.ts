@@ -1,4 +1,4 @@
-import { type Code, type Diagnostic, problem } from '../errors.ts';
+import { problem } from '../errors.ts';
 import type {
   Campaign,
   Canary,
@@ -110,8 +110,6 @@ export function readFollowUp(
 /** A year: what was longer ago is hardly in a ledger any more. */
 const LONGEST_PERIOD_MS = 366 * 86_400_000;
 
-const UNITS: ReadonlySet<string> = new Set(['day', 'week', 'month']);
-
 /** `frequency`: the caps of this campaign, and whether its messages count towards those of others. */
 export function readFrequency(merged: Merged, report: Report): Pick<Campaign, 'frequency' | 'isCounted'> {
   const { frequency: written = 'none' } = merged.file;
@@ -130,14 +128,10 @@ export function readFrequency(merged: Merged, report: Report): Pick<Campaign, 'f
 const HINT = 'Write day, week or month for those of the calendar, or a time such as 24h or 7d.';
 
 function periodOf(text: string): Period | string {
-  if (isUnit(text)) return { kind: 'calendar', unit: text };
+  if (text === 'day' || text === 'week' || text === 'month') return { kind: 'calendar', unit: text };
   const ms = durationMs(text);
   if (ms === null || ms === 0) return `"${text}" is not a time that a cap can be for.`;
   return ms <= LONGEST_PERIOD_MS ? { kind: 'rolling', ms } : `"${text}" is longer than a year.`;
-}
-
-function isUnit(text: string): text is 'day' | 'week' | 'month' {
-  return UNITS.has(text);
 }
 
 const EXAMPLE = 'For example: window: { from: "09:00", to: "20:00" }';
@@ -289,48 +283,35 @@ export function readWinnerRule({ test, winner }: Partial<CampaignFile>, report: 
 }
 
 /**
- * When a campaign goes out by itself; null where it says nothing, or something wrong. The reader of cron expressions is
+ * When a campaign goes out by itself; null where it says nothing. The reader of cron expressions is
  * loaded only for campaigns that have one.
  */
-export async function readSchedule(
-  merged: Merged,
-): Promise<{ readonly schedule: Schedule | null; readonly diagnostics: readonly Diagnostic[] }> {
+export async function readSchedule(merged: Merged, report: Report): Promise<Schedule | null> {
   const written = merged.file.schedule;
-  if (written === undefined) return { schedule: null, diagnostics: [] };
-  const diagnostics: Diagnostic[] = [];
-  const report = (pointer: string, message: string, hint: string | undefined, code: Code = 'invalid-value'): void => {
-    const where = merged.where(pointer) ?? {};
-    diagnostics.push(problem(code, message, { ...where, hint }));
-  };
+  if (written === undefined) return null;
+  const wrong = (pointer: string, message: string, hint?: string): void =>
+    report(pointer, 'invalid-value', message, hint);
   // The zone of the campaign is checked where it is read; here it only has to be one.
-  const inherited = checkTimeZone(merged.file.timeZone ?? DEFAULTS.timeZone);
-  const zone = written.timeZone === undefined ? inherited : checkTimeZone(written.timeZone);
-  if (!('value' in zone) && written.timeZone !== undefined) report('/schedule/timeZone', zone.message, zone.hint);
+  const zone = checkTimeZone(written.timeZone ?? merged.file.timeZone ?? DEFAULTS.timeZone);
+  if (!('value' in zone) && written.timeZone !== undefined) wrong('/schedule/timeZone', zone.message, zone.hint);
   const timeZone = 'value' in zone ? zone.value : DEFAULTS.timeZone;
   const { cron = null } = written;
   if (cron !== null && written.at !== undefined) {
-    report('/schedule/at', '"schedule.at" and "schedule.cron" both say when it goes out.', 'Keep one of them.');
+    wrong('/schedule/at', '"schedule.at" and "schedule.cron" both say when it goes out.', 'Keep one of them.');
   } else if (cron !== null) {
     const { readCron } = await import('../util/cron.ts');
     const reading = readCron(cron, timeZone);
-    if ('message' in reading) report('/schedule/cron', reading.message, reading.hint);
+    if ('message' in reading) wrong('/schedule/cron', reading.message, reading.hint);
   }
-  const at = written.at === undefined ? null : await readAt(written.at, timeZone);
-  if (at === 'unreadable') report('/schedule/at', `"${written.at}" is not a date with a time of day.`, AT_HINT);
-  else if (at === null && cron === null) report('/schedule', '"schedule" does not say when.', WHEN_HINT, 'missing-key');
-  if (diagnostics.length > 0 || at === 'unreadable') return { schedule: null, diagnostics };
+  let at: Schedule['at'] = null;
+  if (written.at !== undefined) {
+    const { instantIn } = await import('../util/wall-time.ts');
+    const ms = instantIn(written.at, timeZone);
+    if (ms === null) wrong('/schedule/at', `"${written.at}" is not a date with a time of day.`, AT_HINT);
+    else at = { written: written.at, ms };
+  } else if (cron === null) report('/schedule', 'missing-key', '"schedule" does not say when.', WHEN_HINT);
   const missed = written.missed ?? DEFAULTS.missed;
-  return {
-    schedule: { cron, at, timeZone, missed, asksCatchUp: written.missed === 'catch-up' },
-    diagnostics,
-  };
-}
-
-/** The one instant of a schedule. */
-async function readAt(written: string, timeZone: string): Promise<Schedule['at'] | 'unreadable'> {
-  const { instantIn } = await import('../util/wall-time.ts');
-  const ms = instantIn(written, timeZone);
-  return ms === null ? 'unreadable' : { written, ms };
+  return { cron, at, timeZone, missed, asksCatchUp: written.missed === 'catch-up' };
 }
 
 const AT_HINT =

@@ -62,22 +62,19 @@ export async function readSources(merged: Merged, options: SourcesOptions): Prom
     fallbacks.push(await step(written, pointer, written.channel ?? 'sms'));
   }
   const steps = [main, ...variants, ...fallbacks];
-  const { partials, diagnostics: wrong } = await readPartials({
-    ...options,
-    templates: new Set(steps.flatMap(({ paths }) => paths)),
-    shared: options.sharedPartials,
-  });
-  diagnostics.push(...wrong);
+  const templates = new Set(steps.flatMap(({ paths }) => paths));
+  const partials = await readPartials(options, templates, diagnostics);
 
   // A partial that is not included changes no message: its faults do not matter here, and its hash is not an input.
   const included = includedPartials([...steps.flatMap(textsOf), ...expressionsOf(file)], partials);
   const sources = new Map<string, SourceText>();
-  const inputs = uniqueInputs(steps.flatMap((read) => read.inputs));
-  for (const [name, { result }] of partials) {
-    if ('source' in result) sources.set(name, result.source);
+  // Two steps may share a template; it is one input.
+  const inputs = [...new Map(steps.flatMap((read) => read.inputs).map((input) => [input.file, input])).values()];
+  for (const [name, read] of partials) {
+    if ('source' in read) sources.set(name, read.source);
     if (!included.has(name)) continue;
-    if ('problem' in result) diagnostics.push(result.problem);
-    else inputs.push(result.input);
+    if ('problem' in read) diagnostics.push(read.problem);
+    else inputs.push(read.input);
   }
   const list = await findList(merged, options, diagnostics);
   return { main, variants, fallbacks, partials: sources, list, inputs, diagnostics };
@@ -106,11 +103,6 @@ function expressionsOf(file: Merged['file']): readonly string[] {
   return [...variables, ...Object.values(file.recipientMetaData ?? {})];
 }
 
-/** Two steps may share a template; it is one input. */
-function uniqueInputs(inputs: readonly InputFile[]): InputFile[] {
-  return [...new Map(inputs.map((input) => [input.file, input])).values()];
-}
-
 /** Only found, not read: it may have a million rows. */
 async function findList(merged: Merged, options: SourcesOptions, diagnostics: Diagnostic[]): Promise<ListFile | null> {
   const { csv, list, contacts } = merged.recipients;
@@ -131,7 +123,11 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
   const sample = isOwn ? await findSample(merged, options, diagnostics) : null;
   const own = sample === null ? {} : { sample };
   if ('path' in found) {
-    if (found.path === sample?.path) diagnostics.push(sameFile(merged));
+    if (found.path === sample?.path) {
+      const hint = 'Name a file with invented people: `send` goes to those of the list.';
+      const at = merged.where('/recipients/sample') ?? {};
+      diagnostics.push(problem('invalid-value', '"recipients.sample" is the list itself.', { ...at, hint }));
+    }
     return { path: found.path, file: displayPath(found.path, options.cwd), ...own };
   }
   const fault = { ...found.fault, ...where };
@@ -169,12 +165,6 @@ async function findSample(
   return null;
 }
 
-function sameFile(merged: Merged): Diagnostic {
-  const where = merged.where('/recipients/sample') ?? {};
-  const hint = 'Name a file with invented people: `send` goes to those of the list.';
-  return problem('invalid-value', '"recipients.sample" is the list itself.', { ...where, hint });
-}
-
 /** What the message of a step is made of, with its files read. */
 export interface StepSources {
   /** Null where it could not be read, or none is named. */
@@ -185,16 +175,10 @@ export interface StepSources {
   readonly inputs: readonly InputFile[];
 }
 
-interface StepPlace {
+interface StepPlace extends SourcesOptions {
   /** Where the step is written: empty for the campaign itself, else such as `/variants/0`. */
   readonly pointer: string;
   readonly channel: Channel;
-  /** Real path of the project's root. */
-  readonly root: string;
-  /** Real path of the campaign's folder. */
-  readonly folder: string;
-  /** Real path of the current folder. */
-  readonly cwd: string;
 }
 
 /** Reads the template and the content of a step; what is wrong goes to `diagnostics`. */
@@ -209,7 +193,11 @@ async function readStep(
   const html = main !== null && 'html' in main ? main.html : await readHtml(written, reading);
   const own = main !== null && 'kind' in main ? main : null;
   const template = own ?? textOfContent(written, reading);
-  if (own !== null) refuseSecondText(written, reading);
+  if (own !== null && typeof written.content?.['text'] === 'string') {
+    const message = '"template" and "content.text" both say what the message is.';
+    const where = merged.where(`${place.pointer}/content/text`) ?? {};
+    diagnostics.push(problem('invalid-value', message, { ...where, hint: 'Remove "content.text", or "template".' }));
+  }
   const content = readContent(written, html, reading);
   return { template, content, paths: reading.paths, inputs: reading.inputs };
 }
@@ -308,15 +296,6 @@ function textOfContent(written: StepFile, { merged, place }: Reading): Template 
   return source === null ? null : { kind: 'text', source: { ...source, text: trimText(source.text) } };
 }
 
-function refuseSecondText(written: StepFile, { merged, place, diagnostics }: Reading): void {
-  if (typeof written.content?.['text'] !== 'string') return;
-  const where = merged.where(`${place.pointer}/content/text`) ?? {};
-  const hint = 'Remove "content.text", or "template".';
-  diagnostics.push(
-    problem('invalid-value', '"template" and "content.text" both say what the message is.', { ...where, hint }),
-  );
-}
-
 /** The content with the place of everything in it; null where there is none. */
 function readContent(written: StepFile, html: Html | null, { merged, place }: Reading): Content | null {
   if (written.content === undefined && html === null) return null;
@@ -344,27 +323,8 @@ function readContent(written: StepFile, html: Html | null, { merged, place }: Re
   return { tree, texts, places };
 }
 
-interface PartialsOptions {
-  /** Real path of the project's root. */
-  readonly root: string;
-  /** Real path of the campaign's folder. */
-  readonly folder: string;
-  /** Real paths of the templates, which are no partials. */
-  readonly templates: ReadonlySet<string>;
-  /** The folder that handbill.yaml names, relative to the root, and where it does. */
-  readonly shared: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
-  readonly cwd: string;
-}
-
-/** A partial that could not be read; it only matters to those who include it. */
-interface ReadPartial {
-  readonly result: { readonly source: SourceText; readonly input: InputFile } | { readonly problem: Diagnostic };
-}
-
-interface PartialsReading {
-  readonly partials: ReadonlyMap<string, ReadPartial>;
-  readonly diagnostics: readonly Diagnostic[];
-}
+/** A partial that could not be read only matters to those who include it. */
+type ReadPartial = { readonly source: SourceText; readonly input: InputFile } | { readonly problem: Diagnostic };
 
 /** More files than this in one folder are not partials of a campaign. */
 const MAX_PARTIALS = 500;
@@ -374,9 +334,12 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
  * Reads the partials that a campaign may include, by name (the file's name without `.hbs`): of the project's folder, of
  * the campaign's folder, of its `partials/`. A later one hides an earlier one of the same name.
  */
-async function readPartials(options: PartialsOptions): Promise<PartialsReading> {
-  const { root, folder, shared } = options;
-  const diagnostics: Diagnostic[] = [];
+async function readPartials(
+  options: SourcesOptions,
+  templates: ReadonlySet<string>,
+  diagnostics: Diagnostic[],
+): Promise<ReadonlyMap<string, ReadPartial>> {
+  const { root, folder, sharedPartials: shared } = options;
   const files = new Map<string, string>();
   if (shared !== null) {
     const found = await findFolderInside(root, root, shared.path);
@@ -388,33 +351,27 @@ async function readPartials(options: PartialsOptions): Promise<PartialsReading> 
   if ('path' in own) await addFiles(files, own.path);
   const partials = new Map<string, ReadPartial>();
   for (const [name, path] of files) {
-    if (!options.templates.has(path)) partials.set(name, await readPartial(name, path, options));
+    if (!templates.has(path)) partials.set(name, await readPartial(name, path, options));
   }
-  return { partials, diagnostics };
+  return partials;
 }
 
 async function addFiles(files: Map<string, string>, folder: string): Promise<void> {
-  let names: readonly string[];
-  try {
-    names = await readdir(folder);
-  } catch {
-    return;
-  }
+  const names = await readdir(folder).catch(() => []);
   const templates = names.filter((name) => name.endsWith('.hbs') && name !== '.hbs').sort();
   for (const name of templates.slice(0, MAX_PARTIALS)) files.set(basename(name, '.hbs'), join(folder, name));
 }
 
-async function readPartial(name: string, path: string, options: PartialsOptions): Promise<ReadPartial> {
-  const file = displayPath(path, options.cwd);
-  const where = { at: { file } };
+async function readPartial(name: string, path: string, options: SourcesOptions): Promise<ReadPartial> {
+  const where = { at: { file: displayPath(path, options.cwd) } };
   if (FORBIDDEN.has(name)) {
-    return { result: { problem: problem('yaml-forbidden-key', `A partial cannot be named "${name}".`, where) } };
+    return { problem: problem('yaml-forbidden-key', `A partial cannot be named "${name}".`, where) };
   }
   // Found anew: a link in the folder may lead out of the project.
   const named = fromRoot(options.root, path);
   const read = await readNamedText(named, { ...options, folder: options.root, where });
-  if ('problem' in read) return { result: read };
-  return { result: { source: read.source, input: { role: 'partial', file: named, sha256: read.sha256 } } };
+  if ('problem' in read) return read;
+  return { source: read.source, input: { role: 'partial', file: named, sha256: read.sha256 } };
 }
 
 /**
@@ -428,10 +385,10 @@ function includedPartials(texts: readonly string[], partials: ReadonlyMap<string
     for (const [, quoted, plain, dynamic] of text.matchAll(INCLUDE)) {
       const names = dynamic === undefined ? [quoted ?? plain ?? ''] : [...partials.keys()];
       for (const name of names) {
-        const result = partials.get(name)?.result;
-        if (result === undefined || included.has(name)) continue;
+        const read = partials.get(name);
+        if (read === undefined || included.has(name)) continue;
         included.add(name);
-        if ('source' in result) open.push(result.source.text);
+        if ('source' in read) open.push(read.source.text);
       }
     }
   }

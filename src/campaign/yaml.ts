@@ -7,6 +7,7 @@ import {
   isScalar,
   isSeq,
   Lexer,
+  LineCounter,
   type Node,
   type Pair,
   type ParsedNode,
@@ -326,9 +327,12 @@ class ValueReader {
     }
     const target = this.#targets.get(alias);
     if (target !== undefined) return this.read(target, path, key);
-    return this.#report('yaml-syntax', 'This alias (*) names no anchor (&) above it.', alias, {
-      hint: 'Put a text that begins with * in quotes.',
-    });
+    return this.#report(
+      'yaml-syntax',
+      'This alias (*) names no anchor (&) above it.',
+      alias,
+      'Put a text that begins with * in quotes.',
+    );
   }
 
   #readMap(map: YAMLMap, path: readonly (string | number)[]): unknown {
@@ -341,7 +345,7 @@ class ValueReader {
       const line = first.get(name);
       if (line !== undefined) {
         const message = `Duplicate key "${shown(name)}", first in line ${line}.`;
-        this.#report('yaml-duplicate-key', message, pair.key, {});
+        this.#report('yaml-duplicate-key', message, pair.key);
         continue;
       }
       first.set(name, this.#text.position(range[0]).line);
@@ -353,23 +357,26 @@ class ValueReader {
   /** The key as written: `1.0` stays `1.0`, `no` stays `no`. */
   #keyOf(key: Node | null, map: YAMLMap): string | null {
     if (!isScalar(key) || key.source === undefined) {
-      return this.#report('yaml-syntax', 'A key must be plain text.', key ?? map, {});
+      return this.#report('yaml-syntax', 'A key must be plain text.', key ?? map);
     }
     const name = typeof key.value === 'string' ? key.value : key.source;
-    if (name === '') return this.#report('yaml-syntax', 'A key is empty.', key, {});
+    if (name === '') return this.#report('yaml-syntax', 'A key is empty.', key);
     if (!FORBIDDEN.has(name)) return name;
-    return this.#report('yaml-forbidden-key', `The key "${name}" is never allowed.`, key, {});
+    return this.#report('yaml-forbidden-key', `The key "${name}" is never allowed.`, key);
   }
 
   #readScalar(scalar: Scalar): unknown {
     const { value } = scalar;
     if (typeof value === 'number' && !Number.isFinite(value)) {
-      return this.#report('invalid-value', 'This is not a number that can be sent.', scalar, {
-        hint: 'If it is a text, write it in quotes.',
-      });
+      return this.#report(
+        'invalid-value',
+        'This is not a number that can be sent.',
+        scalar,
+        'If it is a text, write it in quotes.',
+      );
     }
     if (typeof value === 'string' && !value.isWellFormed()) {
-      return this.#report('invalid-value', 'The text holds half a character (a lone surrogate).', scalar, {});
+      return this.#report('invalid-value', 'The text holds half a character (a lone surrogate).', scalar);
     }
     return value ?? null;
   }
@@ -381,10 +388,10 @@ class ValueReader {
     return { key, value, plain, textStart: scalar === null ? value[0] : textStart(scalar, this.#text.raw) };
   }
 
-  #report(code: Diagnostic['code'], message: string, node: Node, rest: Partial<Diagnostic>): null {
+  #report(code: Diagnostic['code'], message: string, node: Node, hint?: string): null {
     const [start, end] = rangeOf(node);
     if (this.diagnostics.length < MAX_DIAGNOSTICS) {
-      this.diagnostics.push(problem(code, message, { ...this.#text.at(start, end - start), ...rest }));
+      this.diagnostics.push(problem(code, message, { ...this.#text.at(start, end - start), hint }));
     }
     return null;
   }
@@ -434,11 +441,13 @@ interface FileText {
 }
 
 function createText(raw: string, file: string): FileText {
-  const starts = [0];
-  for (let i = raw.indexOf('\n'); i !== -1; i = raw.indexOf('\n', i + 1)) starts.push(i + 1);
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (const { index } of raw.matchAll(/\n/g)) lines.addNewLine(index + 1);
+  const { lineStarts: starts } = lines;
   const position = (offset: number) => {
-    const index = lineOf(starts, offset);
-    return { line: index + 1, column: offset - (starts[index] ?? 0) + 1 };
+    const { line, col: column } = lines.linePos(offset);
+    return { line, column };
   };
   const hidden: [start: number, end: number][] = [];
   let shown: string | null = null;
@@ -477,16 +486,4 @@ function hideRanges(text: string, ranges: readonly (readonly [start: number, end
     done = Math.max(done, end);
   }
   return parts.join('') + text.slice(done);
-}
-
-/** The last line that begins at or before the offset. */
-function lineOf(starts: readonly number[], offset: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((starts[middle] ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }

@@ -42,12 +42,7 @@ function isListFault(error: unknown): error is HandbillError {
  * @param seen - rows, from the first, whose faults were all reported
  * @param checkOf - checks the rows of a list with these columns; null if the columns are not enough for that
  */
-export async function withAllFaults(
-  spec: ListSpec,
-  error: unknown,
-  seen: number,
-  checkOf: (columns: readonly string[]) => RowCheck | null,
-): Promise<unknown> {
+export async function withAllFaults(spec: ListSpec, error: unknown, seen: number, checkOf: CheckOf): Promise<unknown> {
   if (!isListFault(error) || spec.inline !== null) return error;
   // No text at all, or in another encoding than it is read in, which each line would only say again.
   const { code, at } = error.diagnostics[0] ?? {};
@@ -55,15 +50,15 @@ export async function withAllFaults(
   const found: Diagnostic[] = [];
   let total = 0;
   const missing = new Map(error.diagnostics.map((fault) => [placeOf(fault), fault]));
-  const survey = createSurvey(spec, { seen, checkOf }, (fault) => {
-    // As it was said first: with what is known of the whole list.
-    const said = missing.get(placeOf(fault)) ?? fault;
+  const note = (fault: Diagnostic): void => {
+    // The first reading knows more of the whole list.
+    const known = missing.get(placeOf(fault)) ?? fault;
     missing.delete(placeOf(fault));
     total += 1;
-    if (found.length < NAMED_PROBLEMS) found.push(said);
-  });
+    if (found.length < NAMED_PROBLEMS) found.push(known);
+  };
   try {
-    await readLines(spec, survey);
+    await survey(spec, seen, checkOf, note);
   } catch (again) {
     if (!(again instanceof HandbillError)) throw again;
     return error; // the file is gone, or cannot be read any more
@@ -90,31 +85,22 @@ interface Line {
   readonly isDamaged: boolean;
 }
 
-interface Survey {
-  line(bytes: Uint8Array, encoding: ListEncoding): void;
-  /** A line that is too long to be kept whole. */
-  longLine(): void;
-  end(): void;
-}
-
-interface SurveyOptions {
-  readonly seen: number;
-  readonly checkOf: (columns: readonly string[]) => RowCheck | null;
-}
+type CheckOf = (columns: readonly string[]) => RowCheck | null;
 
 /** Takes a list line by line. A row with a fault of quotes ends with the line of the fault. */
-function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: (fault: Diagnostic) => void): Survey {
+async function survey(
+  spec: ListSpec,
+  seen: number,
+  checkOf: CheckOf,
+  report: (fault: Diagnostic) => void,
+): Promise<void> {
   const { file } = spec;
   let number = 0;
   let delimiter: string | null = null;
   let separator: string | null = null;
   let isHeaderRead = false;
-  let checks: {
-    readonly check: RowCheck;
-    readonly columns: number;
-    readonly width: number;
-    readonly isEscaped: boolean;
-  } | null = null;
+  let checkFields: ((fields: readonly string[], line: number) => Diagnostic | null) | null = null;
+  let read: ((bytes: Uint8Array) => string) | null = null;
   let row = 0;
   // The lines of the record that is being read.
   let lines: Line[] = [];
@@ -122,20 +108,6 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
   let isOpen = false;
   /** The line of `lines` in which the open quoted value begins. */
   let opened = 0;
-  let read: ((bytes: Uint8Array) => string) | null = null;
-
-  function decode(bytes: Uint8Array, encoding: ListEncoding): Line {
-    read ??= createReader(encoding);
-    try {
-      const text = read(bytes);
-      const isDamaged = text.includes('\0');
-      if (isDamaged) report(nulCharacter(file, number, encoding));
-      return { text, number, isDamaged };
-    } catch {
-      report(invalidEncoding(file, number, encoding));
-      return { text: new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes), number, isDamaged: true };
-    }
-  }
 
   function take(line: Line): void {
     if (lines.length === 0 && line.text === '') return;
@@ -222,7 +194,11 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
     // If two columns have the same name, it is unclear which is meant.
     if (problems.some(({ code }) => code === 'csv-duplicate-header')) return;
     const check = checkOf(columns);
-    if (check !== null) checks = { check, columns: columns.length, width, isEscaped };
+    if (check === null) return;
+    checkFields = (fields, line) => {
+      const cells = fields.map((field) => cellOf(field, isEscaped));
+      return check(toRow(row, line, cells, columns.length, width));
+    };
   }
 
   function finishRow(): void {
@@ -232,46 +208,42 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
     clear();
     const { fields } = scanFields(text, delimiter ?? ',');
     if (isEmpty(fields)) return;
-    if (row >= seen) {
-      const fault = faultOf(fields, start);
+    if (row >= seen && checkFields !== null) {
+      const fault = checkFields(fields, start);
       // Unreadable bytes do not count as a fault of the values: the row must be wrong without them, too.
       const readable = isDamaged ? fields.map((field) => field.replace(UNREADABLE, '')) : fields;
-      if (fault !== null && !isEmpty(readable) && (!isDamaged || faultOf(readable, start) !== null)) report(fault);
+      if (fault !== null && !isEmpty(readable) && (!isDamaged || checkFields(readable, start) !== null)) report(fault);
     }
     row += 1;
   }
 
-  function faultOf(fields: readonly string[], line: number): Diagnostic | null {
-    if (checks === null) return null;
-    const { check, columns, width, isEscaped } = checks;
-    return check(
-      toRow(
-        row,
-        line,
-        fields.map((field) => cellOf(field, isEscaped)),
-        columns,
-        width,
-      ),
-    );
-  }
-
-  return {
-    line(bytes, encoding) {
-      number += 1;
-      take(decode(bytes, encoding));
-    },
-    longLine() {
-      number += 1;
+  for await (const line of linesOf(spec)) {
+    number += 1;
+    if (line === null) {
       giveUp(rowTooLarge(file, number));
-    },
-    end() {
-      while (lines.length > 0) {
-        const record = { file, text: textOf(lines), line: lines[0]?.number ?? 1, delimiter: delimiter ?? ',' };
-        if (isHeaderRead) giveUp(syntaxFault(record, false));
-        else finishHeader();
-      }
-    },
-  };
+      continue;
+    }
+    const { bytes, encoding } = line;
+    // Lines of UTF-16 are in the order of bytes of this machine.
+    const own = encoding === 'utf-16be' ? 'utf-16le' : encoding;
+    read ??= createReader(own);
+    let text: string;
+    let fault: typeof nulCharacter | null = null;
+    try {
+      text = read(bytes);
+      if (text.includes('\0')) fault = nulCharacter;
+    } catch {
+      fault = invalidEncoding;
+      text = new TextDecoder(own, { ignoreBOM: true }).decode(bytes);
+    }
+    if (fault !== null) report(fault(file, number, encoding));
+    take({ text, number, isDamaged: fault !== null });
+  }
+  while (lines.length > 0) {
+    const record = { file, text: textOf(lines), line: lines[0]?.number ?? 1, delimiter: delimiter ?? ',' };
+    if (isHeaderRead) giveUp(syntaxFault(record, false));
+    else finishHeader();
+  }
 }
 
 const UNREADABLE = /[\0\uFFFD\u0080-\u009f]/g;
@@ -280,56 +252,48 @@ function textOf(lines: readonly Line[]): string {
   return lines.length === 1 ? (lines[0]?.text ?? '') : lines.map(({ text }) => text).join('\n');
 }
 
-/** More bytes than a row may have characters, in any encoding. */
-const MOST_LINE_BYTES = 4 * MAX_RECORD_CHARACTERS;
+/** More than a row may have characters, in any encoding. */
+const MOST_LINE_UNITS = 4 * MAX_RECORD_CHARACTERS;
 
-/** Cuts the bytes of a file into lines, whatever they contain. */
-async function readLines(spec: ListSpec, survey: Survey): Promise<void> {
+/** The lines of a file as bytes, whatever these are; null: a line that is too long to be kept whole. */
+async function* linesOf(spec: ListSpec): AsyncGenerator<{ bytes: Buffer; encoding: ListEncoding } | null> {
   const handle = await openListFile(spec);
   try {
     const blocks = createBlockReader(handle, spec.file, null);
     let encoding: ListEncoding | null = null;
-    let skip = 0;
-    let kept: Buffer = Buffer.alloc(0);
+    let rest = '';
     let isCut = false;
-    let wasReturn = false;
-    const lineEnds = (bytes: Buffer): void => {
-      if (isCut || bytes.length > MOST_LINE_BYTES) survey.longLine();
-      else survey.line(bytes, encoding ?? 'utf-8');
-      isCut = false;
-    };
     for (let block = await blocks.next(); block !== null; block = await blocks.next()) {
+      let skip = 0;
       if (encoding === null) ({ encoding, skip } = sniffEncoding(block, spec.encoding));
-      const bytes: Buffer = kept.length === 0 ? block.subarray(skip) : Buffer.concat([kept, block]);
-      skip = 0;
-      const width = encoding.startsWith('utf-16') ? 2 : 1;
-      const high = encoding === 'utf-16le' ? 1 : 0;
-      let start = 0;
-      // What was kept has no line end: it has been looked at.
-      for (let at = kept.length - (kept.length % width); at + width <= bytes.length; at += width) {
-        const unit = bytes[at + (width - 1 - high) * (width - 1)] ?? 0;
-        if (unit !== 10 && unit !== 13) {
-          wasReturn = false;
-          continue;
-        }
-        if (width === 2 && bytes[at + high] !== 0) {
-          wasReturn = false;
-          continue;
-        }
-        // The second half of CR LF ends nothing.
-        if (unit === 13 || !wasReturn) lineEnds(bytes.subarray(start, at));
-        wasReturn = unit === 13;
-        start = at + width;
+      const lines = (rest + unitsOf(block.subarray(skip), encoding)).split(LINE_END);
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        yield isCut || line.length > MOST_LINE_UNITS ? null : lineOf(line, encoding);
+        isCut = false;
       }
-      kept = Buffer.from(bytes.subarray(start));
-      if (kept.length > MOST_LINE_BYTES) {
-        isCut = true;
-        kept = Buffer.alloc(0);
-      }
+      isCut ||= rest.length > MOST_LINE_UNITS;
+      if (isCut) rest = rest.endsWith('\r') ? '\r' : '';
     }
-    if (kept.length > 0 || isCut) lineEnds(kept);
-    survey.end();
+    if (isCut) yield null;
+    else if (rest !== '') yield lineOf(rest.replace(/\r$/, ''), encoding ?? 'utf-8');
   } finally {
     await handle.close();
   }
+}
+
+/** A CR at the end may be half of a CR LF. */
+const LINE_END = /\r\n|\n|\r(?!$)/;
+
+/** Bytes as characters, or the code units of UTF-16: line ends are found in them before it is known whether they are text. */
+function unitsOf(bytes: Buffer, encoding: ListEncoding): string {
+  if (!encoding.startsWith('utf-16')) return bytes.toString('latin1');
+  const whole = Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2)));
+  const units = (encoding === 'utf-16le' ? whole : whole.swap16()).toString('utf16le');
+  // Half a unit at the end is no text, as half a pair is none.
+  return whole.length === bytes.length ? units : `${units}\ud800`;
+}
+
+function lineOf(units: string, encoding: ListEncoding) {
+  return { bytes: Buffer.from(units, encoding.startsWith('utf-16') ? 'utf16le' : 'latin1'), encoding };
 }

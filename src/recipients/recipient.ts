@@ -135,8 +135,7 @@ function raggedRow(spec: ListSpec, row: Row): InvalidRow {
 
 function invalidAddress(spec: ListSpec, row: Row, cell: string, found: AddressProblem): InvalidRow {
   const message = addressMessage(spec.kind, spec.to, cell, found);
-  const hint = found.hint === undefined ? {} : { hint: found.hint };
-  return invalid(row, 'invalid-address', problem('invalid-address', message, { ...at(spec, row), ...hint }));
+  return invalid(row, 'invalid-address', problem('invalid-address', message, { ...at(spec, row), hint: found.hint }));
 }
 
 function emptyKey(spec: ListSpec, row: Row, columns: readonly number[]): InvalidRow {

@@ -132,7 +132,12 @@ export interface OutBlock {
   readonly closeStrip: object;
 }
 
-export type OutExpression = OutPath | OutCall | OutText | OutNumber | OutNull;
+export type OutExpression =
+  | OutPath
+  | OutCall
+  | { readonly type: 'StringLiteral'; readonly value: string }
+  | { readonly type: 'NumberLiteral'; readonly value: number }
+  | { readonly type: 'NullLiteral' };
 
 interface OutPath {
   readonly type: 'PathExpression';
@@ -148,20 +153,6 @@ interface OutCall {
   readonly params: readonly OutExpression[];
 }
 
-interface OutText {
-  readonly type: 'StringLiteral';
-  readonly value: string;
-}
-
-interface OutNumber {
-  readonly type: 'NumberLiteral';
-  readonly value: number;
-}
-
-interface OutNull {
-  readonly type: 'NullLiteral';
-}
-
 /**
  * A column. `this` in `original` keeps Handlebars from reading it as a helper of that name (AST.helpers.scopedId); the
  * lookup itself uses only `parts`.
@@ -174,15 +165,11 @@ function helperPath(name: string): OutPath {
   return { type: 'PathExpression', data: false, depth: 0, parts: [name], original: name };
 }
 
-export function textLiteral(value: string): OutText {
+export function textLiteral(value: string): OutExpression {
   return { type: 'StringLiteral', value };
 }
 
-export function numberLiteral(value: number): OutNumber {
-  return { type: 'NumberLiteral', value };
-}
-
-export const NOTHING: OutNull = { type: 'NullLiteral' };
+export const NOTHING: OutExpression = { type: 'NullLiteral' };
 
 export function callOf(name: string, params: readonly OutExpression[]): OutCall {
   return { type: 'SubExpression', path: helperPath(name), params };

@@ -15,7 +15,7 @@ import {
   textLiteral,
 } from './ast.ts';
 import { warnOfText } from './entities.ts';
-import { checkExpression, checkGiven, checkHelper, IN_CONDITIONS } from './expression.ts';
+import { checkExpression, checkHelper, checkResolved, IN_CONDITIONS } from './expression.ts';
 import { OWN_HELPERS, SIGNATURES } from './helpers/helpers.ts';
 import { columnsIn, isSpacedColumn, needs, noteShown, resolveName, resolvePath } from './names.ts';
 import { Handlebars, type Parsed, parseTemplate } from './parse.ts';
@@ -84,7 +84,7 @@ function checkBareName(path: Expression, place: Place): Checked | null {
   if (path.type === 'SubExpression') return checkHelper(path, place);
   if (path.type !== 'PathExpression') {
     const name = path.type === 'StringLiteral' ? path.value : slice(place.located, path.loc);
-    return resolved(resolveName(name, path.loc, place), place);
+    return checkResolved(resolveName(name, path.loc, place), place);
   }
   const written = slice(place.located, path.loc);
   const signature = SIGNATURES.get(written);
@@ -92,12 +92,7 @@ function checkBareName(path: Expression, place: Place): Checked | null {
     const message = `"${written}" is a helper and needs a value.`;
     return reportAt(place, path.loc, 'helper-arguments', message, `For example ${signature.example}.`);
   }
-  return resolved(resolvePath(path, place), place);
-}
-
-function resolved(found: ReturnType<typeof resolvePath>, place: Place): Checked | null {
-  if (found === null) return null;
-  return 'column' in found ? { kind: 'text', out: found.column } : checkGiven(found.given, place);
+  return checkResolved(resolvePath(path, place), place);
 }
 
 function output(expression: OutExpression, { escaped, loc }: MustacheStatement, place: Place): OutStatement {

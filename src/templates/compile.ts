@@ -2,7 +2,7 @@ import type { Diagnostic } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import { type OutStatement, program } from './ast.ts';
 import { checkProgram, withoutFinalLineEnd } from './check.ts';
-import { createHelpers, type HelperFunction } from './helpers/helpers.ts';
+import { createHelpers } from './helpers/helpers.ts';
 import { type LinkPart, linkPartsIn, trustedIn, withPartsEncoded } from './links.ts';
 import { Handlebars, parseTemplate } from './parse.ts';
 import { TEMPLATE_LIMITS } from './position.ts';
@@ -130,7 +130,7 @@ function createRender(
   const template = handlebars.compile<TemplateValues>(program(body), {
     noEscape: options.escape !== 'html',
     strict: true,
-    knownHelpers: known(helpers),
+    knownHelpers: Object.fromEntries(Object.keys(helpers).map((name) => [name, true])),
     knownHelpersOnly: true,
     // No @root and no frames; white space was dealt with when the text was parsed.
     data: false,
@@ -154,10 +154,6 @@ function createRender(
       throw error instanceof RenderError ? error : explain(error, values, columns);
     }
   };
-}
-
-function known(helpers: Readonly<Record<string, HelperFunction>>): Record<string, boolean> {
-  return Object.fromEntries(Object.keys(helpers).map((name) => [name, true]));
 }
 
 function checkLength(text: string, maxBytes: number): string {

@@ -19,20 +19,15 @@ import { type Checked, deeper, enter, notAllowed, type Place, reportAt } from '.
 export function checkExpression(expression: Expression, place: Place): Checked | null {
   if (!enter(place, expression.loc)) return null;
   if (expression.type === 'SubExpression') return checkHelper(expression, deeper(place));
-  if (expression.type === 'PathExpression') {
-    const resolved = resolvePath(expression, place);
-    return resolved === null
-      ? null
-      : 'column' in resolved
-        ? { kind: 'text', out: resolved.column }
-        : checkGiven(resolved.given, place);
-  }
+  if (expression.type === 'PathExpression') return checkResolved(resolvePath(expression, place), place);
   return checkLiteral(expression, place);
 }
 
-/** The value that a partial was given, inserted for its name. */
-export function checkGiven(name: string, place: Place): Checked | null {
-  const given = place.scope.get(name);
+/** A column, or the value that a partial was given, inserted for its name. */
+export function checkResolved(found: ReturnType<typeof resolvePath>, place: Place): Checked | null {
+  if (found === null) return null;
+  if ('column' in found) return { kind: 'text', out: found.column };
+  const given = place.scope.get(found.given);
   if (given === undefined) return null;
   const { mandatory, guarded, depth } = place;
   return checkExpression(given.expression, { ...given.place, mandatory, guarded, depth: depth + 1 });
@@ -47,13 +42,8 @@ function checkLiteral(literal: Literal, place: Place): Checked | null {
   // As it was written: 1.50 and 007 are texts too.
   if (literal.type === 'NumberLiteral') return { kind: 'text', out: textLiteral(written) };
   const message = `"${written}" is not a value here: every value is a text.`;
-  return reportAt(
-    place,
-    literal.loc,
-    'helper-arguments',
-    message,
-    `Write "${written}" in quotes, or [${written}] for a column.`,
-  );
+  const hint = `Write "${written}" in quotes, or [${written}] for a column.`;
+  return reportAt(place, literal.loc, 'helper-arguments', message, hint);
 }
 
 /** Helpers of Handlebars that are switched off: they read outside the row, or write to the console. */
@@ -81,11 +71,8 @@ function noteComparison({ positional: [a, b] }: CheckedCall, call: Call, place: 
   if (column?.type !== 'PathExpression' || literal?.type !== 'StringLiteral' || literal.value === '') return;
   const where = at(place.located, call.loc);
   const [name] = column.parts;
-  place.state.comparisons.set(JSON.stringify([where.at, name, literal.value]), {
-    column: name,
-    text: literal.value,
-    place: where,
-  });
+  const comparison = { column: name, text: literal.value, place: where };
+  place.state.comparisons.set(JSON.stringify([where.at, name, literal.value]), comparison);
 }
 
 /** The helper's name; null if there is anything else than a simple name. */

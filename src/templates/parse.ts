@@ -47,7 +47,7 @@ export function parseTemplate(source: SourceText, mostBytes: number = TEMPLATE_L
 interface Finding {
   readonly message: string;
   readonly loc: Loc;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** Turns what Handlebars' parser threw (a drawing and a list of token names) into a place and a sentence. */
@@ -105,35 +105,31 @@ function unclosedTag(located: Located, offset: number): Finding | null {
 
 function fromToken(located: Located, token: string, offset: number, thrown: string): Finding | null {
   const { text } = located.source;
+  const tag = tagAt(text, offset);
+  const here = (message: string, length: number, hint: string) => ({
+    message,
+    loc: locOf(located, offset, length),
+    hint,
+  });
   switch (token) {
     case 'EOF': {
       const block = findUnclosedBlock(text);
       return block === null ? null : unclosedBlock(located, block);
     }
     case 'OPEN_ENDBLOCK':
-      return {
-        message: `${tagAt(text, offset)} closes a block that is not open.`,
-        loc: locOf(located, offset, tagAt(text, offset).length),
-        hint: 'A block is opened with #: {{#if name}}.',
-      };
+      return here(`${tag} closes a block that is not open.`, tag.length, 'A block is opened with #: {{#if name}}.');
     case 'INVERSE':
-    case 'OPEN_INVERSE_CHAIN':
-      return {
-        message: `${tagAt(text, offset)} is outside {{#if}}, or after the last {{else}}.`,
-        loc: locOf(located, offset, tagAt(text, offset).length),
-        hint: 'A column named "else" is written {{[else]}}.',
-      };
+    case 'OPEN_INVERSE_CHAIN': {
+      const hint = 'A column named "else" is written {{[else]}}.';
+      return here(`${tag} is outside {{#if}}, or after the last {{else}}.`, tag.length, hint);
+    }
     case 'INVALID':
       return invalidCharacter(located, offset);
     case 'CLOSE':
     case 'CLOSE_UNESCAPED':
       return earlyClose(located, offset, thrown);
     case 'CLOSE_BLOCK_PARAMS':
-      return {
-        message: '"|" is not allowed here.',
-        loc: locOf(located, offset, 1),
-        hint: 'A helper comes first, then its values: {{upper name}}.',
-      };
+      return here('"|" is not allowed here.', 1, 'A helper comes first, then its values: {{upper name}}.');
     default:
       return null;
   }
@@ -168,7 +164,7 @@ function invalidCharacter(located: Located, offset: number): Finding {
   return {
     message: `${shown(text.charAt(place))} is not allowed here.`,
     loc: locOf(located, place, 1),
-    ...(tag === '' || tag.includes(']') ? {} : { hint: `If that is the name of a column, write {{[${tag}]}}.` }),
+    hint: tag === '' || tag.includes(']') ? undefined : `If that is the name of a column, write {{[${tag}]}}.`,
   };
 }
 

@@ -273,7 +273,9 @@ export function createDate(
     // A date without a zone is shown as written: it was read as UTC.
     const own = read.kind === 'instant' ? zone : 'UTC';
     const found = formats(`${format}\0${own}\0${locale}\0${read.kind === 'instant' ? 'instant' : ''}`);
-    if (found.needsTime && read.kind === 'date') throw noTime(value, label);
+    if (found.needsTime && read.kind === 'date') {
+      throw new RenderError(`${quoted(value)}${label} has no time of day, and the template shows one.`);
+    }
     return finish(found.format(read.ms));
   };
 }
@@ -284,10 +286,6 @@ function unreadable(value: string, label: string): RenderError {
     'render-error',
     columnHint(label, (column) => dateHint(column, value)),
   );
-}
-
-function noTime(value: string, label: string): RenderError {
-  return new RenderError(`${quoted(value)}${label} has no time of day, and the template shows one.`);
 }
 
 function makeFormat(key: string, zone: string, locale: string, isInstant: boolean): DateFormat {

@@ -1,5 +1,5 @@
 import { decimalHint, isBlank, trimBlanks } from '../../util/cell.ts';
-import { NOTHING, numberLiteral, textLiteral } from '../ast.ts';
+import { NOTHING, type OutExpression, textLiteral } from '../ast.ts';
 import { columnHint, quoted, RenderError } from '../values.ts';
 import { createCache, literal, localeName, localeOr, named, type Signature, takes, text } from './signature.ts';
 
@@ -12,8 +12,9 @@ const ofNumber = (signature: Signature): Signature => ({
   named: named(DECIMALS, localeName()),
   arrange({ positional, named: names, label }, { locale }) {
     const written = names.get('decimals');
-    const decimals = numberLiteral(written?.type === 'StringLiteral' ? Number(written.value) : -1);
-    return [...positional, decimals, names.get('locale') ?? textLiteral(locale), textLiteral(label)];
+    const decimals = written?.type === 'StringLiteral' ? Number(written.value) : -1;
+    const number: OutExpression = { type: 'NumberLiteral', value: decimals };
+    return [...positional, number, names.get('locale') ?? textLiteral(locale), textLiteral(label)];
   },
 });
 
