@@ -1,37 +1,38 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Channel, Outcome, OutcomeState, StepCount } from '../model.ts';
-import { countCauses } from '../report/causes.ts';
+import type { OutcomeState, StepCount } from '../model.ts';
+import { type CauseCount, countCauses } from '../report/causes.ts';
 import { countDelivery } from '../report/deliveries.ts';
-import type { VariantCount } from '../report/variants.ts';
+import type { CameBack } from '../report/tally.ts';
 import { cameBack, openDeliveries } from '../send/deliveries.ts';
+import { given } from '../util/given.ts';
 import { createYields } from '../util/long-work.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
-import type { RunDetail } from './pages/run-detail.ts';
-import { createTimeCounts } from './time-counts.ts';
-
-/** Figures that take a pass over a list, as they were when it was last looked at. */
-interface Look {
-  /** Null: not known yet. */
-  readonly value: RunFigures | null;
-  /** Something may have happened since: asked again, it is looked at anew. */
-  readonly isOld: boolean;
-}
+import { createTimeCounts, type Slot } from './time-counts.ts';
 
 /** A run as it was at one moment: all figures that a page shows of it. */
 export interface RunFigures {
   readonly run: RunRecord;
   /** Whether a process worked on it. */
   readonly isHeld: boolean;
-  readonly counts: RunCounts;
-  /** Null while the first scan of all recipients goes on. */
-  readonly detail: RunDetail | null;
+  readonly steps: readonly StepCount[];
+  /** Messages that came to an outcome in the minute before. */
+  readonly lastMinute: number;
+  /** Outcomes over time; `others` were rejected, failed or are in doubt. */
+  readonly times: readonly Slot<'accepted' | 'others'>[];
+  /** Why messages failed, the most frequent cause first. */
+  readonly causes: readonly CauseCount[];
+  readonly cameBack: CameBack;
+  readonly changed: ReturnType<Ledger['changed']>;
 }
 
-/** What is known of runs, kept for as long as it is true: pages and listeners share each pass over a list. */
-export interface Looks {
-  /** Waits at most `patienceMs` for a pass that is needed. */
-  of(run: RunRecord, patienceMs: number): Promise<Look>;
+/** The figures of runs, kept for as long as they are true: pages and listeners share each pass over a list. */
+export interface RunStats {
+  /**
+   * Waits at most `patienceMs` for a pass that is needed. The value is null while the first pass goes on; where it is
+   * old, something may have happened since, and it is counted again when it is asked for.
+   */
+  of(run: RunRecord, patienceMs: number): Promise<{ readonly value: RunFigures | null; readonly isOld: boolean }>;
   /** Whether a process works on the run, checked at most once a second. */
   isHeld(run: RunRecord): boolean;
 }
@@ -41,23 +42,23 @@ const SHARE_OF_TIME = 10;
 
 const HELD_MS = 1_000;
 
-/** What was looked at longest ago is forgotten. */
+/** Figures that are kept; those that were asked for longest ago are dropped. */
 const MOST_RUNS = 2_000;
 
 interface Kept {
   value: RunFigures | null;
   mark: string;
-  /** Not looked at anew before this moment. */
+  /** Not counted again before this moment. */
   restUntilMs: number;
   pass: Promise<void> | null;
 }
 
 /** @param campaignOf the campaign of a run as it was sent, where that is known: who can get a fallback */
-export function createLooks(
+export function createRunStats(
   keeper: LedgerKeeper,
   now: () => number,
   campaignOf: (run: RunRecord) => Promise<Parameters<typeof cameBack>[3]>,
-): Looks {
+): RunStats {
   const held = new Map<string, { readonly is: boolean; readonly untilMs: number }>();
   let queue: Promise<void> = Promise.resolve();
 
@@ -70,24 +71,13 @@ export function createLooks(
     return is;
   };
 
-  const pass = async ({ scan }: OpenLedger, found: RunRecord, kept: Kept): Promise<void> => {
-    const campaign = await campaignOf(found);
-    using _ = scan.ledger.hold();
-    const run = scan.ledger.findRun(found) ?? found;
-    const held = isHeld(run);
-    const counts = await countRun(scan, run, held, now());
-    const figures = { run, isHeld: held, counts, detail: null };
-    kept.value ??= figures;
-    kept.value = { ...figures, detail: await detailOf(scan.ledger, run, campaign) };
-  };
-
-  /** One pass after the other: two at once would only share what there is of the machine. */
+  /** Scans run one at a time; in parallel they would only compete for the CPU. */
   const refresh = (run: RunRecord, kept: Kept, mark: string): Promise<void> => {
     const work = async (): Promise<void> => {
       const beganMs = performance.now();
       try {
         const open = keeper.current();
-        if (open !== null) await pass(open, run, kept);
+        if (open !== null) kept.value = await countRun(open.scan.ledger, run, await campaignOf(run), isHeld, now());
         kept.mark = mark;
       } catch (error) {
         keeper.failed(error);
@@ -113,7 +103,7 @@ export function createLooks(
   };
 
   const known = new Map<string, Kept>();
-  const of = async (run: RunRecord, patienceMs: number): Promise<Look> => {
+  const of: RunStats['of'] = async (run, patienceMs) => {
     const open = keeper.current();
     if (open === null) return { value: null, isOld: false };
     const key = `${open.file} ${run.number}`;
@@ -127,7 +117,9 @@ export function createLooks(
     // Only updates of an open page rest, but for the last figures of a start.
     const isAsked = patienceMs > 0 || (kept.value?.isHeld === true && !isHeld(run));
     if (kept.pass === null && (isAsked || performance.now() >= kept.restUntilMs)) kept.pass = refresh(run, kept, mark);
-    if (kept.pass !== null && patienceMs > 0) await Promise.race([kept.pass, wait(patienceMs)]);
+    if (kept.pass !== null && patienceMs > 0) {
+      await Promise.race([kept.pass, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
+    }
     return { value: kept.value, isOld: kept.mark !== mark };
   };
   return { isHeld, of };
@@ -135,167 +127,57 @@ export function createLooks(
 
 const NEWEST_EVENTS = 'SELECT (SELECT max(number) FROM delivery_reports), (SELECT max(number) FROM replies)';
 
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
-}
+const SETTLED: ReadonlySet<OutcomeState> = new Set(['accepted', 'rejected', 'failed', 'in-doubt']);
 
-/** Outcomes of the recipients of a run, and their rate. Parts and costs are not read. */
-export interface RunCounts {
-  readonly steps: readonly StepCount[];
-  /** Messages that came to an outcome in the last minute before `atMs`. */
-  readonly lastMinute: number;
-  readonly atMs: number;
-}
-
-/** Rows that are counted at once: some milliseconds. */
-const STEP_ROWS = 20_000;
-
-/** States whose rows have a reason only now and then: those are grouped, the others summed. */
-const PLAIN = ['accepted', 'pending', 'claimed', 'skipped', 'deferred', 'failed'] as const;
-
-/**
- * Counts a run in steps, so that other requests are answered in between. Sums take a third of the time that SQLite
- * takes to sort a list into groups, as `Ledger.steps` does: only rows with a reason are grouped. Rows that move
- * meanwhile are counted as they were found.
- *
- * @param isHeld whether a process works on the run: then claimed rows are in flight, else in doubt
- */
+/** Scans all recipients of a run, at one moment. Other requests are answered in between. */
 export async function countRun(
-  { query }: Pick<OpenLedger, 'query'>,
-  run: RunRecord,
-  isHeld: boolean,
+  ledger: Ledger,
+  found: RunRecord,
+  campaign: Parameters<typeof cameBack>[3],
+  isHeldNow: (run: RunRecord) => boolean,
   nowMs: number,
-): Promise<RunCounts> {
-  const turn = createYields();
-  const tally = createTally(run, isHeld);
-  let lastMinute = 0;
-  const lastRow = Number(query(LAST_ROW).get(run.list)?.[0] ?? -1);
-  for (let after = -1; after < lastRow; after += STEP_ROWS) {
-    const sums = query(SUMS).get(run.list, after, after + STEP_ROWS, nowMs - 60_000) ?? [];
-    lastMinute += Number(sums[0] ?? 0);
-    for (const [i, state] of PLAIN.entries()) tally.add(0, null, state, null, Number(sums[1 + i] ?? 0));
-    for (const [state, reason, count] of query(REASONS).all(run.list, after, after + STEP_ROWS)) {
-      tally.add(0, null, String(state), reason as string | null, Number(count));
-    }
-    await turn();
-  }
-  for (const [step, channel, state, reason, count, recent] of query(LATER_STEPS).all(run.list, nowMs - 60_000)) {
-    lastMinute += Number(recent);
-    tally.add(Number(step), channel as string | null, String(state), reason as string | null, Number(count));
-  }
-  return { steps: tally.all(), lastMinute, atMs: nowMs };
-}
-
-function createTally(run: RunRecord, isHeld: boolean) {
-  const found = new Map<string, StepCount>();
-  return {
-    add(step: number, written: string | null, state: string, reason: string | null, count: number): void {
-      if (count === 0) return;
-      const as = shownAs(state, reason, isHeld);
-      const channel = (written ?? run.channel) as Channel;
-      const key = JSON.stringify([step, channel, as.outcome, as.reason]);
-      const before = found.get(key)?.count ?? 0;
-      found.set(key, { ...as, step, channel, count: before + count, ...NOT_LOOKED_AT });
-    },
-    all: (): readonly StepCount[] => [...found.values()],
-  };
-}
-
-const NOT_LOOKED_AT = { encoding: null, variant: null, parts: 0, costMicros: null } as const;
-
-/** As the ledger's own reader shows a row. */
-function shownAs(
-  state: string,
-  reason: string | null,
-  isHeld: boolean,
-): { outcome: OutcomeState; reason: string | null; fellBack: boolean } {
-  if (state !== 'claimed') {
-    return { outcome: state as OutcomeState, reason, fellBack: state === 'rejected' && reason === 'fell-back' };
-  }
-  const [outcome, why] = isHeld ? (['pending', null] as const) : (['in-doubt', 'crash'] as const);
-  return { outcome, reason: why, fellBack: false };
-}
-
-const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND step = 0 ORDER BY row DESC LIMIT 1';
-
-// One for the outcomes of the last minute, then one for each of `PLAIN`, in its order.
-const SUMS = `SELECT count(*) FILTER (WHERE updated_at >= ?4
-      AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed')),
-    count(*) FILTER (WHERE state = 'accepted' AND reason IS NULL),
-    count(*) FILTER (WHERE state = 'pending' AND reason IS NULL),
-    count(*) FILTER (WHERE state = 'claimed' AND reason IS NULL),
-    count(*) FILTER (WHERE state = 'skipped' AND reason IS NULL),
-    count(*) FILTER (WHERE state = 'deferred' AND reason IS NULL),
-    count(*) FILTER (WHERE state = 'failed' AND reason IS NULL)
-  FROM recipients WHERE list = ?1 AND step = 0 AND row > ?2 AND row <= ?3`;
-
-const REASONS = `SELECT state, reason, count(*) FROM recipients
-  WHERE list = ?1 AND step = 0 AND row > ?2 AND row <= ?3
-    AND (reason IS NOT NULL OR state = 'in-doubt' OR state = 'rejected')
-  GROUP BY state, reason`;
-
-const LATER_STEPS = `SELECT step, channel, state, reason, count(*), count(*) FILTER (WHERE updated_at >= ?2
-      AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed'))
-  FROM recipients WHERE list = ?1 AND step > 0 GROUP BY step, channel, state, reason`;
-
-/**
- * Scans all recipients of a run: when they came to an outcome, reports and replies, by variant. Other requests are
- * answered in between.
- */
-async function detailOf(ledger: Ledger, run: RunRecord, campaign: Parameters<typeof cameBack>[3]): Promise<RunDetail> {
+): Promise<RunFigures> {
+  using _ = ledger.hold();
+  const run = ledger.findRun(found) ?? found;
+  const isHeld = isHeldNow(run);
   const turn = createYields();
   const deliveries = openDeliveries(ledger, run);
-  const counts = countDelivery();
-  const variants = createVariants();
+  const delivered = countDelivery();
   const causes = countCauses();
   const times = createTimeCounts(['accepted', 'others'], run.startedAtMs ?? run.createdAtMs);
-  let parts = 0;
-  let cost: number | null = null;
+  const steps = new Map<string, { -readonly [K in keyof StepCount]: StepCount[K] }>();
+  let lastMinute = 0;
   for (const batch of ledger.outcomes(run)) {
     for (const outcome of deliveries?.join(batch) ?? batch) {
-      counts.add(outcome);
-      variants.add(outcome);
+      delivered.add(outcome);
       causes.add(outcome);
-      const { outcome: state, updatedAt } = outcome;
-      if (updatedAt !== null && SETTLED.has(state))
-        times.add(state === 'accepted' ? state : 'others', Date.parse(updatedAt));
-      for (const step of outcome.steps ?? [outcome]) {
-        if (step.outcome !== 'accepted' && step.outcome !== 'in-doubt') continue;
-        parts += step.parts ?? 0;
-        if (step.cost !== null) cost = (cost ?? 0) + step.cost;
+      const { outcome: last, updatedAt } = outcome;
+      if (updatedAt !== null && SETTLED.has(last))
+        times.add(last === 'accepted' ? last : 'others', Date.parse(updatedAt));
+      for (const [step, one] of (outcome.steps ?? [outcome]).entries()) {
+        const { outcome: state, reason, channel, variant, encoding, version, parts, cost } = one;
+        const key = `${step} ${channel} ${state} ${encoding} ${version} ${JSON.stringify([reason, variant])}`;
+        const fellBack = state === 'rejected' && reason === 'fell-back';
+        const group = { step, channel, outcome: state, reason, variant, encoding, fellBack };
+        const known = steps.get(key) ?? { ...group, ...given(one, 'version'), count: 0, parts: 0, costMicros: null };
+        steps.set(key, known);
+        known.count += 1;
+        known.parts += parts ?? 0;
+        if (cost !== null) known.costMicros = (known.costMicros ?? 0) + Math.round(cost * 1e6);
+        if (SETTLED.has(state) && Date.parse(one.updatedAt ?? '') >= nowMs - 60_000) lastMinute += 1;
       }
     }
     await turn();
   }
-  if (deliveries !== null) counts.addUnmatched(deliveries.unmatched());
+  if (deliveries !== null) delivered.addUnmatched(deliveries.unmatched());
   return {
+    run,
+    isHeld,
+    steps: [...steps.values()],
+    lastMinute,
     times: times.slots(),
     causes: causes.all(),
-    cameBack: cameBack(ledger, run, counts.all(), campaign),
+    cameBack: cameBack(ledger, run, delivered.all(), campaign),
     changed: ledger.changed(run),
-    variants: variants.all(),
-    parts,
-    cost: rounded(cost),
-  };
-}
-
-/** Costs are millionths: what adding them up as fractions leaves is cut off. */
-function rounded(cost: number | null): number | null {
-  return cost === null ? null : Math.round(cost * 1e6) / 1e6;
-}
-
-const SETTLED: ReadonlySet<OutcomeState> = new Set(['accepted', 'rejected', 'failed', 'in-doubt']);
-
-function createVariants() {
-  const found = new Map<string, { -readonly [K in keyof VariantCount]: VariantCount[K] }>();
-  return {
-    add({ variant, outcome }: Outcome): void {
-      if (variant === null) return;
-      const key = JSON.stringify([variant, outcome]);
-      const known = found.get(key) ?? { variant, outcome, count: 0 };
-      known.count += 1;
-      found.set(key, known);
-    },
-    all: (): readonly VariantCount[] => [...found.values()],
   };
 }

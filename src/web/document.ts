@@ -2,7 +2,6 @@ import { Html, html } from '../util/escape.ts';
 import { TONES } from './charts/chart.ts';
 import type { ClientScript } from './client-script.ts';
 
-/** The content of a page. */
 interface Document {
   readonly title: string;
   /** Additional rules, after those that all pages share. */
@@ -12,17 +11,11 @@ interface Document {
   readonly policy?: readonly string[];
 }
 
-/** Everything before the content of a page, and everything after it, so that what is long can be written in pieces. */
-interface Frame {
-  readonly head: string;
-  readonly foot: string;
-}
-
 /**
- * A page that loads nothing: styles and script are inside it, and the content security policy forbids everything else.
+ * What is before and after the content of a page, which can then be written in pieces. A page loads nothing: styles and script are inside it, and the content security policy forbids everything else.
  * The script runs after the content, which it finds complete.
  */
-export function documentFrame({ title, style, script, policy = [] }: Document): Frame {
+export function documentFrame({ title, style, script, policy = [] }: Document) {
   const head = html`<!doctype html>
 <html lang="en">
 <head>
@@ -47,7 +40,7 @@ export function contentPolicy(script: ClientScript | undefined, more: readonly s
   return ["default-src 'none'", "style-src 'unsafe-inline'", ...scripts, ...more].join('; ');
 }
 
-/** The style of charts, part of every page. Sizes of text are those that `textWidth` in charts/chart.ts expects. */
+/** The style of charts, part of every page. The size of figures is the one that `textWidth` in charts/plot.ts expects. */
 const CHART_STYLE: Html = new Html(`
 :root{--plain:#2f6fb5;--one:#2f6fb5;--two:#a8480f;--three:#1a8754;--four:#8a5fc0;--five:#8a6d00;--six:#b8336a}
 @media (prefers-color-scheme:dark){:root{--plain:#6fa8e8;--one:#6fa8e8;--two:#e08a4f;--three:#3fb37f;--four:#b59ae6;--five:#d3b13c;--six:#ee7fae}}
@@ -55,37 +48,46 @@ ${TONES.map((tone) => `.tone-${tone}{--tone:var(--${tone})}`).join('')}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1.5rem 2.5rem;align-items:start}
 .chart{margin:0;container-type:inline-size;min-width:0;break-inside:avoid}
 .chart figcaption{font-weight:600;margin:0 0 .5rem}
-.chart svg{display:block;overflow:visible;font-size:11px}
-.chart svg svg{display:inline}
-.chart svg.plot{margin:0 1.1rem 0 2.75rem;width:calc(100% - 3.85rem)}
+.chart svg{overflow:visible}
+.chart svg.plot{display:block;font-size:11px;margin:0 1.1rem 0 2.75rem;width:calc(100% - 3.85rem)}
 .chart text{fill:currentColor}
-.chart .label{font-size:13px}
-.chart .value,.chart .figure{font-variant-numeric:tabular-nums}
-.chart .value,.chart .strong{font-weight:600}
-.chart .figure{fill:var(--soft)}
-.chart .strong{fill:var(--ink);stroke:var(--paper);stroke-width:4;stroke-linejoin:round;paint-order:stroke}
+.chart .figure{font-variant-numeric:tabular-nums;fill:var(--soft)}
+.chart .strong{font-weight:600;fill:var(--ink);stroke:var(--paper);stroke-width:4;stroke-linejoin:round;paint-order:stroke}
 .chart .wide{display:none}
 @container (min-width:26rem){.chart .wide{display:inline}.chart .narrow{display:none}}
 .chart .grid{stroke:var(--line)}
 .chart .axis,.chart .tick{stroke:var(--soft)}
-.chart .rail{fill:var(--line);opacity:.6}
-.chart .fill{fill:var(--tone)}
-.chart .segment .fill,.chart .bucket{stroke:var(--paper);stroke-width:1.5}
-.chart .mark{fill:var(--tone);stroke:var(--paper);stroke-width:1.5;paint-order:stroke}
-.chart .segment .mark{fill:var(--paper);stroke:none}
+.track{display:block;margin-top:.3rem}
+.track .rail{fill:var(--line);opacity:.6}
+rect.fill{fill:var(--tone)}
+.shares{display:block;height:1.4rem;margin:.6rem 0;border-radius:.35rem;background:var(--panel)}
+.shares .fill,.bucket{stroke:var(--paper);stroke-width:1.5}
+.mark{fill:var(--tone);stroke:var(--paper);stroke-width:1.5;paint-order:stroke}
+.bars{margin:0;padding:0;list-style:none}
+.bars li{display:grid;grid-template-columns:minmax(0,1fr) auto auto;gap:0 .6rem;margin:.35rem 0;font-size:.875rem;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+.bars .track{grid-column:1/-1;margin-top:.1rem}
+.intervals .fill{opacity:.45}
+.ends{display:flex;justify-content:space-between;margin:0;font-size:.8125rem}
 .chart .line{fill:none;stroke:var(--tone);stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
 .chart .dash-1{stroke-dasharray:7 4}.chart .dash-2{stroke-dasharray:2 4}.chart .dash-3{stroke-dasharray:8 4 2 4}
 .chart .area{fill:var(--tone);opacity:.15}
-.chart .whisker{stroke:var(--tone);stroke-width:2}
 .chart .pointer{stroke:currentColor;stroke-dasharray:3 3}
 .chart details{margin-top:.6rem;font-size:.875rem}
 .chart summary,.chart .soft{color:var(--soft)}
 summary{cursor:pointer}
+.funnel{display:grid;grid-template-columns:repeat(auto-fit,minmax(6.75rem,1fr));gap:.75rem 1px;margin:1rem 0 .5rem}
+.funnel>div{display:flex;flex-direction:column;min-width:0;padding-right:.6rem}
+.funnel dt{font-size:.8125rem}
+.funnel dd:last-child{margin-top:auto}
+.funnel dd{font-size:1.25rem;white-space:nowrap;font-weight:600;line-height:1.3;font-variant-numeric:tabular-nums}
+.funnel dd.soft{margin:0;font-size:.8125rem;font-weight:400;white-space:normal}
+@media (max-width:60rem){.funnel{grid-template-columns:repeat(4,1fr)}}
+@media (max-width:40rem){.funnel{grid-template-columns:repeat(3,1fr)}.funnel dd{font-size:1.0625rem}}
+td .track{min-width:3rem}
 .legend{display:flex;flex-wrap:wrap;gap:.15rem 1.1rem;margin:0 0 .6rem;padding:0;list-style:none;font-size:.875rem}
 .legend li{overflow-wrap:anywhere;min-width:0}
 .legend b{font-variant-numeric:tabular-nums}
-svg.inline-mark,.chart svg.inline-mark{display:inline-block;width:.85rem;height:.85rem;margin-right:.4rem;vertical-align:-.1em}
-.inline-mark .mark{fill:var(--tone)}
+svg.inline-mark{display:inline-block;width:.85rem;height:.85rem;margin-right:.4rem;vertical-align:-.1em}
 @media print{.chart details{display:none}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 @media (forced-colors:active){.chart{forced-color-adjust:none}}
 `);
@@ -105,8 +107,6 @@ p{margin:.4rem 0;overflow-wrap:anywhere}
 .soft{color:var(--soft)}
 .state{display:inline-block;padding:.1rem .7rem;border:1px solid var(--tone,currentColor);border-radius:1rem;font-size:.875rem}
 .state::before{content:"";display:inline-block;width:.55rem;height:.55rem;margin-right:.45rem;border-radius:50%;background:var(--tone,currentColor)}
-.bar{display:flex;gap:2px;height:1.4rem;margin:1.5rem 0 1rem;border-radius:.35rem;overflow:hidden;background:var(--panel)}
-.bar span{min-width:3px;background:var(--tone)}
 .key{display:inline-block;width:.7rem;height:.7rem;margin-right:.5rem;border-radius:.15rem;background:var(--tone)}
 .scroll{overflow-x:auto}
 table{width:100%;border-collapse:collapse;font-size:.9375rem}
@@ -115,11 +115,22 @@ th,td{padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);text-al
 th{font-weight:600}
 thead th{color:var(--soft);font-size:.8125rem}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-tr.none{color:var(--soft)}
+tr.part th[scope=row]{padding-left:1.35rem;font-weight:400}
 .step{margin:.75rem 0;padding:.75rem 1rem;border-left:4px solid var(--in-doubt);background:var(--panel)}
 code{font:.875rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 pre{margin:.4rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.25rem;margin:0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
+@media (max-width:46rem){
+.stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.stack tr{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:.45rem 0;border-bottom:1px solid var(--line)}
+.stack td,.stack td.n,.stack th[scope=row]{display:flex;align-items:baseline;gap:.45rem;border:0;padding:0;min-width:0;text-align:left;white-space:normal;overflow-wrap:anywhere}
+.stack th[scope=row]{flex:1 0 100%}
+.stack td::before{content:attr(data-label);flex:none;color:var(--soft);font-size:.8125rem}
+.stack td:empty{display:none}
+.stack td:has(.shares){flex:1 0 100%}.stack td:has(.shares)>*{flex:1}
+.stack td:has(.track){flex:1 0 40%;flex-wrap:wrap}
+.stack td>*{min-width:0}
+}
 @media print{body{max-width:none;padding:0}.step{break-inside:avoid}}
 ${CHART_STYLE.markup}`);

@@ -16,8 +16,7 @@ import { ACTIONS, act, previewOf, reportOf } from './actions.ts';
 import type { ClientScript } from './client-script.ts';
 import type { Live } from './live.ts';
 import type { Formats } from './pages/format.ts';
-import { type Content, type Notice, servePage, type View } from './pages/layout.ts';
-import { messagePage } from './pages/message.ts';
+import { type Content, messagePage, type Notice, servePage, type View } from './pages/layout.ts';
 import { makePage, troublePage } from './pages/pages.ts';
 import { noRun, runOf, type Site } from './site.ts';
 

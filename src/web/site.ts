@@ -3,10 +3,9 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { CommandContext } from '../operations/context.ts';
 import type { ListFacts } from '../plan/list-guard.ts';
 import type { PhoneReader } from '../recipients/phone.ts';
-import type { Looks } from './counts.ts';
+import type { RunStats } from './counts.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
-import type { Content, View } from './pages/layout.ts';
-import { messagePage } from './pages/message.ts';
+import { type Content, messagePage, type View } from './pages/layout.ts';
 import type { PreviewNode } from './preview/nodes.ts';
 
 /** What pages are made from. */
@@ -16,7 +15,7 @@ export interface Site {
   /** As `--ledger` or HANDBILL_LEDGER says; absent where the project does. */
   readonly ledger?: string;
   readonly keeper: LedgerKeeper;
-  readonly looks: Looks;
+  readonly stats: RunStats;
   /** Lists as their guards saw them last, by path: a long one is read again only when its file was written again. */
   readonly lists: Map<string, { readonly stamp: string; readonly facts: ListFacts }>;
   /** Messages that were made again for the pages of recipients, by run and row: the newest of them. */

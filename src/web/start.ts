@@ -6,7 +6,7 @@ import { createPhoneReader } from '../recipients/phone.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import { clientScript } from './client-script.ts';
-import { createLooks } from './counts.ts';
+import { createRunStats } from './counts.ts';
 import { keepLedger } from './ledger.ts';
 import { createLive } from './live.ts';
 import { formatsByLocale } from './pages/format.ts';
@@ -73,7 +73,11 @@ export async function startServing(
     reading,
     ...(given === '' ? {} : { ledger: given }),
     keeper,
-    looks: createLooks(keeper, now, async (run) => (await sentCampaign(run, reading.project, { cwd, env })).campaign),
+    stats: createRunStats(
+      keeper,
+      now,
+      async (run) => (await sentCampaign(run, reading.project, { cwd, env })).campaign,
+    ),
     lists: new Map(),
     sent: new Map(),
     campaigns: options.campaigns ?? [],

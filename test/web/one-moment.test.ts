@@ -7,7 +7,7 @@ import type { Report } from '../../src/model.ts';
 import type { CommandContext } from '../../src/operations/context.ts';
 import { projectHere } from '../../src/operations/project.ts';
 import { openSummary, summaries } from '../../src/operations/report.ts';
-import { createLooks } from '../../src/web/counts.ts';
+import { createRunStats } from '../../src/web/counts.ts';
 import { keepLedger, type OpenLedger } from '../../src/web/ledger.ts';
 import { runPage } from '../../src/web/report/run-page.ts';
 import { until } from '../helpers/cli.ts';
@@ -160,16 +160,16 @@ describe.each(['SQLite', 'PostgreSQL'])('all figures are of one moment, on %s', 
       if (open === null) return null;
       return { ...open, scan: { ...open.scan, ledger: whileGoingOn(open.scan.ledger, sender.goOn) } };
     };
-    const looks = createLooks(
+    const stats = createRunStats(
       { ...keeper, current },
       () => NOW,
       async () => null,
     );
     const look = async () => {
-      const { value } = await looks.of(keeper.current()?.ledger.findRun(sender.run) ?? sender.run, 60_000);
-      const of = (outcome: string) => value?.counts.steps.find((step) => step.outcome === outcome)?.count ?? 0;
-      expect(value?.detail?.parts).toBe(of('accepted'));
-      expect(value?.detail?.cameBack.deliveries.reduce((all, { count }) => all + count, 0)).toBe(of('accepted'));
+      const { value } = await stats.of(keeper.current()?.ledger.findRun(sender.run) ?? sender.run, 60_000);
+      const of = (outcome: string) => value?.steps.find((step) => step.outcome === outcome)?.count ?? 0;
+      expect(value?.steps.find(({ outcome }) => outcome === 'accepted')?.parts).toBe(of('accepted'));
+      expect(value?.cameBack.deliveries.reduce((all, { count }) => all + count, 0)).toBe(of('accepted'));
       return { state: value?.run.state, isHeld: value?.isHeld, accepted: of('accepted') };
     };
     const before = await look();

@@ -71,7 +71,8 @@ test.each([
   expect(watched.logged).toEqual([]);
   expect(watched.requests).toEqual([url]);
   expect(await watched.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-  expect(await watched.page.locator('figure svg[role=img]').count()).toBe(5);
+  expect(await watched.page.locator('figure').count()).toBe(4);
+  expect(await watched.page.locator('svg[role=img]').count()).toBe(3);
 });
 
 it('is whole without scripts, and on paper: light, with every section and no control', async () => {
@@ -79,16 +80,7 @@ it('is whole without scripts, and on paper: light, with every section and no con
   await using watched = await openWatched(browser, url, { javaScriptEnabled: false, colorScheme: 'dark' });
   const { page } = watched;
   await page.emulateMedia({ media: 'print', colorScheme: 'light' });
-  const sections = [
-    'What to do next',
-    'Outcomes',
-    'Reasons',
-    'Over time',
-    'Variants',
-    'Deliveries',
-    'Replies',
-    'Channels',
-  ];
+  const sections = ['What to do next', 'Outcomes', 'Over time', 'Variants', 'Deliveries', 'Replies', 'Channels'];
   for (const name of sections) expect(await page.getByRole('heading', { name, exact: true }).isVisible()).toBe(true);
   expect(await page.locator('summary:visible').count()).toBe(0);
   const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
@@ -105,7 +97,6 @@ it('can be read by keyboard: tables that are folded or too wide are reached', as
     await page.keyboard.press('Tab');
     reached.push(await page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.tagName'));
   }
-  expect(reached).toContain('Outcomes');
   expect(reached.join(' ')).toContain('Recipients that were not accepted');
   expect(reached.filter((name) => name === 'SUMMARY').length).toBeGreaterThanOrEqual(3);
 });
@@ -180,11 +171,13 @@ describe('of a real run', () => {
       return Object.fromEntries(cells.map(([name, cell]) => [name, Number(cell?.replaceAll(',', ''))]));
     };
     const { recipients, inDoubt, ...others } = json.totals;
-    const outcomes = await figures(page.getByRole('group', { name: 'Outcomes' }), 0);
-    expect(outcomes).toEqual({ ...others, 'in-doubt': inDoubt });
-    expect(Object.values(outcomes).reduce((a, b) => a + b)).toBe(recipients);
-    expect(await figures(page.getByRole('group', { name: 'Reasons' }), 1)).toEqual(json.reasons['skipped']);
-    const { nothing, ...came } = await figures(page.getByRole('group', { name: 'Deliveries' }), 0);
+    const table = (heading: string) =>
+      page.locator('section').filter({ has: page.locator('h2', { hasText: heading }) });
+    const outcomes = await figures(table('Outcomes'), 0);
+    const totals = Object.entries({ ...others, 'in-doubt': inDoubt }).filter(([, count]) => count > 0);
+    expect(outcomes).toEqual({ ...Object.fromEntries(totals), ...json.reasons['skipped'] });
+    expect(totals.reduce((all, [, count]) => all + count, 0)).toBe(recipients);
+    const { nothing, ...came } = await figures(table('Deliveries'), 0);
     expect(came).toEqual(json.deliveries);
     expect(nothing).toBe(json.totals.accepted - Object.values(came).reduce((a, b) => a + b));
 

@@ -164,19 +164,11 @@ describe('rows that pages read for themselves', () => {
   });
 });
 
-it.each([true, false])('counts are those of the ledger, whichever process holds the run: %s', async (isHeld) => {
-  const { steps, lastMinute } = await countRun(open, run, isHeld, NOW + 30_000);
-  const total = (all: readonly StepCount[]) => {
-    const sums = new Map<string, number>();
-    for (const { outcome, reason, step, channel, fellBack, count } of all) {
-      const key = JSON.stringify([outcome, reason, step, channel, fellBack]);
-      sums.set(key, (sums.get(key) ?? 0) + count);
-    }
-    return Object.fromEntries([...sums].sort());
-  };
-  if (!isHeld) expect(total(steps)).toEqual(total(open.ledger.steps(run)));
-  const recipients = steps.reduce((sum, { fellBack, count }) => (fellBack ? sum : sum + count), 0);
-  expect(recipients).toBe(240);
-  expect(steps.some(({ reason }) => reason === 'crash')).toBe(!isHeld);
+it('counts are those of the ledger', async () => {
+  const { steps, lastMinute } = await countRun(open.ledger, run, null, () => false, NOW + 30_000);
+  const sorted = (all: readonly StepCount[]) => all.map((one) => JSON.stringify(Object.entries(one).sort())).sort();
+  expect(sorted(steps)).toEqual(sorted(open.ledger.steps(run)));
+  expect(steps.some(({ reason }) => reason === 'crash')).toBe(true);
+  expect(steps.some(({ fellBack }) => fellBack)).toBe(true);
   expect(lastMinute).toBeGreaterThan(0);
 });

@@ -295,7 +295,7 @@ describe('a ledger', () => {
       return run.id;
     });
     await using pages = await servePages(project.root);
-    expect((await ask(pages.port, `/runs/${id}`)).text).toMatch(/class="state"[^>]*>interrupted/);
+    expect((await ask(pages.port, `/runs/${id}`)).text).toMatch(/class="state[^>]*>interrupted/);
     const { text } = await ask(pages.port, '/doubt');
     expect(text).toContain(numberOf(1));
     expect(text).toContain('crash');

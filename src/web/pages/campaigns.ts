@@ -11,9 +11,10 @@ import { followUpText, whenText } from '../../schedule/occurrence.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { fileStamp } from '../../util/files.ts';
 import { displayPath } from '../../util/paths.ts';
+import { address, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Made, type Site, whole } from '../site.ts';
-import { address, type Content, fixed, table, type View } from './layout.ts';
+import { type Content, fixed, type View } from './layout.ts';
 
 /** `/campaigns`: those of the project, as their files are at this moment. A ledger need not be there. */
 export async function makeCampaigns(site: Site, open: OpenLedger | null, view: View): Promise<Made> {

@@ -4,21 +4,10 @@ import { newestFirst, withoutTests } from '../../operations/report.ts';
 import { createReferences } from '../../plan/reference.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { type Html, html } from '../../util/escape.ts';
+import { address, copied, empty, pager, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, type MakePage, noRun, runOf, type Site, textOf, whole } from '../site.ts';
-import {
-  address,
-  type Content,
-  copied,
-  csrfField,
-  empty,
-  fixed,
-  live,
-  pager,
-  questionPage,
-  table,
-  type View,
-} from './layout.ts';
+import { type Content, csrfField, fixed, live, questionPage, type View } from './layout.ts';
 
 /** Of each run, where all are shown. */
 const SHOWN_OF_EACH = 20;
@@ -45,7 +34,7 @@ function allRuns(site: Site, open: OpenLedger, { view }: Asked): Made {
       .map(([list]) => Number(list)),
   );
   // Claimed rows of a run whose process was killed have no outcome: they are in doubt too.
-  const isMeant = (run: RunRecord) => inDoubt.has(run.list) || (run.state === 'running' && !site.looks.isHeld(run));
+  const isMeant = (run: RunRecord) => inDoubt.has(run.list) || (run.state === 'running' && !site.stats.isHeld(run));
   const runs = newestFirst(withoutTests(open.ledger.runs()))
     .filter((run) => run.purgedAtMs === null && isMeant(run))
     .slice(0, MOST_RUNS)
@@ -59,7 +48,7 @@ interface Place {
 }
 
 function doubtsOf(site: Site, open: OpenLedger, run: RunRecord, after: Place | null, limit: number): DoubtRun {
-  const isHeld = site.looks.isHeld(run);
+  const isHeld = site.stats.isHeld(run);
   const isKilled = run.state === 'running' && !isHeld;
   const [rows, count] = isKilled ? ROWS_OF_KILLED : ROWS_BY_INDEX;
   const { step, row } = after ?? { step: 0, row: -1 };

@@ -1,7 +1,4 @@
-import { OUTCOMES, type OutcomeState, type RunState, type Totals } from '../../model.ts';
-import { totalsKey } from '../../report/tally.ts';
 import { Html, html } from '../../util/escape.ts';
-import { FUNNEL_STYLE } from '../charts/funnel.ts';
 import type { ClientScript } from '../client-script.ts';
 import { contentPolicy, documentFrame } from '../document.ts';
 import { MESSAGE_COLOURS, MESSAGE_STYLE } from '../preview/message-html.ts';
@@ -142,135 +139,6 @@ export function csrfField({ csrf }: View): Html | null {
   return csrf === null ? null : html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
 
-/** An address of these pages: each step is one segment, with any characters. Every `href` is made by this function. */
-export function address(
-  steps: readonly (string | number)[],
-  query: Readonly<Record<string, string | number | null>> = {},
-): string {
-  const path = `/${steps.map((step) => encodeURIComponent(String(step))).join('/')}`;
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    value === null || value === '' ? [] : [`${name}=${encodeURIComponent(String(value))}`],
-  );
-  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
-}
-
-/** Small pieces that several pages have. */
-
-/** A class of a colour, by the name of an outcome: never text from outside. */
-export function tone(outcome: OutcomeState): Html {
-  return new Html(`tone-${outcome}`);
-}
-
-/** The way to a page: links to those above it, and its own name. */
-export function crumbs(links: readonly (readonly [text: string, href: string])[], here: string): Html {
-  return html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${links.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}<li aria-current="page">${here}</li></ol></nav>`;
-}
-
-/** Shown where there is nothing yet: what that means, and the command that changes it. */
-export function empty(text: string, next: Html | null = null): Html {
-  return html`<div class="empty"><p>${text}</p>${next === null ? null : html`<p class="soft">${next}</p>`}</div>`;
-}
-
-/** A bar of the outcomes of a run; its text has the same figures as the colours. */
-export function totalsBar(totals: Totals, formats: Formats): Html {
-  const parts = OUTCOMES.flatMap((outcome) => {
-    const count = totals[totalsKey(outcome)];
-    return count === 0 ? [] : [{ outcome, count }];
-  });
-  const words = parts.map(({ outcome, count }) => `${formats.number(count)} ${outcome}`).join(', ');
-  return html`<div class="bar small" role="img" aria-label="${words === '' ? 'none' : words}">${parts.map(
-    ({ outcome, count }) => html`<span class="${tone(outcome)}" style="flex:${count}"></span>`,
-  )}</div>`;
-}
-
-const STATE_TONES: Readonly<Record<RunState, OutcomeState>> = {
-  running: 'deferred',
-  finished: 'accepted',
-  partial: 'in-doubt',
-  halted: 'rejected',
-  interrupted: 'in-doubt',
-};
-
-export function stateMark(state: RunState): Html {
-  return html`<span class="state" style="color:var(--${new Html(STATE_TONES[state])})">${state}</span>`;
-}
-
-/** A list of pairs of a name and a value. */
-export function facts(pairs: readonly (readonly [name: string, value: Html | string | number | null])[]): Html {
-  const shown = pairs.filter(([, value]) => value !== null && value !== '');
-  return html`<dl>${shown.map(
-    ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>
-`,
-  )}</dl>`;
-}
-
-interface Column {
-  readonly title: string;
-  /** Where the table can be sorted by the column: the address that does so, and how it is sorted now. */
-  readonly sort?: { readonly href: string; readonly now: 'ascending' | 'descending' | null };
-  readonly isFigure?: boolean;
-  /** Said to those who do not see the column; its heading is empty for the others. */
-  readonly isHidden?: boolean;
-  /** Left out where no row has anything in it. */
-  readonly isOptional?: boolean;
-}
-
-interface TableRow {
-  readonly id?: string;
-  /** Belongs to the row above it. */
-  readonly isPart?: boolean;
-  readonly cells: readonly (Html | string | number | null)[];
-}
-
-/**
- * A table whose rows become blocks on narrow screens. The first cell of a row names it.
- *
- * @param caption the content of the table, also for screen readers
- */
-export function table(caption: Html | string, allColumns: readonly Column[], allRows: readonly TableRow[]): Html {
-  const isShown = allColumns.map(
-    ({ isOptional }, i) => isOptional !== true || allRows.some(({ cells }) => cells[i] !== ''),
-  );
-  const columns = allColumns.filter((_, i) => isShown[i]);
-  const rows = allRows.map((row) => ({ ...row, cells: row.cells.filter((_, i) => isShown[i]) }));
-  const head = columns.map(
-    ({ title, isFigure, isHidden, sort }) =>
-      html`<th scope="col"${isFigure ? FIGURE : null}${sort?.now == null ? null : html` aria-sort="${sort.now}"`}>${isHidden ? html`<span class="hidden">${title}</span>` : sort === undefined ? title : html`<a href="${sort.href}">${title}</a>`}</th>`,
-  );
-  const body = rows.map(({ id, isPart, cells }) => {
-    const shown = cells.map((cell, index) => {
-      const { title = '', isFigure } = columns[index] ?? {};
-      if (index === 0) return html`<th scope="row">${cell ?? ''}</th>`;
-      return html`<td${isFigure ? FIGURE : null} data-label="${title}">${cell ?? ''}</td>`;
-    });
-    return html`<tr${id === undefined ? null : html` id="${id}"`}${isPart ? PART : null}>${shown}</tr>
-`;
-  });
-  return html`<div class="scroll"><table class="stack">
-<caption>${caption}</caption>
-<thead><tr>${head}</tr></thead>
-<tbody>
-${body}</tbody>
-</table></div>`;
-}
-
-const FIGURE = new Html(' class="n"');
-const PART = new Html(' class="part"');
-
-/** A choice of one, or of all. */
-export function select(
-  name: string,
-  label: string,
-  options: readonly (readonly [value: string, text: string])[],
-  chosen: string | null,
-): Html {
-  return html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">any</option>${options.map(
-    ([value, text]) => html`<option value="${value}"${value === chosen ? SELECTED : null}>${text}</option>`,
-  )}</select></p>`;
-}
-
-const SELECTED = new Html(' selected');
-
 /** Links of which one is what the page shows now. */
 export function choices(
   label: string,
@@ -279,21 +147,13 @@ export function choices(
   return html`<nav class="choices" aria-label="${label}">${links.map(({ href, text, isNow }) => html`<a href="${href}"${isNow ? html` aria-current="true"` : null}>${text}</a>`)}</nav>`;
 }
 
-/**
- * Text that is taken elsewhere: a button copies it, where the browser allows that.
- *
- * @param block what it is, where it is a block of its own
- */
-export function copied(text: string, block: string | null = null): Html {
-  const content = html`<code>${text}</code>`;
-  return html`<div class="copied">${block === null ? content : html`<pre tabindex="0" role="group" aria-label="${block}">${content}</pre>`}<button type="button" class="quiet">Copy<span class="hidden"> ${text}</span></button></div>`;
-}
-
-/** Links to the pages before and behind. */
-export function pager(label: string, links: readonly (readonly [text: string, href: string | null])[]): Html | null {
-  const shown = links.filter(([, href]) => href !== null);
-  if (shown.length === 0) return null;
-  return html`<nav class="pager" aria-label="${label}">${shown.map(([text, href]) => html`<a class="button" href="${href ?? ''}">${text}</a>`)}</nav>`;
+/** A page that says one thing: that something is not there, or why it could not be done. */
+export function messagePage(status: number, title: string, sentences: readonly string[]): Content {
+  const said = sentences.map(
+    (text) => html`<p>${text}</p>
+`,
+  );
+  return { title, status, parts: [fixed('message', html`<h1>${title}</h1>\n${said}<p><a href="/">All runs</a></p>`)] };
 }
 
 /** What the pages of `handbill serve` have beside the style that all pages share. */
@@ -336,8 +196,7 @@ p{margin:.25rem 0}
 .notice{margin:0 0 1rem;padding:.5rem .9rem;border-radius:.4rem;border-left:4px solid var(--accepted);background:var(--good)}
 .notice.bad{border-color:var(--rejected);background:var(--bad)}
 .state{white-space:nowrap;font-size:.8125rem;padding:0 .6rem}
-.bar.small{height:.5rem;margin:.2rem 0 .15rem;gap:1px;min-width:8rem}
-.bar.small span{min-width:2px}
+.shares{height:.5rem;margin:.2rem 0 .15rem;min-width:8rem}
 .filters p{margin:0}
 .filters{display:flex;flex-wrap:wrap;align-items:end;gap:.5rem .75rem;margin:.6rem 0}
 .field{display:flex;flex-direction:column;gap:.1rem;min-width:0}
@@ -381,13 +240,11 @@ caption{padding:.1rem 0 .3rem}
 th,td{padding:.3rem .75rem .3rem 0}
 th[scope=row]{font-weight:500;min-width:6rem;overflow-wrap:break-word}
 .scroll+.chart{margin-top:1rem}
-td .level{min-width:3rem}
 tbody tr:hover{background:var(--panel)}
 tbody tr:focus-within{background:var(--panel)}
 th .soft,h2 .soft{font-weight:400;font-size:.8125rem}
 thead th a{color:inherit}
 th[aria-sort=ascending] a::after{content:" ↑"}th[aria-sort=descending] a::after{content:" ↓"}
-tr.part th[scope=row]{padding-left:1.35rem}
 tr:target{background:var(--panel)}
 fieldset{margin:.75rem 0;padding:.5rem .9rem;border:1px solid var(--line);border-radius:.5rem;min-width:0}
 fieldset .filters{margin:0}
@@ -410,7 +267,6 @@ td .soft{font-size:.8125rem}
 .timeline b{font-weight:600}
 .timeline time,.timeline .when{display:block;font-size:.8125rem;color:var(--soft)}
 .timeline .quote{padding:.4rem .7rem;background:var(--panel);border-radius:.5rem;margin-top:.2rem}
-${FUNNEL_STYLE}
 ${MESSAGE_COLOURS}
 .said-text{${MESSAGE_STYLE}}
 .said-text .step:first-of-type{margin-top:0}
@@ -418,16 +274,6 @@ ${MESSAGE_COLOURS}
 .two,.story{grid-template-columns:minmax(0,1fr)}
 .field:has(select){flex:1 1 9rem}.field select{max-width:100%}
 .head>form.actions{margin-left:0;flex:1 1 100%}.head input{width:100%}
-.stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.stack tr{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:.45rem 0;border-bottom:1px solid var(--line)}
-.stack td,.stack th[scope=row]{display:flex;align-items:baseline;gap:.45rem;border:0;padding:0;text-align:left;white-space:normal;overflow-wrap:anywhere}
-.stack th[scope=row]{flex:1 0 100%}
-.stack td::before{content:attr(data-label);flex:none;color:var(--soft);font-size:.8125rem}
-.stack td:empty{display:none}
-.stack td:has(.bar){flex:1 0 100%}.stack td:has(.bar)>*{flex:1}
-.stack td:has(.level){flex:1 0 40%;flex-wrap:wrap}
-.stack td>*{min-width:0}
-.funnel{grid-template-columns:repeat(3,1fr)}.funnel dd{font-size:1.0625rem}.funnel .level{height:1.5rem}
 }
 @media (max-width:54rem){
 @supports selector(:popover-open){

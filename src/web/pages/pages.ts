@@ -1,14 +1,12 @@
 import { type Diagnostic, EXIT, HandbillError } from '../../errors.ts';
 import { besideRescued } from '../../ledger/place.ts';
-import { budgetsNow } from '../../plan/budget.ts';
+import { budgetsNow, budgetText } from '../../plan/budget.ts';
 import { type Html, html, safe } from '../../util/escape.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, notFound, type Site, whole } from '../site.ts';
-import { budgetLines } from './budgets.ts';
 import { makeCampaigns } from './campaigns.ts';
 import { doubtPage, makeDoubt } from './doubt.ts';
-import type { View } from './layout.ts';
-import { messagePage } from './message.ts';
+import { messagePage, type View } from './layout.ts';
 import { pauseButtons, pausesBanner } from './pauses.ts';
 import { makeRecipient, makeRecipients } from './recipients.ts';
 import { makeReplies, repliesPage } from './replies.ts';
@@ -72,7 +70,8 @@ function rescuedBanner(found: Diagnostic | null): Html | null {
 function budgetPart({ reading, context }: Site, open: OpenLedger | null): readonly Html[] {
   const { project } = reading;
   if ([...project.environments.values()].every(({ budget }) => budget === null)) return [];
-  return [budgetLines(open === null ? [] : budgetsNow(project, open.ledger, context.now()))];
+  const budgets = open === null ? [] : budgetsNow(project, open.ledger, context.now());
+  return [html`${budgets.map((budget) => html`<p>Budget of ${budgetText(budget)}</p>\n`)}`];
 }
 
 /** What a page offers to pause: the environments of the project, or what a run is part of. */

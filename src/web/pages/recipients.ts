@@ -8,6 +8,7 @@ import {
   OUTCOMES,
   type Outcome,
   type OutcomeState,
+  type StepCount,
   type StepOutcome,
   type UnmatchedReason,
 } from '../../model.ts';
@@ -20,7 +21,8 @@ import { inputsText } from '../../report/record.ts';
 import { DELIVERY_WORDS, OUTCOME_WORDS, UNMATCHED_WORDS } from '../../report/words.ts';
 import { messageOf } from '../../send/deliveries.ts';
 import { type Html, html } from '../../util/escape.ts';
-import type { RunCounts } from '../counts.ts';
+import { toneClass } from '../charts/chart.ts';
+import { address, copied, crumbs, facts, pager, select, swatch, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { nodeHtml } from '../preview/message-html.ts';
 import {
@@ -48,21 +50,7 @@ import {
   whole,
   wholeOf,
 } from '../site.ts';
-import {
-  address,
-  type Content,
-  choices,
-  copied,
-  crumbs,
-  facts,
-  fixed,
-  live,
-  pager,
-  select,
-  table,
-  tone,
-  type View,
-} from './layout.ts';
+import { type Content, choices, fixed, live, type View } from './layout.ts';
 
 const ROWS_ON_A_PAGE = 50;
 
@@ -73,7 +61,7 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   const query = queryOf(asked.query);
   const filter = filterOf(site, query);
   const cursor = cursorOf(asked.query);
-  const isHeld = site.looks.isHeld(run);
+  const isHeld = site.stats.isHeld(run);
   const asOf = sortOf(asked.query);
   const sort = asOf !== null && canSort(run, asOf.by) ? asOf : null;
   const sorted =
@@ -90,16 +78,16 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
           stoppedAt: null,
         };
   // Needed only for the form and a figure, so the wait for them is short.
-  const { value, isOld } = await site.looks.of(run, Math.min(asked.patienceMs, 300));
-  const { counts = null, detail = null } = value ?? {};
+  const { value, isOld } = await site.stats.of(run, Math.min(asked.patienceMs, 300));
+  const counts = value?.steps ?? null;
   const content = recipientsPage(asked.view, {
     run: run.id,
     campaign: run.name,
     query,
     outcomes: outcomesOf(run, filter, counts),
     reasons: reasonsOf(counts),
-    variants: [...new Set(detail?.variants.flatMap(({ variant }) => variant ?? []))].sort(),
-    causes: detail?.causes.flatMap(({ cause }) => cause ?? []) ?? [],
+    variants: [...new Set(value?.steps.flatMap(({ variant }) => variant ?? []))].sort(),
+    causes: value?.causes.flatMap(({ cause }) => cause ?? []) ?? [],
     rows: page.rows,
     total: sorted?.total ?? totalOf(run, filter, counts),
     sort,
@@ -150,8 +138,8 @@ function sortOf(query: URLSearchParams): Sorting | null {
   return by === undefined ? null : { by, isDown: text.startsWith('-'), page: wholeOf(query, 'page') ?? 0 };
 }
 
-function reasonsOf(counts: RunCounts | null): readonly string[] {
-  const reasons = counts?.steps.flatMap(({ reason, fellBack }) => (reason === null || fellBack ? [] : [reason])) ?? [];
+function reasonsOf(counts: readonly StepCount[] | null): readonly string[] {
+  const reasons = counts?.flatMap(({ reason, fellBack }) => (reason === null || fellBack ? [] : [reason])) ?? [];
   return [...new Set(reasons)].sort();
 }
 
@@ -159,25 +147,25 @@ function reasonsOf(counts: RunCounts | null): readonly string[] {
 function outcomesOf(
   { rows }: RunRecord,
   { reason, delivery, variant, cause, search }: RowFilter,
-  counts: RunCounts | null,
+  counts: readonly StepCount[] | null,
 ): RecipientsData['outcomes'] {
   if (counts === null || [reason, delivery, variant, cause, search].some((one) => one !== null)) return null;
   const of = new Map<OutcomeState | null, number>([[null, rows]]);
-  for (const { outcome, fellBack, count } of counts.steps) {
+  for (const { outcome, fellBack, count } of counts) {
     if (!fellBack) of.set(outcome, (of.get(outcome) ?? 0) + count);
   }
   return of;
 }
 
 /** Known where only outcome and reason are asked for. */
-function totalOf(run: RunRecord, filter: RowFilter, counts: RunCounts | null): number | null {
+function totalOf(run: RunRecord, filter: RowFilter, counts: readonly StepCount[] | null): number | null {
   const { delivery, variant, cause, search } = filter;
   if ([delivery, variant, cause, search].some((one) => one !== null)) return null;
   if (filter.outcome === null && filter.reason === null) return run.rows;
   if (counts === null) return null;
-  const isMeant = ({ outcome, reason, fellBack }: RunCounts['steps'][number]): boolean =>
+  const isMeant = ({ outcome, reason, fellBack }: StepCount): boolean =>
     !fellBack && (filter.outcome ?? outcome) === outcome && (filter.reason ?? reason) === reason;
-  return counts.steps.reduce((sum, step) => (isMeant(step) ? sum + step.count : sum), 0);
+  return counts.reduce((sum, step) => (isMeant(step) ? sum + step.count : sum), 0);
 }
 
 /** `/runs/ID/recipients/ROW`: one recipient. */
@@ -190,7 +178,7 @@ export async function makeRecipient(
 ): Promise<Made> {
   const run = runOf(open, id);
   if (run === null) return noRun(id);
-  const outcome = readRow(open, run, site.looks.isHeld(run), row);
+  const outcome = readRow(open, run, site.stats.isHeld(run), row);
   if (outcome === null) return notFound(`Run ${run.id} has no such recipient.`);
   const { ledger } = open;
   const referenceOf = createReferences(run);
@@ -343,7 +331,7 @@ function outcomes({ formats }: View, { run, query, outcomes: counts, sort }: Rec
       const sorted = sort === null ? {} : { sort: sortText(sort) };
       return {
         href: address(['runs', run, 'recipients'], { ...query, outcome, ...sorted }),
-        text: html`${outcome === null ? null : html`<span class="key ${tone(outcome)}" aria-hidden="true"></span>`}${outcome ?? 'all'}${count === null ? null : html` <span class="soft">${formats.number(count)}</span>`}`,
+        text: html`${outcome === null ? null : html`${swatch(outcome)}`}${outcome ?? 'all'}${count === null ? null : html` <span class="soft">${formats.number(count)}</span>`}`,
         isNow: query.outcome === (outcome ?? ''),
       };
     }),
@@ -420,7 +408,7 @@ function cells(formats: View['formats'], run: string, row: Outcome): readonly (H
     html`<a href="${address(['runs', run, 'recipients', row.row])}">${who ?? `line ${line}`}</a>`,
     formats.number(line),
     key === null || key === to ? '' : html`<span>${key}</span>`,
-    html`<span><span class="key ${tone(outcome)}" aria-hidden="true"></span>${outcome}${reason === null ? null : html` <span class="soft">${reason}</span>`}</span>`,
+    html`<span>${swatch(outcome)}${outcome}${reason === null ? null : html` <span class="soft">${reason}</span>`}</span>`,
     delivery ?? '',
     row.variant ?? '',
     attempts === 0
@@ -557,10 +545,7 @@ function recipientHead({ formats }: View, { run, outcome, isSuppressed }: Recipi
   return html`${crumbs(above, `line ${formats.number(outcome.line)}`)}
 <h1>${who}</h1>
 ${facts([
-  [
-    'Outcome',
-    html`<span class="key ${tone(outcome.outcome)}" aria-hidden="true"></span><strong>${outcome.outcome}</strong> · ${OUTCOME_WORDS[outcome.outcome]}`,
-  ],
+  ['Outcome', html`${swatch(outcome.outcome)}<strong>${outcome.outcome}</strong> · ${OUTCOME_WORDS[outcome.outcome]}`],
   ['Reason', reason === null ? null : `${reason}${reasonWords(reason) === '' ? '' : ` · ${reasonWords(reason)}`}`],
   ['Delivery', delivery === null ? null : `${delivery} · ${DELIVERY_WORDS[delivery] ?? ''}`],
   ['Inputs', inputsText(outcome)],
@@ -687,7 +672,7 @@ function timeline({ formats }: View, data: RecipientData): Html {
       atMs,
       tone: of,
       content,
-    }) => html`<li class="${tone(of)}">${content}${atMs === null ? null : formats.time(atMs)}</li>
+    }) => html`<li class="${toneClass(of)}">${content}${atMs === null ? null : formats.time(atMs)}</li>
 `,
   )}</ol></section>`;
 }

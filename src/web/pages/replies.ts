@@ -2,9 +2,10 @@ import { REPLY_MEANINGS, type ReplyMeaning, type ReplyRules } from '../../model.
 import { stoppedBy } from '../../operations/replies.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createYields } from '../../util/long-work.ts';
+import { address, pager, select, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { type MakePage, textOf, whole, wholeOf } from '../site.ts';
-import { address, type Content, csrfField, fixed, live, pager, select, table, type View } from './layout.ts';
+import { type Content, csrfField, fixed, live, type View } from './layout.ts';
 
 const REPLIES_ON_A_PAGE = 50;
 const STEP_REPLIES = 20_000;

@@ -4,10 +4,11 @@ import { readHasher } from '../../suppression/hash.ts';
 import { listedForm, spellingsOf } from '../../util/address-form.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { createYields } from '../../util/long-work.ts';
+import { address, pager, table } from '../kit.ts';
 import type { OpenLedger } from '../ledger.ts';
 import { readSearch, type Search } from '../search.ts';
 import { type MakePage, type Site, textOf, whole } from '../site.ts';
-import { address, type Content, csrfField, fixed, live, pager, questionPage, table, type View } from './layout.ts';
+import { type Content, csrfField, fixed, live, questionPage, type View } from './layout.ts';
 
 const ENTRIES_ON_A_PAGE = 50;
 const STEP_ENTRIES = 20_000;

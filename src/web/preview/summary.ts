@@ -6,7 +6,8 @@ import type { Formats } from '../../report/formats.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { onDemand } from '../../util/on-demand.ts';
 import { unitsOf } from '../../util/units.ts';
-import { barChart, stackedBar } from '../charts/bars.ts';
+import { barChart, shareChart, track } from '../charts/chart.ts';
+import { table } from '../kit.ts';
 
 /**
  * The totals of the whole list, also if the page has only a part of it.
@@ -106,116 +107,45 @@ function diagnosticItem({ code, message, at, hint }: Diagnostic): Html {
 }
 
 function charts(estimate: Estimate, formats: Formats): readonly Html[] {
-  const { number } = formats;
-  const { rows, send, skipped, deferred, done, invalid, encodings, variants } = estimate;
-  const decisions = stackedBar({
-    title: 'What becomes of the rows',
-    description: `Of ${number(rows)} rows, ${number(send)} would be sent to now.`,
-    unit: 'Rows',
-    parts: [
-      { label: 'to send', value: send, tone: 'accepted' },
-      { label: 'later', value: sumOf(deferred), tone: 'deferred' },
-      { label: 'skipped', value: sumOf(skipped), tone: 'skipped' },
-      { label: 'done before', value: sumOf(done), tone: 'pending' },
-      { label: 'invalid', value: invalid, tone: 'rejected' },
-    ],
-    formats,
-  });
+  const { send, skipped, deferred, done, invalid, encodings, variants } = estimate;
+  const decisions = [
+    { label: 'to send', value: send, tone: 'accepted' },
+    { label: 'later', value: sumOf(deferred), tone: 'deferred' },
+    { label: 'skipped', value: sumOf(skipped), tone: 'skipped' },
+    { label: 'done before', value: sumOf(done), tone: 'pending' },
+    { label: 'invalid', value: invalid, tone: 'rejected' },
+  ] as const;
+  const bars = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts).map(([label, value]) => ({ label, value }));
   const reasons = [
-    ...Object.entries(skipped).map(([label, value]) => ({ label, value, tone: 'skipped' as const })),
-    ...Object.entries(deferred).map(([label, value]) => ({ label, value, tone: 'deferred' as const })),
-    ...Object.entries(done).map(([label, value]) => ({ label: `done: ${label}`, value, tone: 'pending' as const })),
-  ];
+    ...bars(skipped).map((bar) => ({ ...bar, tone: 'skipped' as const })),
+    ...bars(deferred).map((bar) => ({ ...bar, tone: 'deferred' as const })),
+    ...bars(done).map(({ label, value }) => ({ label: `done: ${label}`, value, tone: 'pending' as const })),
+  ].sort((a, b) => b.value - a.value);
   return [
-    decisions,
-    ...(reasons.length === 0
-      ? []
-      : [
-          barChart({
-            title: 'Why rows are not sent now',
-            description: 'Rows by reason.',
-            bars: reasons,
-            unit: 'row',
-            formats,
-          }),
-        ]),
-    ...countryCharts(estimate, formats),
-    ...(Object.keys(encodings).length < 2 ? [] : [encodingChart(encodings, formats)]),
-    ...(Object.keys(variants).length === 0 ? [] : [variantChart(variants, formats)]),
+    shareChart('What becomes of the rows', decisions, formats),
+    ...(reasons.length === 0 ? [] : [barChart('Why rows are not sent now', reasons, formats)]),
+    ...(Object.keys(encodings).length < 2 ? [] : [barChart('Messages by encoding', bars(encodings), formats)]),
+    ...(Object.keys(variants).length === 0 ? [] : [barChart('Recipients by variant', bars(variants), formats)]),
   ];
 }
 
-function encodingChart(encodings: Readonly<Record<string, number>>, formats: Formats): Html {
-  return stackedBar({
-    title: 'Encoding',
-    description: 'Messages by encoding: Unicode fits 70 characters into one part, GSM-7 160.',
-    unit: 'Messages',
-    parts: Object.entries(encodings).map(([label, value]) => ({ label, value })),
-    formats,
-  });
-}
-
-function variantChart(variants: Readonly<Record<string, number>>, formats: Formats): Html {
-  return barChart({
-    title: 'Variants',
-    description: 'Recipients of each variant.',
-    bars: Object.entries(variants).map(([label, value]) => ({ label, value })),
-    unit: 'recipient',
-    order: 'given',
-    formats,
-  });
-}
-
-function countryCharts(estimate: Estimate, formats: Formats): readonly Html[] {
-  const countries = countriesOf(estimate);
-  if (countries.length === 0) return [];
-  const { currency } = estimate;
-  const messages = barChart({
-    title: 'Messages by country',
-    description: 'Messages by the country of the number.',
-    bars: countries.map(({ name, messages: value }) => ({ label: name, value })),
-    unit: 'message',
-    most: 6,
-    formats,
-  });
-  if (estimate.costMicros === null || estimate.costMicros === 0) return [messages];
-  const cost = barChart({
-    title: 'Cost by country',
-    description: 'What the messages of each country cost.',
-    bars: countries.map(({ name, costMicros }) => ({ label: name, value: unitsOf(costMicros ?? 0), tone: 'five' })),
-    format: (value) =>
-      value > 0 && value < 0.005
-        ? `< ${formats.money(0.01, currency)}`
-        : formats.money(Math.round(value * 100) / 100, currency),
-    unit: 'cost',
-    most: 6,
-    formats,
-  });
-  return [messages, cost];
-}
-
-/** Every country with its totals; nothing for addresses without a country, such as those of emails. */
-function countriesOf({ countries }: Estimate) {
-  const entries = Object.entries(countries);
-  if (entries.every(([code]) => code === 'other')) return [];
-  return entries.map(([code, figures]) => ({ name: countryName(code), ...figures }));
-}
-
-function countryTable(estimate: Estimate, { number, money }: Formats): Html | null {
-  const countries = countriesOf(estimate);
-  if (countries.length === 0) return null;
-  const priced = estimate.costMicros !== null;
-  const shown = countries.map(
-    ({ name, messages, parts, costMicros }) =>
-      html`<tr><th scope="row">${name}</th><td class="n">${number(messages)}</td><td class="n">${number(parts)}</td>${priced ? html`<td class="n">${costMicros === null ? 'no price' : money(unitsOf(costMicros), estimate.currency)}</td>` : null}</tr>
-`,
-  );
-  return html`<details class="fold"><summary>Messages, parts${priced ? ' and cost' : null} by country</summary>
-<div class="scroll" tabindex="0" role="group" aria-label="By country"><table>
-<thead><tr><th scope="col">country</th><th scope="col" class="n">messages</th><th scope="col" class="n">parts</th>${priced ? html`<th scope="col" class="n">cost</th>` : null}</tr></thead>
-<tbody>
-${shown}</tbody>
-</table></div></details>`;
+/** Messages, parts and cost of each country; null for addresses without a country, such as those of emails. */
+function countryTable({ countries, costMicros, currency }: Estimate, { number, money }: Formats): Html | null {
+  const all = Object.entries(countries).sort(([, a], [, b]) => b.messages - a.messages);
+  if (all.every(([code]) => code === 'other')) return null;
+  const most = all[0]?.[1].messages ?? 1;
+  const isPriced = costMicros !== null;
+  const rows = all.map(([code, one]) => ({
+    cells: [
+      countryName(code),
+      html`${number(one.messages)}${track(0, (one.messages / most) * 100, 'plain')}`,
+      number(one.parts),
+      ...(isPriced ? [one.costMicros === null ? 'no price' : money(unitsOf(one.costMicros), currency)] : []),
+    ],
+  }));
+  const titles = ['Messages', 'Parts', ...(isPriced ? ['Cost'] : [])].map((title) => ({ title, isFigure: true }));
+  return table('By country', [{ title: 'Country' }, ...titles], rows, 'By country');
 }
 
 const NAMES = onDemand(() => new Intl.DisplayNames(['en-GB'], { type: 'region' }));

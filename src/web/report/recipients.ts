@@ -1,22 +1,16 @@
 import type { Outcome, OutcomeState, Report } from '../../model.ts';
 import { LOST } from '../../report/fold-delivery.ts';
-import { type Formats, PLAIN } from '../../report/formats.ts';
+import type { Formats } from '../../report/formats.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { inlineMark } from '../charts/chart.ts';
-import { type Column, row, section, table } from './parts.ts';
+import { type Column, section, table } from '../kit.ts';
 
 /** Rows of the table of recipients; the page stays small enough for any browser. */
 export const LISTED_RECIPIENTS = 1000;
 
 /** Rows of the table that are printed: the whole report is two pages then. */
 const PRINTED = 8;
-
-/** Chooses the rows to show: those in doubt, rejected or failed before those that wait or were left out by a rule. */
-interface Choice {
-  add(outcome: Outcome): void;
-  chosen(): Chosen;
-}
 
 interface Chosen {
   readonly rows: readonly Outcome[];
@@ -25,27 +19,25 @@ interface Chosen {
   readonly lost: number;
 }
 
-export function createChoice(): Choice {
+/** Chooses the rows to show: those in doubt, rejected or failed before those that wait or were skipped by a rule. */
+export function createChoice() {
   const pressing: Outcome[] = [];
   const others: Outcome[] = [];
   let total = 0;
   let lostCount = 0;
   return {
-    add(outcome) {
-      const lost = isLost(outcome);
+    add(outcome: Outcome): void {
+      const { delivery = null } = outcome;
+      // Accepted, and reported to have ended without arriving.
+      const lost = outcome.outcome === 'accepted' && delivery !== null && LOST.has(delivery);
       if (outcome.outcome === 'accepted' && !lost) return;
       total++;
       if (lost) lostCount++;
       const kept = lost || PRESSING.has(outcome.outcome) ? pressing : others;
       if (kept.length < LISTED_RECIPIENTS) kept.push(outcome);
     },
-    chosen: () => ({ rows: [...pressing, ...others].slice(0, LISTED_RECIPIENTS), total, lost: lostCount }),
+    chosen: (): Chosen => ({ rows: [...pressing, ...others].slice(0, LISTED_RECIPIENTS), total, lost: lostCount }),
   };
-}
-
-/** Accepted, and reported to have ended without arriving. */
-function isLost({ outcome, delivery = null }: Outcome): boolean {
-  return outcome === 'accepted' && delivery !== null && LOST.has(delivery);
 }
 
 const PRESSING: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
@@ -58,26 +50,28 @@ export function recipientsOf(
   { rows, total, lost }: Chosen,
   report: Report,
   addresses: 'masked' | 'whole',
-  { number, count: countOf }: Formats = PLAIN,
+  { number, count: countOf }: Formats,
 ): Html | null {
   if (total === 0) return null;
   const steps = report.steps !== undefined;
   const reported = rows.some(({ delivery = null }) => delivery !== null);
+  const asItIs = (text: string) => text;
   const [address, text] = addresses === 'whole' ? [asItIs, asItIs] : [mask, maskText];
   const columns: readonly Column[] = [
-    { title: 'Line', kind: 'figure' },
+    { title: 'Line', isFigure: true },
     { title: 'Recipient' },
     ...(steps ? [{ title: 'Channel' }] : []),
     { title: 'Outcome' },
     { title: 'Reason' },
-    { title: 'Status', kind: 'figure' },
-    { title: 'Attempts', kind: 'figure' },
+    { title: 'Status', isFigure: true },
+    { title: 'Attempts', isFigure: true },
     ...(reported ? [{ title: 'Delivery' }] : []),
     { title: 'What the API said' },
   ];
   const shown = rows.map((one) => {
     const who = one.to ?? one.key;
     const cells = [
+      one.line,
       who === null ? '-' : address(who),
       ...(steps ? [one.channel] : []),
       html`<span class="nowrap">${inlineMark(one.outcome)}${one.outcome}</span>`,
@@ -87,7 +81,7 @@ export function recipientsOf(
       ...(reported ? [one.delivery ?? '-'] : []),
       one.error === null ? '' : text(one.error),
     ];
-    return row(columns, one.line, cells);
+    return { cells };
   });
   const heading = `Recipients that were not accepted${lost > 0 ? ', or whose message did not arrive' : ''}`;
   const more = total - rows.length;
@@ -99,14 +93,10 @@ export function recipientsOf(
   return section(heading, [
     html`<p class="soft">${countOf(total, 'recipient')}, by line of the list${first}.${masked}</p>
 `,
-    html`<div class="recipients">${table(heading, columns, shown)}</div>`,
+    html`<div class="recipients">${table(null, columns, shown, heading)}</div>`,
     rows.length > PRINTED
       ? html`<p class="soft on-paper">On paper, the first ${number(PRINTED)} of them are shown.</p>
 `
       : null,
   ]);
-}
-
-function asItIs(text: string): string {
-  return text;
 }

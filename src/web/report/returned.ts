@@ -1,13 +1,11 @@
 import type { Channel, Delivery, Outcome, ReplyMeaning, Report } from '../../model.ts';
-import { type Formats, PLAIN } from '../../report/formats.ts';
+import type { Formats } from '../../report/formats.ts';
 import { latencyGroups, type SavedLatency } from '../../report/latency.ts';
-import { deliveryLines, unmatchedLines } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
-import { barChart } from '../charts/bars.ts';
-import type { Tone } from '../charts/chart.ts';
-import { histogram, lineChart } from '../charts/lines.ts';
+import { barChart, type Tone } from '../charts/chart.ts';
+import { histogram, lineChart } from '../charts/plot.ts';
+import { section } from '../kit.ts';
 import { createTimeCounts, type Slot } from '../time-counts.ts';
-import { type Column, row, section, table } from './parts.ts';
 
 /** When each event was first reported about the message of a recipient, in ms since 1970; null: it was not. */
 export type ReturnTimes = Readonly<Record<Returned, number | null>>;
@@ -18,31 +16,21 @@ type Moment = (typeof MOMENTS)[number];
 type Returned = Exclude<Moment, 'accepted'>;
 const RETURNED = MOMENTS.filter((name) => name !== 'accepted');
 
-/** Follows outcomes, reports and replies as recipients are read. */
-interface TimeWatch {
-  add(outcome: Outcome): void;
-  slots(): readonly Slot<Moment>[];
-  /** Delivery reports and replies for the messages of each channel; empty for none. */
-  returned(): ChannelReturns;
-}
-
 /** Recipients by the channel of their last message, and by its latest state. */
-export type ChannelReturns = ReadonlyMap<Channel, Readonly<Partial<Record<Delivery, number>>>>;
+type ChannelReturns = ReadonlyMap<Channel, Readonly<Partial<Record<Delivery, number>>>>;
 
 /**
+ * Follows outcomes, reports and replies as recipients are read.
+ *
  * @param timesOf - asked only about recipients with reports or replies; absent if there are none
  * @param nowMs - providers may write any time into a report: a time before the start or in the future is moved to the
  * nearest possible one
  */
-export function watchTimes(
-  timesOf: ((outcome: Outcome) => ReturnTimes) | undefined,
-  startMs: number,
-  nowMs: number,
-): TimeWatch {
+export function watchTimes(timesOf: ((outcome: Outcome) => ReturnTimes) | undefined, startMs: number, nowMs: number) {
   const counts = createTimeCounts(MOMENTS, startMs);
   const channels = new Map<Channel, Partial<Record<Delivery, number>>>();
   return {
-    add(outcome) {
+    add(outcome: Outcome): void {
       const { outcome: state, updatedAt, delivery = null, channel } = outcome;
       if (state === 'accepted' && updatedAt !== null) counts.add('accepted', Date.parse(updatedAt));
       if (delivery === null) return;
@@ -57,47 +45,12 @@ export function watchTimes(
       }
     },
     slots: () => counts.slots(),
-    returned: () => channels,
+    returned: (): ChannelReturns => channels,
   };
 }
 
-/** Reports about the last messages; null if there are none. */
-export function deliveriesOf(report: Report, formats: Formats = PLAIN): Html | null {
-  const lines = deliveryLines(report, formats);
-  if (lines.length === 0) return null;
-  const rows = lines.map(([word, count, share, meaning]) =>
-    row(DELIVERY_COLUMNS, word === '-' ? 'nothing' : word, [formats.number(count), share, meaning]),
-  );
-  return section('Deliveries', table('Deliveries', DELIVERY_COLUMNS, rows, 'stacked'));
-}
-
-/** Reports that name messages of the run and are not about them; null for none. */
-export function unmatchedOf(report: Report, { number }: Formats = PLAIN): Html | null {
-  const lines = unmatchedLines(report);
-  if (lines.length === 0) return null;
-  const rows = lines.map(([why, count, meaning]) => row(UNMATCHED_COLUMNS, why, [number(count), meaning]));
-  return section('Unmatched delivery reports', [
-    html`<p>They name ids of messages of this run and are not about them. They count nowhere.</p>
-`,
-    table('Unmatched delivery reports', UNMATCHED_COLUMNS, rows, 'stacked'),
-  ]);
-}
-
-const UNMATCHED_COLUMNS: readonly Column[] = [
-  { title: 'Why' },
-  { title: 'Reports', kind: 'figure' },
-  { title: 'Meaning' },
-];
-
-const DELIVERY_COLUMNS: readonly Column[] = [
-  { title: 'Came back' },
-  { title: 'Recipients', kind: 'figure' },
-  { title: 'Share of accepted', kind: 'figure' },
-  { title: 'Meaning' },
-];
-
 /** How many were accepted, and what had come back, at each time; null where nothing happened. */
-export function overTimeOf(slots: readonly Slot<Moment>[], formats: Formats = PLAIN): Html | null {
+export function overTimeOf(slots: readonly Slot<Moment>[], formats: Formats): Html | null {
   const first = slots[0];
   if (first === undefined) return null;
   const shown = MOMENTS.filter((name) => slots.some(({ counts }) => counts[name] > 0));
@@ -112,7 +65,7 @@ export function overTimeOf(slots: readonly Slot<Moment>[], formats: Formats = PL
   const words = series.map(({ name, sum }) => `${name} ${formats.number(sum)}`).join(', ');
   const description = `In the end: ${words}.`;
   const title = `Recipients who had come so far (${formats.timeZone})`;
-  return section('Over time', lineChart({ title, description, series, xKind: 'time', yUnit: 'recipients', formats }));
+  return section('Over time', lineChart({ title, description, series, yUnit: 'recipients', formats }));
 }
 
 const TONES: Readonly<Record<Moment, Tone>> = {
@@ -127,8 +80,8 @@ const TONES: Readonly<Record<Moment, Tone>> = {
 export type ReplyCounts = Readonly<Record<ReplyMeaning, number>>;
 
 /** Replies and their meanings; null if there are none. */
-export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null, formats: Formats = PLAIN): Html | null {
-  const { number, count: countOf } = formats;
+export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null, formats: Formats): Html | null {
+  const { count: countOf } = formats;
   if (replies === undefined) return null;
   const meanings = Object.entries(REPLY_WORDS) as [ReplyMeaning, string][];
   const bars = meanings.map(([meaning, label]) => ({
@@ -137,12 +90,10 @@ export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null, 
     tone: REPLY_TONES[meaning],
   }));
   const all = bars.reduce((sum, { value }) => sum + value, 0);
-  const title = countOf(all, 'reply', 'replies');
-  const description = bars.map(({ label, value }) => `${label} ${number(value)}`).join(', ');
   return section('Replies', [
     html`<p>${countOf(replies.recipients, 'recipient')} replied${replies.review === 0 ? '' : `, and ${countOf(replies.review, 'reply', 'replies')} ${replies.review === 1 ? 'waits' : 'wait'} for review`}. Their words are not on this page: <code>handbill replies --campaign ${run}</code> shows them.</p>
 `,
-    all === 0 ? null : barChart({ title, description, bars, order: 'given', formats }),
+    all === 0 ? null : barChart(countOf(all, 'reply', 'replies'), bars, formats),
   ]);
 }
 
@@ -160,27 +111,19 @@ const REPLY_TONES: Readonly<Record<ReplyMeaning, Tone>> = {
 };
 
 /** How quickly the API answered; null if that is unknown. */
-export function latencyOf({ requests }: Report, latency: SavedLatency | null, formats: Formats = PLAIN): Html | null {
+export function latencyOf({ requests }: Report, latency: SavedLatency | null, formats: Formats): Html | null {
   const { milliseconds } = formats;
-  if (requests.posted === 0) return null;
+  if (requests.posted === 0 || latency === null || latency.buckets.length === 0) return null;
   const { p50, p95, p99 } = requests.latencyMs;
-  const marks = [
-    { label: 'p50', value: p50 },
-    { label: 'p95', value: p95 },
-    { label: 'p99', value: p99 },
-  ];
-  const words = `Half of the requests were answered within ${milliseconds(p50)}, 95% within ${milliseconds(p95)} and 99% within ${milliseconds(p99)}.`;
-  if (latency === null || latency.buckets.length === 0) return null;
-  const buckets = latencyGroups(latency, MOST_BARS).map(({ fromMs, toMs, count }) => ({
-    from: fromMs,
-    to: toMs,
-    count,
-  }));
   const drawn = histogram({
     title: 'Latency of requests',
-    description: words,
-    buckets,
-    marks,
+    description: `Half of the requests were answered within ${milliseconds(p50)}, 95% within ${milliseconds(p95)} and 99% within ${milliseconds(p99)}.`,
+    buckets: latencyGroups(latency, MOST_BARS),
+    marks: [
+      { label: 'p50', value: p50 },
+      { label: 'p95', value: p95 },
+      { label: 'p99', value: p99 },
+    ],
     format: milliseconds,
     yUnit: 'requests',
     formats,

@@ -1,0 +1,267 @@
+import { type ScaleTime, scaleLinear, scaleLog, scaleUtc } from 'd3-scale';
+import { area as areaOf, curveMonotoneX, line as lineOf } from 'd3-shape';
+import type { Formats } from '../../report/formats.ts';
+import { type Html, html } from '../../util/escape.ts';
+import { DAY_MS } from '../../util/time.ts';
+import { instantOfWall, wallMs } from '../../util/wall-time.ts';
+import { table } from '../kit.ts';
+import { figure, inlineMark, mark, round, type Tone, toneClass } from './chart.ts';
+
+/*
+ * A plot has no viewBox: positions across are in percent and positions down in pixels, so that it fills any width while
+ * its text keeps its size. Labels fit the narrowest plot, which remains on a screen of 320 px; from WIDE_PX on there is
+ * room for more of them.
+ */
+const NARROW_PX = 208;
+/** The style of charts in document.ts has the same width (26rem), of which figures on the left take 62 px. */
+const WIDE_PX = 354;
+const HEIGHT_PX = 220;
+/** Below the plot. Fonts differ by 4 px in the height of a line of 11 px: this fits the tallest. */
+const AXIS_PX = 28;
+const TOP_PX = 26;
+const BOTTOM_PX = HEIGHT_PX - AXIS_PX;
+/** Rows of the folded table: data with more rows is better read from a machine format. */
+const MOST_ROWS = 300;
+
+interface Plot {
+  readonly title: string;
+  /** What there is to see, in a sentence, for those who do not see it. */
+  readonly description: string;
+  /** What `y` counts, written above the axis: `messages a second`. */
+  readonly yUnit: string;
+  readonly formats: Formats;
+}
+
+/** A drawing with its axes, and its figures as a table that is folded away. */
+function plot(
+  { title, description, yUnit, formats }: Plot,
+  y: YScale,
+  xTicks: (count: number) => readonly Tick[],
+  drawing: readonly Html[],
+  figures: { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] },
+): Html {
+  const axis = (widthPx: number) => bottomAxis(fittingTicks(xTicks, widthPx));
+  const columns = figures.columns.map((name, i) => ({ title: name, isFigure: i > 0 }));
+  const more = figures.rows.length - MOST_ROWS;
+  return html`<svg class="plot" role="img" width="100%" height="${HEIGHT_PX}"><title>${title}</title><desc>${description}</desc>
+<text class="figure" x="-44" y="11">${yUnit}</text>${leftAxis(y, formats)}<g class="narrow">${axis(NARROW_PX)}</g><g class="wide">${axis(WIDE_PX)}</g>
+${drawing}</svg>
+<details><summary>Figures as a table</summary>
+${table(
+  null,
+  columns,
+  figures.rows.slice(0, MOST_ROWS).map((cells) => ({ cells })),
+  title,
+)}${more > 0 ? html`<p class="soft">and ${more} more</p>` : null}</details>
+`;
+}
+
+interface Tick {
+  /** Across in percent. */
+  readonly at: number;
+  readonly label: string;
+}
+
+/** Six ticks, or fewer until their labels do not overlap. */
+function fittingTicks(ticksOf: (count: number) => readonly Tick[], widthPx: number): readonly Tick[] {
+  for (let count = 6; count > 1; count--) {
+    const ticks = ticksOf(count);
+    const fits = ticks.every(({ at, label }, i) => {
+      const next = ticks[i + 1];
+      if (next === undefined) return true;
+      return ((next.at - at) / 100) * widthPx >= (textWidth(label) + textWidth(next.label)) / 2 + 8;
+    });
+    if (ticks.length <= 6 && fits) return ticks;
+  }
+  return ticksOf(2).slice(0, 1);
+}
+
+/** The width in pixels that a figure of 11 px needs at most, in the widest of the common fonts: it cannot be measured. */
+function textWidth(text: string): number {
+  const em = (character: string): number => {
+    if (/[ijltfrI.,:;'|![\]() ]/.test(character)) return 0.4;
+    if (/[mwMW@%]/.test(character)) return 1.05;
+    if (/[A-Z]/.test(character)) return 0.8;
+    if (/[0-9]/.test(character)) return 0.64;
+    return (character.codePointAt(0) ?? 0) < 0x1100 ? 0.66 : 1.1;
+  };
+  return [...text].reduce((sum, character) => sum + em(character) * 11, 0);
+}
+
+function bottomAxis(ticks: readonly Tick[]): Html {
+  const drawn = ticks.map(
+    ({ at, label }) =>
+      html`<line class="tick" x1="${at}%" x2="${at}%" y1="${BOTTOM_PX}" y2="${BOTTOM_PX + 4}"/><text class="figure" x="${at}%" y="${HEIGHT_PX - 8}" text-anchor="middle">${label}</text>`,
+  );
+  return html`<line class="axis" x1="0" x2="100%" y1="${BOTTOM_PX}" y2="${BOTTOM_PX}"/>${drawn}
+`;
+}
+
+/** Lines across, with their figures on the left: whole numbers in thousands are short. */
+function leftAxis({ y, isWhole }: YScale, { number }: Formats): Html {
+  const ticks = y.ticks(4).filter((tick) => !isWhole || Number.isInteger(tick));
+  const format = Math.max(...ticks) >= 10_000 ? y.tickFormat(4, '~s') : y.tickFormat(4);
+  // d3 writes figures as in English: `1,500`, `1.5M`.
+  const inLocale = (label: string) => label.replace(/^[\d.,]+/, (text) => number(Number(text.replaceAll(',', ''))));
+  const drawn = ticks.map((tick) => {
+    const at = round(y(tick));
+    return html`<line class="grid" x1="0" x2="100%" y1="${at}" y2="${at}"/><text class="figure" x="-8" y="${at + 4}" text-anchor="end">${inLocale(format(tick))}</text>`;
+  });
+  return html`${drawn}
+`;
+}
+
+interface YScale {
+  readonly y: ReturnType<typeof scaleLinear<number>>;
+  /** Whole things are counted: no line is between two of them. */
+  readonly isWhole: boolean;
+}
+
+/** From 0 up to a round number. */
+function yScale(values: readonly number[], top: number): YScale {
+  const domain = [0, Math.max(...values, Number.EPSILON)];
+  return { y: scaleLinear().domain(domain).nice(4).range([BOTTOM_PX, top]), isWhole: values.every(Number.isInteger) };
+}
+
+/** Instants on a scale from 0 to 100: what d3 chooses on a clock in the zone, written as precisely as they differ. */
+function timeTicks(scale: ScaleTime<number, number>, count: number, { locale, timeZone }: Formats): readonly Tick[] {
+  const [from = 0, to = 0] = scale.domain().map((at) => wallMs(Number(at), timeZone));
+  // Nothing is counted more finely than by the second.
+  const all = scaleUtc().domain([from, to]).ticks(count).map(Number);
+  const ticks = all.filter((tick) => tick % 1_000 === 0);
+  const stepMs = ticks.length > 1 ? (ticks[1] ?? to) - (ticks[0] ?? from) : to - from;
+  const format = new Intl.DateTimeFormat(locale, { ...precisionOf(stepMs, to - from), timeZone });
+  return ticks.map((tick) => {
+    const ms = instantOfWall(tick, timeZone);
+    return { at: round(scale(ms)), label: format.format(ms) };
+  });
+}
+
+function precisionOf(stepMs: number, spanMs: number): Intl.DateTimeFormatOptions {
+  const [day, minute] = [{ day: 'numeric', month: 'short' } as const, { hour: '2-digit', minute: '2-digit' } as const];
+  if (stepMs >= 27 * DAY_MS) return spanMs > 366 * DAY_MS ? { month: 'short', year: 'numeric' } : { month: 'long' };
+  if (stepMs >= DAY_MS) return day;
+  if (spanMs > DAY_MS) return { ...day, ...minute };
+  return stepMs >= 60_000 ? minute : { ...minute, second: '2-digit' };
+}
+
+interface Point {
+  /** Milliseconds since 1970. */
+  readonly x: number;
+  readonly y: number;
+}
+
+interface LineChart extends Plot {
+  /** Points in the order of `x`, the same `x` in all lines. */
+  readonly series: readonly { readonly name: string; readonly tone: Tone; readonly points: readonly Point[] }[];
+  /** Fills below the lines. */
+  readonly area?: boolean;
+}
+
+/** Marks on a line, so that they do not run together. */
+const MOST_MARKS = 8;
+/** A single line need not be distinguished: with more points than this, marks would look like events. */
+const FEW_POINTS = 12;
+
+/** Lines over time, from 0 up. Each has its own mark and dash beside its colour. */
+export function lineChart({ series, area = false, ...words }: LineChart): Html {
+  const { number, instant } = words.formats;
+  const xs = series[0]?.points.map(({ x }) => x) ?? [];
+  const [fromMs = 0, toMs = 0] = [xs[0], xs.at(-1)];
+  const time = scaleUtc()
+    .domain([fromMs, toMs > fromMs ? toMs : fromMs + 1_000])
+    .range([0, 100]);
+  const scale = yScale(
+    series.flatMap(({ points }) => points.map((point) => point.y)),
+    TOP_PX,
+  );
+  const { y } = scale;
+  // Of a drawing that is 1000 wide and is stretched; strokes are not.
+  const [atX, atY] = [(point: Point) => time(point.x) * 10, (point: Point) => y(point.y)];
+  const line = lineOf<Point>().x(atX).y(atY).curve(curveMonotoneX).digits(1);
+  const below = areaOf<Point>().x(atX).y1(atY).y0(BOTTOM_PX).curve(curveMonotoneX).digits(1);
+  const paths = series.map(
+    ({ points, tone }, i) =>
+      html`<g class="${toneClass(tone)}">${area ? html`<path class="area" d="${below(points) ?? ''}"/>` : null}<path class="line dash-${i % 4}" vector-effect="non-scaling-stroke" d="${line(points) ?? ''}"/></g>`,
+  );
+  const marks = series.map(({ points, tone, name }) => {
+    if (series.length === 1 && points.length > FEW_POINTS) return html``;
+    const every = Math.ceil(points.length / MOST_MARKS);
+    const chosen = points.filter((_, i) => (points.length - 1 - i) % every === 0);
+    return html`<g class="${toneClass(tone)}">${chosen.map((point) => html`<svg x="${round(time(point.x))}%" y="${round(y(point.y))}" overflow="visible"><title>${name}: ${number(point.y)}</title>${mark(tone)}</svg>`)}</g>
+`;
+  });
+  const drawing = html`<svg x="0" y="0" width="100%" height="${HEIGHT_PX}" viewBox="0 0 1000 ${HEIGHT_PX}" preserveAspectRatio="none" overflow="visible">${paths}</svg>`;
+  const legend = html`<ul class="legend">${series.map(({ name, tone }) => html`<li>${inlineMark(tone)}${name}</li>`)}</ul>
+`;
+  const rows = xs.map((x, i) => [
+    instant(new Date(x).toISOString()),
+    ...series.map(({ points }) => number(points[i]?.y ?? 0)),
+  ]);
+  const drawn = plot(words, scale, (count) => timeTicks(time, count, words.formats), [drawing, ...marks], {
+    columns: ['Time', ...series.map(({ name }) => name)],
+    rows,
+  });
+  return figure(words.title, [...(series.length > 1 ? [legend] : []), drawn]);
+}
+
+interface Histogram extends Plot {
+  /** `count` of values from `fromMs` to before `toMs`, both above 0; in their order. */
+  readonly buckets: readonly { readonly fromMs: number; readonly toMs: number; readonly count: number }[];
+  /** Values to point out, smallest first: `p95`. */
+  readonly marks: readonly { readonly label: string; readonly value: number }[];
+  /** `12 ms` */
+  readonly format: (value: number) => string;
+}
+
+const POINTER_PX = 15;
+
+/** Counts over a logarithmic axis, as latencies want it. */
+export function histogram({ buckets, marks, format, ...words }: Histogram): Html {
+  const { number } = words.formats;
+  const x = scaleLog()
+    .domain([buckets[0]?.fromMs ?? 1, buckets.at(-1)?.toMs ?? 10])
+    .range([0, 100]);
+  const scale = yScale(
+    buckets.map(({ count }) => count),
+    TOP_PX + marks.length * POINTER_PX,
+  );
+  const { y } = scale;
+  const named = buckets.map((one) => ({ ...one, name: `${format(one.fromMs)} to ${format(one.toMs)}` }));
+  const bars = named.map(({ fromMs, toMs, count, name }) => {
+    const top = round(Math.min(y(count), BOTTOM_PX - 1));
+    return html`<rect class="fill bucket" x="${round(x(fromMs))}%" y="${top}" width="${round(x(toMs) - x(fromMs))}%" height="${round(BOTTOM_PX - top)}"><title>${name}: ${number(count)}</title></rect>`;
+  });
+  const pointers = marks.map(({ label, value }, i) => {
+    const at = round(Math.min(100, Math.max(0, x(Math.max(value, Number.MIN_VALUE)))));
+    const [side, anchor] = at <= 50 ? [5, 'start'] : [-5, 'end'];
+    const down = 24 + i * POINTER_PX;
+    return html`<line class="pointer" x1="${at}%" x2="${at}%" y1="${down - 9}" y2="${BOTTOM_PX}"/><text class="figure strong" x="${at}%" y="${down}" dx="${side}" text-anchor="${anchor}">${label} ${format(value)}</text>
+`;
+  });
+  const drawn = plot(
+    words,
+    scale,
+    (count) => logTicks(x, count, format),
+    [html`<g class="tone-plain">${bars}</g>`, ...pointers],
+    {
+      columns: ['', words.yUnit],
+      rows: named.map(({ name, count }) => [name, number(count)]),
+    },
+  );
+  return figure(words.title, drawn);
+}
+
+/** Of the ticks that d3 gives, ten for each power of ten, those that people count by: fewer where there is less room. */
+function logTicks(
+  x: ReturnType<typeof scaleLog<number>>,
+  count: number,
+  format: (value: number) => string,
+): readonly Tick[] {
+  const all = x.ticks();
+  const wanted = count > 4 ? [1, 2, 5] : count > 2 ? [1, 3] : [1];
+  const named = all.filter((tick) => wanted.includes(Math.round(tick / 10 ** Math.floor(Math.log10(tick) + 1e-9))));
+  const every = Math.ceil(all.length / count);
+  const chosen = named.length > 1 ? named : all.filter((_, i) => i % every === 0);
+  return chosen.map((tick) => ({ at: round(x(tick)), label: format(tick) }));
+}

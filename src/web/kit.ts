@@ -1,0 +1,169 @@
+import { OUTCOMES, type OutcomeState, type RunState, type Totals } from '../model.ts';
+import type { Formats } from '../report/formats.ts';
+import { totalsKey } from '../report/tally.ts';
+import { Html, html } from '../util/escape.ts';
+import { shareBar, toneClass } from './charts/chart.ts';
+
+/** The pieces of which all pages are made. */
+
+/** An address of these pages: each step is one segment, with any characters. Every `href` is made by this function. */
+export function address(
+  steps: readonly (string | number)[],
+  query: Readonly<Record<string, string | number | null>> = {},
+): string {
+  const path = `/${steps.map((step) => encodeURIComponent(String(step))).join('/')}`;
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === null || value === '' ? [] : [`${name}=${encodeURIComponent(String(value))}`],
+  );
+  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+}
+
+export function section(heading: string, content: Html | readonly (Html | null)[]): Html {
+  const parts = 'markup' in content ? [content] : content.filter((part) => part !== null);
+  return html`<section>
+<h2>${heading}</h2>
+${parts}</section>
+`;
+}
+
+/** A small square in the colour of an outcome. */
+export function swatch(outcome: OutcomeState): Html {
+  return html`<span class="key ${toneClass(outcome)}" aria-hidden="true"></span>`;
+}
+
+/** The way to a page: links to those above it, and its own name. */
+export function crumbs(links: readonly (readonly [text: string, href: string])[], here: string): Html {
+  return html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${links.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}<li aria-current="page">${here}</li></ol></nav>`;
+}
+
+/** Shown where there is nothing yet: what that means, and the command that changes it. */
+export function empty(text: string, more: Html | readonly (Html | null)[] = []): Html {
+  const parts = 'markup' in more ? [html`<p class="soft">${more}</p>`] : more.filter((part) => part !== null);
+  return html`<div class="empty"><p>${text}</p>${parts}</div>`;
+}
+
+/** A bar of the outcomes of a run. */
+export function totalsBar(totals: Totals, formats: Formats): Html {
+  const parts = OUTCOMES.map((outcome) => ({ label: outcome, value: totals[totalsKey(outcome)], tone: outcome }));
+  return shareBar(parts, formats);
+}
+
+const STATE_TONES: Readonly<Record<RunState, OutcomeState>> = {
+  running: 'deferred',
+  finished: 'accepted',
+  partial: 'in-doubt',
+  halted: 'rejected',
+  interrupted: 'in-doubt',
+};
+
+export function stateMark(state: RunState, words: string = state): Html {
+  return html`<span class="state ${toneClass(STATE_TONES[state])}">${words}</span>`;
+}
+
+/** A list of pairs of a name and a value; those without a value are left out. */
+export function facts(pairs: readonly (readonly [name: string, value: Html | string | number | null])[]): Html {
+  const shown = pairs.filter(([, value]) => value !== null && value !== '');
+  return html`<dl>${shown.map(
+    ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>
+`,
+  )}</dl>`;
+}
+
+/** Text of ours, with parts between backticks as code. */
+export function coded(text: string): Html {
+  const parts = text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+  return html`${parts}`;
+}
+
+export interface Column {
+  readonly title: string;
+  /** Where the table can be sorted by the column: the address that does so, and how it is sorted now. */
+  readonly sort?: { readonly href: string; readonly now: 'ascending' | 'descending' | null };
+  /** Figures are aligned right. */
+  readonly isFigure?: boolean;
+  /** Its heading is for screen readers only. */
+  readonly isHidden?: boolean;
+  /** Left out where no row has anything in it. */
+  readonly isOptional?: boolean;
+}
+
+interface TableRow {
+  readonly id?: string;
+  /** Belongs to the row above it. */
+  readonly isPart?: boolean;
+  readonly cells: readonly (Html | string | number | null)[];
+}
+
+/**
+ * A table whose rows become blocks on narrow screens. The first cell of a row names it.
+ *
+ * @param caption the content of the table, also for screen readers
+ * @param scrolls the name of a table that scrolls sideways instead, also by keyboard
+ */
+export function table(
+  caption: Html | string | null,
+  allColumns: readonly Column[],
+  allRows: readonly TableRow[],
+  scrolls: string | null = null,
+): Html {
+  const isShown = allColumns.map(
+    ({ isOptional }, i) => isOptional !== true || allRows.some(({ cells }) => cells[i] !== ''),
+  );
+  const columns = allColumns.filter((_, i) => isShown[i]);
+  const head = columns.map(
+    ({ title, isFigure, isHidden, sort }) =>
+      html`<th scope="col"${isFigure ? FIGURE : null}${sort?.now == null ? null : html` aria-sort="${sort.now}"`}>${isHidden ? html`<span class="hidden">${title}</span>` : sort === undefined ? title : html`<a href="${sort.href}">${title}</a>`}</th>`,
+  );
+  const body = allRows.map(({ id, isPart, cells }) => {
+    const shown = cells
+      .filter((_, i) => isShown[i])
+      .map((cell, i) => {
+        const { title = '', isFigure } = columns[i] ?? {};
+        if (i === 0) return html`<th scope="row"${isFigure ? FIGURE : null}>${cell ?? ''}</th>`;
+        return html`<td${isFigure ? FIGURE : null} data-label="${title}">${cell ?? ''}</td>`;
+      });
+    return html`<tr${id === undefined ? null : html` id="${id}"`}${isPart ? PART : null}>${shown}</tr>
+`;
+  });
+  return html`<div class="scroll"${scrolls === null ? null : html` tabindex="0" role="group" aria-label="${scrolls}"`}><table${scrolls === null ? STACK : null}>
+${caption === null ? null : html`<caption>${caption}</caption>`}
+<thead><tr>${head}</tr></thead>
+<tbody>
+${body}</tbody>
+</table></div>
+`;
+}
+
+const FIGURE = new Html(' class="n"');
+const PART = new Html(' class="part"');
+const STACK = new Html(' class="stack"');
+const SELECTED = new Html(' selected');
+
+/** A choice of one, or of all. */
+export function select(
+  name: string,
+  label: string,
+  options: readonly (readonly [value: string, text: string])[],
+  chosen: string | null,
+): Html {
+  return html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">any</option>${options.map(
+    ([value, text]) => html`<option value="${value}"${value === chosen ? SELECTED : null}>${text}</option>`,
+  )}</select></p>`;
+}
+
+/**
+ * Text that is taken elsewhere: a button copies it, where the browser allows that.
+ *
+ * @param block what it is, where it is a block of its own
+ */
+export function copied(text: string, block: string | null = null): Html {
+  const content = html`<code>${text}</code>`;
+  return html`<div class="copied">${block === null ? content : html`<pre tabindex="0" role="group" aria-label="${block}">${content}</pre>`}<button type="button" class="quiet">Copy<span class="hidden"> ${text}</span></button></div>`;
+}
+
+/** Links to the pages before and behind. */
+export function pager(label: string, links: readonly (readonly [text: string, href: string | null])[]): Html | null {
+  const shown = links.filter(([, href]) => href !== null);
+  if (shown.length === 0) return null;
+  return html`<nav class="pager" aria-label="${label}">${shown.map(([text, href]) => html`<a class="button" href="${href ?? ''}">${text}</a>`)}</nav>`;
+}

@@ -1,0 +1,235 @@
+import type { Report } from '../model.ts';
+import type { CauseCount } from '../report/causes.ts';
+import { returnedOf } from '../report/deliveries.ts';
+import type { Formats } from '../report/formats.ts';
+import { nextSteps } from '../report/next-steps.ts';
+import { reasonAdvice, reasonWords } from '../report/reason-words.ts';
+import { totalsKey } from '../report/tally.ts';
+import { acceptedBase } from '../report/variants.ts';
+import { intervalOf, rateOf, significanceWords, winnerWords } from '../report/variants-text.ts';
+import {
+  commitFacts,
+  deliveryLines,
+  inputFacts,
+  OUTCOME_WORDS,
+  repliesText,
+  uncountedWords,
+  unmatchedLines,
+  versionFacts,
+  WORST_FIRST,
+} from '../report/words.ts';
+import { type Html, html } from '../util/escape.ts';
+import { intervalChart } from './charts/chart.ts';
+import { funnelCells, funnelFigures, funnelOf, variantFunnel } from './charts/funnel.ts';
+import { type Column, coded, copied, facts, section, swatch, table, totalsBar } from './kit.ts';
+
+/** The sections that the page of a run and its shareable report have in common. Each is null where it has nothing to show. */
+
+/** What the sections are made from. */
+export interface ShownRun {
+  readonly report: Report;
+  readonly formats: Formats;
+  readonly currency: string | null;
+  /** The campaign as its owner would name it on the command line. */
+  readonly campaignFile: string;
+  /** The plan, where the environment takes approved plans only. */
+  readonly planPath: string | null;
+  /** A link to the recipients that fit; null on a page without links. */
+  readonly link: ((text: string, query: Readonly<Record<string, string | null>>) => Html) | null;
+}
+
+function figureColumns(...titles: readonly string[]): readonly Column[] {
+  return titles.map((title) => ({ title, isFigure: true }));
+}
+
+/** How far the messages came, and what they cost. */
+export function funnelSection({ report, formats, currency }: ShownRun): Html {
+  const { cost, parts } = report.sms;
+  // Cents are enough at a glance.
+  const priced =
+    cost === null
+      ? null
+      : html`<div><dt>Cost</dt><dd>${formats.money(cost >= 1 ? Math.round(cost * 100) / 100 : cost, currency)}</dd><dd class="soft">${parts === 0 ? html`&nbsp;` : formats.count(parts, 'part')}</dd></div>`;
+  return html`<dl class="funnel" aria-label="How far the messages came">${funnelFigures(funnelOf(report), formats)}${priced}</dl>
+`;
+}
+
+/** What is left to do, the most pressing first. */
+export function nextSection({ report, formats, campaignFile, planPath, link }: ShownRun): Html | null {
+  // The page of a run in progress shows its progress itself.
+  const isShown = (command: string | null) =>
+    link === null || report.state !== 'running' || !command?.startsWith('handbill report ');
+  const left = nextSteps(report, campaignFile, planPath, formats).filter(({ command }) => isShown(command));
+  if (left.length === 0) return null;
+  const commandOf = (command: string) =>
+    link === null ? html`<pre><code>${command}</code></pre>` : copied(command, 'Command');
+  const steps = left.map(
+    ({
+      text,
+      command,
+    }) => html`<div class="step"><p>${coded(text)}</p>${command === null ? null : commandOf(command)}</div>
+`,
+  );
+  return section('What to do next', steps);
+}
+
+/** Every outcome with its reasons, those that need attention first. */
+export function outcomesSection({ report, formats, link }: ShownRun): Html {
+  const { totals, reasons } = report;
+  const share = (count: number) => [formats.number(count), formats.percent(count, totals.recipients)];
+  const rows = WORST_FIRST.flatMap((outcome) => {
+    const count = totals[totalsKey(outcome)];
+    if (count === 0) return [];
+    const name = html`<span class="name">${swatch(outcome)}${link?.(outcome, { outcome }) ?? outcome}</span>`;
+    const parts = Object.entries(reasons[totalsKey(outcome)] ?? {}).map(([reason, some]) => {
+      const advice = reasonAdvice(reason, outcome);
+      const meaning = html`<span>${coded(reasonWords(reason))}${advice === '' ? null : html`<br><span class="soft">${coded(advice)}</span>`}</span>`;
+      return { isPart: true, cells: [link?.(reason, { outcome, reason }) ?? reason, ...share(some), meaning] };
+    });
+    return [{ cells: [name, ...share(count), OUTCOME_WORDS[outcome]] }, ...parts];
+  });
+  const columns = [{ title: 'Outcome' }, ...figureColumns('Recipients', 'Share'), { title: 'Meaning' }];
+  const caption = `${formats.count(totals.recipients, 'recipient')}, by outcome and reason.`;
+  return section('Outcomes', [totalsBar(totals, formats), table(caption, columns, rows)]);
+}
+
+/** Causes that are shown each in a row of its own. */
+const MOST_SHOWN = 10;
+
+/** Why messages failed, each cause the most frequent first. */
+export function causesSection({ formats, link, report }: ShownRun, all: readonly CauseCount[]): Html | null {
+  if (all.length === 0) return null;
+  const share = (count: number) => [formats.number(count), formats.percent(count, report.totals.recipients)];
+  const sum = all.reduce((total, { count }) => total + count, 0);
+  const named = all.filter(({ cause }) => cause !== null).slice(0, MOST_SHOWN);
+  const rest = named.reduce((left, { count }) => left - count, sum);
+  const rows = named.map(({ end, cause, count }) => {
+    const [word, of] = 'outcome' in end ? [end.outcome, end.outcome] : [end.delivery, 'rejected' as const];
+    const name = html`<span>${swatch(of)}${link?.(cause ?? '', { ...end, cause }) ?? cause}</span>`;
+    return { cells: [name, html`<span class="nowrap">${word}</span>`, ...share(count)] };
+  });
+  if (rest > 0) rows.push({ cells: [html`other causes`, html``, ...share(rest)] });
+  const columns = [{ title: 'Cause' }, { title: 'End' }, ...figureColumns('Recipients', 'Share')];
+  const words = `${formats.count(sum, 'recipient')} whose message failed, or may have failed, by what the API or the delivery report says.`;
+  return section('Failures', table(words, columns, rows));
+}
+
+/** The latest delivery report or reply about each message. */
+export function deliveriesSection({ report, formats, link }: ShownRun): Html | null {
+  const lines = deliveryLines(report, formats);
+  if (lines.length === 0) return null;
+  const rows = lines.map(([word, count, share, meaning]) => ({
+    cells: [
+      word === '-' ? 'nothing' : (link?.(word, { delivery: word }) ?? word),
+      formats.number(count),
+      share,
+      meaning,
+    ],
+  }));
+  const columns = [{ title: 'State' }, ...figureColumns('Recipients', 'Share of accepted'), { title: 'Meaning' }];
+  return section('Deliveries', table('The latest delivery report or reply about each message.', columns, rows));
+}
+
+export function unmatchedSection({ report, formats }: ShownRun): Html | null {
+  const rows = unmatchedLines(report).map(([why, count, meaning]) => ({
+    cells: [why, formats.number(count), meaning],
+  }));
+  if (rows.length === 0) return null;
+  const columns = [{ title: 'Why' }, ...figureColumns('Reports'), { title: 'Meaning' }];
+  const caption = 'They name ids of messages of this run and are not about them. They count nowhere.';
+  return section('Unmatched delivery reports', table(caption, columns, rows));
+}
+
+/** How far the messages of each variant came, and whether they differ. */
+export function variantsSection({ report, formats, link }: ShownRun): Html | null {
+  const { variants, significance = null } = report;
+  if (variants === undefined) return null;
+  const { titles, cells } = funnelCells(variants.map(variantFunnel), formats);
+  const rows = variants.map((variant, i) => ({
+    cells: [
+      link?.(variant.name, { variant: variant.name }) ?? variant.name,
+      ...(cells[i] ?? []),
+      rateOf(variant, formats),
+      intervalOf(variant, formats),
+    ],
+  }));
+  const words = [significanceWords({ variants, significance }), winnerWords(report, formats)];
+  const columns = [{ title: 'Variant' }, ...figureColumns(...titles, 'Rate', '95% interval')];
+  const intervals = variants.flatMap(({ name, rate, low, high }) =>
+    rate === null || low === null || high === null ? [] : [{ label: name, value: rate, low, high }],
+  );
+  const chart = () => intervalChart('Accepted, with 95% intervals', intervals, (share) => formats.percent(share, 1));
+  return section('Variants', [
+    table(words.filter((text) => text !== '').join(' '), columns, rows, 'Variants'),
+    intervals.length > 1 ? chart() : null,
+  ]);
+}
+
+/**
+ * How far the messages on each channel came, where the campaign has several.
+ *
+ * @param returned delivery reports and replies by channel; null: they were not counted by channel
+ */
+export function channelsSection(
+  { report, formats, currency }: ShownRun,
+  returned: ReadonlyMap<string, Parameters<typeof returnedOf>[0]> | null,
+): Html | null {
+  const { steps } = report;
+  if (steps === undefined) return null;
+  const funnels = steps.map(({ channel, attempted, accepted }) => {
+    const back = returned === null || returned.size === 0 ? null : returnedOf(returned.get(channel) ?? {});
+    const base = acceptedBase({ accepted, delivered: back?.delivered ?? 0 });
+    return { list: null, sent: attempted, accepted, base, returned: back };
+  });
+  const { titles, cells } = funnelCells(funnels, formats);
+  const counts = [
+    ['Rejected', 'rejected'],
+    ['In doubt', 'inDoubt'],
+    ['Failed', 'failed'],
+    ['Fell back', 'fellBack'],
+    ['Pending', 'pending'],
+  ] as const;
+  const shown = counts.filter(([, count]) => count === 'fellBack' || steps.some((step) => step[count] > 0));
+  const cost = currency ? `Cost (${currency})` : 'Cost';
+  const columns = [{ title: 'Channel' }, ...figureColumns(...titles, ...shown.map(([title]) => title), cost)];
+  const rows = steps.map((step, i) => ({
+    cells: [
+      step.channel,
+      ...(cells[i] ?? []),
+      ...shown.map(([, count]) => formats.number(step[count])),
+      step.cost === null ? '-' : formats.money(step.cost, null),
+    ],
+  }));
+  return section('Channels', table('How far the messages on each channel came.', columns, rows, 'Channels'));
+}
+
+/** Requests, latency, messages and what the run was made from. */
+export function figuresOf({ report, formats, currency }: ShownRun): Html {
+  const { requests, sms, replies, winner, opensAt } = report;
+  const { number, count, milliseconds } = formats;
+  const { p50, p95, p99 } = requests.latencyMs;
+  const uncounted = uncountedWords(requests, formats);
+  const posted = [
+    number(requests.posted),
+    count(requests.retried, 'retry', 'retries'),
+    `${number(Math.round(requests.perSecond * 10) / 10)} a second`,
+    ...uncounted,
+  ];
+  const messages = Object.entries(sms.encodings).map(([encoding, some]) => `${count(some, 'message')} in ${encoding}`);
+  return facts([
+    ['Requests', requests.posted === 0 && uncounted.length === 0 ? null : posted.join(', ')],
+    [
+      'Latency',
+      requests.posted === 0 ? null : `p50 ${milliseconds(p50)}, p95 ${milliseconds(p95)}, p99 ${milliseconds(p99)}`,
+    ],
+    ['SMS', sms.parts === 0 ? null : [count(sms.parts, 'part'), ...messages].join(', ')],
+    ['Cost', sms.cost === null ? null : formats.money(sms.cost, currency)],
+    ['Replies', replies === undefined ? null : repliesText(replies, formats)],
+    ['Opens again', opensAt === undefined ? null : formats.instant(opensAt)],
+    ['Winner of the test', winner?.variant ?? null],
+    ...commitFacts(report),
+    ...inputFacts(report),
+    ...versionFacts(report, formats),
+    ['Run', report.run],
+  ]);
+}
