@@ -41,10 +41,6 @@ export function idsOf(
   { campaign, id }: { readonly campaign: string; readonly id: string | null },
   ledger: Pick<Ledger, 'campaigns'> | null,
 ): readonly string[] {
-  return id === null ? idsLastNamed(campaign, ledger) : [id];
-}
-
-/** The ids of campaigns that were last sent under a name. */
-export function idsLastNamed(name: string, ledger: Pick<Ledger, 'campaigns'> | null): readonly string[] {
-  return (ledger?.campaigns() ?? []).filter((one) => one.name === name).map(({ id }) => id);
+  if (id !== null) return [id];
+  return (ledger?.campaigns() ?? []).filter(({ name }) => name === campaign).map((one) => one.id);
 }

@@ -228,8 +228,8 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       return twin === null ? decision : { ...decision, sameAddressAs: twin.line };
     } catch (error) {
       if (!(error instanceof RenderError)) throw error;
-      const hint = error.hint === null ? {} : { hint: error.hint };
-      const found = problem(error.reason, error.message, { at: { file, line: row.line }, ...hint });
+      const place = { at: { file, line: row.line }, hint: error.hint ?? undefined };
+      const found = problem(error.reason, error.message, place);
       return invalid(view, row, recipient, error.reason, found);
     }
   };

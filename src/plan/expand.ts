@@ -105,13 +105,13 @@ function createForm(campaign: Campaign, step: Step, environment: Environment, st
   const { wire } = environment;
   const kind = addressKindOf(campaign, step);
   const head = {
-    ...optional('accountReference', campaign.accountReference),
+    accountReference: campaign.accountReference ?? undefined,
     name: campaign.name,
-    ...optional('characterSet', step.characterSetWritten ? wire.characterSets[step.characterSet] : null),
+    characterSet: step.characterSetWritten ? wire.characterSets[step.characterSet] : undefined,
     channel: wire.channels[step.channel],
-    ...optional('from', step.from),
-    ...optional('validity', validityOf(campaign, environment, startMs)),
-    ...optional('messageType', messageTypeOf(campaign, environment)),
+    from: step.from ?? undefined,
+    validity: campaign.validity === null ? undefined : validityOnWire(campaign.validity, startMs, wire.validityDigits),
+    messageType: campaign.messageType === null ? undefined : nameIn(wire.messageTypes, campaign.messageType),
   };
   const start = `${JSON.stringify(head).slice(0, -1)},"body":`;
   const end = campaign.metaData === null ? '}' : `,"metaData":${JSON.stringify(campaign.metaData)}}`;
@@ -190,13 +190,9 @@ function withContent(form: Form, channel: Channel, { wire }: Environment): Form 
   };
 }
 
-function messageTypeOf({ messageType }: Campaign, { wire }: Environment): string | null {
-  if (messageType === null) return null;
-  return Object.hasOwn(wire.messageTypes, messageType) ? (wire.messageTypes[messageType] ?? messageType) : messageType;
-}
-
-function validityOf({ validity }: Campaign, { wire }: Environment, startMs: number): string | null {
-  return validity === null ? null : validityOnWire(validity, startMs, wire.validityDigits);
+/** The name on the wire; one that `wire` does not list goes as it is. */
+function nameIn(names: Readonly<Record<string, string>>, name: string): string {
+  return Object.hasOwn(names, name) ? (names[name] ?? name) : name;
 }
 
 /** The form of the API's document: fractional seconds and a numeric offset. */
@@ -205,10 +201,6 @@ export function validityOnWire(validity: Validity, startMs: number, digits = 3):
   const text = iso(instant);
   const fraction = text.slice(20, 23).padEnd(digits, '0').slice(0, digits);
   return `${text.slice(0, 19)}.${fraction}+00:00`;
-}
-
-function optional(name: string, value: string | null): JsonObject {
-  return value === null ? {} : { [name]: value };
 }
 
 /**
@@ -220,13 +212,13 @@ function withValueAt(document: JsonObject, place: readonly string[], value: Json
   if (name === undefined) return value as JsonObject;
   const inner = Object.hasOwn(document, name) ? document[name] : undefined;
   if (rest.length === 0) return { ...document, [name]: value };
-  if (Array.isArray(inner)) return { ...document, [name]: inItems(inner, rest, value) };
+  if (Array.isArray(inner)) {
+    // In a list the place means every item: each recipient gets the content.
+    const [, ...within] = rest;
+    const items = inner.map((item: Json) => (isMapping(item) ? withValueAt(item, within, value) : item));
+    return { ...document, [name]: items };
+  }
   return { ...document, [name]: withValueAt(isMapping(inner) ? inner : {}, rest, value) };
-}
-
-/** In a list the place means every item: each recipient gets the content. */
-function inItems(items: readonly Json[], [, ...rest]: readonly string[], value: Json): readonly Json[] {
-  return items.map((item) => (isMapping(item) ? withValueAt(item, rest, value) : item));
 }
 
 function isMapping(value: Json | undefined): value is JsonObject {
@@ -238,12 +230,7 @@ function renamed(names: Readonly<Record<string, string>>): (value: Json) => Json
   const rename = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(rename);
     if (!isMapping(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [
-        Object.hasOwn(names, key) ? (names[key] ?? key) : key,
-        rename(inner),
-      ]),
-    );
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [nameIn(names, key), rename(inner)]));
   };
   return rename;
 }
@@ -253,20 +240,12 @@ function renamed(names: Readonly<Record<string, string>>): (value: Json) => Json
  * where there is none.
  */
 export function clashIn(value: Json, names: Readonly<Record<string, string>>): string | null {
-  if (Array.isArray(value)) return firstClash(value, names);
-  if (!isMapping(value)) return null;
-  const seen = new Set<string>();
-  for (const key of Object.keys(value)) {
-    const name = Object.hasOwn(names, key) ? (names[key] ?? key) : key;
-    if (seen.has(name)) return name;
-    seen.add(name);
-  }
-  return firstClash(Object.values(value), names);
-}
-
-function firstClash(values: readonly Json[], names: Readonly<Record<string, string>>): string | null {
-  for (const value of values) {
-    const clash = clashIn(value, names);
+  if (value === null || typeof value !== 'object') return null;
+  const keys = Array.isArray(value) ? [] : Object.keys(value).map((key) => nameIn(names, key));
+  const twice = keys.find((key, i) => keys.indexOf(key) !== i);
+  if (twice !== undefined) return twice;
+  for (const inner of Object.values(value)) {
+    const clash = clashIn(inner, names);
     if (clash !== null) return clash;
   }
   return null;

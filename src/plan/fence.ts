@@ -158,7 +158,7 @@ export function redirectMark(to: string): string {
 /** The reader of suppression lists names the setting of those. What is about no line is about the name of the file. */
 function aboutOnly({ hint, ...rest }: Diagnostic, { where }: FenceEntry): Diagnostic {
   const placed = rest.at?.line === undefined ? { ...rest, ...where } : rest;
-  return hint === undefined ? placed : { ...placed, hint: hint.replace('`suppressions`', '`only`') };
+  return { ...placed, hint: hint?.replace('`suppressions`', '`only`') };
 }
 
 const UNUSABLE = 'The row has a hash or an end (`until`), which a list of the only addresses cannot have.';
@@ -181,7 +181,7 @@ function addressOf(
   const read = createAddressReader(kind, defaultCountry)(kind === 'contact' ? text.replace(/^contact:/, '') : text);
   if (!('problem' in read)) return { kind, to: read.to };
   const message = addressMessage(kind, key, text, read);
-  return problem('invalid-address', message, { ...where, ...(read.hint === undefined ? {} : { hint: read.hint }) });
+  return problem('invalid-address', message, { ...where, hint: read.hint });
 }
 
 /** All recipients of a request, in the form of the ledger; empty where the request cannot be understood. */

@@ -19,8 +19,7 @@ export async function readPriceList(
   const read = await readSmallFile(project.prices, MAX_PRICES_BYTES, file);
   if ('bytes' in read) return readPrices(Buffer.from(read.bytes).toString('utf8'), file);
   const { code, message, hint } = read.fault;
-  const found = problem(code, message, { at: { file }, ...(hint === undefined ? {} : { hint }) });
-  return { prices: null, diagnostics: [found] };
+  return { prices: null, diagnostics: [problem(code, message, { at: { file }, hint })] };
 }
 
 /**

@@ -483,6 +483,6 @@ const HINTS: Partial<Record<Diagnostic['code'], string>> = {
 function hashProblem(found: Diagnostic, file: string, line: number): Diagnostic {
   return problem(found.code, `${file} holds hashes. ${found.message}`, {
     at: { file, line },
-    ...(found.hint === undefined ? {} : { hint: found.hint }),
+    hint: found.hint,
   });
 }

@@ -234,10 +234,8 @@ function refuseUnfit(
   const unfit = addresses.flatMap((text, at): Diagnostic[] => {
     const read = readers[kind](text);
     if (found[at] === true || !('problem' in read)) return [];
-    const hint = read.hint === undefined ? {} : { hint: read.hint };
-    return [
-      problem('invalid-address', `The ${ADDRESS_WORDS[kind].one} ${show(text)} of a tester ${read.problem}.`, hint),
-    ];
+    const message = `The ${ADDRESS_WORDS[kind].one} ${show(text)} of a tester ${read.problem}.`;
+    return [problem('invalid-address', message, { hint: read.hint })];
   });
   if (named && unfit.length > 0) throw refuse(...unfit);
   if (found.includes(true)) return;

@@ -183,10 +183,7 @@ const NUMBER_HINTS: Readonly<Partial<Record<NumberDoubt['kind'], string>>> = {
 function ofEmail(to: string, at: Position): Diagnostic | null {
   const doubt = doubtAboutEmail(to);
   if (doubt === null) return null;
-  return warning('unusual-address', `The address ${doubt.problem}.`, {
-    at,
-    ...(doubt.hint === undefined ? {} : { hint: doubt.hint }),
-  });
+  return warning('unusual-address', `The address ${doubt.problem}.`, { at, hint: doubt.hint });
 }
 
 /** Doubts about the address of a message. */
@@ -275,7 +272,7 @@ function ofMessage(message: StepMessage, step: Step, check: CheckContent | null,
   if (message.channel === 'sms' || check === null) return found;
   const text = step.template?.kind === 'provider' ? null : (message.text ?? undefined);
   for (const { severity, code, message: said, hint } of check(message.channel, message.content ?? EMPTY, text)) {
-    if (severity === 'warning') found.push(warning(code, said, { at, ...(hint === undefined ? {} : { hint }) }));
+    if (severity === 'warning') found.push(warning(code, said, { at, hint }));
   }
   return found;
 }
