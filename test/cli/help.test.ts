@@ -49,7 +49,7 @@ describe('handbill help', () => {
   });
 
   it.each([
-    ['fence', /^fence\n\nAn environment sends.*See also: handbill help fences, handbill help diagnostics\n$/s],
+    ['fence', /^fence\n\nThe environment sends.*See also: handbill help fences, handbill help diagnostics\n$/s],
     ['bug', /^bug\n\nSomething happened.*Fix: .*\.\n$/s],
   ])('shows what the code %s means, and nothing of the next one', async (code, all) => {
     const { status, out } = await handbill(root, ['help', code]);
