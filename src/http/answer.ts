@@ -77,6 +77,17 @@ function leadsInto(list: Pointer, pointer: Pointer): boolean {
   return isIndex(pointer[list.length] ?? '') && list.every((name, i) => name === pointer[i]);
 }
 
+/** Parses the body of one answer once, however many ask for it. */
+export function createReader(): (body: string) => unknown {
+  let document: unknown;
+  let isRead = false;
+  return (body) => {
+    if (!isRead) document = parseJson(body);
+    isRead = true;
+    return document;
+  };
+}
+
 /** What the body of a 2xx turns out to be. */
 export type Answer =
   | { readonly kind: 'recognised'; readonly messageId: string | null }
@@ -113,9 +124,15 @@ const MAX_ID_LENGTH = 512;
  * lowers the outcome (failures.md, D1a).
  *
  * @param isNamed - whether an entry of a list names the recipient
+ * @param reader - see `readDocument`
  */
-export function readAnswer(attempt: Attempt, wire: CompiledWire, isNamed: (entry: unknown) => boolean): Answer {
-  const read = readDocument(attempt, wire);
+export function readAnswer(
+  attempt: Attempt,
+  wire: CompiledWire,
+  isNamed: (entry: unknown) => boolean,
+  reader?: (body: string) => unknown,
+): Answer {
+  const read = readDocument(attempt, wire, reader);
   if ('kind' in read) return read;
   const { document } = read;
   const id = idOf(document, attempt.body, wire);
@@ -225,8 +242,12 @@ export function readDocument(
  * the error of the library. A code in the body, or a status that the project lists, says that the recipient cannot
  * receive the channel. The 404 page of a web server says nothing about recipients.
  */
-export function readRefusal(attempt: Attempt, wire: CompiledWire): Refusal {
-  const document = parseJson(attempt.body);
+export function readRefusal(
+  attempt: Attempt,
+  wire: CompiledWire,
+  reader: (body: string) => unknown = parseJson,
+): Refusal {
+  const document = reader(attempt.body);
   const own = attempt.error === null ? null : describe(attempt.error);
   const byStatus = attempt.status !== null && wire.unsupportedChannel.statuses.includes(attempt.status);
   if (document === undefined) {

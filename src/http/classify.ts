@@ -68,6 +68,8 @@ export interface ClassifyContext {
   readonly recipients?: number;
   /** Whether an entry of the answer names the recipient of a request for one; default: none does. */
   readonly isNamed?: (entry: unknown) => boolean;
+  /** Parses the body; default: `parseJson`. */
+  readonly reader?: ((body: string) => unknown) | undefined;
 }
 
 /** The longest `Retry-After` that a run waits for. A longer one halts the run (failures.md, rule 10, throttled). */
@@ -117,7 +119,7 @@ function perhapsSent(attempt: Attempt): Verdict {
 
 /** P3, P4 with 2xx: accepted only when the whole answer came and is one that the API gives. */
 function success(attempt: Attempt, context: ClassifyContext): Verdict {
-  return verdictOf(readAnswer(attempt, context.wire, context.isNamed ?? (() => false)), context);
+  return verdictOf(readAnswer(attempt, context.wire, context.isNamed ?? (() => false), context.reader), context);
 }
 
 /** What the answer in a 2xx means for all recipients that it is about. */
@@ -148,7 +150,7 @@ function unsupported(context: ClassifyContext, rest: Partial<Verdict>): Verdict 
 
 /** P3, P4 without 2xx: only the status decides. */
 function refusal(attempt: Attempt, status: number, context: ClassifyContext): Verdict {
-  const { error, unsupported: says } = readRefusal(attempt, context.wire);
+  const { error, unsupported: says } = readRefusal(attempt, context.wire, context.reader);
   const wait = retryAfterMs(attempt.retryAfter, context.nowMs);
   const throttled = wait !== null && wait > LONGEST_WAIT_MS;
 

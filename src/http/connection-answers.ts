@@ -16,8 +16,15 @@ import { type Addressee, isOtherAddress, isSameAddress } from './recipient-answe
 export interface AnswerCheck {
   /**
    * The verdicts on one answer. If it answers another request, each recipient is in doubt and the connection is closed.
+   *
+   * @param reader - parses the body; default: `parseJson`
    */
-  check(attempt: Attempt, recipients: readonly Addressee[], verdicts: readonly Verdict[]): readonly Verdict[];
+  check(
+    attempt: Attempt,
+    recipients: readonly Addressee[],
+    verdicts: readonly Verdict[],
+    reader?: (body: string) => unknown,
+  ): readonly Verdict[];
 }
 
 /** So many of the newest answers of each connection are remembered. One that was given twice is the next or soon after. */
@@ -54,11 +61,11 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
   };
 
   return {
-    check(attempt, recipients, verdicts) {
+    check(attempt, recipients, verdicts, reader = parseJson) {
       const { connection } = attempt;
       if (connection === undefined || attempt.status === null) return verdicts;
       const history = historyOf(connection);
-      const named = namedIn(attempt.body, recipients, history.references, wire);
+      const named = namedIn(attempt.body, recipients, history.references, wire, reader);
       const ids = verdicts.flatMap(({ messageId }) => (messageId === null ? [] : [messageId]));
       const isRepeated = ids.some((id) => history.ids.has(id));
       const isFixed = fixed.isFixed(ids, named, isRepeated);
@@ -190,11 +197,17 @@ function createNewest(): Newest {
 const REFERENCE = /"[\w-]{22}"/g;
 
 /** Which recipients an answer names, by reference or address: those of its request, others, or none that can be told. */
-function namedIn(body: string, recipients: readonly Addressee[], before: Newest, wire: CompiledWire): NamedWhom {
+function namedIn(
+  body: string,
+  recipients: readonly Addressee[],
+  before: Newest,
+  wire: CompiledWire,
+  reader: (body: string) => unknown,
+): NamedWhom {
   const references = body.match(REFERENCE)?.map((text) => text.slice(1, -1)) ?? [];
   if (recipients.some(({ reference }) => references.includes(reference))) return 'ours';
   if (references.some((reference) => before.has(reference))) return 'others';
-  const document = parseJson(body);
+  const document = reader(body);
   if (typeof document !== 'object' || document === null) return 'unclear';
   const lists = body.includes('[') ? [...wire.pointers.lists, ...wire.pointers.refusedLists] : [];
   const addresses = [document, ...listsAt(document, lists).flat()].flatMap((entry) => addressesOf(entry, wire));

@@ -3,14 +3,13 @@ import { formsOf } from '../util/address-form.ts';
 import type { BudgetStore, Spending } from './budgets.ts';
 import type { Connection, ManyRows, SuppressionForms } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
-import type { Ledger, Reach } from './ledger.ts';
+import type { ClaimPolicy, Ledger, Reach } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { ownChannel } from './lists.ts';
 import {
   type AsideRow,
   type ClaimAnswer,
   type ClaimRequest,
-  type ClaimRules,
   type ClaimSkip,
   FELL_BACK,
   type HeldShards,
@@ -216,7 +215,7 @@ export function commitStore(
     const { results, claims, rules, reach, held } = batch;
     const free = claims.filter(
       (one) =>
-        isFirst(one) && rules?.isListed(one.to, one.key, now) !== true && reachedBy(reach, rules, one, now) === null,
+        isFirst(one) && rules?.isListed?.(one.to, one.key, now) !== true && reachedBy(reach, rules, one, now) === null,
     );
     if (free.length > 0 && spending?.fitsAll(free) === false) return null;
     const cut = results.map((r) => (r.error === null ? r : { ...r, error: r.error.slice(0, ERROR_LENGTH) }));
@@ -277,7 +276,8 @@ export function commitStore(
   let full: LedgerError | null = null;
 
   return {
-    commit(run, results, claims, nowMs, rules, reach = null, held = null) {
+    commit(run, results, claims, nowMs, rules) {
+      const { reach = null, held = null } = rules ?? {};
       // A run that another process began is read before the transaction, so that other processes do not wait for it.
       if (claims.length > 0) reach?.refresh();
       const batch: Batch = { results, claims, rules, reach, held };
@@ -320,15 +320,15 @@ function replaced(path: string): LedgerError {
 interface Batch {
   readonly results: readonly ResultRecord[];
   readonly claims: readonly ClaimRequest[];
-  readonly rules: ClaimRules | undefined;
+  readonly rules: ClaimPolicy | undefined;
   readonly reach: Reach | null;
   readonly held: HeldShards | null;
 }
 
-function suppressionForms(claims: readonly ClaimRequest[], rules: ClaimRules | undefined): SuppressionForms {
+function suppressionForms(claims: readonly ClaimRequest[], rules: ClaimPolicy | undefined): SuppressionForms {
   const hasher = rules?.hasher ?? null;
   const all = claims.flatMap(({ row, to, key }) => {
-    const forms = rules === undefined ? [] : formsOf(to, key);
+    const forms = rules?.isListed === undefined ? [] : formsOf(to, key);
     const hashed = forms.map((form) => ({ row, form, hash: hasher === null ? null : hasher.hash(form) }));
     return forms.includes(to) ? hashed : [{ row, form: to, hash: null }, ...hashed];
   });
@@ -358,7 +358,7 @@ function isSimple({ step, reason, next, textHash = null }: ResultRecord): boolea
 /** A rule that leaves this one out, or puts it off: the fence of the environment, or one about other runs. */
 function reachedBy(
   reach: Reach | null,
-  rules: ClaimRules | undefined,
+  rules: ClaimPolicy | undefined,
   request: ClaimRequest,
   nowMs: number,
 ): ClaimSkip | 'follow-up-later' | null {
@@ -467,7 +467,7 @@ type IsSuppressed = (to: string, key: string) => boolean;
  */
 function suppressionCheck(
   connection: Connection,
-): (run: RunRecord, rules: ClaimRules | undefined, nowMs: number) => IsSuppressed {
+): (run: RunRecord, rules: ClaimPolicy | undefined, nowMs: number) => IsSuppressed {
   const look = connection.query(
     'SELECT EXISTS (SELECT 1 FROM suppressions), (SELECT key_id FROM suppressed_hashes LIMIT 1)',
   );
@@ -478,9 +478,10 @@ function suppressionCheck(
     const [hasAddresses, keyId] = look.get() ?? [];
     const hasher = rules?.hasher ?? null;
     if (keyId !== null && keyId !== hasher?.keyId) throw withoutKey(connection.path);
-    if (rules === undefined) return () => false;
+    const isListed = rules?.isListed;
+    if (isListed === undefined) return () => false;
     return (to, key) => {
-      if (rules.isListed(to, key, now)) return true;
+      if (isListed(to, key, now)) return true;
       if (hasAddresses === 0 && keyId === null) return false;
       for (const form of formsOf(to, key)) {
         if (form !== to && address.get(form, now, topic) !== undefined) return true;

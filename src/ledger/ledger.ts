@@ -194,10 +194,7 @@ export interface Ledger {
    * own attempt: a row that a recovery put in doubt (`crash`) takes it, and a row that waits for a retry takes an
    * acceptance. A late answer never begins another step.
    *
-   * @param rules what a claim checks in addition to the addresses in the ledger; required while the ledger holds hashes
-   * @param reach the contact history: recipients who were reached by another run by then are skipped
-   * @param held the shards of a worker in a shared run. If another worker has one of them by now, or the run is not
-   * running, every claim is `stopped`. Without it, a run that is not running is an error.
+   * @param policy what a claim checks in addition to the addresses in the ledger; required while the ledger holds hashes
    * @throws LedgerError; its `recorded` says whether the outcomes are on disk all the same. After it no request may be
    * made; outcomes of requests in flight may be committed without claims, unless the kind is `io` or `corrupt`.
    */
@@ -206,9 +203,7 @@ export interface Ledger {
     results: readonly ResultRecord[],
     claims: readonly ClaimRequest[],
     nowMs: number,
-    rules?: ClaimRules,
-    reach?: Reach | null,
-    held?: HeldShards | null,
+    policy?: ClaimPolicy,
   ): readonly ClaimAnswer[];
   /**
    * Looks whether the ledger's name still leads to the file that is open, and as the `last` look also whether that file
@@ -749,6 +744,17 @@ export interface EventStore {
   answered(run: Pick<RunRecord, 'number'>): ReadonlyMap<number, 'replied' | 'opted-out'>;
   /** How many events of each kind there are. */
   counts(): { readonly reports: number; readonly replies: number; readonly unread: number };
+}
+
+/** All that a claim checks besides the rows and the addresses of the ledger; made once for a start. */
+export interface ClaimPolicy extends Partial<ClaimRules> {
+  /** The contact history: recipients who were reached by another run by then are skipped. */
+  readonly reach?: Reach | null;
+  /**
+   * The shards of a worker in a shared run. If another worker has one of them by now, or the run is not running, every
+   * claim is `stopped`. Without it, a run that is not running is an error.
+   */
+  readonly held?: HeldShards | null;
 }
 
 /**

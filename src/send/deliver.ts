@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { CompiledWire } from '../http/answer.ts';
+import { type CompiledWire, createReader } from '../http/answer.ts';
 import { type ClassifyContext, classify, isRecognised, type Verdict } from '../http/classify.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { AnswerCheck } from '../http/connection-answers.ts';
@@ -134,7 +134,9 @@ interface Judged {
 /** What the answer to a request means for its recipients. */
 export function judge(facts: Attempt, addressees: readonly Addressee[], context: SendContext): Judged {
   context.progress.latency(facts.latencyMs);
-  const verdicts = context.answers.check(facts, addressees, classifyMany(facts, addressees, classifyContext(context)));
+  const reader = createReader();
+  const classified = classifyMany(facts, addressees, classifyContext(context, reader));
+  const verdicts = context.answers.check(facts, addressees, classified, reader);
   // One answer raises the concurrency by one, however many recipients it is about: its best verdict counts.
   const best = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
   if (best === undefined) throw new Error('a request has a recipient');
@@ -153,8 +155,9 @@ export function unsent(facts: Attempt, context: SendContext): Verdict {
   return verdict;
 }
 
-function classifyContext(context: SendContext): ClassifyContext {
+function classifyContext(context: SendContext, reader?: ClassifyContext['reader']): ClassifyContext {
   return {
+    reader,
     wire: context.wire,
     firstAnswer: !context.progress.recognised,
     get neverAccepted() {

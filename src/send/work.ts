@@ -3,12 +3,11 @@ import type { CompiledWire } from '../http/answer.ts';
 import type { Endpoint } from '../http/connect.ts';
 import { createAnswerCheck } from '../http/connection-answers.ts';
 import type { AnswerReading } from '../http/explain.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { ClaimBudget, ClaimRules, HeldShards, ResultRecord, RunRecord } from '../ledger/records.ts';
+import type { ClaimPolicy, Ledger } from '../ledger/ledger.ts';
+import type { ClaimBudget, HeldShards, ResultRecord, RunRecord } from '../ledger/records.ts';
 import type { StepMessage } from '../model.ts';
 import { budgetState, overBudget } from '../plan/budget.ts';
 import type { Reached } from '../plan/contact-history.ts';
-import type { Fence } from '../plan/fence.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Suppressions } from '../plan/suppression.ts';
 import { type Closed, createWindowGate } from '../plan/window.ts';
@@ -128,19 +127,26 @@ export async function openWork(
   let claimedAtMs = 0;
   const { fence } = plan;
   const { budget = null } = options;
-  const rulesNow = (): ClaimRules => {
-    const fenced = fence === null ? lists.current.rules : { ...lists.current.rules, isFenced: isOutside(fence) };
-    return budget === null ? fenced : { ...fenced, budget };
+  const policy: ClaimPolicy = {
+    // As they were read last.
+    isListed: (to, key, nowMs) => lists.current.rules.isListed(to, key, nowMs),
+    get hasher() {
+      return lists.current.rules.hasher;
+    },
+    ...(fence === null ? {} : { isFenced: (to) => !fence.reaches(to) }),
+    ...(budget === null ? {} : { budget }),
+    reach: reached?.reach ?? null,
+    get held() {
+      return shared?.held() ?? null;
+    },
   };
   const groupCommit = createGroupCommit(
     {
       commit(results, claims) {
-        const rules = rulesNow();
-        const held = shared?.held() ?? null;
         const answers = claimInTime(claims, clock, (inTime, nowMs) =>
-          ledger.commit(run, results, inTime, nowMs, rules, reached?.reach, held),
+          ledger.commit(run, results, inTime, nowMs, policy),
         );
-        if (held !== null && answers.includes('stopped')) shared?.onStopped();
+        if (answers.includes('stopped')) shared?.onStopped();
         if (answers.includes('paused')) stop.paused(ledger.pauseOf(run));
         if (budget !== null && answers.includes('over-budget')) {
           const isUnpriced = claims.some(
@@ -154,7 +160,7 @@ export async function openWork(
         return answers;
       },
       record(results) {
-        ledger.commit(run, results, [], now(), rulesNow(), reached?.reach, shared?.held() ?? null);
+        ledger.commit(run, results, [], now(), policy);
         committed(results, [], []);
       },
       committed,
@@ -212,10 +218,6 @@ export async function openWork(
       endWatch();
     },
   };
-}
-
-function isOutside(fence: Fence): (to: string) => boolean {
-  return (to) => !fence.reaches(to);
 }
 
 interface Paces {

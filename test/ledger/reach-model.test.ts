@@ -137,7 +137,7 @@ class Campaign {
     const cap: Cap = { max: setup.max, sinceMs: world.nowMs - setup.hours * HOUR };
     const had = due.map(({ row }) => world.had(this, this.rows[row]?.key ?? '', this.rows[row]?.to ?? '', cap.sinceMs));
     const claims = due.map(({ row, key }) => ({ row, step: 0, key, to: this.rows[row]?.to ?? '', caps: [cap] }));
-    const answers = ledger.commit(run, [], claims, world.nowMs, undefined, reach);
+    const answers = ledger.commit(run, [], claims, world.nowMs, { reach });
     for (const [i, answer] of answers.entries()) {
       const pending = due[i];
       const row = this.rows[pending?.row ?? -1];

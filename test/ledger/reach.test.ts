@@ -225,19 +225,16 @@ describe('claims', () => {
     const other = givenOther(theirs, rows(4));
     const reach = mine.reach(HELLO, CAPPED);
     const back = theirs.reach(other, CAPPED);
-    expect(mine.commit(run, [], [withCap(0)], NOON, undefined, reach)).toEqual(['claimed']);
-    expect(theirs.commit(other, [], [withCap(0), withCap(1)], NOON, undefined, back)).toEqual([
+    expect(mine.commit(run, [], [withCap(0)], NOON, { reach })).toEqual(['claimed']);
+    expect(theirs.commit(other, [], [withCap(0), withCap(1)], NOON, { reach: back })).toEqual([
       'frequency-cap',
       'claimed',
     ]);
-    expect(mine.commit(run, [], [withCap(1), withCap(1, 2)], NOON, undefined, reach)).toEqual([
-      'frequency-cap',
-      'taken',
-    ]);
-    expect(mine.commit(run, [], [withCap(2)], NOON, undefined, reach)).toEqual(['claimed']);
+    expect(mine.commit(run, [], [withCap(1), withCap(1, 2)], NOON, { reach })).toEqual(['frequency-cap', 'taken']);
+    expect(mine.commit(run, [], [withCap(2)], NOON, { reach })).toEqual(['claimed']);
     // A refusal takes the claim back: then the other one may.
     mine.commit(run, [resultOf(2, { state: 'rejected', reason: 'status', messageId: null })], [], NOON);
-    expect(theirs.commit(other, [], [withCap(2)], NOON, undefined, back)).toEqual(['claimed']);
+    expect(theirs.commit(other, [], [withCap(2)], NOON, { reach: back })).toEqual(['claimed']);
     // No process holds the locks here, so that claimed rows are shown as left behind.
     expect(fates(mine, run)).toEqual(['in-doubt(crash)', 'skipped(frequency-cap)', 'rejected(status)', 'pending']);
     expect(fates(theirs, other)[0]).toBe('skipped(frequency-cap)');
@@ -250,7 +247,7 @@ describe('claims', () => {
     const old = ended(theirs, givenOther(theirs, rows(6), { occurrence: 'old' }));
     const rules = { ...CAPPED, ...excluding('other', 'new'), sinceMs: 0 };
     const reach = mine.reach(HELLO, rules);
-    const claim = (row: number) => mine.commit(run, [], [withCap(row)], NOON, undefined, reach)[0];
+    const claim = (row: number) => mine.commit(run, [], [withCap(row)], NOON, { reach })[0];
     expect(claim(0)).toBe('claimed');
     const fresh = givenOther(theirs, rows(6), { occurrence: 'new' });
     theirs.commit(fresh, [], [claimOf(1)], NOON);
@@ -280,12 +277,12 @@ describe('claims', () => {
     const [mine, theirs] = [open(path), open(path)];
     const run = givenRun(mine, rows(1));
     const reach = mine.reach(HELLO, CAPPED);
-    mine.commit(run, [], [withCap(0)], NOON, undefined, reach);
+    mine.commit(run, [], [withCap(0)], NOON, { reach });
     mine.commit(run, [unsupported(0, { next: BY_MAIL })], [], NOON);
     const other = givenOther(theirs, [loadRow(0, { key: 'c-9', to: BY_MAIL.to })]);
     theirs.commit(other, [], [{ row: 0, step: 0, key: 'c-9', to: BY_MAIL.to }], NOON);
     const claim = { ...onStep(1, 0, BY_MAIL.to), caps: [capOf(1)], facts: BY_MAIL };
-    expect(mine.commit(run, [], [claim], NOON, undefined, reach)).toEqual(['frequency-cap']);
+    expect(mine.commit(run, [], [claim], NOON, { reach })).toEqual(['frequency-cap']);
     expect([...mine.outcomes(run)].flat()).toMatchObject([{ reason: 'frequency-cap', to: BY_MAIL.to }]);
   });
 
@@ -295,7 +292,7 @@ describe('claims', () => {
     send(ledger, givenOther(ledger, rows(1)), [resultOf(0)]);
     ledger.suppress(keyOf(0), { reason: null, untilMs: null, source: 'test', nowMs: NOON });
     const reach = ledger.reach(HELLO, CAPPED);
-    expect(ledger.commit(run, [], [withCap(0)], NOON, undefined, reach)).toEqual(['suppressed']);
+    expect(ledger.commit(run, [], [withCap(0)], NOON, { reach })).toEqual(['suppressed']);
   });
 });
 
@@ -438,7 +435,7 @@ describe('the message that a follow-up follows', () => {
       asked.push(nowMs);
       return key === keyOf(0) ? 'follow-up-later' : key === keyOf(1) ? 'no-follow-up' : null;
     };
-    const answers = ledger.commit(run, [], [0, 1, 2].map(claimOf), NOON + 5, undefined, { ...own, followUp });
+    const answers = ledger.commit(run, [], [0, 1, 2].map(claimOf), NOON + 5, { reach: { ...own, followUp } });
     expect(answers).toEqual(['follow-up-later', 'no-follow-up', 'claimed']);
     expect(asked.every((ms) => ms >= NOON + 5)).toBe(true);
     const outcomes = [...ledger.outcomes(run)].flat().map(({ outcome, reason }) => `${outcome} ${reason}`);

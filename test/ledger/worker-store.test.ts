@@ -85,16 +85,16 @@ describe('shards', () => {
     workers.cut(run, 5, null, FACTS);
     expect(workers.take(run, 0, worker('a'), NOW)).toEqual({ number: 0, firstRow: 0, lastRow: 4 });
     expect(workers.take(run, 0, worker('b'), NOW)).toBeNull();
-    expect(ledger.commit(run, [], [claimOf(0)], NOW, undefined, null, held('b', 0))).toEqual(['stopped']);
+    expect(ledger.commit(run, [], [claimOf(0)], NOW, { held: held('b', 0) })).toEqual(['stopped']);
     // Nor in one without a worker, nor outside of all.
-    expect(ledger.commit(run, [], [claimOf(7)], NOW, undefined, null, held('b', 1))).toEqual(['stopped']);
-    expect(ledger.commit(run, [], [claimOf(7)], NOW, undefined, null, held('b', -1))).toEqual(['stopped']);
-    expect(ledger.commit(run, [], [claimOf(0), claimOf(1)], NOW, undefined, null, held('a', 0))).toEqual([
+    expect(ledger.commit(run, [], [claimOf(7)], NOW, { held: held('b', 1) })).toEqual(['stopped']);
+    expect(ledger.commit(run, [], [claimOf(7)], NOW, { held: held('b', -1) })).toEqual(['stopped']);
+    expect(ledger.commit(run, [], [claimOf(0), claimOf(1)], NOW, { held: held('a', 0) })).toEqual([
       'claimed',
       'claimed',
     ]);
     expect(workers.finish(run, 0, 'a')).toBe(false);
-    ledger.commit(run, [resultOf(0), resultOf(1)], [], NOW, undefined, null, held('a', 0));
+    ledger.commit(run, [resultOf(0), resultOf(1)], [], NOW, { held: held('a', 0) });
     ledger.skip(
       run,
       [2, 3].map((row) => ({ row, step: 0, reason: 'expired' })),
@@ -114,8 +114,8 @@ describe('shards', () => {
     workers.cut(run, 5, null, FACTS);
     workers.take(run, 0, worker('a'), NOW);
     workers.take(run, 1, worker('b'), NOW);
-    ledger.commit(run, [], [claimOf(0)], NOW, undefined, null, held('a', 0));
-    ledger.commit(run, [], [claimOf(5)], NOW, undefined, null, held('b', 1));
+    ledger.commit(run, [], [claimOf(0)], NOW, { held: held('a', 0) });
+    ledger.commit(run, [], [claimOf(5)], NOW, { held: held('b', 1) });
     expect(workers.reopen(run, false, NOW)).toEqual([]);
     expect(workers.isWorkedOn(run, 'b')).toBe(true);
     await silence(address, 6000);
@@ -129,7 +129,7 @@ describe('shards', () => {
     ]);
     expect(workers.take(run, 0, worker('b', 5000), NOW)).not.toBeNull();
     // It wakes up: it claims nothing more, and what it knows resolves the doubt.
-    expect(ledger.commit(run, [resultOf(0)], [claimOf(1)], NOW, undefined, null, held('a', 0))).toEqual(['stopped']);
+    expect(ledger.commit(run, [resultOf(0)], [claimOf(1)], NOW, { held: held('a', 0) })).toEqual(['stopped']);
     expect(stateOf(at, 0)).toMatchObject({ outcome: 'accepted' });
     expect(stateOf(at, 1)).toMatchObject({ outcome: 'pending' });
   });
@@ -152,7 +152,7 @@ describe('shards', () => {
     workers.take(run, 0, worker('a'), NOW);
     expect(workers.giveBack(run, 'a', NOW)).toEqual([0]);
     workers.take(run, 0, worker('a'), NOW);
-    ledger.commit(run, [], [claimOf(2)], NOW, undefined, null, held('a', 0));
+    ledger.commit(run, [], [claimOf(2)], NOW, { held: held('a', 0) });
     workers.leave('a');
     expect(workers.workers()).toEqual([]);
     expect(stateOf(at, 2)).toMatchObject({ outcome: 'in-doubt', reason: 'crash' });
@@ -194,7 +194,7 @@ describe('a run', () => {
     // What ended it first stays.
     workers.end(run, 'interrupted', null);
     expect(workers.pulse(worker('a'), run, NOTHING)).toMatchObject({ state: 'halted', halt });
-    expect(ledger.commit(run, [], [claimOf(0)], NOW, undefined, null, held('a', 0))).toEqual(['stopped']);
+    expect(ledger.commit(run, [], [claimOf(0)], NOW, { held: held('a', 0) })).toEqual(['stopped']);
     expect(workers.take(run, 0, worker('a'), NOW)).toBeNull();
     expect(workers.shared()).toEqual([]);
   });

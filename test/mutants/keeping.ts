@@ -138,8 +138,8 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/ledger/commits.ts',
-        was: 'if (rules.isListed(to, key, now)) return true;',
-        is: "if (rules.isListed('', '', now)) return true;",
+        was: 'if (isListed(to, key, now)) return true;',
+        is: "if (isListed('', '', now)) return true;",
       },
     ],
     proof: { in: 'send/suppressed.test.ts', only: 'counts for fallbacks too' },

@@ -138,8 +138,8 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: 'src/send/work.ts',
-        was: 'fence === null ? lists.current.rules :',
-        is: 'fence === null ? options.suppressions.rules :',
+        was: '=> lists.current.rules.isListed(',
+        is: '=> options.suppressions.rules.isListed(',
       },
     ],
     proof: LISTS_AGAIN,

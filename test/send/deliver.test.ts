@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Verdict, verdict } from '../../src/http/classify.ts';
+import { createAnswerCheck } from '../../src/http/connection-answers.ts';
 import type { ResultRecord, SentMessage } from '../../src/ledger/records.ts';
 import type { Attempt } from '../../src/model.ts';
 import type { Batch, SendTask } from '../../src/send/batch.ts';
-import type { SendContext } from '../../src/send/deliver.ts';
+import { judge, type SendContext } from '../../src/send/deliver.ts';
 import { deliverBatch } from '../../src/send/deliver-shared.ts';
 import type { TimedAnswer, TimedClaim } from '../../src/send/group-commit.ts';
 import { createProgress } from '../../src/send/progress.ts';
@@ -340,4 +341,30 @@ describe('several recipients', () => {
     const { steps } = await delivered([A, B], { claims: [['suppressed', 'taken']] });
     expect(steps).toEqual(['connect', 'claim 0:0,1:0', 'release']);
   });
+});
+
+it.each([
+  { label: 'a 2xx', status: 202, body: '{"id":"m1","to":"+447700900100"}' },
+  { label: 'a refusal', status: 400, body: '{"error":"no such number","to":"+447700900100"}' },
+])('parses the body of $label once, for its verdict and for whom it names', ({ status, body }) => {
+  const connection = { end: () => undefined, onUnasked: null, lingerMs: 0 };
+  const context = {
+    progress: createProgress(),
+    answers: createAnswerCheck(wireOf(), () => undefined),
+    wire: wireOf(),
+    onAnswer: null,
+    isAccepting: () => true,
+    slowStart: { accepted: () => undefined },
+    stop: { answered: () => undefined },
+    now: () => 0,
+    stopped: new AbortController().signal,
+  };
+  const parse = vi.spyOn(JSON, 'parse');
+  try {
+    const facts = attempt({ status, body, connection } as unknown as Partial<Attempt>);
+    judge(facts, [{ to: '+447700900100', reference: 'r' }], context as unknown as SendContext);
+    expect(parse.mock.calls.filter(([text]) => text === body)).toHaveLength(1);
+  } finally {
+    parse.mockRestore();
+  }
 });
