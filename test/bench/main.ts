@@ -35,6 +35,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
   deliveries: async () => (await import('./deliveries.ts')).measureDeliveries,
   shared: async () => (await import('./shared.ts')).measureShared,
   'shared-pace': async () => (await import('./shared-pace.ts')).measureSharedPace,
+  path: async () => (await import('./path.ts')).measurePath,
   pause: async () => (await import('./pause.ts')).measurePause,
 };
 const NAMES = Object.keys(MEASUREMENTS);

@@ -39,9 +39,18 @@ export async function writeProject(folder: string, baseUrl: string, more = ''): 
   await writeFile(join(folder, 'handbill.yaml'), `environments:\n${environment}`);
 }
 
-/** Writes a campaign and its list of so many rows into a folder of its own, and returns its name. */
-export async function writeCampaign(folder: string, rows: number, send = 'concurrency: 64'): Promise<string> {
-  const name = `bench-${rows}`;
+/**
+ * Writes a campaign and its list of so many rows into a folder of its own, and returns its name.
+ *
+ * @param text - one text for all recipients; default: each gets their own
+ */
+export async function writeCampaign(
+  folder: string,
+  rows: number,
+  send = 'concurrency: 64',
+  text: string | null = null,
+): Promise<string> {
+  const name = `bench-${rows}${text === null ? '' : '-same'}`;
   const own = join(folder, name);
   await mkdir(own);
   await writeFile(
@@ -49,7 +58,7 @@ export async function writeCampaign(folder: string, rows: number, send = 'concur
     `name: ${name}
 channel: sms
 from: Riverside
-template: text.hbs
+template: ${text === null ? 'text.hbs' : JSON.stringify({ text })}
 recipients: people.csv
 send: { ${send} }
 limits: { maxRecipients: ${rows} }

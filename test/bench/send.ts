@@ -4,6 +4,8 @@ import { measure, startSandbox, type Usage } from './measure.ts';
 import { writeCampaign, writeProject } from './project.ts';
 
 const REPEATS = 3;
+/** Recipients of a request, where several may share one. */
+const SHARING = 20;
 
 /**
  * A whole `send` - check pass, ledger, report - and the bare loop, in turn against the same server. The first loop warms
@@ -15,12 +17,16 @@ export async function measureSend(bench: Bench): Promise<void> {
   try {
     await writeProject(bench.folder, sandbox.url);
     const campaign = await writeCampaign(bench.folder, messages);
+    const sharing = `concurrency: 64, recipientsPerRequest: ${SHARING}`;
+    const same = await writeCampaign(bench.folder, messages, sharing, 'The branch is open again. Riverside');
     await bareLoop(bench, sandbox.url);
-    const { send, bare } = await inTurn(REPEATS, {
+    const { send, bare, shared } = await inTurn(REPEATS, {
       send: () => sendAnew(bench, campaign),
       bare: () => bareLoop(bench, sandbox.url),
+      shared: () => sendAnew(bench, same),
     });
     addAll(bench, send, bare);
+    addShared(bench, middle(shared), middle(send));
   } finally {
     sandbox.process.kill('SIGTERM');
   }
@@ -38,6 +44,22 @@ function addAll(bench: Bench, send: readonly Usage[], bare: readonly Usage[]): v
   const rate = ({ wallMs }: Usage): number => (messages / wallMs) * 1000;
   bench.add({ id: 'send-rate', what: 'send, on the clock', value: rate(sent), unit: 'messages/s' });
   bench.add({ id: 'bare-rate', what: 'bare undici loop, on the clock', value: rate(looped), unit: 'messages/s' });
+}
+
+/** The same list with one text for all, and several recipients in a request. */
+function addShared(bench: Bench, shared: Usage, send: Usage): void {
+  const { messages } = bench.sizes;
+  const what = `send, ${SHARING} recipients in a request`;
+  addWalk(bench, { id: 'send-shared', what, count: messages, unit: 'message' }, shared);
+  const value = (messages / shared.wallMs) * 1000;
+  bench.add({ id: 'send-shared-rate', what: `${what}, on the clock`, value, unit: 'messages/s' });
+  bench.add({
+    id: 'send-shared-against-one',
+    what: `${what}, against one in each, CPU`,
+    value: shared.cpuUs / send.cpuUs,
+    unit: 'times',
+    goal: { atMost: 1 },
+  });
 }
 
 function sendAnew(bench: Bench, campaign: string): Promise<Usage> {
