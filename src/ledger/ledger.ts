@@ -746,7 +746,7 @@ export interface EventStore {
   counts(): { readonly reports: number; readonly replies: number; readonly unread: number };
 }
 
-/** All that a claim checks besides the rows and the addresses of the ledger; made once for a start. */
+/** What a claim checks in addition to the rows and addresses of the ledger. Made once for a start. */
 export interface ClaimPolicy extends Partial<ClaimRules> {
   /** The contact history: recipients who were reached by another run by then are skipped. */
   readonly reach?: Reach | null;

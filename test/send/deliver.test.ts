@@ -346,7 +346,7 @@ describe('several recipients', () => {
 it.each([
   { label: 'a 2xx', status: 202, body: '{"id":"m1","to":"+447700900100"}' },
   { label: 'a refusal', status: 400, body: '{"error":"no such number","to":"+447700900100"}' },
-])('parses the body of $label once, for its verdict and for whom it names', ({ status, body }) => {
+])('parses the body of $label once, for its verdict and for the address that it names', ({ status, body }) => {
   const connection = { end: () => undefined, onUnasked: null, lingerMs: 0 };
   const context = {
     progress: createProgress(),
