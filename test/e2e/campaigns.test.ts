@@ -2,11 +2,12 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type RunningCli, runCli, startCli, until } from '../helpers/cli.ts';
-import { runnerOf } from '../helpers/here.ts';
+import { commandRunner, runnerOf } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const SOURCE = join(import.meta.dirname, '..', '..', 'campaigns');
 const ENV = { HANDBILL_API_KEY: 'sandbox' };
+const runCommand = commandRunner();
 const BODY = '"headers":{"content-type":"application/json"},"body":';
 
 interface Example {
@@ -68,7 +69,7 @@ afterAll(async () => {
 
 it.concurrent('every example is valid', async () => {
   using project = copyOfExamples(sandbox.url);
-  const { status, stdout, stderr } = await runCli(['validate', 'campaigns'], { cwd: project.root });
+  const { status, stdout, stderr } = await runCommand(['validate', 'campaigns'], { cwd: project.root });
   expect(status, stderr).toBe(0);
   expect(stdout.match(/ ok(?: .*)?$/gm)?.length, stdout).toBe(EXAMPLES.length + FOLLOW_UPS.length);
 });
@@ -78,12 +79,10 @@ describe.concurrent('an example', () => {
     const { name, rows, exit, requests, again = 0, fellBack = 0, winner, waiting = 0 } = example;
     using project = copyOfExamples(sandbox.url);
     const arrived = (): string[] => sandbox.received().filter((body) => body.includes(`"name":"${name}",`));
-    const env = { ...ENV, ...clockAt(project, example.at) };
-    // The first sending has a process of its own. What follows has the process of this test, unless it needs a clock
-    // that is not this one's, or for the first example.
-    const run = async (...args: string[]) => await runCli(args, { cwd: project.path('campaigns'), env });
-    const follow = example.at === undefined ? runnerOf(EXAMPLES.indexOf(example), EXAMPLES.length) : runCli;
-    const then = async (...args: string[]) => await follow(args, { cwd: project.path('campaigns'), env });
+    // The first example has processes of its own, the others have the process of this test.
+    const runner = runnerOf(EXAMPLES.indexOf(example), EXAMPLES.length);
+    const options = { cwd: project.path('campaigns'), ...clockAt(project, example.at) };
+    const run = async (...args: string[]) => await runner(args, options);
     const campaign = ['--env', 'local', name];
     const won = winner === undefined ? [] : ['--winner', winner];
 
@@ -96,16 +95,16 @@ describe.concurrent('an example', () => {
     if (waiting > 0) expect(totals.deferred).toBe(waiting);
     if (winner !== undefined) {
       expect(totals.deferred).toBeGreaterThan(0);
-      const rest = await then('send', '--yes', ...won, ...campaign);
+      const rest = await run('send', '--yes', ...won, ...campaign);
       expect(rest, rest.stderr).toMatchObject({ status: exit });
     }
 
     // A preview of the run itself says "done"; without its ledger it says what the run said at its start.
     const fresh = ['--ledger', project.path('none/ledger.db'), '--allow', 'second-ledger'];
-    const previewed = await then('preview', '--format', 'jsonl', '--at', startedAt, ...fresh, ...won, ...campaign);
+    const previewed = await run('preview', '--format', 'jsonl', '--at', startedAt, ...fresh, ...won, ...campaign);
     expect(previewed.status, previewed.stderr).toBe(0);
     expect(existsSync(project.path('none'))).toBe(false);
-    const report = await then('report', '--format', 'jsonl');
+    const report = await run('report', '--format', 'jsonl');
     const records = linesOf(report.stdout).map((line) => JSON.parse(line) as ReportRecord);
     expect(records.map(({ line }) => line)).toEqual(linesOf(previewed.stdout).map((line) => shownIn(line).line));
     expect(records.filter(({ steps }) => steps !== undefined).length).toBe(fellBack);
@@ -122,7 +121,7 @@ describe.concurrent('an example', () => {
     expect([...new Set(received)].sort()).toEqual([...new Set(expected)].sort());
     expect(received.length).toBe(expected.length + again);
 
-    const second = await then('send', '--yes', ...campaign);
+    const second = await run('send', '--yes', ...campaign);
     expect(second, second.stderr).toMatchObject({ status: exit });
     if (waiting === 0) expect(second.stderr).toContain('nothing was posted');
     expect(arrived().length).toBe(received.length);
@@ -157,8 +156,8 @@ it('rota goes out by itself, each morning once', { timeout: 120_000 }, async () 
     ['2026-11-24T06:32:00Z', 5, 'Nothing is due.'],
     ['2026-11-25T06:31:00Z', 10, ''],
   ] as const) {
-    const env = { ...ENV, ...clockAt(project, at) };
-    const due = await runCli(['due', 'campaigns/rota', '--env', 'local', '--yes'], { cwd: project.root, env });
+    const options = { cwd: project.root, ...clockAt(project, at) };
+    const due = await runCommand(['due', 'campaigns/rota', '--env', 'local', '--yes'], options);
     expect(due, due.stderr).toMatchObject({ status: 0 });
     expect(due.stdout + due.stderr, at).toContain(said);
     expect(existsSync(own.path('receipts.jsonl')) ? sandbox.received().length : 0, at).toBe(sent);
@@ -169,8 +168,8 @@ it('the chain of welcome goes out step by step, but not to one who answered', { 
   using own = createProject({});
   await using sandbox = await startSandbox(own);
   using project = copyOfExamples(sandbox.url);
-  const env = (at: string) => ({ ...ENV, ...clockAt(project, at) });
-  const run = (at: string, ...args: string[]) => runCli(args, { cwd: project.path('campaigns'), env: env(at) });
+  const run = (at: string, ...args: string[]) =>
+    runCommand(args, { cwd: project.path('campaigns'), ...clockAt(project, at) });
   const due = (at: string) => run(at, 'due', ...FOLLOW_UPS, '--env', 'local', '--yes');
   const arrived = (): number => sandbox.received().length;
   await due('2026-11-23T08:00:00Z');
@@ -193,12 +192,14 @@ it('the chain of welcome goes out step by step, but not to one who answered', { 
   }
 });
 
-/** The environment of a process whose clock shows this time when it begins; nothing without one. */
-function clockAt(project: TestProject, at: string | undefined): Readonly<Record<string, string>> {
-  if (at === undefined) return {};
-  writeFileSync(project.path('clock'), String(Date.parse(at) - Date.now()));
+/** For a process and for this one: what makes the clock show this time when a command begins. */
+function clockAt(project: TestProject, at: string | undefined) {
+  if (at === undefined) return { env: ENV };
+  const offsetMs = Date.parse(at) - Date.now();
+  writeFileSync(project.path('clock'), String(offsetMs));
   const preload = join(import.meta.dirname, '..', 'processes', 'preload', 'clock.ts');
-  return { NODE_OPTIONS: `--import ${preload}`, CLOCK_OFFSET_FILE: project.path('clock') };
+  const env = { ...ENV, NODE_OPTIONS: `--import ${preload}`, CLOCK_OFFSET_FILE: project.path('clock') };
+  return { env, now: () => Date.now() + offsetMs };
 }
 
 interface SendJson {

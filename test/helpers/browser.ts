@@ -31,6 +31,14 @@ export const FONTS = {
   'Noto Sans': '@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf',
 } as const;
 
+let shared: Promise<Browser> | undefined;
+
+/** Chromium with the fonts of the machine: one for all files that a worker runs, and it ends with the worker. */
+export async function sharedChromium(): Promise<Browser> {
+  shared ??= startChromium();
+  return await shared;
+}
+
 /**
  * Starts Chromium without a window: the installed one, else the one that comes as a package. Never left out in silence.
  *

@@ -11,9 +11,10 @@ const FULL = process.env['HANDBILL_FULL'] === '1';
  */
 export async function runHere(
   args: readonly string[],
-  { cwd, env = {} }: Pick<CliOptions, 'cwd' | 'env'>,
+  { cwd, env = {}, now = Date.now }: Pick<CliOptions, 'cwd' | 'env'> & { readonly now?: () => number },
 ): Promise<CliResult> {
-  const { status, out, err } = await handbillHere(cwd, args, { env: { PATH: process.env['PATH'], HOME: cwd, ...env } });
+  const all = { PATH: process.env['PATH'], HOME: cwd, ...env };
+  const { status, out, err } = await handbillHere(cwd, args, { env: all, now });
   return { status, signal: null, stdout: out, stderr: err };
 }
 

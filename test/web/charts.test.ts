@@ -10,7 +10,7 @@ import { type Html, html } from '../../src/util/escape.ts';
 import { barChart, intervalChart, shareChart, TONES } from '../../src/web/charts/chart.ts';
 import { histogram, lineChart } from '../../src/web/charts/plot.ts';
 import { documentFrame } from '../../src/web/document.ts';
-import { axeViolations, FONTS, openWatched, startChromium } from '../helpers/browser.ts';
+import { axeViolations, FONTS, openWatched, sharedChromium, startChromium } from '../helpers/browser.ts';
 import { SCRIPTS } from '../security/payloads.ts';
 
 const START = Date.UTC(2026, 10, 21, 9);
@@ -98,12 +98,9 @@ let browser: Browser;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'handbill-charts-'));
-  browser = await startChromium();
+  browser = await sharedChromium();
 });
-afterAll(async () => {
-  await browser.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 function write(name: string, charts: readonly Html[]): string {
   const { head, foot } = documentFrame({ title: name });

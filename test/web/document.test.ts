@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Html, html } from '../../src/util/escape.ts';
 import { clientScript } from '../../src/web/client-script.ts';
 import { documentFrame } from '../../src/web/document.ts';
-import { axeViolations, openWatched, startChromium } from '../helpers/browser.ts';
+import { axeViolations, openWatched, sharedChromium } from '../helpers/browser.ts';
 
 const HOSTILE = `</title></script><script>alert(1)</script><img src=x onerror=alert(2)>"'&\``;
 
@@ -14,12 +14,9 @@ let browser: Browser;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'handbill-page-'));
-  browser = await startChromium();
+  browser = await sharedChromium();
 });
-afterAll(async () => {
-  await browser.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 function write(name: string, content: Html, style = new Html('')): string {
   const { head, foot } = documentFrame({ title: HOSTILE, style, script: clientScript('preview') });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { axeViolations, openWatched, startChromium } from '../helpers/browser.ts';
+import { axeViolations, openWatched, sharedChromium } from '../helpers/browser.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { type RawServer, startRawServer } from '../helpers/raw-server.ts';
@@ -37,10 +37,9 @@ beforeAll(async () => {
     'looks/handbill.yaml': '',
   });
   cpSync(join(import.meta.dirname, '..', '..', 'campaigns'), project.path('looks'), { recursive: true });
-  browser = await startChromium();
+  browser = await sharedChromium();
 });
 afterAll(async () => {
-  await browser.close();
   await elsewhere.close();
   project[Symbol.dispose]();
 });

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { axeViolations, openWatched, startChromium, type Watched } from '../helpers/browser.ts';
+import { axeViolations, openWatched, sharedChromium, type Watched } from '../helpers/browser.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
@@ -70,12 +70,12 @@ beforeAll(async () => {
     .slice(1)
     .map((line) => line.replaceAll('"', '').split(','));
   url = `file://${project.path('spring.html')}`;
-  browser = await startChromium();
+  browser = await sharedChromium();
   watched = await openWatched(browser, url, { viewport: { width: 1200, height: 900 } });
 });
 afterEach(() => expect({ logged: watched.logged, dialogs: watched.dialogs }).toEqual({ logged: [], dialogs: [] }));
 afterAll(async () => {
-  await browser.close();
+  await watched[Symbol.asyncDispose]();
   project[Symbol.dispose]();
 });
 

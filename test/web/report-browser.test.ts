@@ -8,7 +8,7 @@ import type { DeliveryReport, DeliveryState, Outcome, Reply, Report } from '../.
 import { createLatency } from '../../src/report/latency.ts';
 import { reportPage } from '../../src/web/report/report.ts';
 import { handbillHere } from '../cli/in-process.ts';
-import { axeViolations, openWatched, startChromium } from '../helpers/browser.ts';
+import { axeViolations, openWatched, sharedChromium } from '../helpers/browser.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { collect, FELL_BACK, OUTCOMES_OF_ALL_KINDS, outcome, RETURNED, RUN, TROUBLED } from '../report/examples.ts';
 import { SCRIPTS } from '../security/payloads.ts';
@@ -26,12 +26,9 @@ let browser: Browser;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'handbill-report-'));
-  browser = await startChromium();
+  browser = await sharedChromium();
 });
-afterAll(async () => {
-  await browser.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 async function write(name: string, report: Report, outcomes: readonly Outcome[]): Promise<string> {
   const latency = createLatency();

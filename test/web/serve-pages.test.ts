@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { axeViolations, openWatched, startChromium, type Watched } from '../helpers/browser.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { axeViolations, openWatched, sharedChromium, type Watched } from '../helpers/browser.ts';
 import { startCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, startRawServer } from '../helpers/raw-server.ts';
@@ -16,9 +16,8 @@ const HELLO = {
 let browser: Browser;
 let project: TestProject;
 beforeAll(async () => {
-  browser = await startChromium();
+  browser = await sharedChromium();
 });
-afterAll(async () => await browser.close());
 beforeEach(() => {
   const people = Array.from({ length: 300 }, (_, i) => `+4474001${String(i).padStart(5, '0')},Ann\n`);
   project = createProject({ ...HELLO, 'campaigns/hello/people.csv': `msisdn,first\n${people.join('')}` });
