@@ -59,4 +59,10 @@ export const SAMPLES: readonly string[] = [
   ...['disk', 'fuzz', 'kills', 'processes', 'simulate'].map((folder) => `test/${folder}/**/*.test.ts`),
   // The longest file of all; the others of its folder stay in `npm test`.
   'test/faults/behaviours.test.ts',
+  // What npm packs, as an empty project gets it.
+  'test/deploy/package.test.ts',
+  'test/library/{package,older-node}.test.ts',
 ];
+
+/** What is whole there, and a sample of it in `npm test`. */
+export const BOTH: readonly string[] = ['test/web/screens.test.ts'];

@@ -1,32 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { axeViolations, openWatched, sharedChromium, type Watched } from '../helpers/browser.ts';
+import { openWatched, sharedChromium, type Watched } from '../helpers/browser.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-
-const KEY = 'SEKRET-5f0e9a1c7b3d';
-const NAMES = ['Siobhán', 'Łukasz', 'Priya', 'Zoë', 'Ann Lee', "O'Brien", '', '李雷'];
-const TOWNS = ['Bath', 'Bristol', 'Åre'];
-
-/** 600 rows: two variants, an unused address, one that is there twice, and a row that has no name. */
-function list(): string {
-  const rows = Array.from({ length: 600 }, (_, i) => {
-    const number = i === 7 ? 'not given' : i === 9 ? '07400 100003' : `07400 ${100_000 + i}`;
-    return `${number},C-${i},"${NAMES[i % NAMES.length] ?? ''}",${TOWNS[i % TOWNS.length] ?? ''}`;
-  });
-  return `msisdn,customer,name,town\n${rows.join('\n')}\n`;
-}
-
-const CAMPAIGN = `name: spring
-channel: sms
-from: Riverside
-template: { text: "Hello {{default name \\"there\\"}}, {{town}} is open again: come and see us between nine and five, and bring a friend with you." }
-variants:
-  - { name: long }
-  - { name: short, template: { text: "{{town}} is open. Riverside" } }
-recipients: { csv: people.csv, defaultCountry: GB }
-`;
+import { CAMPAIGN, createSpring, KEY, list, PREVIEW, previewSpring } from './spring.ts';
 
 interface JsonRow {
   readonly line: number;
@@ -50,16 +28,9 @@ let cells: readonly (readonly string[])[] = [];
 
 beforeAll(async () => {
   const people = list();
-  project = createProject({
-    'handbill.yaml': `environments:\n  live:\n    baseUrl: https://api.example.com\n    apiKey: { env: HANDBILL_API_KEY }\n`,
-    'spring/campaign.yaml': CAMPAIGN,
-    'spring/people.csv': people,
-  });
-  const args = ['preview', 'spring', '--env', 'live', '--allow', 'invalid-rows', '--at', '2026-11-21T09:00:00Z'];
-  const options = { cwd: project.root, env: { HANDBILL_API_KEY: KEY } };
-  const page = await runHere([...args, '--format', 'html', '-o', 'spring.html'], options);
-  expect(page).toMatchObject({ status: 0, stdout: '' });
-  const lines = await runHere([...args, '--format', 'jsonl'], options);
+  project = createSpring(people);
+  url = await previewSpring(project);
+  const lines = await runHere([...PREVIEW, '--format', 'jsonl'], { cwd: project.root, env: { HANDBILL_API_KEY: KEY } });
   rows = lines.stdout
     .trim()
     .split('\n')
@@ -69,7 +40,6 @@ beforeAll(async () => {
     .split('\n')
     .slice(1)
     .map((line) => line.replaceAll('"', '').split(','));
-  url = `file://${project.path('spring.html')}`;
   browser = await sharedChromium();
   watched = await openWatched(browser, url, { viewport: { width: 1200, height: 900 } });
 });
@@ -428,33 +398,6 @@ describe('the address', () => {
 });
 
 describe('the first screen', () => {
-  it.each<[BrowserContextOptions]>([
-    [{ viewport: { width: 1280, height: 900 } }],
-    [{ viewport: { width: 1280, height: 900 }, colorScheme: 'dark' }],
-    [{ viewport: { width: 390, height: 844 } }],
-    [{ viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
-    [{ viewport: { width: 320, height: 700 } }],
-  ])('shows a whole message and the figures, and nothing is wrong with it: %j', async (options) => {
-    await using own = await openWatched(browser, url, options);
-    const { page } = own;
-    await settled(page);
-    await page.locator('#detail .phone').waitFor();
-    const { width = 0, height = 0 } = options.viewport ?? {};
-    const phone = await page.locator('#detail .phone .bubble').boundingBox();
-    const list = await page.locator('#list').boundingBox();
-    expect((phone?.y ?? height) + (phone?.height ?? 0)).toBeLessThan(height);
-    expect((await page.locator('#figures > summary').boundingBox())?.y).toBeLessThan(200);
-    // Beside the message, or below it.
-    if (width > 1000) expect(list?.y).toBeLessThan(phone?.y ?? 0);
-    else expect(list?.y).toBeGreaterThan(phone?.y ?? height);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-    expect(await axeViolations(page)).toEqual([]);
-    await page.locator('#figures > summary').click();
-    await page.locator('#narrow > summary').click();
-    expect(await axeViolations(page)).toEqual([]);
-    expect({ logged: own.logged, requests: own.requests }).toEqual({ logged: [], requests: [url] });
-  });
-
   it('begins with a recipient who gets a message, where the first is left out', async () => {
     const page = await open();
     await type(page, '07400 10000');

@@ -1,17 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, DeliveryState, Outcome, Reply, Report } from '../../src/model.ts';
-import { createLatency } from '../../src/report/latency.ts';
-import { reportPage } from '../../src/web/report/report.ts';
 import { handbillHere } from '../cli/in-process.ts';
-import { axeViolations, openWatched, sharedChromium } from '../helpers/browser.ts';
+import { openWatched, sharedChromium } from '../helpers/browser.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { collect, FELL_BACK, OUTCOMES_OF_ALL_KINDS, outcome, RETURNED, RUN, TROUBLED } from '../report/examples.ts';
+import { outcome } from '../report/examples.ts';
 import { SCRIPTS } from '../security/payloads.ts';
+import { FULL, ROWS, writeReport } from './report-page.ts';
 
 const CAMPAIGN = `name: hello
 channel: sms
@@ -20,7 +19,6 @@ template: { text: "Hello {{name}}" }
 recipients: { csv: people.csv, defaultCountry: GB }
 `;
 const PEOPLE = Array.from({ length: 40 }, (_, i) => `07700 9000${String(i % 39).padStart(2, '0')},P${i}`);
-const START = Date.parse(RUN.startedAt);
 
 let browser: Browser;
 let folder: string;
@@ -30,47 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function write(name: string, report: Report, outcomes: readonly Outcome[]): Promise<string> {
-  const latency = createLatency();
-  for (let i = 0; i < 500; i++) latency.add(5 + ((i * 7919) % 97));
-  const times = (row: number) => START + 1_000 * (row + 1) ** 2;
-  const text = await collect(
-    reportPage(report, [outcomes], {
-      nowMs: START + 9e6,
-      currency: 'EUR',
-      latency: latency.save(),
-      replies: { 'opt-out': 1, 'opt-in': 0, review: 2, answer: 12 },
-      timesOf: ({ row }) => ({ arrived: times(row), read: times(row) + 5e4, replied: null, 'did not arrive': null }),
-    }),
-  );
-  writeFileSync(join(folder, name), text);
-  return `file://${join(folder, name)}`;
-}
-
-/** Everything that the page can show. */
-const FULL: Report = { ...RETURNED, halt: TROUBLED.halt, reasons: TROUBLED.reasons };
-const ROWS: readonly Outcome[] = [
-  ...OUTCOMES_OF_ALL_KINDS,
-  FELL_BACK,
-  ...Array.from({ length: 200 }, (_, i) =>
-    outcome({ row: 10 + i, updatedAt: new Date(START + i * 300).toISOString(), delivery: 'delivered' }),
-  ),
-];
-
-test.each([
-  [320, 'light'],
-  [390, 'dark'],
-  [1200, 'light'],
-] as const)('%i px, %s: nothing is wrong with the page, and it asks for nothing', async (width, colorScheme) => {
-  const url = await write('full.html', FULL, ROWS);
-  await using watched = await openWatched(browser, url, { viewport: { width, height: 900 }, colorScheme });
-  expect(await axeViolations(watched.page)).toEqual([]);
-  expect(watched.logged).toEqual([]);
-  expect(watched.requests).toEqual([url]);
-  expect(await watched.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-  expect(await watched.page.locator('figure').count()).toBe(4);
-  expect(await watched.page.locator('svg[role=img]').count()).toBe(3);
-});
+const write = async (name: string, report: Report, outcomes: readonly Outcome[]): Promise<string> =>
+  await writeReport(join(folder, name), report, outcomes);
 
 it('is whole without scripts, and on paper: light, with every section and no control', async () => {
   const url = await write('full.html', FULL, ROWS);

@@ -1,11 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:http';
+import { expect } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport, OutcomeState, Reply } from '../../src/model.ts';
 import { serve } from '../../src/web/serve.ts';
 import type { ServeOptions, Serving } from '../../src/web/start.ts';
+import type { Watched } from '../helpers/browser.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 9);
 
@@ -192,4 +194,30 @@ export async function signIn({
   const cookie = (login.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
   const page = await ask(port, '/suppressions', { headers: { cookie } });
   return { cookie, csrf: /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '' };
+}
+
+/** A run with all that its pages can show. @returns its id */
+export function recordAll(path: string): string {
+  return withLedger(path, (ledger) => {
+    const rows = [
+      ...Array.from({ length: 60 }, (_, i) => ({ variant: i % 2 === 0 ? 'a' : 'b' })),
+      { state: 'in-doubt', reason: 'timeout' },
+      { state: 'in-doubt', reason: 'no-response', error: 'gone' },
+      { state: 'rejected', reason: 'status', error: 'no such number' },
+      { state: 'skipped', reason: 'duplicate' },
+    ] as const;
+    const run = recordRun(ledger, { campaign: 'past' }, rows);
+    const reports = [reportOf('m-0', 'delivered'), reportOf('m-1', 'undeliverable')];
+    const replies = [replyOf(numberOf(0), 'no more, please', 'review'), replyOf(numberOf(1), 'thanks', 'answer')];
+    ledger.events.record([...reports, ...replies], { nowMs: NOW + 9_000, source: 'webhook', environment: 'sandbox' });
+    ledger.suppress(numberOf(5), { reason: 'by phone', untilMs: null, source: 'user', nowMs: NOW });
+    return run.id;
+  });
+}
+
+/** Nothing was asked of another server, and nothing went wrong. */
+export function expectQuiet({ logged, dialogs, requests }: Watched, base: string): void {
+  expect(logged).toEqual([]);
+  expect(dialogs).toEqual([]);
+  expect(requests.filter((url) => !url.startsWith(`${base}/`))).toEqual([]);
 }

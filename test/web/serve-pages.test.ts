@@ -1,11 +1,21 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { axeViolations, openWatched, sharedChromium, type Watched } from '../helpers/browser.ts';
+import { axeViolations, openWatched, sharedChromium } from '../helpers/browser.ts';
 import { startCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, startRawServer } from '../helpers/raw-server.ts';
 import { SCRIPTS } from '../security/payloads.ts';
-import { NOW, numberOf, recordRun, replyOf, reportOf, servePages, withLedger } from './serve-ledger.ts';
+import {
+  expectQuiet,
+  NOW,
+  numberOf,
+  recordAll,
+  recordRun,
+  replyOf,
+  reportOf,
+  servePages,
+  withLedger,
+} from './serve-ledger.ts';
 
 const HELLO = {
   'handbill.yaml': 'defaultCountry: GB\n',
@@ -23,31 +33,6 @@ beforeEach(() => {
   project = createProject({ ...HELLO, 'campaigns/hello/people.csv': `msisdn,first\n${people.join('')}` });
 });
 afterEach(() => project[Symbol.dispose]());
-
-/** Nothing was asked of another server, and nothing went wrong. */
-function expectQuiet({ logged, dialogs, requests }: Watched, base: string): void {
-  expect(logged).toEqual([]);
-  expect(dialogs).toEqual([]);
-  expect(requests.filter((url) => !url.startsWith(`${base}/`))).toEqual([]);
-}
-
-function recordAll(): string {
-  return withLedger(project.path('.handbill/ledger.db'), (ledger) => {
-    const rows = [
-      ...Array.from({ length: 60 }, (_, i) => ({ variant: i % 2 === 0 ? 'a' : 'b' })),
-      { state: 'in-doubt', reason: 'timeout' },
-      { state: 'in-doubt', reason: 'no-response', error: 'gone' },
-      { state: 'rejected', reason: 'status', error: 'no such number' },
-      { state: 'skipped', reason: 'duplicate' },
-    ] as const;
-    const run = recordRun(ledger, { campaign: 'past' }, rows);
-    const reports = [reportOf('m-0', 'delivered'), reportOf('m-1', 'undeliverable')];
-    const replies = [replyOf(numberOf(0), 'no more, please', 'review'), replyOf(numberOf(1), 'thanks', 'answer')];
-    ledger.events.record([...reports, ...replies], { nowMs: NOW + 9_000, source: 'webhook', environment: 'sandbox' });
-    ledger.suppress(numberOf(5), { reason: 'by phone', untilMs: null, source: 'user', nowMs: NOW });
-    return run.id;
-  });
-}
 
 describe('while something is sent', () => {
   it('a run appears, goes on and ends in an open page, without a reload', async () => {
@@ -76,7 +61,7 @@ describe('while something is sent', () => {
   });
 
   it('what is typed, chosen and opened stays, and so does the focus', async () => {
-    recordAll();
+    recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root, { allowActions: true });
     await using watched = await openWatched(browser, pages.signInUrl ?? '');
     const { page } = watched;
@@ -97,7 +82,7 @@ describe('while something is sent', () => {
   });
 
   it('it is said that the process has ended, and a page that was open goes on with the next', async () => {
-    recordAll();
+    recordAll(project.path('.handbill/ledger.db'));
     const pages = await servePages(project.root);
     await using watched = await openWatched(browser, `${pages.base}/`);
     await watched.page.locator('#live[data-state=live]').waitFor();
@@ -110,7 +95,7 @@ describe('while something is sent', () => {
 
 describe('a reader', () => {
   it('gets everywhere by keyboard', async () => {
-    const id = recordAll();
+    const id = recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root);
     await using watched = await openWatched(browser, `${pages.base}/runs/${id}/recipients`);
     const { page } = watched;
@@ -137,7 +122,7 @@ describe('a reader', () => {
   });
 
   it('filters, and goes on to the next page', async () => {
-    const id = recordAll();
+    const id = recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root);
     await using watched = await openWatched(browser, `${pages.base}/runs/${id}`);
     const { page } = watched;
@@ -167,7 +152,7 @@ describe('a reader', () => {
   });
 
   it('without JavaScript reads, searches and acts', async () => {
-    const id = recordAll();
+    const id = recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root, { allowActions: true });
     await using watched = await openWatched(browser, pages.signInUrl ?? '', { javaScriptEnabled: false });
     const { page } = watched;
@@ -195,7 +180,7 @@ describe('a reader', () => {
   });
 
   it('opens the preview of a campaign and the report of a run', async () => {
-    const id = recordAll();
+    const id = recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root);
     await using watched = await openWatched(browser, `${pages.base}/campaigns`);
     const { page } = watched;
@@ -209,7 +194,7 @@ describe('a reader', () => {
 
 describe('a run', () => {
   it('says how far its messages came, and what needs attention before the rest', async () => {
-    const id = recordAll();
+    const id = recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root);
     await using watched = await openWatched(browser, `${pages.base}/runs/${id}`);
     const { page } = watched;
@@ -287,7 +272,7 @@ describe('a run', () => {
   });
 
   it('is paused and resumed after a question, by buttons on its page', async () => {
-    const id = recordAll();
+    const id = recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root, { allowActions: true });
     await using watched = await openWatched(browser, pages.signInUrl ?? '');
     const { page } = watched;
@@ -306,7 +291,7 @@ describe('a run', () => {
 
 describe('the table of recipients', () => {
   it('is sorted by its headings, one way and the other, page by page and with filters', async () => {
-    const id = recordAll();
+    const id = recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root);
     await using watched = await openWatched(browser, `${pages.base}/runs/${id}/recipients`);
     const { page } = watched;
@@ -429,7 +414,7 @@ describe('a recipient', () => {
   });
 
   it('has reports and doubts that ended in one story', async () => {
-    const id = recordAll();
+    const id = recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root, { allowActions: true });
     await using watched = await openWatched(browser, pages.signInUrl ?? '');
     const { page } = watched;
@@ -452,7 +437,7 @@ describe('a recipient', () => {
 
 describe('keys', () => {
   it('go to the search, through the rows and to their list, and leave alone who types', async () => {
-    const id = recordAll();
+    const id = recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root);
     await using watched = await openWatched(browser, `${pages.base}/runs/${id}/recipients`);
     const { page } = watched;
@@ -483,7 +468,7 @@ describe('keys', () => {
 
 describe('what is taken elsewhere', () => {
   it('is copied by a button, which says so', async () => {
-    recordAll();
+    recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root);
     await using watched = await openWatched(browser, `${pages.base}/doubt`);
     const { page } = watched;
@@ -502,7 +487,7 @@ describe('what is taken elsewhere', () => {
 
 describe('the list of runs', () => {
   it('shows who was skipped, and how the run went', async () => {
-    recordAll();
+    recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root);
     await using watched = await openWatched(browser, `${pages.base}/`);
     const { page } = watched;
@@ -558,40 +543,8 @@ describe('the list of runs', () => {
 });
 
 describe('every page', () => {
-  it.each<[BrowserContextOptions]>([
-    [{ colorScheme: 'light', viewport: { width: 1200, height: 900 } }],
-    [{ colorScheme: 'dark', viewport: { width: 390, height: 800 } }],
-    [{ colorScheme: 'light', viewport: { width: 320, height: 700 } }],
-  ])('is as it should be for those who hear it or see it differently: %j', async (options) => {
-    const id = recordAll();
-    await using pages = await servePages(project.root, { allowActions: true });
-    await using watched = await openWatched(browser, pages.signInUrl ?? '', options);
-    const paths = [
-      '/',
-      `/runs/${id}`,
-      `/runs/${id}/recipients`,
-      `/runs/${id}/recipients/1`,
-      '/doubt',
-      '/replies',
-      '/suppressions',
-      '/campaigns',
-    ];
-    for (const path of paths) {
-      await watched.page.goto(pages.base + path);
-      const menu = watched.page.getByRole('button', { name: 'Menu' });
-      if (path === '/' && (await menu.isVisible())) await menu.click();
-      expect([path, await axeViolations(watched.page)]).toEqual([path, []]);
-      expect([path, await watched.page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
-        path,
-        true,
-      ]);
-    }
-    await ask(watched.page, pages.base);
-    expectQuiet(watched, pages.base);
-  });
-
   it.each([390, 320])('has the other pages in a menu that needs no script: %i px wide', async (width) => {
-    recordAll();
+    recordAll(project.path('.handbill/ledger.db'));
     await using pages = await servePages(project.root, { allowActions: true });
     await using watched = await openWatched(browser, pages.signInUrl ?? '', {
       javaScriptEnabled: false,
@@ -669,16 +622,3 @@ describe('every page', () => {
     expectQuiet(watched, pages.base);
   });
 });
-
-/** The questions before something is changed. */
-async function ask(page: Page, base: string): Promise<void> {
-  await page.goto(`${base}/doubt`);
-  await page.locator('input[name=line]').first().check();
-  await page.getByRole('button', { name: 'The API has them' }).click();
-  await page.getByRole('button', { name: 'Record as accepted' }).waitFor();
-  expect(await axeViolations(page)).toEqual([]);
-  await page.goto(`${base}/suppressions`);
-  await page.getByRole('button', { name: /^Remove/ }).click();
-  await page.getByRole('button', { name: 'Take it off' }).waitFor();
-  expect(await axeViolations(page)).toEqual([]);
-}

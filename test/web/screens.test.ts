@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { axeViolations, openWatched, sharedChromium, type Watched } from '../helpers/browser.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { QUICK } from '../helpers/quick.ts';
+import { FULL, ROWS, writeReport } from './report-page.ts';
+import { expectQuiet, recordAll, servePages } from './serve-ledger.ts';
+import { createSpring, list, previewSpring } from './spring.ts';
+
+/** A sample has the first of them. */
+const SCREENS: readonly BrowserContextOptions[] = [
+  { viewport: { width: 1280, height: 900 } },
+  { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  { viewport: { width: 390, height: 844 } },
+  { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+  { viewport: { width: 320, height: 700 } },
+];
+
+let browser: Browser;
+let project: TestProject;
+beforeAll(async () => {
+  browser = await sharedChromium();
+  project = createSpring(list());
+});
+afterAll(() => project[Symbol.dispose]());
+
+async function expectGood({ page }: Watched, what: string): Promise<void> {
+  expect([what, await axeViolations(page)]).toEqual([what, []]);
+  expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([what, true]);
+}
+
+describe.each(QUICK ? SCREENS.slice(0, 1) : SCREENS)('%j', (options) => {
+  it('every page of serve is as it should be for those who hear it or see it differently', async () => {
+    using served = createProject({
+      'handbill.yaml': 'defaultCountry: GB\n',
+      'campaigns/hello/campaign.yaml':
+        'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hello {{first}}." }\nrecipients: people.csv\n',
+      'campaigns/hello/people.csv': 'msisdn,first\n+447400100000,Ann\n',
+    });
+    const id = recordAll(served.path('.handbill/ledger.db'));
+    await using pages = await servePages(served.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '', options);
+    const run = `/runs/${id}`;
+    const rest = ['/doubt', '/replies', '/suppressions', '/campaigns'];
+    for (const path of ['/', run, `${run}/recipients`, `${run}/recipients/1`, ...rest]) {
+      await watched.page.goto(pages.base + path);
+      const menu = watched.page.getByRole('button', { name: 'Menu' });
+      if (path === '/' && (await menu.isVisible())) await menu.click();
+      await expectGood(watched, path);
+    }
+    await ask(watched.page, pages.base);
+    expectQuiet(watched, pages.base);
+  });
+
+  it('the first screen of a preview shows a whole message and the figures', async () => {
+    const url = await previewSpring(project);
+    await using watched = await openWatched(browser, url, options);
+    const { page } = watched;
+    await page.locator('#list[aria-busy=false]').waitFor();
+    await page.locator('#detail .phone').waitFor();
+    const { width = 0, height = 0 } = options.viewport ?? {};
+    const phone = await page.locator('#detail .phone .bubble').boundingBox();
+    const rows = await page.locator('#list').boundingBox();
+    expect((phone?.y ?? height) + (phone?.height ?? 0)).toBeLessThan(height);
+    expect((await page.locator('#figures > summary').boundingBox())?.y).toBeLessThan(200);
+    // Beside the message, or below it.
+    if (width > 1000) expect(rows?.y).toBeLessThan(phone?.y ?? 0);
+    else expect(rows?.y).toBeGreaterThan(phone?.y ?? height);
+    await expectGood(watched, 'folded');
+    await page.locator('#figures > summary').click();
+    await page.locator('#narrow > summary').click();
+    expect(await axeViolations(page)).toEqual([]);
+    expect({ logged: watched.logged, requests: watched.requests }).toEqual({ logged: [], requests: [url] });
+  });
+
+  it('nothing is wrong with the page of a report, and it asks for nothing', async () => {
+    const url = await writeReport(join(project.root, 'report.html'), FULL, ROWS);
+    await using watched = await openWatched(browser, url, options);
+    await expectGood(watched, 'report');
+    expect({ logged: watched.logged, requests: watched.requests }).toEqual({ logged: [], requests: [url] });
+    expect(await watched.page.locator('figure').count()).toBe(4);
+    expect(await watched.page.locator('svg[role=img]').count()).toBe(3);
+  });
+});
+
+/** The questions before something is changed. */
+async function ask(page: Page, base: string): Promise<void> {
+  await page.goto(`${base}/doubt`);
+  await page.locator('input[name=line]').first().check();
+  await page.getByRole('button', { name: 'The API has them' }).click();
+  await page.getByRole('button', { name: 'Record as accepted' }).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await page.goto(`${base}/suppressions`);
+  await page.getByRole('button', { name: /^Remove/ }).click();
+  await page.getByRole('button', { name: 'Take it off' }).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+}
