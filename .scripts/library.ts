@@ -3,6 +3,7 @@
  * `node .scripts/library.ts` writes it; a test fails while it is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { OptionSpec, OptionTable } from '../src/operations/options.ts';
 
 const ROOT = new URL('..', import.meta.url);
 
@@ -72,16 +73,60 @@ export function libraryFunctions(): readonly LibraryFunction[] {
 export function libraryOptions(): readonly LibraryOptions[] {
   const { types } = exportedNames();
   const form =
-    /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport interface (\w+(?:Options|Key))(?: extends ([^{]+))? \{\n([\s\S]*?)\n?\}\n/g;
+    /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport interface (\w+(?:Options|Key))(?: extends ([^{]+))? \{\n?([\s\S]*?)\n?\}\n/g;
   const all = sources().flatMap((text) =>
-    [...text.matchAll(form)].map(([, doc = '', name = '', parents, body = '']) => ({
-      name,
-      doc: cleaned(doc),
-      parents: parents === undefined ? null : oneLine(parents),
-      fields: fieldsOf(body),
-    })),
+    [...text.matchAll(form)].map(([, doc = '', name = '', parents = '', body = '']) => {
+      const tables = [...parents.matchAll(/OptionsOf<typeof (\w+)>/g)].map(([, table = '']) => table);
+      const others = oneLine(parents.replaceAll(/(?:^|, )\s*OptionsOf<typeof \w+>/g, '')).replace(/^, /, '');
+      return {
+        name,
+        doc: cleaned(doc),
+        parents: others === '' ? null : others,
+        fields: [...tables.flatMap((table) => fieldsOfTable(TABLES[table] ?? {})), ...fieldsOf(body)],
+      };
+    }),
   );
   return all.filter(({ name }) => types.includes(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The tables of options, by their names. */
+const TABLES: Readonly<Record<string, OptionTable>> = Object.assign(
+  {},
+  ...(await Promise.all(sourcePaths().map((path) => import(`../src/${path}`)))),
+);
+
+function fieldsOfTable(table: OptionTable): readonly LibraryField[] {
+  return Object.entries(table).map(([name, spec]) => {
+    const { says, byDefault } = sentenceOf(spec);
+    const [least, most = Number.POSITIVE_INFINITY] = spec.range ?? [];
+    const bounds = most < 1e9 ? `From ${least} to ${most}.` : undefined;
+    const doc = [says, bounds, spec.more].filter((one) => one !== undefined).join(' ');
+    return { name, type: typeOf(spec), required: spec.required === true, doc, byDefault };
+  });
+}
+
+/** The sentence of an option, and what holds without it. */
+function sentenceOf({ flag, says, without, preset }: OptionSpec): {
+  readonly says: string;
+  readonly byDefault: string;
+} {
+  const [, sentence = says, inSentence] = /^(.*?)(?: \(default: (.*)\))?$/.exec(says) ?? [];
+  const byDefault =
+    without ?? inSentence ?? preset?.toString() ?? (flag !== undefined && /[<[]/.test(flag) ? '' : 'false');
+  return { says: `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`, byDefault };
+}
+
+function typeOf({ flag = '<>', kind, range, choices }: OptionSpec): string {
+  if (!/[<[]/.test(flag)) return 'boolean';
+  const word =
+    choices !== undefined
+      ? choices.map((choice) => `'${choice}'`).join(' | ')
+      : kind === 'codes'
+        ? 'readonly Allowable[]'
+        : range !== undefined || kind === 'duration' || kind === 'instant' || kind === 'rate'
+          ? 'number'
+          : 'string';
+  return flag.includes('...') ? `readonly ${choices === undefined ? word : `(${word})`}[]` : word;
 }
 
 function fieldsOf(body: string): readonly LibraryField[] {
@@ -144,10 +189,12 @@ function cell(text: string): string {
 }
 
 function sources(): readonly string[] {
-  const paths = [...read('src/index.ts').matchAll(/ from '\.\/(?<path>(?:operations|sandbox|web)\/[^']+)'/g)].map(
-    (match) => match.groups?.['path'],
-  );
-  return [...new Set(paths)].sort().map((path) => read(`src/${path}`));
+  return sourcePaths().map((path) => read(`src/${path}`));
+}
+
+function sourcePaths(): readonly string[] {
+  const paths = read('src/index.ts').matchAll(/ from '\.\/((?:operations|sandbox|web)\/[^']+)'/g);
+  return [...new Set([...paths].map(([, path = '']) => path))].sort();
 }
 
 function read(path: string): string {

@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 
 /** What a program that imports handbill sees first. */
@@ -6,16 +6,32 @@ const ENTRY = 'index.d.ts';
 
 /**
  * Removes the declarations that a program cannot reach from the library's entry: most of them describe the inside, and an
- * editor would offer them as if they were promised.
+ * editor would offer them as if they were promised. Those that stay describe each option.
  *
  * @param folder - a build with a declaration for each source
  */
 export function keepPublicTypes(folder: string): void {
   const reached = reachedFrom(folder, ENTRY);
   for (const file of globSync('**/*.d.ts', { cwd: folder })) {
-    if (!reached.has(file.split(sep).join('/'))) rmSync(join(folder, file));
+    const path = join(folder, file);
+    if (!reached.has(file.split(sep).join('/'))) rmSync(path);
+    else writeFileSync(path, describeOptions(readFileSync(path, 'utf8')));
   }
   removeEmptyFolders(folder);
+}
+
+/** Gives each option of a table the docstring that editors show, made from its sentence. */
+export function describeOptions(declaration: string): string {
+  return declaration.replaceAll(
+    /^( +)readonly \w+: \{\n(?:\1 +readonly \w+: .*\n)*\1\};$/gm,
+    (block, indent: string) => {
+      const textOf = (key: string) => new RegExp(`^ +readonly ${key}: (['"])(.*)\\1;$`, 'm').exec(block)?.[2] ?? '';
+      const [says, more, without] = [textOf('says'), textOf('more'), textOf('without')];
+      if (says === '') return block;
+      const sentences = [`${says}.`, more, without === '' ? '' : `Default: ${without}.`].filter((one) => one !== '');
+      return `${indent}/** ${sentences.join(' ').replaceAll('*/', '*\\/')} */\n${block}`;
+    },
+  );
 }
 
 /**

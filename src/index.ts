@@ -77,7 +77,7 @@ export { type DueItem, type DueOptions, type DueResult, due } from './operations
 export { type ErasedFrom, type ErasedPerson, type ErasePersonOptions, erasePerson } from './operations/erase.ts';
 export { type InitOptions, type InitResult, init } from './operations/init.ts';
 export { type Listening, type ListenOptions, listen } from './operations/listen.ts';
-export type { Confirm, ProjectOptions } from './operations/options.ts';
+export type { Confirm, OptionsOf, ProjectOptions } from './operations/options.ts';
 export {
   type PauseOptions,
   type PauseResult,
@@ -208,5 +208,6 @@ export type { CallerFile } from './schedule/callers.ts';
 export type { WorkerShown } from './send/list-workers.ts';
 export { type DiagnosticTextOptions, formatDiagnostics } from './util/diagnostic-text.ts';
 export type { Task } from './util/task.ts';
+export type { ServeOptions } from './web/options.ts';
 export { serve } from './web/serve.ts';
-export type { ServeOptions, Serving } from './web/start.ts';
+export type { Serving } from './web/start.ts';

@@ -13,31 +13,89 @@ export interface CommandEntry {
   readonly needsAll?: true;
 }
 
-const CAMPAIGNS = 'Campaigns:';
-const RESULTS = 'Results:';
+const DAILY = 'Every day:';
+const CAMPAIGNS = 'More on campaigns:';
+const RESULTS = 'More on results:';
 const MORE = 'More:';
 
+/** In the order of the help: first the commands of a working day. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'init',
     summary: 'make a project to start from, with a campaign that can be sent to the sandbox at once',
-    group: CAMPAIGNS,
+    group: DAILY,
     guide: 'start',
     load: () => import('./init/command.ts'),
   },
   {
     name: 'validate',
     summary: 'check campaigns, every template against every row; sends nothing',
-    group: CAMPAIGNS,
+    group: DAILY,
     guide: 'ci',
     load: () => import('./validate/command.ts'),
   },
   {
     name: 'preview',
     summary: 'show every decision and the exact requests; sends nothing',
-    group: CAMPAIGNS,
+    group: DAILY,
     guide: 'preview',
     load: () => import('./preview/command.ts'),
+  },
+  {
+    name: 'send',
+    summary: 'send a campaign, or continue where it stopped',
+    group: DAILY,
+    guide: 'first-sms',
+    load: () => import('./send/command.ts'),
+  },
+  {
+    name: 'due',
+    summary: 'send every campaign whose schedule says so, each occurrence once',
+    group: DAILY,
+    guide: 'schedule',
+    load: () => import('./due/command.ts'),
+  },
+  {
+    name: 'report',
+    summary: 'what became of every recipient of a run',
+    group: DAILY,
+    guide: 'report',
+    load: () => import('./report/command.ts'),
+  },
+  {
+    name: 'doubt',
+    summary: 'recipients in doubt: list them, and enter what became of them',
+    group: DAILY,
+    guide: 'doubt',
+    load: () => import('./doubt/command.ts'),
+  },
+  {
+    name: 'replies',
+    summary: 'what people wrote back: read it, have it read, export answers',
+    group: DAILY,
+    guide: 'replies',
+    load: () => import('./replies/command.ts'),
+  },
+  {
+    name: 'suppress',
+    summary: 'who must not be sent to',
+    group: DAILY,
+    guide: 'suppression',
+    load: () => import('./suppress/command.ts'),
+  },
+  {
+    name: 'pause',
+    summary: 'stop everything in an environment, or one campaign there, within a second',
+    group: DAILY,
+    guide: 'pause',
+    load: () => import('./pause/command.ts'),
+  },
+  {
+    name: 'resume',
+    summary: 'end a pause',
+    group: CAMPAIGNS,
+    guide: 'pause',
+    load: () => import('./resume/command.ts'),
   },
   {
     name: 'plan',
@@ -61,11 +119,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./diff/command.ts'),
   },
   {
-    name: 'send',
-    summary: 'send a campaign, or continue where it stopped',
+    name: 'schedule',
+    summary: 'when campaigns go out, and what calls that: cron, systemd, Kubernetes, GitHub Actions',
     group: CAMPAIGNS,
-    guide: 'first-sms',
-    load: () => import('./send/command.ts'),
+    guide: 'schedule',
+    load: () => import('./schedule/command.ts'),
   },
   {
     name: 'worker',
@@ -75,53 +133,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./worker/command.ts'),
   },
   {
-    name: 'due',
-    summary: 'send every campaign whose schedule says so, each occurrence once',
-    group: CAMPAIGNS,
-    guide: 'schedule',
-    load: () => import('./due/command.ts'),
-  },
-  {
-    name: 'pause',
-    summary: 'stop everything in an environment, or one campaign there, within a second',
-    group: CAMPAIGNS,
-    guide: 'pause',
-    load: () => import('./pause/command.ts'),
-  },
-  {
-    name: 'resume',
-    summary: 'end a pause',
-    group: CAMPAIGNS,
-    guide: 'pause',
-    load: () => import('./resume/command.ts'),
-  },
-  {
-    name: 'schedule',
-    summary: 'when campaigns go out, and what calls that: cron, systemd, Kubernetes, GitHub Actions',
-    group: CAMPAIGNS,
-    guide: 'schedule',
-    load: () => import('./schedule/command.ts'),
-  },
-  {
-    name: 'report',
-    summary: 'what became of every recipient of a run',
-    group: RESULTS,
-    guide: 'report',
-    load: () => import('./report/command.ts'),
-  },
-  {
     name: 'runs',
     summary: 'the runs in the ledger, last active first',
     group: RESULTS,
     guide: 'provenance',
     load: () => import('./runs/command.ts'),
-  },
-  {
-    name: 'doubt',
-    summary: 'recipients in doubt: list them, and enter what became of them',
-    group: RESULTS,
-    guide: 'doubt',
-    load: () => import('./doubt/command.ts'),
   },
   {
     name: 'workers',
@@ -145,13 +161,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./reconcile/command.ts'),
   },
   {
-    name: 'replies',
-    summary: 'what people wrote back: read it, have it read, export answers',
-    group: RESULTS,
-    guide: 'replies',
-    load: () => import('./replies/command.ts'),
-  },
-  {
     name: 'person',
     summary: 'all that is known of an address: messages, outcomes, replies, suppression',
     group: RESULTS,
@@ -164,13 +173,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: RESULTS,
     guide: 'serve',
     load: () => import('./serve/command.ts'),
-  },
-  {
-    name: 'suppress',
-    summary: 'who must not be sent to',
-    group: MORE,
-    guide: 'suppression',
-    load: () => import('./suppress/command.ts'),
   },
   {
     name: 'purge',

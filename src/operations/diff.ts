@@ -17,23 +17,37 @@ import {
   type Side,
 } from '../diff/side.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Allowable } from '../model.ts';
 import { fenceNotes } from '../plan/fence.ts';
 import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
 import type { GitPlace } from '../util/git.ts';
 import { isInside } from '../util/paths.ts';
-import { checkAllow, type ProjectOptions, type ResolvedOptions, withDefaults } from './options.ts';
+import {
+  allowOption,
+  checkAllow,
+  OPTIONS,
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  type ResolvedOptions,
+  withDefaults,
+} from './options.ts';
+
+/** The options of `diff` that programs have too. */
+export const DIFF = {
+  environment: OPTIONS.environment,
+  recipients: {
+    flag: '--recipients <file>',
+    says: 'read both sides with this list, where it is not in git',
+    more: 'A path is relative to `cwd`.',
+    without: 'those in git',
+  },
+  allow: allowOption(['invalid-rows']),
+} as const satisfies OptionTable;
 
 /** What is compared. */
-export interface DiffOptions extends Omit<ProjectOptions, 'ledger'> {
+export interface DiffOptions extends Omit<ProjectOptions, 'ledger'>, OptionsOf<typeof DIFF> {
   /** A campaign file, its folder or its name. Default: every campaign of the project. */
   readonly campaign?: string;
-  /** Environment whose settings apply. Default: `sandbox`. */
-  readonly environment?: string;
-  /** A list for both sides, relative to `cwd`, for lists that are not in git. Default: those in git. */
-  readonly recipients?: string;
-  /** `invalid-rows`: bad rows are skipped instead of being errors. Default: nothing. */
-  readonly allow?: readonly Allowable[];
   /** Ends the comparison; what was written for it is removed. Default: nothing does. */
   readonly signal?: AbortSignal;
 }

@@ -35,18 +35,26 @@ import {
   offsetHere,
 } from './doctor-environments.ts';
 import { missedOccurrences } from './due-memory.ts';
-import { type ProjectOptions, type ResolvedOptions, withDefaults } from './options.ts';
+import {
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  type ResolvedOptions,
+  withDefaults,
+} from './options.ts';
 
-/** What to check. */
-export interface DoctorOptions extends ProjectOptions {
+/** The options of `doctor` that programs have too. */
+export const DOCTOR = {
+  environment: { flag: '--env <name>', says: 'only this environment (default: all)' },
+  online: { flag: '--online', says: 'connect to the environments; sends neither message nor key' },
+} as const satisfies OptionTable;
+
+/** The project, or a campaign with it. */
+export interface DoctorOptions extends ProjectOptions, OptionsOf<typeof DOCTOR> {
   /**
    * A campaign file, its folder, or its name: the campaign and its project are checked. Default: the project of `cwd`.
    */
   readonly campaign?: string;
-  /** Only this environment. Default: all. */
-  readonly environment?: string;
-  /** Connects to the environments; sends neither message nor key. Default: false. */
-  readonly online?: boolean;
 }
 
 /** What was found. */

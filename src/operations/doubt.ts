@@ -15,6 +15,8 @@ import {
   asker,
   type Confirm,
   checkNumbers,
+  type OptionsOf,
+  type OptionTable,
   type ProjectOptions,
   type ResolvedOptions,
   withDefaults,
@@ -22,21 +24,34 @@ import {
 import { countryOf, projectHere, withLedger } from './project.ts';
 import { findRun, meantBy, nameInLedger, takesPlans } from './report.ts';
 
+/** The options of `doubt resolve` that programs have too. */
+export const RESOLVE_DOUBTS = {
+  acceptDuplicates: {
+    flag: '--accept-duplicates',
+    says: 'with --resend: recipients who got the first message get a second one',
+    more: 'Must be true with `resend`.',
+  },
+  lines: {
+    flag: '--line <n...>',
+    says: 'who: first lines of rows, as the list shows them',
+    range: [1, 1e12, 'whole'],
+    without: 'none',
+  },
+  all: { flag: '--all', says: 'who: all recipients in doubt in this run' },
+  messageId: {
+    flag: '--message-id <id>',
+    says: 'the id that the API gave out; for one recipient',
+    more: 'The verdict is `accepted` with it.',
+    without: 'not known',
+  },
+  note: { flag: '--note <text>', says: 'why, for the history', without: 'nothing' },
+} as const satisfies OptionTable;
+
 /** Which recipients, and what happened to their message. */
-export interface ResolveDoubtsOptions extends ProjectOptions {
+export interface ResolveDoubtsOptions extends ProjectOptions, OptionsOf<typeof RESOLVE_DOUBTS> {
   readonly verdict: DoubtVerdict;
-  /** Must be true with `resend`: a recipient who did get the first message gets a second one. Default: false. */
-  readonly acceptDuplicates?: boolean;
   /** Keys, references or addresses of recipients. Default: none. */
   readonly names?: readonly string[];
-  /** First lines of their rows. Default: none. */
-  readonly lines?: readonly number[];
-  /** All recipients in doubt in this run. Default: false. */
-  readonly all?: boolean;
-  /** The id that the API gave out; for one recipient that was accepted. Default: not known. */
-  readonly messageId?: string;
-  /** Why, for the history. Default: nothing. */
-  readonly note?: string;
   /** Who resolves the doubts. */
   readonly by: string;
   /** Asked before anything is changed; refused (exit 2, `not-confirmed`) if the answer is no. Default: no. */
@@ -86,7 +101,7 @@ export interface RecordedVerdict extends ResolveDoubtsResult {
 
 /** As `resolveDoubts`. */
 export async function recordVerdict(named: string, given: Asked): Promise<RecordedVerdict> {
-  for (const line of given.lines ?? []) checkNumbers({ line }, { line: [1, 1e12, 'whole'] });
+  for (const line of given.lines ?? []) checkNumbers({ lines: line }, RESOLVE_DOUBTS);
   const options = withDefaults(given);
   refuseUsage(options);
   const { now } = options;
@@ -404,12 +419,15 @@ function userName(): string {
   }
 }
 
+/** The options of `doubt list` that programs have too. */
+export const DOUBTS = {
+  resolved: { flag: '--resolved', says: 'what was resolved instead: who said so, when and why' },
+} as const satisfies OptionTable;
+
 /** Which recipients in doubt to list. */
-export interface DoubtsOptions extends ProjectOptions {
+export interface DoubtsOptions extends ProjectOptions, OptionsOf<typeof DOUBTS> {
   /** Id of a run, or name of a campaign for all its runs. Default: every run. */
   readonly run?: string;
-  /** Lists recipients whose doubt was resolved, instead of those in doubt. Default: false. */
-  readonly resolved?: boolean;
 }
 
 /** A recipient in doubt, or one who was. */

@@ -15,7 +15,7 @@ import {
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { CampaignPlace, RunRecord, SeenSchedule } from '../ledger/records.ts';
-import { type Allowable, type Campaign, DUE_CODES, type Environment, type Pause, type RunState } from '../model.ts';
+import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { otherProvider } from '../plan/elsewhere.ts';
@@ -51,10 +51,14 @@ import { startTask, type Task } from '../util/task.ts';
 import { type DueMemory, type MissedOccurrence, openDueMemory } from './due-memory.ts';
 import type { SendHooks, SendWatch } from './observer.ts';
 import {
+  allowOption,
   type Confirm,
   checkAllow,
   checkNumbers,
   INSTANT,
+  OPTIONS,
+  type OptionsOf,
+  type OptionTable,
   type ProjectOptions,
   present,
   type ResolvedOptions,
@@ -65,26 +69,37 @@ import { sendWatched } from './send.ts';
 import { exitOf, type SendQuestion, type SendResult } from './send-options.ts';
 import { zonelessWarning } from './warnings.ts';
 
+/** The options of `due` that programs have too. */
+export const DUE = {
+  environment: OPTIONS.environment,
+  dryRun: { flag: '--dry-run', says: 'say what would be sent, and send nothing' },
+  at: {
+    flag: '--at <instant>',
+    says: 'with --dry-run: as if it were then',
+    inHelp: ', for example 2026-12-01T09:00:00Z or +14d',
+    more: 'In ms since 1970.',
+    without: 'now',
+    kind: 'instant',
+    range: INSTANT,
+  },
+  ifLocked: {
+    flag: '--if-locked <what>',
+    says: 'when another process holds a run: leave it to that one, or exit 6',
+    choices: ['skip', 'fail'],
+    preset: 'skip',
+  },
+  workers: { flag: '--workers', says: 'share the runs with every `handbill worker` of a shared ledger' },
+  allow: allowOption(DUE_CODES),
+} as const satisfies OptionTable;
+
 /** What is due, and whether it is sent. */
-export interface DueOptions extends ProjectOptions {
-  /** Environment of handbill.yaml. Default: `sandbox`. */
-  readonly environment?: string;
+export interface DueOptions extends ProjectOptions, OptionsOf<typeof DUE> {
   /** Asked for each campaign, as `send` asks; true is `--yes`. Default: no. */
   readonly confirm?: Confirm<SendQuestion>;
   /** Ends it in good order: the current campaign as for `send`; later campaigns are not checked. Default: no signal. */
   readonly signal?: AbortSignal;
   /** Cuts off what is in flight too: who was being sent to is in doubt. Default: nothing does. */
   readonly cutSignal?: AbortSignal;
-  /** Only says what would be done. Default: false. */
-  readonly dryRun?: boolean;
-  /** The time for which it is decided what is due, in ms since 1970; only with `dryRun`. Default: now. */
-  readonly at?: number;
-  /** What would refuse a campaign and does not: codes about its list (`list-too-old` and the like). Default: nothing. */
-  readonly allow?: readonly Allowable[];
-  /** A run that another process holds is left to it, or has exit status 6. Default: `skip`. */
-  readonly ifLocked?: 'skip' | 'fail';
-  /** Shares the runs with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
-  readonly workers?: boolean;
   /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address. */
   readonly log?: (line: string) => void;
 }
@@ -157,7 +172,7 @@ type Options = WatchedDue & ResolvedOptions & { readonly signal: AbortSignal };
 export function dueWatched(paths: readonly string[], options: WatchedDue): Task<DueItem, DueResult> {
   return startTask<DueItem, DueResult>(
     async ({ show, signal }) => {
-      checkNumbers(options, { at: INSTANT });
+      checkNumbers(options, DUE);
       checkAllow(options, DUE_CODES);
       return await sendDue(paths, { ...withDefaults(options), signal }, show);
     },

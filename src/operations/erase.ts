@@ -12,16 +12,30 @@ import { mustExist } from '../send/run-lock.ts';
 import { formsOf, listedForm } from '../util/address-form.ts';
 import { traceOf } from '../util/address-trace.ts';
 import { shownLedger } from '../util/ledger-address.ts';
-import { asker, type Confirm, type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import {
+  asker,
+  type Confirm,
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  type ResolvedOptions,
+  resolveOptions,
+} from './options.ts';
 import { addressOfKey, namesIn, outcomesAbout } from './person.ts';
 import { countryOf, joinReplies, projectHere } from './project.ts';
 import { ALL_PURGES, busy } from './purge.ts';
 import { hasherOf, readEach } from './suppress-change.ts';
 
+/** The options of `person --erase` that programs have too. */
+export const ERASE = {
+  keepSuppressed: {
+    flag: '--keep-suppressed',
+    says: 'with --erase: the address stays on the suppression list, instead of a keyed hash of it',
+  },
+} as const satisfies OptionTable;
+
 /** How a person is erased. */
-export interface ErasePersonOptions extends ProjectOptions {
-  /** The address stays on the suppression list as it is, instead of as a keyed hash. Default: false. */
-  readonly keepSuppressed?: boolean;
+export interface ErasePersonOptions extends ProjectOptions, OptionsOf<typeof ERASE> {
   /** Asked before anything is changed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
   readonly confirm?: Confirm<ErasedPerson>;
 }

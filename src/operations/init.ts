@@ -3,7 +3,7 @@ import { lstat, mkdir, readFile, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join, parse, relative, resolve, sep } from 'node:path';
 import { checkCountry, checkSender } from '../campaign/check-values.ts';
 import { PROJECT_FILE, projectsAround } from '../campaign/place.ts';
-import { CHANNEL_TABLE, type Channel } from '../content/channels.ts';
+import { CHANNEL_TABLE, CHANNELS, type Channel } from '../content/channels.ts';
 import { SENDER_COUNTRIES } from '../content/senders.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { exampleSender, IGNORED, scaffold } from '../scaffold/scaffold.ts';
@@ -14,21 +14,35 @@ import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
 import { isDeviceOnWindows } from '../util/platform.ts';
 import { version } from '../util/version.ts';
 import { listWithAnd } from '../util/words.ts';
-import { type ProjectOptions, resolveOptions } from './options.ts';
+import { type OptionsOf, type OptionTable, type ProjectOptions, resolveOptions } from './options.ts';
 
-/** What a new project is like. */
-export interface InitOptions extends Pick<ProjectOptions, 'cwd'> {
-  /** Name of the first campaign: small letters, digits and hyphens. Default: `hello`. */
-  readonly campaign?: string;
-  /** Its channel. Default: `sms`. */
-  readonly channel?: Channel;
-  /** Its sender. Default: one that the channel and the country take. */
-  readonly from?: string;
-  /** ISO 3166-1 alpha-2: of numbers without a country code, and for the time zone. Default: `GB`. */
-  readonly country?: string;
-  /** Makes what is missing where files exist already; nothing is ever overwritten. Default: false, they refuse it. */
-  readonly addMissing?: boolean;
-}
+/** The options of `init` that programs have too. */
+export const INIT = {
+  channel: {
+    flag: '--channel <channel>',
+    says: `what to send: ${CHANNELS.join(', ')} (default: sms)`,
+    choices: CHANNELS,
+  },
+  from: {
+    flag: '--from <sender>',
+    says: 'who the messages are from, as recipients see it',
+    without: 'one that the channel and the country take',
+  },
+  country: {
+    flag: '--country <code>',
+    says: 'country of numbers without a country code (default: GB)',
+    more: 'ISO 3166-1 alpha-2; the time zone is made of it too.',
+  },
+  campaign: {
+    flag: '--name <name>',
+    says: 'name of the first campaign (default: hello)',
+    more: 'Small letters, digits and hyphens.',
+  },
+  addMissing: { flag: '--force', says: 'add what is missing where files exist already; overwrites nothing' },
+} as const satisfies OptionTable;
+
+/** A new project. */
+export interface InitOptions extends Pick<ProjectOptions, 'cwd'>, OptionsOf<typeof INIT> {}
 
 /** What was made. */
 export interface InitResult {

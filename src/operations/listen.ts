@@ -63,7 +63,7 @@ export interface Listening extends AsyncDisposable {
  * @throws HandbillError exit 2 where handbill.yaml does not say how, a secret is missing or the port is taken; 7 (ledger)
  */
 export async function listen(options: ListenOptions = {}): Promise<Listening> {
-  checkNumbers(options, { port: PORT });
+  checkNumbers(options, { port: { range: PORT } });
   const asked = withDefaults(options);
   const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = asked;
   const reading = await projectHere(asked, asked.ledger);

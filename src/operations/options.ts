@@ -65,20 +65,168 @@ export function asker<Question>(confirm: Confirm<Question> | undefined): (questi
 type Bounds = readonly [least: number, most: number, kind?: 'whole'];
 
 /**
+ * An option, defined once: its flag, the parsing and the checks of its value, its help, its type in the library and the docs
+ * of both are made from this.
+ */
+export interface OptionSpec {
+  /** As commander writes it: `--limit <n>`. Absent: programs alone have it. */
+  readonly flag?: string;
+  /** The sentence for help and docs. What holds without the option may end it: `(default: ...)`. */
+  readonly says: string;
+  /** How the value is written on the command line: the end of the sentence in help. */
+  readonly inHelp?: string;
+  /** Further sentences, for programs. */
+  readonly more?: string;
+  /** What holds without the option, where the sentence does not say it. */
+  readonly without?: string;
+  /** How the value is parsed. Default: by `choices` and `range`, else text. */
+  readonly kind?: keyof OptionKinds;
+  readonly range?: Bounds;
+  readonly choices?: readonly string[];
+  /** The value of a command line that does not have the flag. */
+  readonly preset?: string | number;
+  readonly required?: true;
+}
+
+export type OptionTable = Readonly<Record<string, OptionSpec>>;
+
+/** What a program gives for each kind. */
+interface OptionKinds {
+  /** In ms. */
+  readonly duration: number;
+  /** In ms, and more than none. */
+  readonly age: number;
+  /** In ms since 1970. */
+  readonly instant: number;
+  /** Per second. */
+  readonly rate: number;
+  readonly codes: readonly Allowable[];
+  readonly host: string;
+  /** Words of `choices`, several with commas. */
+  readonly words: never;
+  /** HANDBILL_ENV is its default, then the sandbox. */
+  readonly environment: string;
+  /** HANDBILL_ENV is its default, then the only one of the project. */
+  readonly 'only-environment': string;
+}
+
+type WordOf<S> = S extends { readonly choices: readonly (infer Choice)[] }
+  ? Choice
+  : S extends { readonly kind: infer Kind extends keyof OptionKinds }
+    ? OptionKinds[Kind]
+    : S extends { readonly range: unknown }
+      ? number
+      : string;
+
+type ValueOf<S> = S extends { readonly flag: infer Flag }
+  ? Flag extends `${string}...>`
+    ? readonly WordOf<S>[]
+    : Flag extends `${string}...]`
+      ? readonly WordOf<S>[] | true
+      : Flag extends `${string}[${string}`
+        ? WordOf<S> | true
+        : Flag extends `${string}<${string}`
+          ? WordOf<S>
+          : boolean
+  : WordOf<S>;
+
+/** The options of a table as a program gives them. */
+export type OptionsOf<T> = {
+  readonly [Name in keyof T as T[Name] extends { readonly required: true } ? Name : never]: ValueOf<T[Name]>;
+} & {
+  readonly [Name in keyof T as T[Name] extends { readonly required: true } ? never : Name]?: ValueOf<T[Name]>;
+};
+
+/** The options of a table as a command gets them. */
+export type FlagsOf<T> = {
+  readonly [Name in keyof T as T[Name] extends Given ? Name : never]: ValueOf<T[Name]>;
+} & {
+  readonly [Name in keyof T as T[Name] extends Given | { readonly flag?: never } ? never : Name]?: ValueOf<T[Name]>;
+};
+
+type Given = { readonly preset: unknown } | { readonly required: true } | { readonly kind: 'environment' };
+
+/** Options that several commands have. */
+export const OPTIONS = {
+  environment: {
+    flag: '--env <name>',
+    says: 'environment of handbill.yaml',
+    kind: 'environment',
+    without: '`sandbox`',
+  },
+  occurrence: {
+    flag: '--occurrence <name>',
+    says: 'which time this campaign goes out (default: the instant that is due, else once)',
+  },
+  recipients: {
+    flag: '--recipients <file>',
+    says: 'take the list from here, inside or outside the project',
+    inHelp: '; - is standard input',
+    more: 'A path is relative to `cwd`.',
+    without: 'the list of the campaign',
+  },
+  ledger: {
+    flag: '--ledger <place>',
+    says: 'the ledger to use: a file, relative to the project, or postgres://... (default: HANDBILL_LEDGER, else that of the project)',
+  },
+  output: { flag: '-o, --output <file>', says: 'write to this file, whole or not at all' },
+  quietOutput: { flag: '-q, --quiet', says: 'print nothing about a file that was written' },
+  quiet: { flag: '-q, --quiet', says: 'print nothing when all is well' },
+  yes: { flag: '--yes', says: 'send without asking' },
+  log: {
+    flag: '--log <file>',
+    says: 'append what happens as JSON lines; - is stderr (default: HANDBILL_LOG, else none)',
+  },
+  logLevel: {
+    flag: '--log-level <level>',
+    says: 'debug adds a line for each attempt',
+    choices: ['info', 'debug'],
+    preset: 'info',
+  },
+  metricsFile: {
+    flag: '--metrics-file <file>',
+    says: 'write figures for Prometheus at the end (default: HANDBILL_METRICS_FILE, else none)',
+  },
+} as const satisfies OptionTable;
+
+/** The log of a command. */
+export const LOGGING = { log: OPTIONS.log, logLevel: OPTIONS.logLevel } as const;
+
+/** `--output`, and `--quiet` for the message about the file. */
+export const WRITING = { output: OPTIONS.output, quiet: OPTIONS.quietOutput } as const;
+
+/** `--format`, one of a closed list whose first is the default. */
+export function formatOption<const Formats extends readonly [string, ...string[]]>(formats: Formats) {
+  const says = `how to print: ${formats.join(', ')}`;
+  return { flag: '--format <format>', says, choices: formats, preset: formats[0] } as const;
+}
+
+/** `--allow`, which may be given several times; the operation checks the codes. */
+export function allowOption(codes: readonly Allowable[] = ALLOWABLE_CODES) {
+  return {
+    flag: '--allow <code>',
+    says: 'go on although handbill refuses, by the code of the refusal',
+    inHelp: `; several with commas: ${codes.join(', ')}`,
+    kind: 'codes',
+    without: 'nothing',
+  } as const;
+}
+
+/**
  * Checks numbers as the command line does; a value that is no number would else show as a run that never ends.
  *
  * @throws HandbillError exit 2 (`usage`) with everything that is out of bounds
  */
-export function checkNumbers<T extends object>(options: T, bounds: { readonly [K in keyof T]?: Bounds }): void {
-  const wrong: Diagnostic[] = [];
-  for (const [name, [least, most, kind]] of Object.entries(bounds) as [string, Bounds][]) {
-    const value: unknown = options[name as keyof T];
-    if (value === undefined) continue;
+export function checkNumbers(options: object, table: Readonly<Record<string, Partial<OptionSpec>>>): void {
+  const wrong = Object.entries(table).flatMap(([name, { range }]) => {
+    const value: unknown = (options as Readonly<Record<string, unknown>>)[name];
+    if (range === undefined || value === undefined) return [];
+    const [least, most, kind] = range;
     const isRight = typeof value === 'number' && value >= least && value <= most;
-    if (isRight && (kind === undefined || Number.isInteger(value))) continue;
+    if (isRight && (kind === undefined || Number.isInteger(value))) return [];
     const wanted = `${kind === 'whole' ? 'a whole number' : 'a number'} from ${least} to ${most}`;
-    wrong.push(problem('usage', `The option "${name}" is ${String(value)}, not ${wanted}.`));
-  }
+    return [problem('usage', `The option "${name}" is ${String(value)}, not ${wanted}.`)];
+  });
   if (wrong.length > 0) throw refuse(...wrong);
 }
 

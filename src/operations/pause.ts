@@ -10,23 +10,38 @@ import { idsOf } from '../plan/campaign-id.ts';
 import { mustExist } from '../send/run-lock.ts';
 import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import {
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  type ResolvedOptions,
+  resolveOptions,
+} from './options.ts';
 import { projectHere } from './project.ts';
 
+/** The options of `resume` that programs have too. */
+export const RESUME = {
+  environment: { flag: '--env <name>', says: 'environment that was paused', required: true },
+  campaign: { flag: '--campaign <name>', says: 'the campaign that was paused (default: the environment as a whole)' },
+} as const satisfies OptionTable;
+
+/** The options of `pause` that programs have too. */
+export const PAUSE = {
+  environment: { flag: '--env <name>', says: 'environment in which nothing is sent any more', required: true },
+  campaign: { flag: '--campaign <name>', says: 'only this campaign (default: all of the environment)' },
+  reason: { flag: '--reason <text>', says: 'why; every send that it halts says so', required: true },
+} as const satisfies OptionTable;
+
 /** What is resumed, and who does it. */
-export interface ResumeOptions extends ProjectOptions {
-  /** Environment of handbill.yaml; there is no default. */
-  readonly environment: string;
-  /** Only this campaign, by its name. Default: every campaign of the environment. */
-  readonly campaign?: string;
+export interface ResumeOptions extends ProjectOptions, OptionsOf<typeof RESUME> {
   /** Who does it, such as `ann@ops-1`. */
   readonly by: string;
 }
 
 /** What is paused, and why. */
-export interface PauseOptions extends ResumeOptions {
-  /** Why, for the people who are halted by it. */
-  readonly reason: string;
+export interface PauseOptions extends ProjectOptions, OptionsOf<typeof PAUSE> {
+  /** Who does it, such as `ann@ops-1`. */
+  readonly by: string;
 }
 
 /** What was paused, or was so before. */

@@ -48,9 +48,13 @@ import { writeOutput } from '../util/files.ts';
 import type { Meter } from '../util/long-work.ts';
 import { displayPath, readNamedFile, readSmallFile } from '../util/paths.ts';
 import {
+  allowOption,
   asker,
   type Confirm,
   checkAllow,
+  OPTIONS,
+  type OptionsOf,
+  type OptionTable,
   type ProjectOptions,
   present,
   type ResolvedOptions,
@@ -60,16 +64,19 @@ import {
 import { meantOccurrence, projectHere } from './project.ts';
 import { compileStanding, type Fact, type StandingOptions } from './standing.ts';
 
+/** What `plan` takes: the ledger is that of this machine, and no matter of the plan. */
+export const PLANNABLE = [...PLAN_CODES, ...LEDGER_CODES];
+
+/** The options of `plan` that programs have too. */
+export const PLAN = {
+  environment: OPTIONS.environment,
+  occurrence: OPTIONS.occurrence,
+  recipients: OPTIONS.recipients,
+  allow: { ...allowOption(PLANNABLE), more: 'The plan says so, and a start with it does not refuse either.' },
+} as const satisfies OptionTable;
+
 /** What is planned. */
-export interface PlanOptions extends ProjectOptions {
-  /** Environment of handbill.yaml. Default: `sandbox`. */
-  readonly environment?: string;
-  /** Which time the campaign goes out. Default: with a schedule, the instant that is due; else `once`. */
-  readonly occurrence?: string;
-  /** A list to take instead of the campaign's, relative to `cwd`. Default: its own. */
-  readonly recipients?: string;
-  /** What would refuse the plan, or a start with it, and does not: the plan says so. Default: nothing. */
-  readonly allow?: readonly Allowable[];
+export interface PlanOptions extends ProjectOptions, OptionsOf<typeof PLAN> {
   /** Signs the plan as its planner. Default: it is not signed. */
   readonly sign?: SigningKey;
 }
@@ -129,9 +136,6 @@ interface PlanHooks {
   /** The file with what standard input said, where `recipients` is `-`. */
   readonly pipedList?: string;
 }
-
-/** What `plan` takes: the ledger is that of this machine, and no matter of the plan. */
-export const PLANNABLE = [...PLAN_CODES, ...LEDGER_CODES];
 
 /** As `plan`, before it is signed; `meter` is called with how far the list was read. */
 export async function makePlan(
@@ -312,12 +316,18 @@ export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'
   return plan;
 }
 
+/** The options of `approve` that programs have too. */
+export const APPROVE = {
+  recipients: {
+    flag: '--recipients <file>',
+    says: 'take the list from here, if it is not where the planner had it',
+    without: 'that of the plan',
+  },
+  unchecked: { flag: '--unchecked', says: 'sign without comparing the plan with this checkout' },
+} as const satisfies OptionTable;
+
 /** What is signed, and with which key. */
-export interface ApproveOptions extends ProjectOptions, SigningKey {
-  /** The list, if it is not where the planner had it. Default: that of the plan. */
-  readonly recipients?: string;
-  /** Does not compare the plan with this checkout. Default: false, it does. */
-  readonly unchecked?: boolean;
+export interface ApproveOptions extends ProjectOptions, SigningKey, OptionsOf<typeof APPROVE> {
   /** Asked before anything is signed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
   readonly confirm?: Confirm<ApproveQuestion>;
 }

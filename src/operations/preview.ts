@@ -1,30 +1,46 @@
 import { loadCampaign } from '../campaign/load.ts';
 import type { Diagnostic } from '../errors.ts';
-import type { Allowable, Channel, DeferReason, OutcomeState, SkipReason } from '../model.ts';
+import type { Channel, DeferReason, OutcomeState, SkipReason } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import { createPlan } from '../plan/plan.ts';
 import type { Previewed, PreviewedStart, PreviewRows } from '../plan/previewed.ts';
 import { previewPlan } from '../send/preview.ts';
 import type { Meter } from '../util/long-work.ts';
 import { iso } from '../util/time.ts';
-import { checkAllow, checkNumbers, INSTANT, type ProjectOptions, present, withDefaults } from './options.ts';
+import {
+  allowOption,
+  checkAllow,
+  checkNumbers,
+  INSTANT,
+  OPTIONS,
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  present,
+  withDefaults,
+} from './options.ts';
 import { meantOccurrence } from './project.ts';
 
+/** The options of `preview` that programs have too. */
+export const PREVIEW = {
+  environment: OPTIONS.environment,
+  occurrence: OPTIONS.occurrence,
+  winner: { flag: '--winner <variant>', says: 'as if this variant had won its test', without: 'as the run knows' },
+  at: {
+    flag: '--at <instant>',
+    says: 'as if the run started then',
+    inHelp: ', for example 2026-12-01T09:00:00Z or +14d',
+    more: 'In ms since 1970.',
+    without: "the run's own start, else now",
+    kind: 'instant',
+    range: INSTANT,
+  },
+  recipients: OPTIONS.recipients,
+  allow: allowOption(),
+} as const satisfies OptionTable;
+
 /** What to preview. */
-export interface PreviewOptions extends ProjectOptions {
-  /** Environment of handbill.yaml. Default: `sandbox`. */
-  readonly environment?: string;
-  /** Which time the campaign goes out. Default: with a schedule, the instant that is due; else `once`. */
-  readonly occurrence?: string;
-  /** A list to take instead of the campaign's, relative to `cwd`. Default: its own. */
-  readonly recipients?: string;
-  /** What would refuse the start and does not: codes of the refusals. Default: nothing. */
-  readonly allow?: readonly Allowable[];
-  /** As if this variant had won its test. Default: as the run knows. */
-  readonly winner?: string;
-  /** The instant that the run would start at, in ms since 1970. Default: the run's own start, else now. */
-  readonly at?: number;
-}
+export interface PreviewOptions extends ProjectOptions, OptionsOf<typeof PREVIEW> {}
 
 /** One request, as send would make it. It holds no key. */
 export interface PreviewRequest {
@@ -142,7 +158,7 @@ export interface Preview {
  * @param target - a campaign file, its folder, or its name
  */
 export function preview(target: string, options: PreviewOptions = {}): Preview {
-  checkNumbers(options, { at: INSTANT });
+  checkNumbers(options, PREVIEW);
   let last: PreviewResult | null = null;
   async function* pass(): AsyncGenerator<readonly PreviewDecision[], void, undefined> {
     const shown = await previewRows(target, options);
@@ -183,7 +199,7 @@ interface PreviewHooks {
  * @throws HandbillError exit 2: whatever is wrong with the campaign as a whole
  */
 export async function previewRows(target: string, given: PreviewOptions & PreviewHooks = {}): Promise<PreviewRows> {
-  checkNumbers(given, { at: INSTANT });
+  checkNumbers(given, PREVIEW);
   checkAllow(given);
   const options = withDefaults(given);
   const {

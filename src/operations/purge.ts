@@ -16,6 +16,8 @@ import {
   asker,
   type Confirm,
   checkNumbers,
+  type OptionsOf,
+  type OptionTable,
   type ProjectOptions,
   type ResolvedOptions,
   withDefaults,
@@ -23,18 +25,33 @@ import {
 import { joinReplies, projectHere } from './project.ts';
 import { hasherOf } from './suppress-change.ts';
 
-/** What is forgotten. */
-export interface PurgeOptions extends ProjectOptions {
-  /** Runs whose last activity is longer ago than this, in ms. */
-  readonly olderThanMs: number;
-  /** Only runs of this environment; suppressions are left as they are then. Default: every one. */
-  readonly environment?: string;
-  /** Only runs of this campaign; suppressions are left as they are then. Default: every one. */
-  readonly campaign?: string;
-  /** Also purge runs with recipients in doubt, failed, deferred or pending. Default: false, they are left and named. */
-  readonly withOpen?: boolean;
-  /** Says what would be done, and changes nothing. Default: false. */
-  readonly dryRun?: boolean;
+/** The options of `purge` that programs have too. */
+export const PURGE = {
+  olderThanMs: {
+    flag: '--older-than <duration>',
+    says: 'what was last touched longer ago',
+    inHelp: ': 90d, 12h, P13W',
+    more: 'In ms.',
+    kind: 'age',
+    range: [0, 8.64e15],
+    required: true,
+  },
+  environment: {
+    flag: '--env <name>',
+    says: 'only runs of this environment; suppressions are left alone',
+    without: 'every one',
+  },
+  campaign: {
+    flag: '--campaign <name>',
+    says: 'only runs of this campaign; suppressions are left alone',
+    without: 'every one',
+  },
+  withOpen: { flag: '--with-open', says: 'also purge runs with recipients in doubt, failed, deferred or pending' },
+  dryRun: { flag: '--dry-run', says: 'show what would be done; changes nothing' },
+} as const satisfies OptionTable;
+
+/** Which data a purge removes. */
+export interface PurgeOptions extends ProjectOptions, OptionsOf<typeof PURGE> {
   /** Asked before anything is changed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
   readonly confirm?: Confirm<PurgeResult>;
 }
@@ -93,7 +110,7 @@ export const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurren
 export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   const options = withDefaults(given);
   // Without a limit, everything would be old enough or nothing: neither is a default.
-  checkNumbers({ olderThanMs: options.olderThanMs ?? Number.NaN }, { olderThanMs: [0, 8.64e15] });
+  checkNumbers({ olderThanMs: options.olderThanMs ?? Number.NaN }, PURGE);
   const { project, place } = await projectHere(options, options.ledger);
   // A key that is named and cannot be read is an error; without one, suppressions stay as they are.
   const hasher = project.suppressionKey === null ? null : await hasherOf(project, options);

@@ -3,7 +3,7 @@ import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger, ReplyRecord } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Campaign, Channel, ReplyMeaning, ReplyRules } from '../model.ts';
+import { type Campaign, type Channel, REPLY_MEANINGS, type ReplyMeaning, type ReplyRules } from '../model.ts';
 import { openList } from '../recipients/read.ts';
 import { createRecipientReader } from '../recipients/recipient.ts';
 import { csvCell } from '../util/csv.ts';
@@ -15,6 +15,8 @@ import { runsNamed } from './doubt.ts';
 import {
   checkNumbers,
   INSTANT,
+  type OptionsOf,
+  type OptionTable,
   type ProjectOptions,
   type ResolvedOptions,
   resolveOptions,
@@ -22,12 +24,23 @@ import {
 } from './options.ts';
 import { joinRepliesOf, projectHere, withLedger } from './project.ts';
 
+/** The options of `replies` that programs have too. */
+export const REPLIES = {
+  meanings: {
+    flag: '--meaning <meaning...>',
+    says: 'only replies that mean this',
+    choices: REPLY_MEANINGS,
+    without: 'all',
+  },
+  campaign: {
+    flag: '--campaign <name>',
+    says: 'only replies to this campaign, or to the run of this id',
+    without: 'all',
+  },
+} as const satisfies OptionTable;
+
 /** Which replies: those that match all that is given. */
-export interface RepliesOptions extends ProjectOptions {
-  /** Name of a campaign, or id of a run: only replies to its messages. Default: all. */
-  readonly campaign?: string;
-  /** Only replies with one of these meanings. Default: all. */
-  readonly meanings?: readonly ReplyMeaning[];
+export interface RepliesOptions extends ProjectOptions, OptionsOf<typeof REPLIES> {
   /** Leaves out replies from before this time, in ms since 1970. Default: none. */
   readonly sinceMs?: number;
 }
@@ -105,7 +118,7 @@ export async function readReplies<T>(
   use: (replies: Iterable<readonly ReceivedReply[]>) => Promise<T>,
   warn: (problem: string) => void = () => undefined,
 ): Promise<T> {
-  checkNumbers(given, { sinceMs: INSTANT });
+  checkNumbers(given, { sinceMs: { range: INSTANT } });
   const options = withDefaults(given);
   const reading = await projectHere(options, options.ledger);
   const { problem: why } = await joinRepliesOf(reading, options);
@@ -257,11 +270,18 @@ function unknown(ids: readonly number[]) {
   return refuse(problem('usage', `The ledger holds no ${ids.length === 1 ? 'reply' : 'replies'} ${which}.`, { hint }));
 }
 
+/** The options of `replies export` that programs have too. */
+export const EXPORT_REPLIES = {
+  recipients: {
+    flag: '--recipients <file>',
+    says: 'a list to look in, instead of that of the campaign',
+    more: 'A path is relative to `cwd`.',
+    without: "the campaign's",
+  },
+} as const satisfies OptionTable;
+
 /** Which answers are asked for, and with which list. */
-export interface ExportRepliesOptions extends Omit<RepliesOptions, 'campaign'> {
-  /** A list to look for the recipients in, relative to `cwd`. Default: the campaign's. */
-  readonly recipients?: string;
-}
+export interface ExportRepliesOptions extends Omit<RepliesOptions, 'campaign'>, OptionsOf<typeof EXPORT_REPLIES> {}
 
 /** Replies to a campaign, oldest first, each with the row of its recipient as the list has it now. */
 export interface ReplyExport {
@@ -295,7 +315,7 @@ export interface ExportedReply {
  * @throws HandbillError exit 2 (`run-not-found`: no such campaign; a project file that is wrong), 7 (ledger)
  */
 export async function exportReplies(campaign: string, given: ExportRepliesOptions = {}): Promise<ReplyExport> {
-  checkNumbers(given, { sinceMs: INSTANT });
+  checkNumbers(given, { sinceMs: { range: INSTANT } });
   const options = withDefaults(given);
   const reading = await projectHere(options, options.ledger);
   const joining = await joinRepliesOf(reading, options);

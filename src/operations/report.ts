@@ -4,22 +4,24 @@ import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type {
-  Campaign,
-  Channel,
-  Delivery,
-  EarlierMessage,
-  Outcome,
-  OutcomeState,
-  Project,
-  Report,
-  StepOutcome,
+import {
+  type Campaign,
+  type Channel,
+  DELIVERIES,
+  type Delivery,
+  type EarlierMessage,
+  OUTCOMES,
+  type Outcome,
+  type OutcomeState,
+  type Project,
+  type Report,
+  type StepOutcome,
 } from '../model.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
-import { createFormats } from '../report/formats.ts';
+import { createFormats } from '../report/locale.ts';
 import { inputsOf, inputsText, posterOf, type ReferenceOf, type ReportOptions, versionName } from '../report/record.ts';
 import { cameBack, countDeliveries, messageOf, openDeliveries } from '../send/deliveries.ts';
 import { summarise, withCauses } from '../send/summary.ts';
@@ -27,18 +29,41 @@ import { isTest } from '../util/occurrence-name.ts';
 import { displayPath } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type ProjectOptions, present, type ResolvedOptions, resolveOptions } from './options.ts';
+import {
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  present,
+  type ResolvedOptions,
+  resolveOptions,
+} from './options.ts';
 import { joinRepliesOf, ledgerHere, projectHere } from './project.ts';
 
+/** The options of `report` that programs have too. */
+export const OUTCOME_FILTERS = {
+  outcomes: {
+    flag: '--outcome <name...>',
+    says: 'only recipients with these outcomes',
+    inHelp: ', in jsonl, csv and html',
+    choices: OUTCOMES,
+    without: 'all',
+  },
+  deliveries: {
+    flag: '--delivery <words...>',
+    says: 'only recipients with this delivery state (none: no report)',
+    kind: 'words',
+    choices: [...DELIVERIES, 'none'],
+    without: 'all',
+  },
+  inputs: {
+    flag: '--inputs <versions...>',
+    says: 'only recipients whose message was made from these versions of the inputs: v1',
+    without: 'all',
+  },
+} as const satisfies OptionTable;
+
 /** Which recipients of a run: those that match all that is given. */
-export interface OutcomesOptions extends ProjectOptions {
-  /** Only with these outcomes. Default: all. */
-  readonly outcomes?: readonly OutcomeState[];
-  /** Only with this delivery state; `none`: no report. Default: all. */
-  readonly deliveries?: readonly (Delivery | 'none')[];
-  /** Only with a message that was made from these versions of the run's inputs, such as `v1`. Default: all. */
-  readonly inputs?: readonly string[];
-}
+export interface OutcomesOptions extends ProjectOptions, OptionsOf<typeof OUTCOME_FILTERS> {}
 
 /** What became of the message on one channel. */
 export interface StepResult {

@@ -8,7 +8,11 @@ import { checkNumbers, PORT, present } from './options.ts';
  *   devices is wrong, or the port or the receipts file cannot be had
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  checkNumbers(options, { port: PORT, latencyMs: [0, 600_000], keep: [0, 1e9, 'whole'] });
+  checkNumbers(options, {
+    port: { range: PORT },
+    latencyMs: { range: [0, 600_000] },
+    keep: { range: [0, 1e9, 'whole'] },
+  });
   const { startSandbox: start } = await import('../sandbox/server.ts');
   return await start(present(options));
 }

@@ -25,15 +25,36 @@ import { repositoryOf } from '../util/git.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
 import { type MissedOccurrence, missedOccurrences } from './due-memory.ts';
-import { checkNumbers, INSTANT, type ProjectOptions, withDefaults } from './options.ts';
+import {
+  checkNumbers,
+  INSTANT,
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  withDefaults,
+} from './options.ts';
+
+/** The options of `schedule` that programs have too. */
+export const SCHEDULE = {
+  next: {
+    flag: '--next <n>',
+    says: 'text: how many occurrences of each campaign',
+    range: [1, 1000, 'whole'],
+    preset: 5,
+  },
+  at: {
+    flag: '--at <instant>',
+    says: 'text: from then on',
+    inHelp: ', for example 2026-12-01T09:00:00Z or +14d',
+    more: 'In ms since 1970.',
+    without: 'now',
+    kind: 'instant',
+    range: INSTANT,
+  },
+} as const satisfies OptionTable;
 
 /** Which times are asked for. */
-export interface ScheduleOptions extends Omit<ProjectOptions, 'ledger'> {
-  /** The instant from which on, in ms since 1970. Default: now. */
-  readonly at?: number;
-  /** How many occurrences of each campaign. Default: 5. */
-  readonly next?: number;
-}
+export interface ScheduleOptions extends Omit<ProjectOptions, 'ledger'>, OptionsOf<typeof SCHEDULE> {}
 
 /** When one campaign goes out. */
 export interface ScheduledCampaign {
@@ -74,7 +95,7 @@ export interface ScheduleResult {
  * @throws HandbillError exit 2 if a path names no campaign
  */
 export async function schedule(paths: readonly string[] = [], given: ScheduleOptions = {}): Promise<ScheduleResult> {
-  checkNumbers(given, { at: INSTANT, next: [1, 1_000, 'whole'] });
+  checkNumbers(given, SCHEDULE);
   const options = withDefaults(given);
   const fromMs = options.at ?? options.now();
   const { campaigns, followUps, refused } = await readScheduled(paths, {
@@ -182,22 +203,39 @@ export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as
 /** handbill's own script, beside which this one lies in a folder: as sources or as they were built. */
 const SCRIPT = join(import.meta.dirname, '..', import.meta.filename.endsWith('.ts') ? 'cli.ts' : 'cli.js');
 
+/** The options of `schedule --format` that programs have too. */
+export const CALLER = {
+  environment: {
+    flag: '--env <name>',
+    says: 'environment to send to (default: HANDBILL_ENV, else the only one of handbill.yaml)',
+    without: 'the only one of handbill.yaml',
+    kind: 'only-environment',
+  },
+  // Not `--env-file`: node would take that for its own, and fail where the file is not on this machine.
+  envFile: {
+    flag: '--environment-file <file>',
+    says: 'crontab, systemd: file of lines NAME=value with the key',
+    without: 'none',
+  },
+  image: {
+    flag: '--image <image>',
+    says: 'kubernetes: container image with the project and handbill',
+    without: 'refused there',
+  },
+  folder: { flag: '--folder <folder>', says: 'kubernetes: folder of the project in the image (default: /campaigns)' },
+  runner: {
+    flag: '--runner <label>',
+    says: 'github-actions: a runner of your own, which keeps its disk',
+    without: 'refused there',
+  },
+} as const satisfies OptionTable;
+
 /** Where the caller runs. */
-export interface CallerOptions extends ProjectOptions {
-  /** Environment that is sent to. Default: the only one of handbill.yaml. */
-  readonly environment?: string;
+export interface CallerOptions extends ProjectOptions, OptionsOf<typeof CALLER> {
   /** Program that is called, and its first arguments, absolute. Default: this Node.js with the script of this package. */
   readonly program?: readonly string[];
   /** The user of a systemd service. Default: the user of this process. */
   readonly user?: string;
-  /** File with variables that the caller reads first, relative to `cwd`. Default: none. */
-  readonly envFile?: string;
-  /** Kubernetes: the container image; needed there. */
-  readonly image?: string;
-  /** Kubernetes: the project's folder in the image. Default: `/campaigns`. */
-  readonly folder?: string;
-  /** GitHub Actions: the label of a runner of one's own, which keeps its disk; needed there. */
-  readonly runner?: string;
 }
 
 /**

@@ -1,18 +1,76 @@
 import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
 import type { Recorded } from '../ledger/records.ts';
-import type { Allowable, Campaign, ChangedRecipient, OutcomeState, Report, Retry } from '../model.ts';
+import { type Campaign, type ChangedRecipient, type OutcomeState, RETRIES, type Report } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import type { StandingPlan } from '../plan/plan-file.ts';
-import type { Confirm, ProjectOptions } from './options.ts';
+import { allowOption, type Confirm, OPTIONS, type OptionSpec, type OptionsOf, type ProjectOptions } from './options.ts';
+
+/** What an option of `send` is about, which decides where it can be given. */
+export interface SendOption extends OptionSpec {
+  /**
+   * `all`: for the list, a test and a dry run. `list`: not for a test. `test`: only for a test. `sending`: a dry run says that
+   * it leaves it out. `run`: both for the list alone, and left out of a dry run.
+   */
+  readonly scope: 'all' | 'list' | 'test' | 'sending' | 'run';
+}
+
+/** The options of `send` that programs have too. */
+export const SEND = {
+  environment: { scope: 'all', ...OPTIONS.environment, without: 'that of a plan, else `sandbox`' },
+  occurrence: { scope: 'list', ...OPTIONS.occurrence, more: 'A plan has its own.' },
+  limit: {
+    scope: 'list',
+    flag: '--limit <n>',
+    says: 'post to at most N recipients in this start',
+    without: 'all',
+    range: [1, 1e9, 'whole'],
+  },
+  concurrency: {
+    scope: 'sending',
+    flag: '--concurrency <n>',
+    says: 'requests in flight at most',
+    without: 'as the environment, then the campaign says (16)',
+    range: [1, 1024, 'whole'],
+  },
+  ratePerSecond: {
+    scope: 'sending',
+    flag: '--rate <rate>',
+    says: 'requests over the whole run, where campaign and environment allow as many',
+    inHelp: ': 50/s, 600/min, 1000/h',
+    more: 'In requests per second; the lowest of all limits that are set applies.',
+    without: 'no limit',
+    kind: 'rate',
+    range: [1e-6, 1e9],
+  },
+  wait: { scope: 'run', flag: '--wait', says: 'stay until windows have opened and pauses of a canary are over' },
+  workers: { scope: 'run', flag: '--workers', says: 'share the run with every `handbill worker` of a shared ledger' },
+  retry: {
+    scope: 'list',
+    flag: '--retry <which>',
+    says: 'send again: to recipients that the API refused (with --limit, the others stay rejected); to those who were skipped for what was repaired since; or a second message to addresses that were corrected since, which shows who, and asks',
+    more: 'For `skipped`, the whole list is decided again. For `corrected`, `confirm` is asked in every environment, the sandbox too.',
+    without: 'no recipient',
+    choices: RETRIES,
+  },
+  winner: {
+    scope: 'list',
+    flag: '--winner <variant>',
+    says: 'the variant for all recipients outside the test',
+    more: 'The run remembers it.',
+    without: 'as the campaign says',
+  },
+  recipients: { scope: 'all', ...OPTIONS.recipients, without: 'that of a plan, else the list of the campaign' },
+  allow: { scope: 'all', ...allowOption(), without: 'what a plan allows, else nothing' },
+  progressEveryMs: {
+    scope: 'all',
+    says: 'how often a loop is shown how far it is, in ms, where anything has changed',
+    without: '250',
+    range: [1, 2 ** 31 - 1],
+  },
+} as const satisfies Readonly<Record<string, SendOption>>;
 
 /** What is sent, and how. */
-export interface SendOptions extends ProjectOptions {
-  /** Environment of handbill.yaml. Default: that of a plan, else `sandbox`. */
-  readonly environment?: string;
-  /** Which time the campaign goes out. Default: that of a plan; with a schedule, the instant that is due; else `once`. */
-  readonly occurrence?: string;
-  /** A list to take instead of the campaign's, relative to `cwd`. Default: that of a plan, else the campaign's own. */
-  readonly recipients?: string;
+export interface SendOptions extends ProjectOptions, OptionsOf<typeof SEND> {
   /**
    * Asked once everything was checked, before the first request; true is `--yes`. Any environment but `sandbox` is
    * refused (exit 2, `not-confirmed`) where the answer is no. Default: no.
@@ -28,40 +86,15 @@ export interface SendOptions extends ProjectOptions {
    * signal.
    */
   readonly cutSignal?: AbortSignal;
-  /** Recipients that are posted to in this start. Default: all. */
-  readonly limit?: number;
-  /** Requests in flight at most, 1 to 1024. Default: as the environment, then the campaign says (16). */
-  readonly concurrency?: number;
-  /**
-   * Requests per second over the whole run, at most; the lowest of all limits that are set applies. Default: no limit.
-   */
-  readonly ratePerSecond?: number;
   /**
    * An approved standing plan, where the target is a campaign. Default: the first that counts of those in the folder that
    * `standingApprovals` of the environment names.
    */
   readonly plan?: StandingPlan;
-  /** What would refuse the start and does not: codes of the refusals. Default: what a plan allows, else nothing. */
-  readonly allow?: readonly Allowable[];
-  /** Stays until windows have opened and the pauses of a canary are over. Default: false. */
-  readonly wait?: boolean;
-  /** Shares the run with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
-  readonly workers?: boolean;
-  /**
-   * Recipients that the start sends to again. `rejected`: those that the API refused; those beyond `limit` stay rejected.
-   * `skipped`: those who were skipped for what can be repaired, such as a suppression that was taken back; the whole list is
-   * decided again, and other outcomes stay. `corrected`: those whose address was corrected in the list after the message had gone out: a second message, at the
-   * new address, once for each; `confirm` is asked in every environment, the sandbox too. Default: no recipient.
-   */
-  readonly retry?: Retry;
-  /** The variant for all recipients outside the test; the run remembers it. Default: as the campaign says. */
-  readonly winner?: string;
   /** Receives delivery reports and replies meanwhile, and stays for those of the last messages. Default: it does not. */
   readonly listen?: SendListenOptions;
   /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address. */
   readonly log?: (line: string) => void;
-  /** How often a loop is shown how far it is, in ms, where anything has changed. Default: 250. */
-  readonly progressEveryMs?: number;
 }
 
 /** How a start receives delivery reports and replies. */

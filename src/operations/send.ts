@@ -9,7 +9,7 @@ import { durationMs } from '../util/units.ts';
 import type { SendHooks } from './observer.ts';
 import { asker, checkAllow, checkNumbers, PORT, present, resolveOptions } from './options.ts';
 import { type StartOptions, type StartResult, sendOnce, toSendResult } from './send-once.ts';
-import type { SendOptions, SendProgress, SendResult } from './send-options.ts';
+import { SEND, type SendOptions, type SendProgress, type SendResult } from './send-options.ts';
 import { changedWarning, ledgerText } from './warnings.ts';
 
 /**
@@ -89,8 +89,10 @@ async function prepareAndSend(
   begin: (figures: Live['figures']) => void,
 ): Promise<SendResult> {
   const { confirm, listen, log, plan: standing = null, progressEveryMs: _every, ...rest } = options;
-  checkNumbers(options, BOUNDS);
-  if (listen !== undefined) checkNumbers(listen, { port: PORT, forMs: [0, Number.MAX_SAFE_INTEGER] });
+  checkNumbers(options, SEND);
+  if (listen !== undefined) {
+    checkNumbers(listen, { port: { range: PORT }, forMs: { range: [0, Number.MAX_SAFE_INTEGER] } });
+  }
   checkAllow(options);
   const planFile = typeof target === 'string' ? standing : target;
   if (planFile !== null) refuseOthers(planFile, options);
@@ -122,13 +124,6 @@ async function prepareAndSend(
   });
   return toSendResult(result, [...warnings, ...changedWarning(result.report)]);
 }
-
-const BOUNDS = {
-  limit: [1, 1e9, 'whole'],
-  concurrency: [1, 1024, 'whole'],
-  ratePerSecond: [1e-6, 1e9],
-  progressEveryMs: [1, 2 ** 31 - 1],
-} as const;
 
 /** What a plan says of how it is sent. */
 function writtenIn(planFile: AnyPlanFile) {

@@ -26,18 +26,24 @@ import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import { mask } from '../util/redact.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import {
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  type ResolvedOptions,
+  resolveOptions,
+} from './options.ts';
 import { countryOf, projectHere } from './project.ts';
 
+/** The options of `suppress add` that programs have too. */
+export const ADD_SUPPRESSIONS = {
+  reason: { flag: '--reason <text>', says: 'why, for people who read the list', without: 'none' },
+  until: { flag: '--until <date>', says: 'until the end of a day (2027-01-31) or an instant (default: without end)' },
+  topic: { flag: '--topic <topic>', says: 'only in campaigns with this topic (default: in all)' },
+} as const satisfies OptionTable;
+
 /** Why and how long an address is not sent to. */
-export interface AddSuppressionsOptions extends ProjectOptions {
-  /** For people who read the list. Default: none. */
-  readonly reason?: string;
-  /** Until the end of a day (`2027-01-31`) or an instant (`2027-01-31T09:00:00Z`). Default: without end. */
-  readonly until?: string;
-  /** Only in campaigns with this topic. Default: in all. */
-  readonly topic?: string;
-}
+export interface AddSuppressionsOptions extends ProjectOptions, OptionsOf<typeof ADD_SUPPRESSIONS> {}
 
 /**
  * `handbill suppress add`: never sends to these numbers, email addresses, `contact:ID`s or hashes again.
@@ -186,11 +192,13 @@ async function removeFrom(
   }
 }
 
+/** The options of `suppress remove` that programs have too. */
+export const REMOVE_SUPPRESSIONS = {
+  topic: { flag: '--topic <topic>', says: 'only the entry for this topic (default: every entry)' },
+} as const satisfies OptionTable;
+
 /** Which entries are taken off. */
-export interface RemoveSuppressionsOptions extends ProjectOptions {
-  /** Only the entry for this topic. Default: every entry of the address. */
-  readonly topic?: string;
-}
+export interface RemoveSuppressionsOptions extends ProjectOptions, OptionsOf<typeof REMOVE_SUPPRESSIONS> {}
 
 /** '': all topics. */
 function topicIn({ topic = '' }: { readonly topic?: string }): string {

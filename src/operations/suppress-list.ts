@@ -27,17 +27,25 @@ import { type Hasher, type HasherReading, readHasher, writeHash } from '../suppr
 import { kindOf, listedForm, spellingsOf } from '../util/address-form.ts';
 import { csvCell } from '../util/csv.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
-import { type ProjectOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import {
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  type ResolvedOptions,
+  resolveOptions,
+} from './options.ts';
 import { countryOf, projectHere } from './project.ts';
 import { checkHashes, hasherOf, type Named, readEach } from './suppress-change.ts';
 
 const EMPTY: Pick<Ledger, 'suppressions' | 'suppressedHashes'> = { suppressions: () => [], suppressedHashes: () => [] };
 
+/** The options of `suppress export` that programs have too. */
+export const EXPORT_SUPPRESSIONS = {
+  hashed: { flag: '--hashed', says: 'keyed hashes instead of addresses, without reasons' },
+} as const satisfies OptionTable;
+
 /** In which form the list is written. */
-export interface ExportSuppressionsOptions extends ProjectOptions {
-  /** Keyed hashes instead of addresses, without reasons. Default: false. */
-  readonly hashed?: boolean;
-}
+export interface ExportSuppressionsOptions extends ProjectOptions, OptionsOf<typeof EXPORT_SUPPRESSIONS> {}
 
 /** One entry of the list. */
 export interface Suppression {

@@ -6,7 +6,7 @@ import { type Diagnostic, HandbillError, problem, refuse, warning } from '../err
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { Allowable, Campaign, ListSpec } from '../model.ts';
+import type { Campaign, ListSpec } from '../model.ts';
 import { budgetState, checkBudget } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { createCellCheck } from '../plan/cell-check.ts';
@@ -28,9 +28,12 @@ import type { Meter } from '../util/long-work.ts';
 import { displayPath } from '../util/paths.ts';
 import { maskText } from '../util/redact.ts';
 import {
+  allowOption,
   checkAllow,
   checkNumbers,
   INSTANT,
+  type OptionsOf,
+  type OptionTable,
   type ProjectOptions,
   present,
   type ResolvedOptions,
@@ -38,19 +41,34 @@ import {
   withDefaults,
 } from './options.ts';
 
+/** The options of `validate` that programs have too. */
+export const VALIDATE = {
+  recipients: {
+    flag: '--recipients <file>',
+    says: 'check this list instead of that of the campaign; name one campaign with it',
+    inHelp: '; - is standard input',
+    more: 'A path is relative to `cwd`.',
+    without: 'its own',
+  },
+  at: {
+    flag: '--at <instant>',
+    says: 'as if it were then',
+    inHelp: ', for example 2026-12-01T09:00:00Z or +1d',
+    more: 'In ms since 1970. How old a list is follows from the clock all the same.',
+    without: 'now',
+    kind: 'instant',
+    range: INSTANT,
+  },
+  allow: allowOption(['invalid-rows']),
+  keep: {
+    says: 'how many diagnostics of each code are kept; counts are exact anyway',
+    without: '20',
+    range: [0, 1e9, 'whole'],
+  },
+} as const satisfies OptionTable;
+
 /** How campaigns are checked. */
-export interface ValidateOptions extends ProjectOptions {
-  /** A list to take instead of the campaign's, relative to `cwd`; only where one campaign is checked. Default: its own. */
-  readonly recipients?: string;
-  /** `invalid-rows`: bad rows are skipped and counted instead of being errors. Default: nothing. */
-  readonly allow?: readonly Allowable[];
-  /**
-   * The instant for which the rows are decided, in ms since 1970: which day `$on: today` is, for instance. How old a list is
-   * follows from the clock all the same. Default: now.
-   */
-  readonly at?: number;
-  /** How many diagnostics of each code are kept; counts are exact anyway. Default: 20. */
-  readonly keep?: number;
+export interface ValidateOptions extends ProjectOptions, OptionsOf<typeof VALIDATE> {
   /** Called with each diagnostic as it is found, kept or not, and the campaign file that it was found for. */
   readonly onDiagnostic?: (diagnostic: Diagnostic, campaign: string | null) => Promise<void> | void;
 }
@@ -108,7 +126,7 @@ export interface Metered {
 
 /** As `validate`. */
 export async function checkCampaigns(paths: readonly string[], given: ValidateOptions & Metered): Promise<Validation> {
-  checkNumbers(given, { at: INSTANT, keep: [0, 1e9, 'whole'] });
+  checkNumbers(given, VALIDATE);
   checkAllow(given, ['invalid-rows']);
   const resolved = withDefaults(given);
   const cwd = await realpath(resolved.cwd);

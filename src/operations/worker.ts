@@ -153,7 +153,10 @@ interface Open extends Running {
 
 /** As `runWorker`, for the command, which also follows what is sent. */
 export async function runWatched(given: WorkerOptions & WorkerHooks): Promise<void> {
-  checkNumbers(given, { concurrency: [1, 1024, 'whole'], idleMs: [0, Number.MAX_SAFE_INTEGER] });
+  checkNumbers(given, {
+    concurrency: { range: [1, 1024, 'whole'] },
+    idleMs: { range: [0, Number.MAX_SAFE_INTEGER] },
+  });
   const resolved = withDefaults(given);
   const { now, env, cwd, environment = 'sandbox', signal = new AbortController().signal } = resolved;
   const onEvent = (event: WorkerEvent): void => {

@@ -9,7 +9,7 @@ import type {
   SendDecision,
   StepMessage,
 } from '../model.ts';
-import { type Formats, PLAIN } from '../report/formats.ts';
+import { type Formats, PLAIN } from '../report/locale.ts';
 import { safeLine } from '../util/escape.ts';
 import { iso } from '../util/time.ts';
 import { listWithAnd } from '../util/words.ts';

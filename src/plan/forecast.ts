@@ -1,5 +1,5 @@
 import type { Forecast } from '../model.ts';
-import { type Formats, PLAIN } from '../report/formats.ts';
+import { type Formats, PLAIN } from '../report/locale.ts';
 import { instantMs, iso } from '../util/time.ts';
 import type { Calendar } from './calendar.ts';
 import type { Forecaster } from './estimate.ts';

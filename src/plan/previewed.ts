@@ -12,7 +12,7 @@ import type {
   StepMessage,
   WinnerState,
 } from '../model.ts';
-import type { Formats } from '../report/formats.ts';
+import type { Formats } from '../report/locale.ts';
 import type { WhereDay } from './day.ts';
 import type { Estimate } from './estimate.ts';
 import type { AnyPlanFile } from './plan-file.ts';

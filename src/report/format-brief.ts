@@ -1,6 +1,6 @@
 import type { OutcomeState, Report, RunState } from '../model.ts';
 import { safeLine, shellWord } from '../util/escape.ts';
-import { type Formats, PLAIN } from './formats.ts';
+import { type Formats, PLAIN } from './locale.ts';
 import { nextSteps } from './next-steps.ts';
 import type { Outcomes, ReportOptions } from './record.ts';
 import { totalsKey } from './tally.ts';

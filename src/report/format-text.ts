@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { OUTCOMES, type OutcomeState, type Report, type RunState, type StepTotals } from '../model.ts';
 import { safeLine } from '../util/escape.ts';
 import { type Column, displayWidth, proseWidth, table, wrap } from '../util/table.ts';
-import { type Formats, PLAIN } from './formats.ts';
+import { type Formats, PLAIN } from './locale.ts';
 import { type NextStep, nextSteps } from './next-steps.ts';
 import { pauseText } from './pause-words.ts';
 import { reasonWords } from './reason-words.ts';

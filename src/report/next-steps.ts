@@ -3,7 +3,7 @@ import { shellWord } from '../util/escape.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { mask } from '../util/redact.ts';
 import { utcText } from '../util/time.ts';
-import { type Formats, PLAIN } from './formats.ts';
+import { type Formats, PLAIN } from './locale.ts';
 import { pausedScope, resumeCommand } from './pause-words.ts';
 import { changedText } from './words.ts';
 

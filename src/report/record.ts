@@ -1,5 +1,5 @@
 import type { Channel, EarlierMessage, Outcome, Report, StepOutcome } from '../model.ts';
-import type { Formats } from './formats.ts';
+import type { Formats } from './locale.ts';
 
 /** The fields of `jsonl` in their order. Scripts rely on it. */
 export const RECORD_FIELDS = [

@@ -1,7 +1,7 @@
 import type { Report, Significance, VariantResult, WinnerDecision, WinnerMetric } from '../model.ts';
 import { type Column, proseWidth, table } from '../util/table.ts';
 import type { VariantDeliveries } from './deliveries.ts';
-import { type Formats, PLAIN } from './formats.ts';
+import { type Formats, PLAIN } from './locale.ts';
 import { sampleOf } from './variants.ts';
 
 /**

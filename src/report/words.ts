@@ -12,10 +12,10 @@ import {
 } from '../model.ts';
 import { returnedOf } from './deliveries.ts';
 import { LOST } from './fold-delivery.ts';
-import { type Formats, PLAIN } from './formats.ts';
+import { type Formats, PLAIN } from './locale.ts';
 import { totalsKey } from './tally.ts';
 
-export { countOf, duration, instant, milliseconds, money, number, percent } from './formats.ts';
+export { countOf, duration, instant, milliseconds, money, number, percent } from './locale.ts';
 
 /** Where a message went, and which address the list has since. */
 export function changedText(sentTo: string, listTo: string | null): string {

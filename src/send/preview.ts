@@ -23,7 +23,7 @@ import { loadSuppressions } from '../plan/suppression.ts';
 import { createComparisonCheck, createWarner } from '../plan/warnings.ts';
 import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
-import { createFormats } from '../report/formats.ts';
+import { createFormats } from '../report/locale.ts';
 import { overRefusal } from '../schedule/occurrence.ts';
 import type { Meter } from '../util/long-work.ts';
 import { iso } from '../util/time.ts';

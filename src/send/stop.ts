@@ -2,7 +2,7 @@ import { HandbillError } from '../errors.ts';
 import { ELSEWHERE, type Verdict } from '../http/classify.ts';
 import { type ApiAddress, cannotConnect } from '../http/fault.ts';
 import type { Halt, HaltRule, Limits, Pause, Threshold } from '../model.ts';
-import { number } from '../report/formats.ts';
+import { number } from '../report/locale.ts';
 import { pauseText, resumeHint } from '../report/pause-words.ts';
 import { wholePart } from '../util/units.ts';
 

@@ -1,5 +1,5 @@
 import { OUTCOMES, type OutcomeState, type RunState, type Totals } from '../model.ts';
-import type { Formats } from '../report/formats.ts';
+import type { Formats } from '../report/locale.ts';
 import { totalsKey } from '../report/tally.ts';
 import { Html, html } from '../util/escape.ts';
 import { shareBar, toneClass } from './charts/chart.ts';

@@ -1,7 +1,7 @@
 import type { Report } from '../model.ts';
 import type { CauseCount } from '../report/causes.ts';
 import { returnedOf } from '../report/deliveries.ts';
-import type { Formats } from '../report/formats.ts';
+import type { Formats } from '../report/locale.ts';
 import { nextSteps } from '../report/next-steps.ts';
 import { reasonAdvice, reasonWords } from '../report/reason-words.ts';
 import { totalsKey } from '../report/tally.ts';

@@ -1,6 +1,7 @@
-import { checkNumbers, PORT, withDefaults } from '../operations/options.ts';
+import { checkNumbers, withDefaults } from '../operations/options.ts';
 import { closedBy } from '../util/closing.ts';
-import type { ServeOptions, Serving } from './start.ts';
+import { SERVE, type ServeOptions } from './options.ts';
+import type { Serving } from './start.ts';
 
 /**
  * `handbill serve`: pages over the ledger of a project, live during a run. The ledger is only read, except by actions.
@@ -9,7 +10,7 @@ import type { ServeOptions, Serving } from './start.ts';
  * not available
  */
 export async function serve(options: ServeOptions = {}): Promise<Serving> {
-  checkNumbers(options, { port: PORT });
+  checkNumbers(options, SERVE);
   const { signal, ...given } = withDefaults(options);
   const { startServing } = await import('./start.ts');
   const { close, ...running } = await startServing(given);

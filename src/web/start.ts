@@ -1,5 +1,5 @@
 import { problem, refuse } from '../errors.ts';
-import type { ProjectOptions, ResolvedOptions } from '../operations/options.ts';
+import type { ResolvedOptions } from '../operations/options.ts';
 import { countryOf, projectHere } from '../operations/project.ts';
 import { sentCampaign } from '../operations/report.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
@@ -9,37 +9,10 @@ import { clientScript } from './client-script.ts';
 import { createRunStats } from './counts.ts';
 import { keepLedger } from './ledger.ts';
 import { createLive } from './live.ts';
+import { SERVE, type ServeOptions } from './options.ts';
 import { formatsByLocale } from './pages/format.ts';
 import { createSessions, startPages } from './server.ts';
 import type { Site } from './site.ts';
-
-export const DEFAULT_PORT = 4012;
-export const DEFAULT_HOST = '127.0.0.1';
-
-/** Which pages are served, and for which hosts. */
-export interface ServeOptions extends ProjectOptions {
-  /** TCP port; 0 takes a free one. Default: 4012. */
-  readonly port?: number;
-  /** Address to listen on. Default: `127.0.0.1`. */
-  readonly host?: string;
-  /**
-   * Names under which other machines open the pages; needed if `host` can be reached by other machines. Nothing that is
-   * sent is encrypted. Default: none.
-   */
-  readonly allowRemote?: readonly string[];
-  /** Every user of this machine may read without signing in; not with `allowRemote`. Default: false. */
-  readonly open?: boolean;
-  /** Signed-in users may pause and resume, resolve doubts, review replies and change suppressions. Default: false. */
-  readonly allowActions?: boolean;
-  /** Campaign files, folders or names that are shown. Default: all of the project. */
-  readonly campaigns?: readonly string[];
-  /** IANA name for times. Default: that of the project. */
-  readonly timeZone?: string;
-  /** Closes it, open streams of events too. Default: only `close` does. */
-  readonly signal?: AbortSignal;
-  /** Called with a line for what went wrong; it holds nothing that a reader wrote. */
-  readonly log?: (line: string) => void;
-}
 
 /** Pages that are served. */
 export interface Serving extends AsyncDisposable {
@@ -60,7 +33,7 @@ export interface Serving extends AsyncDisposable {
 export async function startServing(
   options: Omit<ServeOptions, 'signal'> & ResolvedOptions,
 ): Promise<Omit<Serving, 'closed' | typeof Symbol.asyncDispose>> {
-  const { cwd, env, now, host = DEFAULT_HOST, allowRemote = [], allowActions = false, open = false } = options;
+  const { cwd, env, now, host = SERVE.host.preset, allowRemote = [], allowActions = false, open = false } = options;
   const isRemote = !isLoopback(host) || allowRemote.length > 0;
   if (isRemote && open) throw refuse(problem('usage', 'Pages that other machines reach are never open.', LEAVE_OUT));
   if (isRemote && allowRemote.length === 0) throw remote(host);
@@ -88,7 +61,7 @@ export async function startServing(
   const timeZone = options.timeZone ?? reading.project.timeZone;
   const pages = await startPages({
     host,
-    port: options.port ?? DEFAULT_PORT,
+    port: options.port ?? SERVE.port.preset,
     names: isRemote ? [host, ...allowRemote] : [],
     needs: (port) => {
       const sessions = allowActions || !open ? createSessions(port) : null;

@@ -3,7 +3,7 @@ import { instant } from '../../src/cli/shared/options.ts';
 
 describe('--at', () => {
   const now = Date.UTC(2026, 10, 25, 9);
-  const at = instant({ now: () => now });
+  const at = (text: string) => instant(text, () => now);
 
   test.each([
     ['2026-12-01T09:00:00Z', '2026-12-01T09:00:00.000Z'],

@@ -104,8 +104,11 @@ const NOT_IN_PROGRAMS: Readonly<Record<string, string>> = {
   help: 'it is for people',
 };
 
-/** `Campaign` has some sixty parts; a user who needs the type of one writes `Campaign['send']`. */
-const NOT_FOLLOWED: ReadonlySet<string> = new Set(['Campaign']);
+/**
+ * `Campaign` has some sixty parts; a user who needs the type of one writes `Campaign['send']`. `OptionsOf` makes the types of
+ * options from their tables.
+ */
+const NOT_FOLLOWED: ReadonlySet<string> = new Set(['Campaign', 'OptionsOf']);
 
 /** Every type of ours that is named by what is exported, or by what that names, with the file that names it. */
 function namedTypes(): ReadonlyMap<string, string> {

@@ -146,11 +146,3 @@ describe('errors', () => {
     expectTypeOf(look).toBeFunction();
   });
 });
-
-describe('the options of the library and those of the commands', () => {
-  it('are the same, but for the names of what a program says otherwise', () => {
-    type Missing<Command, Library, Other extends string> = Exclude<keyof Command, keyof Library | Other>;
-    type CommandServe = import('../../src/web/start.ts').ServeOptions;
-    expectTypeOf<Missing<CommandServe, handbill.ServeOptions, never>>().toBeNever();
-  });
-});

@@ -1,93 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
+import { parse } from 'csv-parse/sync';
 import { describe, expect, it, test } from 'vitest';
-import { formatReport, REPORT_FORMATS } from '../../src/report/format.ts';
-import { createFormats, PLAIN } from '../../src/report/formats.ts';
-import type { ReportOptions } from '../../src/report/record.ts';
-import { reportPage } from '../../src/web/report/report.ts';
-import { handbillHere } from '../cli/in-process.ts';
-import { createProject } from '../helpers/project.ts';
-import { campaign, list } from '../library/project.ts';
-import { collect, OPTIONS, OUTCOMES_OF_ALL_KINDS, TROUBLED } from './examples.ts';
+import type { Report } from '../../src/model.ts';
+import { formatReport, PRINT_FORMATS } from '../../src/report/formats.ts';
+import { CSV_FIELDS, STEP_FIELDS } from '../../src/report/record.ts';
+import {
+  collect,
+  FELL_BACK,
+  OPTIONS,
+  OUTCOMES_OF_ALL_KINDS,
+  outcome,
+  PLAIN,
+  RETURNED,
+  SPLIT,
+  TROUBLED,
+} from './examples.ts';
 
-/** Intl writes narrow and unbreakable spaces. */
-function plain(text: string): string {
-  return text.replaceAll(/[\u00a0\u202f]/g, ' ');
-}
+const REPORT_FORMATS = PRINT_FORMATS.filter((format) => format !== 'html');
 
-async function reportAs(format: (typeof REPORT_FORMATS)[number], options: Partial<ReportOptions>): Promise<string> {
-  return await collect(formatReport(format, TROUBLED, [OUTCOMES_OF_ALL_KINDS], { ...OPTIONS, ...options }));
-}
+const EXTENSIONS = { text: 'txt', brief: 'brief.txt', json: 'json', jsonl: 'jsonl', csv: 'csv' } as const;
+const golden = (name: string) => new URL(`../fixtures/report/${name}`, import.meta.url).pathname;
 
-const german = createFormats('de-DE', 'Europe/Berlin');
-
-describe('in German', () => {
-  test.each<[written: string, expected: string]>([
-    [german.number(1240), '1.240'],
-    [german.count(1, 'part'), '1 part'],
-    [german.count(1240, 'reply', 'replies'), '1.240 replies'],
-    [german.percent(0, 10), '0 %'],
-    [german.percent(1, 3), '33,3 %'],
-    [german.percent(1, 1_000_000), '0,1 %'],
-    [german.percent(999_999, 1_000_000), '99,9 %'],
-    [german.percent(5, 5), '100 %'],
-    [german.percent(0, 0), '0 %'],
-    [german.money(1234.5, 'EUR'), '1.234,50 €'],
-    [german.money(0.0425, 'EUR'), '0,0425 €'],
-    [german.money(2, null), '2,00'],
-    [german.milliseconds(0.42), '0,42 ms'],
-    [german.milliseconds(1204), '1,2 s'],
-    [german.milliseconds(12), '12 ms'],
-    [german.duration(900), '0,9 s'],
-    [german.duration(64_120), '1 min 4 s'],
-    [german.instant('2026-11-21T09:00:00.000Z'), '21.11.2026, 10:00:00 MEZ'],
-    [german.instant('once'), 'once'],
-  ])('%s', (written, expected) => {
-    expect(plain(written)).toBe(expected);
+describe('golden outputs', () => {
+  test.each(REPORT_FORMATS)('a run in trouble as %s', async (format) => {
+    const options = { ...OPTIONS, campaignFile: 'campaigns/spring sale/campaign.yaml', currency: 'EUR' };
+    const text = await collect(formatReport(format, TROUBLED, [OUTCOMES_OF_ALL_KINDS], options));
+    await expect(text).toMatchFileSnapshot(golden(`troubled.${EXTENSIONS[format]}`));
+  });
+  test.each(['text'] as const)('a run without trouble as %s', async (format) => {
+    const text = await collect(formatReport(format, PLAIN, [OUTCOMES_OF_ALL_KINDS.slice(0, 1)], OPTIONS));
+    await expect(text).toMatchFileSnapshot(golden(`plain.${EXTENSIONS[format]}`));
+  });
+  test.each(['text', 'json'] as const)('a run about which something came back as %s', async (format) => {
+    const lost = outcome({ row: 8, line: 11, delivery: 'undeliverable' });
+    const text = await collect(
+      formatReport(format, RETURNED, [[outcome({ delivery: 'read' }), lost]], { ...OPTIONS, width: 100 }),
+    );
+    await expect(text).toMatchFileSnapshot(golden(`returned.${EXTENSIONS[format]}`));
+  });
+  test.each([
+    ['without trouble', 6, 'plain', PLAIN],
+    ['with steps and variants', 13, 'split', SPLIT],
+    ['in trouble, with six outcomes', 14, 'troubled', TROUBLED],
+  ])('the end of a send %s, in %i lines', async (_, lines, name, report) => {
+    const text = await collect(formatReport('text', report, [], { ...OPTIONS, short: true, currency: 'EUR' }));
+    expect(text.trimEnd().split('\n')).toHaveLength(lines);
+    await expect(text).toMatchFileSnapshot(golden(`${name}.short.txt`));
+  });
+  test.each(REPORT_FORMATS)('a run with steps and variants as %s', async (format) => {
+    const text = await collect(
+      formatReport(format, SPLIT, [[outcome({}), FELL_BACK]], { ...OPTIONS, currency: 'EUR' }),
+    );
+    await expect(text).toMatchFileSnapshot(golden(`split.${EXTENSIONS[format]}`));
   });
 });
 
-it('is as ever without a locale', () => {
-  expect(createFormats(null, 'Europe/Berlin')).toBe(PLAIN);
+describe('text', () => {
+  it('has no escape sequences without colour, and the same words with it', async () => {
+    const plain = await collect(formatReport('text', TROUBLED, [], OPTIONS));
+    const coloured = await collect(formatReport('text', TROUBLED, [], { ...OPTIONS, colour: true }));
+    expect(plain).not.toContain('\u001b');
+    expect(coloured).toContain('\u001b[');
+    const uncoloured = stripVTControlCharacters(coloured).replaceAll(/ +\n/g, '\n');
+    expect(uncoloured).toBe(plain);
+  });
+  test.each(
+    [
+      ['in trouble', TROUBLED],
+      ['with steps and variants', SPLIT],
+    ].flatMap(([label, report]) => [40, 50, 60, 70, 80, 100, 120].map((width) => [label, width, report] as const)),
+  )('a run %s: tables and sentences fit %i columns', async (_label, width, report) => {
+    const text = await collect(formatReport('text', report as Report, [], { ...OPTIONS, width, currency: 'EUR' }));
+    const table = text.split('\n').filter((line) => line.startsWith('  ') && !line.startsWith('    handbill'));
+    expect(table.length).toBeGreaterThan(12);
+    for (const line of table) expect(line.length).toBeLessThanOrEqual(width);
+  });
 });
 
-describe('a report in the locale of its project', () => {
-  it('has all figures and times of its text in it', async () => {
-    const text = plain(await reportAs('text', { currency: 'EUR', formats: german }));
-    for (const one of ['1.200', '21.11.2026, 10:00:00 MEZ', '1.240', '19,4/s', '€']) expect(text).toContain(one);
-    expect(text).not.toMatch(/\d,\d{3}\b/);
-    expect(text).not.toContain('UTC');
+describe('jsonl', () => {
+  it('is the record of the contract, fields in that order', async () => {
+    const text = await collect(formatReport('jsonl', PLAIN, [[outcome({})]], OPTIONS));
+    expect(text).toBe(
+      '{"line":2,"key":"+447700900123","to":"+447700900123","channel":"sms","variant":null,"reference":"ref-sms",' +
+        '"outcome":"accepted","reason":null,"attempts":1,"httpStatus":202,"messageId":"m-1","delivery":null,' +
+        '"updatedAt":"2026-11-21T09:00:00.500Z","inputs":null}\n',
+    );
   });
-
-  it('has them on its page', async () => {
-    const options = { nowMs: Date.parse(TROUBLED.startedAt), currency: 'EUR', formats: german };
-    const page = await collect(reportPage(TROUBLED, [OUTCOMES_OF_ALL_KINDS], options));
-    const body = plain(page.slice(page.indexOf('<main')));
-    for (const one of ['1.200', '21.11.2026, 10:00:00 MEZ', '1.240', '19,4', '€']) expect(body).toContain(one);
-    expect(body).not.toMatch(/>[^<]*\d,\d{3}\b(?! ?[€%])[^<]*</);
+  it('is of the last step where a recipient fell back, with all of them in `steps`', async () => {
+    const text = await collect(formatReport('jsonl', SPLIT, [[FELL_BACK]], OPTIONS));
+    const record = JSON.parse(text);
+    expect(record).toMatchObject({ channel: 'sms', variant: 'A', reference: 'ref-sms', outcome: 'accepted' });
+    expect(record.steps).toMatchObject([
+      { channel: 'rcs', reference: 'ref-rcs', outcome: 'rejected', reason: 'fell-back', httpStatus: 422 },
+      { channel: 'sms', reference: 'ref-sms', outcome: 'accepted', reason: null, messageId: 'm-7', cost: 0.04 },
+    ]);
+    for (const step of record.steps) expect(Object.keys(step)).toEqual([...STEP_FIELDS]);
   });
-
-  it('has them in its two lines for a chat, with spaces of ASCII', async () => {
-    expect(await reportAs('brief', { formats: german })).toContain('1.200 of 2.000 accepted');
-    const french = createFormats('fr-FR', 'Europe/Paris');
-    expect(await reportAs('brief', { formats: french })).toContain('1 200 of 2 000 accepted');
+  test.each([
+    ['accepted', 0.06, 0.06],
+    ['in-doubt', 0.06, 0.06],
+    ['rejected', 0.06, 0],
+    ['failed', 0.06, 0],
+    ['pending', 0.06, 0],
+    ['accepted', null, null],
+    ['rejected', null, null],
+  ] as const)('a step that is %s and has the price %s costs %s', async (state, price, cost) => {
+    const steps = FELL_BACK.steps?.map((step) => ({ ...step, outcome: state, cost: price })) ?? [];
+    const record = JSON.parse(await collect(formatReport('jsonl', SPLIT, [[{ ...FELL_BACK, steps }]], OPTIONS)));
+    expect(record.steps.map((step: { cost: number | null }) => step.cost)).toEqual([cost, cost]);
   });
+  it('is nothing for a run without rows', async () => {
+    expect(await collect(formatReport('jsonl', PLAIN, [], OPTIONS))).toBe('');
+    expect(await collect(formatReport('jsonl', PLAIN, [[], []], OPTIONS))).toBe('');
+  });
+});
 
-  test.each(REPORT_FORMATS.filter((format) => format !== 'text' && format !== 'brief'))(
-    '%s never changes',
-    async (format) => {
-      expect(await reportAs(format, { formats: german })).toBe(await reportAs(format, {}));
-    },
-  );
+describe('csv', () => {
+  it('has the same columns, every cell quoted, nothing for null', async () => {
+    const text = await collect(formatReport('csv', PLAIN, [OUTCOMES_OF_ALL_KINDS], OPTIONS));
+    const rows: string[][] = parse(text);
+    expect(rows[0]).toEqual([...CSV_FIELDS]);
+    expect(rows).toHaveLength(OUTCOMES_OF_ALL_KINDS.length + 1);
+    expect(rows[1]?.[1]).toBe("'+447700900123");
+    for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^("[^"]*",){17}"[^"]*"$/);
+  });
+});
 
-  it('is that of handbill.yaml, for send and for report', async () => {
-    using project = createProject({
-      ...campaign('hello', 1),
-      'campaigns/hello/people.csv': list(1234),
-      'handbill.yaml': 'locale: de-AT\ntimeZone: Europe/Vienna\n',
+describe('csv of a recipient who fell back', () => {
+  it('has the steps in one cell, and nothing there for the others', async () => {
+    const text = await collect(formatReport('csv', SPLIT, [[outcome({}), FELL_BACK]], OPTIONS));
+    const rows: Record<string, string>[] = parse(text, { columns: true });
+    expect(rows.map(({ channel, steps }) => [channel, steps])).toEqual([
+      ['sms', ''],
+      ['sms', 'rcs:rejected sms:accepted'],
+    ]);
+  });
+});
+
+describe('a large run', () => {
+  // 200,000 outcomes are about 60 MB as objects: what kept them would not survive in this heap.
+  test.each(['jsonl', 'csv'] as const)('200,000 outcomes as %s need a heap of 32 MB', (format) => {
+    const script = new URL('../fixtures/report/stream-outcomes.ts', import.meta.url).pathname;
+    const printed = execFileSync(process.execPath, ['--max-old-space-size=32', script, format, '200000'], {
+      encoding: 'utf8',
     });
-    const sent = await handbillHere(project.root, ['send', 'hello']);
-    const shown = await handbillHere(project.root, ['report', 'hello']);
-    for (const { out, err } of [sent, shown]) expect(plain(out), err).toMatch(/accepted +1[. ]?234 +100 %/);
-    const json = await handbillHere(project.root, ['report', 'hello', '--format', 'json']);
-    expect((JSON.parse(json.out) as { totals: { accepted: number } }).totals.accepted).toBe(1234);
+    const { lines, characters } = JSON.parse(printed);
+    expect(lines).toBeGreaterThanOrEqual(200_000);
+    expect(characters).toBeGreaterThan(20_000_000);
   });
 });

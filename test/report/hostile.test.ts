@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import type { Outcome, Report } from '../../src/model.ts';
-import { formatReport } from '../../src/report/format.ts';
+import { formatReport } from '../../src/report/formats.ts';
 import { CSV_FIELDS, cellsOf, recordOf } from '../../src/report/record.ts';
 import { unguardCell } from '../../src/util/csv.ts';
 import { collect, FELL_BACK, OPTIONS, outcome, SPLIT, TROUBLED } from './examples.ts';

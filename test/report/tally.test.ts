@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { SCHEMAS } from '../../src/campaign/validators.ts';
 import { CHANNELS } from '../../src/content/channels.ts';
 import { HALT_RULES, OUTCOMES, type WinnerDecision } from '../../src/model.ts';
-import { formatReport } from '../../src/report/format.ts';
+import { formatReport } from '../../src/report/formats.ts';
 import { RECORD_FIELDS, STEP_FIELDS } from '../../src/report/record.ts';
 import { buildReport } from '../../src/report/tally.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { OUTCOMES } from '../../src/model.ts';
-import { createFormats, PLAIN } from '../../src/report/formats.ts';
+import { createFormats, PLAIN } from '../../src/report/locale.ts';
 import { milliseconds } from '../../src/report/words.ts';
 import { type Html, html } from '../../src/util/escape.ts';
 import { barChart, intervalChart, shareChart, TONES } from '../../src/web/charts/chart.ts';

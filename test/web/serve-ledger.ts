@@ -5,8 +5,9 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport, OutcomeState, Reply } from '../../src/model.ts';
+import type { ServeOptions } from '../../src/web/options.ts';
 import { serve } from '../../src/web/serve.ts';
-import type { ServeOptions, Serving } from '../../src/web/start.ts';
+import type { Serving } from '../../src/web/start.ts';
 import type { Watched } from '../helpers/browser.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 9);

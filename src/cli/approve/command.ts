@@ -2,45 +2,32 @@ import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
 import { ALLOWABLE, DEFER_REASONS, DEFER_WORDS } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { present } from '../../operations/options.ts';
-import { type ApproveQuestion, approve, approveStanding, checkApproval } from '../../operations/plan.ts';
+import { type FlagsOf, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { APPROVE, type ApproveQuestion, approve, approveStanding, checkApproval } from '../../operations/plan.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { costText, doneText, fallbackText, laterPartsText, laterText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import { isStanding, type PlanFile, type StandingPlan } from '../../plan/plan-file.ts';
 import { commitWords, countOf, number } from '../../report/words.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
-import { addExamples, addLedger, environmentOption, STANDING, UNTIL, untilMissing } from '../shared/options.ts';
+import { addExamples, addOptions, flagsGiven, SIGN, STANDING, untilMissing } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
-interface ApproveFlags {
-  readonly standing?: boolean;
-  readonly until?: string;
-  readonly env: string;
-  readonly output?: string;
-  readonly sign?: string | true;
-  readonly check?: boolean;
-  readonly recipients?: string;
-  readonly ledger?: string;
-  readonly unchecked?: boolean;
-  readonly yes?: boolean;
-  readonly quiet?: boolean;
-}
+const FLAGS = {
+  sign: SIGN,
+  check: { flag: '--check', says: 'sign nothing; exit 2 unless the plan is approved' },
+  ...APPROVE,
+  ...STANDING,
+  yes: { flag: '--yes', says: 'sign without asking' },
+  quiet: OPTIONS.quiet,
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
+
+type ApproveFlags = FlagsOf<typeof FLAGS>;
 
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .argument('<plan>', 'plan file; with --standing: campaign file, its folder, or its name')
-    .option('--sign [key]', 'the SSH key to sign with, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
-    .option('--check', 'sign nothing; exit 2 unless the plan is approved')
-    .option('--recipients <file>', 'take the list from here, if it is not where the planner had it')
-    .option('--unchecked', 'sign without comparing the plan with this checkout')
-    .option('--standing', STANDING)
-    .option('--until <day>', UNTIL)
-    .addOption(environmentOption(context, 'with --standing: environment of handbill.yaml'))
-    .option('-o, --output <file>', 'with --standing: write it here (default: where `send` and `due` find it)')
-    .option('--yes', 'sign without asking')
-    .option('--quiet', 'print nothing when all is well');
-  addExamples(addLedger(command), [
+  command.argument('<plan>', 'plan file; with --standing: campaign file, its folder, or its name');
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill approve hello.plan.json --sign ~/.ssh/id_ed25519', 'shows the plan, asks, and signs it'],
     ['handbill approve hello.plan.json --check', 'may it be sent?'],
     [
@@ -54,13 +41,10 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 function refuseMixed(command: Command, flags: ApproveFlags): void {
-  const given = (names: readonly string[]): string =>
-    command.options
-      .filter((one) => names.includes(one.attributeName()))
-      .filter((one) => command.getOptionValueSource(one.attributeName()) === 'cli')
-      .map(({ long }) => long)
-      .join(', ');
-  const names = given(flags.standing === true ? ['check', 'recipients', 'unchecked'] : ['until', 'env', 'output']);
+  const names = flagsGiven(
+    command,
+    flags.standing === true ? ['check', 'recipients', 'unchecked'] : ['until', 'environment', 'output'],
+  );
   const why = flags.standing === true ? 'is for a plan file, not for --standing.' : 'is for --standing.';
   if (names !== '') throw refuse(problem('usage', `${names} ${why}`, { hint: 'See `handbill approve --help`.' }));
   if (flags.standing === true && flags.until === undefined) throw refuse(untilMissing());
@@ -71,13 +55,13 @@ async function run(file: string, flags: ApproveFlags, context: CommandContext): 
   const show = (question: ApproveQuestion): void => {
     if (flags.quiet !== true) context.err(planFacts(question));
   };
+  const { sign, ...wanted } = flags;
   const options = {
+    ...wanted,
     ...optionsHere(context, flags.ledger),
     interactive,
     onSaid: context.err,
-    unchecked: flags.unchecked === true,
-    ...(typeof flags.sign === 'string' ? { key: flags.sign } : {}),
-    ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
+    ...(typeof sign === 'string' ? { key: sign } : {}),
   };
   if (flags.check === true) {
     const question = await checkApproval(file, options);
@@ -96,8 +80,7 @@ async function run(file: string, flags: ApproveFlags, context: CommandContext): 
     if (flags.quiet !== true) context.err(`Signed. ${standing(result, file)}\n`);
     return;
   }
-  const { until = '', env: environment, output } = flags;
-  const result = await approveStanding(file, { ...options, confirm, environment, until, ...present({ output }) });
+  const result = await approveStanding(file, { ...options, confirm, until: flags.until ?? '' });
   if (flags.quiet !== true) context.err(`Signed: ${safeLine(result.file)}. ${standing(result, result.file)}\n`);
 }
 

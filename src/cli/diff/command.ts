@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Diff } from '../../diff/result.ts';
 import { EXIT, HandbillError } from '../../errors.ts';
-import type { Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { diff } from '../../operations/diff.ts';
+import { DIFF, diff } from '../../operations/diff.ts';
+import { type FlagsOf, formatOption, type OptionTable, WRITING } from '../../operations/options.ts';
 import { jsonText } from '../../util/escape.ts';
-import { addAllow, addExamples, addFormat, addOutput, environmentOption } from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 import { diffMarkdown } from './markdown.ts';
@@ -19,42 +19,34 @@ const WRITERS: Readonly<Record<(typeof FORMATS)[number], (result: Diff) => strin
   json: (result) => `${jsonText(result, 2)}\n`,
 };
 
-interface Given {
-  readonly env: string;
-  readonly recipients?: string;
-  readonly allow?: readonly Allowable[];
-  readonly format: (typeof FORMATS)[number];
-  readonly output?: string;
-  readonly quiet?: true;
-}
+const FLAGS = {
+  ...DIFF,
+  ...WRITING,
+  format: formatOption(FORMATS),
+} as const satisfies OptionTable;
 
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<rev>', 'what to compare the work tree with: a branch, tag or commit; or REV..REV2, REV...REV2')
-    .argument('[campaign]', 'campaign file, its folder, or its name (default: all of the project)')
-    .addOption(environmentOption(context))
-    .option('--recipients <file>', 'read both sides with this list, where it is not in git');
-  addFormat(addOutput(addAllow(command, ['invalid-rows'])), FORMATS);
-  addExamples(command, [
+    .argument('[campaign]', 'campaign file, its folder, or its name (default: all of the project)');
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill diff main', 'what the work tree changes since it left main'],
     ['handbill diff HEAD hello', 'what is not committed yet, of one campaign'],
     ['handbill diff v1..v2', 'from one commit to another'],
     ['handbill diff origin/main --format markdown -o comment.md', 'for a pull request'],
   ]);
-  command.action(async (revision: string, target: string | undefined, given: Given) => {
+  command.action(async (revision: string, target: string | undefined, flags: FlagsOf<typeof FLAGS>) => {
     const interrupts = watchInterrupts();
     try {
       const result = await diff(revision, {
+        ...flags,
         ...(target === undefined ? {} : { campaign: target }),
         cwd: context.cwd,
         now: context.now,
         env: context.env,
-        environment: given.env,
-        ...(given.allow === undefined ? {} : { allow: given.allow }),
         signal: interrupts.signal,
-        ...(given.recipients === undefined ? {} : { recipients: given.recipients }),
       });
-      await writeResult([WRITERS[given.format](result)], given, context);
+      await writeResult([WRITERS[flags.format](result)], flags, context);
       context.exit(result.valid ? EXIT.done : EXIT.refused);
     } catch (error) {
       const status = interrupts.status();

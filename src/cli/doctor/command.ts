@@ -1,21 +1,21 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
-import { type DoctorResult, doctor, totalsOf } from '../../operations/doctor.ts';
+import { DOCTOR, type DoctorResult, doctor, totalsOf } from '../../operations/doctor.ts';
 import { type DoctorCheck, exitOf, found } from '../../operations/doctor-environments.ts';
+import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { countOf } from '../../report/words.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { maskNumbers } from '../../util/redact.ts';
 import { table } from '../../util/table.ts';
-import { addExamples, addFormat, addLedger } from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 
-interface Given {
-  readonly env?: string;
-  readonly online?: true;
-  readonly quiet?: true;
-  readonly format: 'text' | 'json';
-  readonly ledger?: string;
-}
+const FLAGS = {
+  ...DOCTOR,
+  quiet: { flag: '-q, --quiet', says: 'print nothing when there is no problem' },
+  format: formatOption(['text', 'json']),
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
 
 /** What `handbill doctor --format json` prints: schemas/doctor.schema.json. */
 interface Checkup extends DoctorResult {
@@ -23,30 +23,24 @@ interface Checkup extends DoctorResult {
 }
 
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .argument('[campaign]', 'campaign file, folder or name, to be looked at too (default: only the project)')
-    .option('--env <name>', 'only this environment (default: all)')
-    .option('--online', 'connect to the environments; sends neither message nor key')
-    .option('-q, --quiet', 'print nothing when there is no problem');
-  addLedger(addFormat(command, ['text', 'json']));
-  addExamples(command, [
+  command.argument('[campaign]', 'campaign file, folder or name, to be looked at too (default: only the project)');
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill doctor', 'the project of this folder; no connection is made'],
     ['handbill doctor newsletter --env production --online', 'before a first send'],
     ['handbill doctor --quiet', 'from cron'],
   ]);
-  command.action(async (campaign: string | undefined, given: Given) => {
+  command.action(async (campaign: string | undefined, flags: FlagsOf<typeof FLAGS>) => {
     const { checks: looked, ...facts } = await doctor({
-      ...optionsHere(context, given.ledger),
+      ...flags,
+      ...optionsHere(context, flags.ledger),
       ...(campaign === undefined ? {} : { campaign }),
-      ...(given.env === undefined ? {} : { environment: given.env }),
-      online: given.online === true,
     });
     const checks = withTerminal(looked, context);
     const checkup: Checkup = { version: 1, ...facts, checks, totals: totalsOf(checks) };
     const exit = exitOf(checks);
     context.exit(exit);
-    if (given.quiet === true && exit === 0) return;
-    const text = given.format === 'json' ? `${jsonText(checkup, 2)}\n` : checkupText(checkup, context);
+    if (flags.quiet && exit === 0) return;
+    const text = flags.format === 'json' ? `${jsonText(checkup, 2)}\n` : checkupText(checkup, context);
     await context.out(text);
   });
 }

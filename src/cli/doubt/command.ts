@@ -1,17 +1,20 @@
 import { join } from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { decodeUtf8 } from '../../campaign/read-text.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import {
+  DOUBTS,
   doubtsOf,
   type Named,
+  RESOLVE_DOUBTS,
   type RecordedVerdict,
   type ResolveDoubtsQuestion,
   recordVerdict,
   runsNamed,
   userHere,
 } from '../../operations/doubt.ts';
+import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
 import { optionsHere, projectHere, sayLedger, withLedger } from '../../operations/project.ts';
 import { nameInLedger, PLAN_FILE } from '../../operations/report.ts';
 import { leftToSend, sendCommand } from '../../report/next-steps.ts';
@@ -20,10 +23,10 @@ import { unguardCell } from '../../util/csv.ts';
 import { safe, safeLine, shellWord } from '../../util/escape.ts';
 import { isTest } from '../../util/occurrence-name.ts';
 import { displayPath, readNamedFile } from '../../util/paths.ts';
-import { addExamples, addFormat, addLedger, addOutput, wholeNumber } from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askYes } from '../shared/prompt.ts';
-import { DOUBT_FORMATS, type DoubtFormat, doubtTable, formatDoubts } from './formats.ts';
+import { DOUBT_FORMATS, doubtTable, formatDoubts } from './formats.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
@@ -35,27 +38,23 @@ export function configure(command: Command, context: CommandContext): void {
   configureResolve(command, context);
 }
 
-interface ListFlags {
-  readonly format: DoubtFormat;
-  readonly output?: string;
-  readonly quiet?: true;
-  readonly full?: true;
-  readonly resolved?: true;
-  readonly ledger?: string;
-}
+const LIST_FLAGS = {
+  full: { flag: '--full', says: 'in text too: whole addresses, and all recipients' },
+  ...DOUBTS,
+  ...WRITING,
+  format: formatOption(DOUBT_FORMATS),
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
 
 function configureList(command: Command, context: CommandContext): void {
   const list = command
     .command('list')
     .description('Shows who is in doubt, how to find out, and what to do: addresses are masked in text only.')
-    .argument('[run]', 'id of a run, or name of a campaign for all of its runs (default: every run)')
-    .option('--full', 'in text too: whole addresses, and all recipients')
-    .option('--resolved', 'what was resolved instead: who said so, when and why');
-  addLedger(addFormat(addOutput(list), DOUBT_FORMATS));
-  addExamples(list, [
+    .argument('[run]', 'id of a run, or name of a campaign for all of its runs (default: every run)');
+  addExamples(addOptions(list, LIST_FLAGS, context), [
     ['handbill doubt list hello', 'the runs of one campaign'],
     ['handbill doubt list hello --format csv -o ask.csv', 'for the provider'],
-  ]).action(async (named: string | undefined, given: ListFlags) => {
+  ]).action(async (named: string | undefined, given: FlagsOf<typeof LIST_FLAGS>) => {
     const reading = await projectHere(context, given.ledger);
     await withLedger(reading, context, async (ledger) => {
       const resolved = given.resolved === true;
@@ -72,55 +71,37 @@ function configureList(command: Command, context: CommandContext): void {
   });
 }
 
-interface ResolveFlags {
-  readonly as?: 'accepted' | 'rejected';
-  readonly resend?: true;
-  readonly acceptDuplicates?: true;
-  readonly key?: readonly string[];
-  readonly line?: readonly number[];
-  readonly from?: string;
-  readonly all?: true;
-  readonly messageId?: string;
-  readonly note?: string;
-  readonly by?: string;
-  readonly yes?: true;
-  readonly quiet?: true;
-  readonly ledger?: string;
-}
+const RESOLVE_FLAGS = {
+  as: { flag: '--as <outcome>', says: 'what the API made of the message', choices: ['accepted', 'rejected'] },
+  resend: { flag: '--resend', says: 'the next send posts to them once more' },
+  key: { flag: '--key <key...>', says: 'who: recipient keys, references or addresses' },
+  from: { flag: '--from <file>', says: 'who: a file with one key, reference or address a line' },
+  ...RESOLVE_DOUBTS,
+  by: { flag: '--by <name>', says: 'who says so (default: user@host)' },
+  yes: { flag: '--yes', says: 'do it without asking' },
+  quiet: OPTIONS.quiet,
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
+
+type ResolveFlags = FlagsOf<typeof RESOLVE_FLAGS>;
 
 function configureResolve(command: Command, context: CommandContext): void {
   const resolve = command
     .command('resolve')
     .description('Records what became of recipients in doubt: of all who are named, or of none.')
-    .argument('<run>', 'id of a run, or name of a campaign that has one run only')
-    .addOption(new Option('--as <outcome>', 'what the API made of the message').choices(['accepted', 'rejected']))
-    .option('--resend', 'the next send posts to them once more')
-    .option('--accept-duplicates', 'with --resend: recipients who got the first message get a second one')
-    .option('--line <n...>', 'who: first lines of rows, as the list shows them', lines)
-    .option('--key <key...>', 'who: recipient keys, references or addresses')
-    .option('--from <file>', 'who: a file with one key, reference or address a line')
-    .option('--all', 'who: all recipients in doubt in this run')
-    .option('--message-id <id>', 'the id that the API gave out; for one recipient')
-    .option('--note <text>', 'why, for the history')
-    .option('--by <name>', 'who says so (default: user@host)')
-    .option('--yes', 'do it without asking')
-    .option('-q, --quiet', 'print nothing when all is well');
-  addExamples(addLedger(resolve), [
+    .argument('<run>', 'id of a run, or name of a campaign that has one run only');
+  addExamples(addOptions(resolve, RESOLVE_FLAGS, context), [
     ['handbill doubt resolve hello --line 3 9 --as accepted', 'the API has them'],
     ['handbill doubt resolve hello --from gone.txt --as rejected', 'one name a line'],
     ['handbill doubt resolve hello --all --resend --accept-duplicates', ''],
   ]).action(async (named: string, given: ResolveFlags) => {
     const quiet = given.quiet === true;
     const result = await recordVerdict(named, {
+      ...given,
       ...optionsHere(context, given.ledger),
       verdict: verdictOf(given),
-      acceptDuplicates: given.acceptDuplicates === true,
       names: [...(given.key ?? []).map((name) => ({ name })), ...(await namesIn(given.from, context.cwd))],
-      lines: given.line ?? [],
-      all: given.all === true,
       by: given.by ?? userHere(),
-      ...(given.messageId === undefined ? {} : { messageId: given.messageId }),
-      ...(given.note === undefined ? {} : { note: given.note }),
       confirm: async (question) => {
         if (given.yes !== true || !quiet) context.err(stating(question, context.width));
         return given.yes === true || (await askYes('Type "yes" to record this', context));
@@ -138,13 +119,6 @@ function verdictOf({ as, resend }: ResolveFlags): 'accepted' | 'rejected' | 'res
   const hint = '--as accepted and --as rejected record what the API made of it; --resend sends once more.';
   throw refuse(problem('usage', 'Say either --as or --resend.', { hint }));
 }
-
-/** Several values of one option, or the option several times. */
-function lines(text: string, before: readonly number[] | undefined): readonly number[] {
-  return [...(before ?? []), wholeLine(text)];
-}
-
-const wholeLine = wholeNumber(1, 1e12);
 
 const MOST_BYTES = 64 << 20;
 

@@ -1,71 +1,40 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
-import { type Allowable, DUE_CODES } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type DueItem, type DueResult, dueWatched } from '../../operations/due.ts';
+import { DUE, type DueItem, type DueResult, dueWatched } from '../../operations/due.ts';
 import type { Telemetry } from '../../operations/observer.ts';
-
+import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
 import { ledgerPrinter } from '../../operations/warnings.ts';
 import { sendCommand } from '../../report/next-steps.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
-import { given } from '../../util/given.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { confirm } from '../shared/confirm.ts';
-import {
-  addAllow,
-  addExamples,
-  addFormat,
-  addLedger,
-  addLog,
-  addMetricsFile,
-  environmentOption,
-  instant,
-} from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { watchSignals } from '../shared/signals.ts';
 
-interface DueFlags {
-  readonly env: string;
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-  readonly at?: number;
-  readonly allow?: readonly Allowable[];
-  readonly ifLocked: 'fail' | 'skip';
-  readonly ledger?: string;
-  readonly format: 'text' | 'json';
-  readonly workers?: boolean;
-  readonly quiet?: boolean;
-}
+const FLAGS = {
+  yes: OPTIONS.yes,
+  ...DUE,
+  quiet: OPTIONS.quiet,
+  ledger: OPTIONS.ledger,
+  format: formatOption(['text', 'json']),
+  ...LOGGING,
+  metricsFile: OPTIONS.metricsFile,
+} as const satisfies OptionTable;
+
+type DueFlags = FlagsOf<typeof FLAGS>;
 
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .argument(
-      '[path...]',
-      'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
-    )
-    .addOption(environmentOption(context))
-    .option('--yes', 'send without asking')
-    .option('--dry-run', 'say what would be sent, and send nothing')
-    .option(
-      '--at <instant>',
-      'with --dry-run: as if it were then, for example 2026-12-01T09:00:00Z or +14d',
-      instant(context),
-    )
-    .addOption(
-      new Option('--if-locked <what>', 'when another process holds a run: leave it to that one, or exit 6')
-        .choices(['skip', 'fail'])
-        .default('skip', 'skip'),
-    )
-    .option('--workers', 'share the runs with every `handbill worker` of a shared ledger')
-    .option('--quiet', 'print nothing when all is well');
-  addAllow(command, DUE_CODES);
-  addFormat(addLedger(command), ['text', 'json']);
-  addMetricsFile(addLog(command));
-  addExamples(command, [
+  command.argument(
+    '[path...]',
+    'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
+  );
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill due --env production --yes --quiet', 'for cron, every few minutes; `handbill schedule` prints the line'],
     ['handbill due --dry-run', 'what would be sent now'],
     ['handbill due --dry-run --at 2026-12-01T09:00:00Z', 'and then'],
@@ -79,20 +48,23 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
     const hint = 'Add --dry-run. What is sent is sent now.';
     throw refuse(problem('usage', '--at is only for --dry-run.', { hint }));
   }
+  const { log: _log, ...wanted } = flags;
   const quiet = flags.quiet === true;
   const signals = watchSignals(context.err);
   const line = startProgressLine(context, quiet);
-  const printing = { ...context, quiet, format: flags.format, environment: flags.env, dryRun: flags.dryRun === true };
+  const printing = {
+    ...context,
+    quiet,
+    format: flags.format,
+    environment: flags.environment,
+    dryRun: flags.dryRun === true,
+  };
   const { telemetry } = context;
-  telemetry?.metrics?.overall(flags.env);
+  telemetry?.metrics?.overall(flags.environment);
   try {
     const result = await dueWatched(paths, {
+      ...wanted,
       ...optionsHere(context, flags.ledger),
-      environment: flags.env,
-      dryRun: flags.dryRun === true,
-      ...given(flags, 'allow', 'at'),
-      ifLocked: flags.ifLocked,
-      workers: flags.workers === true,
       confirm: async (question) => {
         if (flags.yes === true) return question.allows.length === 0;
         line.stop();
@@ -105,12 +77,12 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       onItem: async (item) => {
         line.stop();
         await printItem(item, printing);
-        if (telemetry !== undefined) tell(item, flags.env, telemetry);
+        if (telemetry !== undefined) tell(item, flags.environment, telemetry);
       },
-      onCampaign: (campaign) => telemetry?.metrics?.looked(campaign, flags.env),
-      ...(telemetry === undefined ? {} : { watchSend: (target) => telemetry.sending(target, flags.env) }),
+      onCampaign: (campaign) => telemetry?.metrics?.looked(campaign, flags.environment),
+      ...(telemetry === undefined ? {} : { watchSend: (target) => telemetry.sending(target, flags.environment) }),
     });
-    for (const { campaign, atMs } of result.missed) telemetry?.metrics?.missed(campaign, flags.env, atMs);
+    for (const { campaign, atMs } of result.missed) telemetry?.metrics?.missed(campaign, flags.environment, atMs);
     if (flags.format === 'json') await printResult(result, printing);
     printLast(result, printing);
     const ledgers = new Set(result.items.flatMap(({ result: sent }) => (sent === null ? [] : [sent.report.ledger])));

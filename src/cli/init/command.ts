@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { CHANNEL_TABLE, CHANNELS, type Channel } from '../../content/channels.ts';
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
@@ -6,38 +6,29 @@ import {
   countryFault,
   DEFAULT_ANSWERS,
   defaultSender,
+  INIT,
   type InitAnswers,
   type InitResult,
   init,
   normalCountry,
   senderFault,
 } from '../../operations/init.ts';
+import type { FlagsOf, OptionTable } from '../../operations/options.ts';
 import { safeLine } from '../../util/escape.ts';
 import { displayPath } from '../../util/paths.ts';
-import { addExamples } from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { askSelect, askText } from '../shared/prompt.ts';
 
-interface Given {
-  readonly name?: string;
-  readonly channel?: Channel;
-  readonly from?: string;
-  readonly country?: string;
-  readonly yes?: true;
-  readonly force?: true;
-}
+const FLAGS = {
+  ...INIT,
+  yes: { flag: '--yes', says: 'ask nothing: defaults for whatever is not given' },
+} as const satisfies OptionTable;
+
+type Given = FlagsOf<typeof FLAGS>;
 
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .argument('[folder]', 'where; it is made if it does not exist', '.')
-    .addOption(
-      new Option('--channel <channel>', `what to send: ${CHANNELS.join(', ')} (default: sms)`).choices(CHANNELS),
-    )
-    .option('--from <sender>', 'who the messages are from, as recipients see it')
-    .option('--country <code>', 'country of numbers without a country code (default: GB)')
-    .option('--name <name>', 'name of the first campaign (default: hello)')
-    .option('--yes', 'ask nothing: defaults for whatever is not given')
-    .option('--force', 'add what is missing where files exist already; overwrites nothing');
-  addExamples(command, [
+  command.argument('[folder]', 'where; it is made if it does not exist', '.');
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill init campaigns-2027', 'asks three questions'],
     ['handbill init --yes', 'in this folder, with defaults'],
     ['handbill init shop --channel email --from "Riverside <hello@example.com>" --country IE', ''],
@@ -45,7 +36,7 @@ export function configure(command: Command, context: CommandContext): void {
   command.action(async (folder: string, given: Given) => {
     const answers = await answersOf(given, context);
     if (answers === null) throw refuse(problem('not-confirmed', 'Nothing was made: the questions were not answered.'));
-    const result = await init(folder, { ...answers, cwd: context.cwd, addMissing: given.force === true });
+    const result = await init(folder, { ...given, ...answers, cwd: context.cwd });
     await context.out(initText(result, context.cwd));
     context.exit(EXIT.done);
   });
@@ -63,7 +54,7 @@ async function answersOf(given: Given, context: CommandContext): Promise<InitAns
   const country = normalCountry(written);
   const initial = defaultSender(channel, country);
   const from = given.from ?? (asks ? await askSender(channel, initial, context) : initial);
-  return from === null ? null : { campaign: given.name ?? DEFAULT_ANSWERS.campaign, channel, from, country };
+  return from === null ? null : { campaign: given.campaign ?? DEFAULT_ANSWERS.campaign, channel, from, country };
 }
 
 async function askChannel(context: CommandContext): Promise<Channel | null> {

@@ -1,61 +1,57 @@
 import type { Command } from 'commander';
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type ErasedPerson, eraseExit, erasePerson } from '../../operations/erase.ts';
+import { ERASE, type ErasedPerson, eraseExit, erasePerson } from '../../operations/erase.ts';
+import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { type Person, type PersonMessage, person } from '../../operations/person.ts';
 import { optionsHere } from '../../operations/project.ts';
 import type { ReceivedReply } from '../../operations/replies.ts';
 import { countOf, instant } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
-import { addExamples, addFormat, addLedger, addLog } from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
+const FLAGS = {
+  erase: { flag: '--erase', says: 'take the person out of the ledger for good, and never send to the address again' },
+  ...ERASE,
+  yes: { flag: '--yes', says: 'with --erase: do it without asking' },
+  format: formatOption(['text', 'json']),
+  ledger: OPTIONS.ledger,
+  ...LOGGING,
+} as const satisfies OptionTable;
+
+type PersonFlags = FlagsOf<typeof FLAGS>;
+
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .argument('<address>', 'phone number, email address, contact:ID, or key of a recipient')
-    .option('--erase', 'take the person out of the ledger for good, and never send to the address again')
-    .option(
-      '--keep-suppressed',
-      'with --erase: the address stays on the suppression list, instead of a keyed hash of it',
-    )
-    .option('--yes', 'with --erase: do it without asking');
-  addLog(addLedger(addFormat(command, ['text', 'json'])));
-  addExamples(command, [
+  command.argument('<address>', 'phone number, email address, contact:ID, or key of a recipient');
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill person +447700900123', 'runs, outcomes, replies and suppression; addresses and texts are masked'],
     ['handbill person jane@example.com --format json', 'all of it, to hand out to the person'],
     ['handbill person P-1042', 'the recipient with this key'],
     ['handbill person +447700900123 --erase', 'asks, then erases what the ledger has of them'],
-  ]).action((address: string, given: Given) => run(address, given, context));
+  ]).action((address: string, flags: PersonFlags) => run(address, flags, context));
 }
 
-interface Given {
-  readonly erase?: true;
-  readonly keepSuppressed?: true;
-  readonly yes?: true;
-  readonly format: 'text' | 'json';
-  readonly ledger?: string;
-}
-
-async function run(address: string, given: Given, context: CommandContext): Promise<void> {
-  if (given.erase === true) {
-    await erase(address, given, context);
+async function run(address: string, flags: PersonFlags, context: CommandContext): Promise<void> {
+  if (flags.erase === true) {
+    await erase(address, flags, context);
     return;
   }
-  if (given.yes === true || given.keepSuppressed === true) {
-    const flag = given.yes === true ? '--yes' : '--keep-suppressed';
+  if (flags.yes === true || flags.keepSuppressed === true) {
+    const flag = flags.yes === true ? '--yes' : '--keep-suppressed';
     throw refuse(problem('usage', `${flag} goes with --erase.`, { hint: 'Without --erase, nothing is changed.' }));
   }
-  const found = await person(address, optionsHere(context, given.ledger));
-  await context.out(given.format === 'json' ? `${jsonText({ version: 1, ...found }, 2)}\n` : asText(found));
+  const found = await person(address, optionsHere(context, flags.ledger));
+  await context.out(flags.format === 'json' ? `${jsonText({ version: 1, ...found }, 2)}\n` : asText(found));
 }
 
-async function erase(address: string, given: Given, context: CommandContext): Promise<void> {
+async function erase(address: string, flags: PersonFlags, context: CommandContext): Promise<void> {
   const erased = await erasePerson(address, {
-    ...optionsHere(context, given.ledger),
-    keepSuppressed: given.keepSuppressed === true,
+    ...flags,
+    ...optionsHere(context, flags.ledger),
     confirm: async (planned) => {
-      if (given.yes === true) return true;
+      if (flags.yes === true) return true;
       context.err(questionText(address, planned));
       return await askYes('Type "yes" to erase', context);
     },
@@ -65,7 +61,7 @@ async function erase(address: string, given: Given, context: CommandContext): Pr
   context.telemetry?.note('info', 'erased', `A person was erased from ${countOf(runs.length, 'run')}.`, fields);
   const exit = eraseExit({ rewritten });
   if (exit !== EXIT.done) context.exit(exit);
-  await context.out(given.format === 'json' ? `${jsonText(erased, 2)}\n` : erasedText(erased));
+  await context.out(flags.format === 'json' ? `${jsonText(erased, 2)}\n` : erasedText(erased));
 }
 
 function recipientsOf({ runs }: Pick<ErasedPerson, 'runs'>): number {

@@ -1,61 +1,44 @@
 import type { Command } from 'commander';
 import { checkApprovers } from '../../approval/approver-faults.ts';
 import { problem, refuse } from '../../errors.ts';
-import type { Allowable, Environment, Project } from '../../model.ts';
+import type { Environment, Project } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { makePlan, makeStanding, PLANNABLE, signPlan, toText } from '../../operations/plan.ts';
+import { type FlagsOf, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { makePlan, makeStanding, PLAN, signPlan, toText } from '../../operations/plan.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { costText, doneText, laterText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
-import { createFormats } from '../../report/formats.ts';
+import { createFormats } from '../../report/locale.ts';
 import { countOf } from '../../report/words.ts';
 import { judgePlan } from '../../send/approved.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
-import { given } from '../../util/given.ts';
 import { utcText } from '../../util/time.ts';
 import { estimateFacts, factLines } from '../../web/preview/facts.ts';
-import {
-  addAllow,
-  addExamples,
-  addLedger,
-  environmentOption,
-  STANDING,
-  UNTIL,
-  untilMissing,
-} from '../shared/options.ts';
+import { addExamples, addOptions, SIGN, STANDING, untilMissing } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
 
-interface PlanFlags {
-  readonly standing?: boolean;
-  readonly until?: string;
-  readonly env: string;
-  readonly occurrence?: string;
-  readonly recipients?: string;
-  readonly pipedList?: string;
-  readonly ledger?: string;
-  readonly allow?: readonly Allowable[];
-  readonly sign?: string | true;
-  readonly output?: string;
-  readonly quiet?: boolean;
-}
+const FLAGS = {
+  ...PLAN,
+  standing: STANDING.standing,
+  until: STANDING.until,
+  sign: SIGN,
+  output: {
+    flag: '-o, --output <file>',
+    says: 'write the plan here (without it, to a pipe; a terminal shows its figures)',
+  },
+  quiet: OPTIONS.quiet,
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
+
+type PlanFlags = FlagsOf<typeof FLAGS> & { readonly pipedList?: string };
 
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .argument('<campaign>', 'campaign file, its folder, or its name')
-    .addOption(environmentOption(context))
-    .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
-    .option('--recipients <file>', 'take the list from here, inside or outside the project; - is standard input')
-    .option('--standing', STANDING)
-    .option('--until <day>', UNTIL)
-    .option('--sign [key]', 'sign it with this SSH key, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
-    .option('-o, --output <file>', 'write the plan here (without it, to a pipe; a terminal shows its figures)')
-    .option('--quiet', 'print nothing when all is well');
-  addAllow(command, PLANNABLE);
-  addExamples(addLedger(command), [
+  command.argument('<campaign>', 'campaign file, its folder, or its name');
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill plan hello --env production -o hello.plan.json', 'counts, parts, cost'],
     ['handbill send --plan hello.plan.json --yes', 'sends exactly that'],
     ['handbill plan hello --env production -o hello.plan.json --sign ~/.ssh/id_ed25519', 'for an approver'],
@@ -72,17 +55,14 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
     quiet: flags.quiet === true,
     toFile: flags.output !== undefined,
   } as const;
-  const asked = {
-    ...optionsHere(context, flags.ledger),
-    environment: flags.env,
-    ...given(flags, 'occurrence', 'allow', 'recipients', 'pipedList'),
-  };
+  const { sign, ...wanted } = flags;
+  const asked = { ...wanted, ...optionsHere(context, flags.ledger) };
   const { planFile, project, environment, warnings } = isOfEach(flags)
     ? await ofEach(target, { ...asked, until: flags.until })
     : await withProgress(context, work, (meter) => makePlan(target, { ...asked, meter }));
-  const signing = { interactive, onSaid: context.err, ...(typeof flags.sign === 'string' ? { key: flags.sign } : {}) };
-  const unknown = flags.sign === undefined ? [] : await checkApprovers(project, environment);
-  const plan = flags.sign === undefined ? planFile : (await signPlan(planFile, signing, { cwd, env, now })).plan;
+  const signing = { interactive, onSaid: context.err, ...(typeof sign === 'string' ? { key: sign } : {}) };
+  const unknown = sign === undefined ? [] : await checkApprovers(project, environment);
+  const plan = sign === undefined ? planFile : (await signPlan(planFile, signing, { cwd, env, now })).plan;
   // A terminal gets what a person reads of a plan; only a file or a program can use the plan itself.
   const isShown = flags.output === undefined && context.outIsTerminal === true;
   await writeResult([isShown ? shown(plan, project) : toText(plan)], flags, context);

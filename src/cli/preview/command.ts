@@ -1,64 +1,38 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitStatus, SUMMARY_CODE } from '../../errors.ts';
-import type { Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { previewRows } from '../../operations/preview.ts';
+import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
+import { PREVIEW, previewRows } from '../../operations/preview.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { changedInPreview } from '../../operations/warnings.ts';
 import type { PreviewedStart } from '../../plan/previewed.ts';
 import { noSuchRow } from '../../plan/testers.ts';
 import { countOf, number } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
-import { given } from '../../util/given.ts';
 import type { Meter } from '../../util/long-work.ts';
-import {
-  addAllow,
-  addExamples,
-  addFormat,
-  addLedger,
-  environmentOption,
-  instant,
-  wholeNumber,
-} from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { withProgress } from '../shared/progress.ts';
-import { isWanted, PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './formats.ts';
+import { isWanted, PREVIEW_FORMATS, previewWriter } from './formats.ts';
+
+const FLAGS = {
+  ...PREVIEW,
+  limit: { flag: '--limit <n>', says: 'show at most N rows (text shows 20 by default)', range: [0, 1e9, 'whole'] },
+  key: { flag: '--key <key>', says: 'show only this recipient' },
+  line: { flag: '--line <n>', says: 'show only the row that begins at this line', range: [1, 1e9, 'whole'] },
+  output: OPTIONS.output,
+  quiet: OPTIONS.quiet,
+  ledger: OPTIONS.ledger,
+  format: formatOption(PREVIEW_FORMATS),
+} as const satisfies OptionTable;
 
 /** The options of `preview`, and of `send --dry-run`. */
-interface PreviewFlags {
-  readonly env: string;
-  readonly occurrence?: string;
-  readonly allow?: readonly Allowable[];
-  readonly winner?: string;
-  readonly limit?: number;
-  readonly key?: string;
-  readonly line?: number;
-  readonly at?: number;
-  readonly recipients?: string;
-  readonly ledger?: string;
-  readonly format: PreviewFormat;
-  readonly output?: string;
-  readonly quiet?: boolean;
-  readonly start?: PreviewedStart;
-  readonly pipedList?: string;
-}
+type PreviewFlags = FlagsOf<typeof FLAGS> & { readonly start?: PreviewedStart; readonly pipedList?: string };
 
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .argument('<campaign>', 'campaign file, its folder, or its name')
-    .addOption(environmentOption(context))
-    .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
-    .option('--winner <variant>', 'as if this variant had won its test')
-    .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber(0, 1e9))
-    .option('--key <key>', 'show only this recipient')
-    .option('--line <n>', 'show only the row that begins at this line', wholeNumber(1, 1e9))
-    .option('--at <instant>', 'as if the run started then, for example 2026-12-01T09:00:00Z or +14d', instant(context))
-    .option('--recipients <file>', 'take the list from here, inside or outside the project; - is standard input')
-    .option('-o, --output <file>', 'write to a file')
-    .option('--quiet', 'print nothing when all is well');
-  addFormat(addLedger(addAllow(command)), PREVIEW_FORMATS);
-  addExamples(command, [
+  command.argument('<campaign>', 'campaign file, its folder, or its name');
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill preview campaigns/hello', 'the first 20 messages, and what all of them come to'],
     ['handbill preview hello --key +447700900123', 'one recipient'],
     ['handbill preview hello --format jsonl', 'every decision, with the exact request'],
@@ -83,9 +57,8 @@ export async function printPreview(target: string, flags: PreviewFlags, context:
 
 async function print(target: string, flags: PreviewFlags, context: CommandContext, meter: Meter): Promise<ExitStatus> {
   const shown = await previewRows(target, {
+    ...flags,
     ...optionsHere(context, flags.ledger),
-    environment: flags.env,
-    ...given(flags, 'occurrence', 'allow', 'at', 'winner', 'recipients', 'pipedList', 'start'),
     meter,
   });
   const { key = null, line = null } = flags;

@@ -1,61 +1,40 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
-import { type LeftRun, type PurgedRun, type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
+import { type LeftRun, PURGE, type PurgedRun, type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
 import { countOf, instant, number } from '../../report/words.ts';
 import { jsonText, safe, shellWord } from '../../util/escape.ts';
 import { type Column, table } from '../../util/table.ts';
-import { durationMs } from '../../util/units.ts';
-import { addExamples, addFormat, addLedger, addLog } from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
 
+const FLAGS = {
+  ...PURGE,
+  yes: { flag: '--yes', says: 'do it without asking' },
+  quiet: OPTIONS.quiet,
+  format: formatOption(['text', 'json']),
+  ledger: OPTIONS.ledger,
+  ...LOGGING,
+} as const satisfies OptionTable;
+
+type PurgeFlags = FlagsOf<typeof FLAGS>;
+
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .requiredOption('--older-than <duration>', 'what was last touched longer ago: 90d, 12h, P13W', age)
-    .option('--env <name>', 'only runs of this environment; suppressions are left alone')
-    .option('--campaign <name>', 'only runs of this campaign; suppressions are left alone')
-    .option('--with-open', 'also purge runs with recipients in doubt, failed, deferred or pending')
-    .option('--dry-run', 'show what would be done; changes nothing')
-    .option('--yes', 'do it without asking')
-    .option('-q, --quiet', 'print nothing when all is well');
-  addLog(addLedger(addFormat(command, ['text', 'json'])));
-  addExamples(command, [
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill purge --older-than 90d --dry-run', 'what would leave'],
     ['handbill purge --older-than 90d --yes --quiet', 'every night, from cron'],
     ['handbill purge --older-than 12h --campaign one-time-codes', ''],
-  ]);
-  command.action((given: Given) => run(given, context));
+  ]).action((flags: PurgeFlags) => run(flags, context));
 }
 
-interface Given {
-  readonly olderThan: number;
-  readonly env?: string;
-  readonly campaign?: string;
-  readonly withOpen?: true;
-  readonly dryRun?: true;
-  readonly yes?: true;
-  readonly quiet?: true;
-  readonly format: 'text' | 'json';
-  readonly ledger?: string;
-}
-
-function age(text: string): number {
-  const ms = durationMs(text);
-  if (ms !== null && ms > 0) return ms;
-  throw new InvalidArgumentError('Give a duration such as 90d, 12h or P13W.');
-}
-
-async function run(given: Given, context: CommandContext): Promise<void> {
+async function run(flags: PurgeFlags, context: CommandContext): Promise<void> {
   const result = await purge({
-    ...optionsHere(context, given.ledger),
-    olderThanMs: given.olderThan,
-    ...(given.env === undefined ? {} : { environment: given.env }),
-    ...(given.campaign === undefined ? {} : { campaign: given.campaign }),
-    withOpen: given.withOpen === true,
-    dryRun: given.dryRun === true,
+    ...flags,
+    ...optionsHere(context, flags.ledger),
     confirm: async (question) => {
-      if (given.yes === true) return true;
+      if (flags.yes === true) return true;
       context.err(purgeQuestion(question, context.width));
       return await askYes('Type "yes" to purge', context);
     },
@@ -73,9 +52,9 @@ async function run(given: Given, context: CommandContext): Promise<void> {
     },
   );
   if (exit !== EXIT.done) context.exit(exit);
-  if (given.quiet === true && exit === EXIT.done) return;
+  if (flags.quiet === true && exit === EXIT.done) return;
   await context.out(
-    given.format === 'json' ? `${jsonText(result, 2)}\n` : purgeText(result, context.tableWidth ?? context.width),
+    flags.format === 'json' ? `${jsonText(result, 2)}\n` : purgeText(result, context.tableWidth ?? context.width),
   );
 }
 

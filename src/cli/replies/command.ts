@@ -1,14 +1,16 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
-import { REPLY_MEANINGS, type ReplyMeaning } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { userHere } from '../../operations/doubt.ts';
+import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
 import { optionsHere, sayLedger } from '../../operations/project.ts';
 import {
+  EXPORT_REPLIES,
   exportCsv,
   exportJsonl,
   exportReplies,
   listReplies,
+  REPLIES,
   type ReceivedReply,
   type RepliesOptions,
   type ReviewRepliesResult,
@@ -21,10 +23,10 @@ import { countOf, instant } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine } from '../../util/escape.ts';
 import { mask } from '../../util/redact.ts';
-import { addExamples, addFormat, addLedger, addOutput, wholeNumber } from '../shared/options.ts';
+import { addExamples, addOptions, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askLine } from '../shared/prompt.ts';
-import { formatReplies, REPLY_FORMATS, type ReplyFormat, textOf } from './formats.ts';
+import { formatReplies, REPLY_FORMATS, textOf } from './formats.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
@@ -38,25 +40,17 @@ export function configure(command: Command, context: CommandContext): void {
   configureExport(command, context);
 }
 
-interface Filters {
-  readonly campaign?: string;
-  readonly meaning?: readonly ReplyMeaning[];
-  readonly since?: string;
-  readonly ledger?: string;
-}
+const FILTERS = {
+  meanings: REPLIES.meanings,
+  since: { flag: '--since <time>', says: 'written since: 7d, a day in UTC (2026-11-21) or an instant' },
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
 
-function addFilters(command: Command): Command {
-  return command
-    .addOption(new Option('--meaning <meaning...>', 'only replies that mean this').choices(REPLY_MEANINGS))
-    .option('--since <time>', 'written since: 7d, a day in UTC (2026-11-21) or an instant');
-}
-
-function filtersOf(given: Filters, context: CommandContext): RepliesOptions {
-  const { campaign, meaning, since } = given;
+function filtersOf<Given extends FlagsOf<typeof FILTERS>>(given: Given, context: CommandContext) {
+  const { since } = given;
   return {
+    ...given,
     ...optionsHere(context, given.ledger),
-    ...(campaign === undefined ? {} : { campaign }),
-    ...(meaning === undefined ? {} : { meanings: meaning }),
     ...(since === undefined ? {} : { sinceMs: readSince(since, context.now()) }),
   };
 }
@@ -65,24 +59,23 @@ function warnBy(context: CommandContext): (why: string) => void {
   return (why) => context.err(`Not every reply may show its campaign: ${safeLine(why)}\n`);
 }
 
-interface ListFlags extends Filters {
-  readonly format: ReplyFormat;
-  readonly full?: true;
-  readonly output?: string;
-  readonly quiet?: true;
-}
+const LIST_FLAGS = {
+  campaign: REPLIES.campaign,
+  full: { flag: '--full', says: 'in text too: whole addresses and texts, and all replies' },
+  ...WRITING,
+  ...FILTERS,
+  format: formatOption(REPLY_FORMATS),
+} as const satisfies OptionTable;
 
 function configureList(command: Command, context: CommandContext): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('Shows replies, newest first: addresses are masked in text only.')
-    .option('--campaign <name>', 'only replies to this campaign, or to the run of this id')
-    .option('--full', 'in text too: whole addresses and texts, and all replies');
-  addExamples(addLedger(addFormat(addFilters(addOutput(list)), REPLY_FORMATS)), [
+    .description('Shows replies, newest first: addresses are masked in text only.');
+  addExamples(addOptions(list, LIST_FLAGS, context), [
     ['handbill replies --campaign survey --since 7d', ''],
     ['handbill replies --meaning opt-out --format csv -o out.csv', ''],
   ]);
-  list.action(async (given: ListFlags) => {
+  list.action(async (given: FlagsOf<typeof LIST_FLAGS>) => {
     const shown = { full: given.full === true, width: context.tableWidth ?? context.width };
     const show = async (replies: Iterable<readonly ReceivedReply[]>): Promise<void> => {
       await writeResult(formatReplies(given.format, replies, shown), given, context);
@@ -94,25 +87,23 @@ function configureList(command: Command, context: CommandContext): void {
 const VERDICTS = ['opt-out', 'opt-in', 'answer'] as const;
 type Verdict = (typeof VERDICTS)[number];
 
-interface ReviewFlags {
-  readonly as?: Verdict;
-  readonly by?: string;
-  readonly full?: true;
-  readonly format: ReplyFormat;
-  readonly quiet?: true;
-  readonly ledger?: string;
-}
+const REVIEW_FLAGS = {
+  as: { flag: '--as <meaning>', says: 'what they mean; who opts out is suppressed at once', choices: VERDICTS },
+  by: { flag: '--by <name>', says: 'who says so (default: user@host)' },
+  full: { flag: '--full', says: 'show whole addresses and texts' },
+  quiet: OPTIONS.quiet,
+  format: formatOption(REPLY_FORMATS),
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
+
+type ReviewFlags = FlagsOf<typeof REVIEW_FLAGS>;
 
 function configureReview(command: Command, context: CommandContext): void {
   const review = command
     .command('review')
     .description('Replies that wait for review: asks about each on a terminal, lists them elsewhere, or enters --as.')
-    .argument('[id...]', 'ids of replies, of any meaning, for --as', ids)
-    .addOption(new Option('--as <meaning>', 'what they mean; who opts out is suppressed at once').choices(VERDICTS))
-    .option('--by <name>', 'who says so (default: user@host)')
-    .option('--full', 'show whole addresses and texts')
-    .option('-q, --quiet', 'print nothing when all is well');
-  addExamples(addLedger(addFormat(review, REPLY_FORMATS)), [
+    .argument('[id...]', 'ids of replies, of any meaning, for --as', ids);
+  addExamples(addOptions(review, REVIEW_FLAGS, context), [
     ['handbill replies review', ''],
     ['handbill replies review --as opt-out 17 21', ''],
     ['handbill replies review --as answer 18 --by jane', ''],
@@ -128,7 +119,7 @@ function configureReview(command: Command, context: CommandContext): void {
       await context.out(said(done, given.as));
       return await sayLedger(context, given.ledger);
     }
-    const waiting = { ...filtersOf(given, context), meanings: ['review'] as const };
+    const waiting = { ...optionsHere(context, given.ledger), meanings: ['review'] as const };
     if (context.interactive && given.format === 'text') return await askAll(waiting, given, context);
     const shown = { full: given.full === true, width: context.tableWidth ?? context.width };
     await readReplies(
@@ -194,28 +185,23 @@ function said({ reviewed, suppressed, lifted, unassigned }: ReviewRepliesResult,
   return `${[`${countOf(reviewed, 'reply', 'replies')} entered as ${as}.`, ...effects].join(' ')}\n`;
 }
 
-interface ExportFlags extends Filters {
-  readonly format: 'csv' | 'jsonl';
-  readonly output?: string;
-  readonly recipients?: string;
-  readonly quiet?: true;
-}
+const EXPORT_FLAGS = {
+  ...EXPORT_REPLIES,
+  ...WRITING,
+  ...FILTERS,
+  format: formatOption(['csv', 'jsonl']),
+} as const satisfies OptionTable;
 
 function configureExport(command: Command, context: CommandContext): void {
   const exports = command
     .command('export')
     .description('Writes the replies to a campaign, oldest first, each with the row of its recipient in the list.')
-    .argument('<campaign>', 'name of a campaign for all its runs, or id of one')
-    .option('--recipients <file>', 'a list to look in, instead of that of the campaign');
-  addExamples(addLedger(addFormat(addFilters(addOutput(exports)), ['csv', 'jsonl'])), [
+    .argument('<campaign>', 'name of a campaign for all its runs, or id of one');
+  addExamples(addOptions(exports, EXPORT_FLAGS, context), [
     ['handbill replies export survey -o answers.csv', ''],
     ['handbill replies export survey --meaning answer --format jsonl', ''],
-  ]).action(async (campaign: string, given: ExportFlags) => {
-    const { recipients } = given;
-    const found = await exportReplies(campaign, {
-      ...filtersOf(given, context),
-      ...(recipients === undefined ? {} : { recipients }),
-    });
+  ]).action(async (campaign: string, given: FlagsOf<typeof EXPORT_FLAGS>) => {
+    const found = await exportReplies(campaign, filtersOf(given, context));
     if (found.diagnostics.length > 0) {
       context.err(formatDiagnostics(found.diagnostics, { colour: context.colour.err }));
     }

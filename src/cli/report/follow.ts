@@ -6,7 +6,7 @@ import { DELIVERIES, OUTCOMES, type Outcome, type Project, type Report } from '.
 import type { CommandContext } from '../../operations/context.ts';
 import { isChosen, openSummary, rowsOf } from '../../operations/report.ts';
 import { countDelivery } from '../../report/deliveries.ts';
-import { formatReport } from '../../report/format.ts';
+import { formatReport } from '../../report/formats.ts';
 import { recordOf } from '../../report/record.ts';
 import { totalsKey } from '../../report/tally.ts';
 import { countOf, deliveryLines, number, period, STATE_WORDS } from '../../report/words.ts';

@@ -3,30 +3,19 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { RunRecord } from '../../ledger/records.ts';
 import type { Outcome, Project, Report } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import type { FlagsOf } from '../../operations/options.ts';
 import { openSummary, type RowFilter, rowsOf, type Summary } from '../../operations/report.ts';
-import { formatReport, type ReportFormat } from '../../report/format.ts';
+import { FORMATS, formatReport, PRINT_FORMATS, type ReportFormat } from '../../report/formats.ts';
 import { countDeliveries } from '../../send/deliveries.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { createYields, metered } from '../../util/long-work.ts';
+import { listWithOr } from '../../util/words.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { type Work, withProgress } from '../shared/progress.ts';
 import { openColumns } from './columns.ts';
-import type { PrintFormat } from './formats.ts';
+import type { REPORT_FLAGS } from './flags.ts';
 
-export interface PrintOptions extends RowFilter {
-  readonly format: PrintFormat;
-  /** Whole addresses on the page, which else has them masked. */
-  readonly full?: true;
-  readonly output?: string;
-  readonly quiet?: true;
-  readonly withColumns?: true;
-  readonly recipients?: string;
-  readonly for?: 'excel';
-  readonly follow?: true;
-}
-
-/** Formats without recipients by themselves. */
-const SUMMARIES: ReadonlySet<PrintOptions['format']> = new Set(['text', 'brief', 'json']);
+export type PrintOptions = Omit<FlagsOf<typeof REPORT_FLAGS>, 'ledger' | 'metricsFile'>;
 
 /** @throws HandbillError (exit status 2) for options that do not go together */
 export function checkOptions(options: PrintOptions): void {
@@ -36,8 +25,8 @@ export function checkOptions(options: PrintOptions): void {
   };
   const filters = [outcomes && '--outcome', deliveries && '--delivery', inputs && '--inputs'];
   const filter = filters.find((one) => one !== undefined);
-  if (filter !== undefined && SUMMARIES.has(format)) {
-    const hint = 'Add --format csv, jsonl or html.';
+  if (filter !== undefined && !FORMATS[format].rows) {
+    const hint = `Add --format ${listWithOr(PRINT_FORMATS.filter((name) => FORMATS[name].rows).toSorted())}.`;
     refuseUse(`${filter} chooses recipients, and --format ${format} shows none by themselves.`, hint);
   }
   if (withColumns && format !== 'csv' && format !== 'jsonl') {
@@ -122,7 +111,7 @@ function passOf(
   { format, ...filter }: RowFilter & { readonly format: ReportFormat },
   { plain, reportOf }: Pick<Summary, 'plain' | 'reportOf'>,
 ): { readonly rows: Iterable<readonly Outcome[]>; readonly report: Report } {
-  if (SUMMARIES.has(format)) {
+  if (!FORMATS[format].rows) {
     using _ = ledger.hold();
     return { rows: [], report: reportOf(countDeliveries(ledger, run)) };
   }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Commit, Report } from '../../model.ts';
 import { closeRun } from '../../operations/close-run.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere, projectHere, sayLedger, withLedger } from '../../operations/project.ts';
 import { summaries } from '../../operations/report.ts';
 import { budgetRecord, budgetsNow, budgetText } from '../../plan/budget.ts';
@@ -9,13 +10,27 @@ import { pauseText, reportedPause } from '../../report/pause-words.ts';
 import { countOf, instant, number } from '../../report/words.ts';
 import { jsonText, safeLine, shellWord } from '../../util/escape.ts';
 import { type Column, table } from '../../util/table.ts';
-import { addExamples, addFormat, addLedger } from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { askYes } from '../shared/prompt.ts';
+
+const LIST_FLAGS = {
+  commit: {
+    flag: '--commit [hash]',
+    says: 'show the commits; with a hash or its beginning only the runs from that commit',
+  },
+  format: formatOption(['text', 'json']),
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
+
+const CLOSE_FLAGS = {
+  yes: { flag: '--yes', says: 'close it without asking' },
+  quiet: OPTIONS.quiet,
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
 
 export function configure(command: Command, context: CommandContext): void {
   const list = command.command('list', { isDefault: true }).description('Shows the runs, last active first.');
-  list.option('--commit [hash]', 'show the commits; with a hash or its beginning only the runs from that commit');
-  addLedger(addFormat(list, ['text', 'json']));
+  addOptions(list, LIST_FLAGS, context);
   configureClose(command, context);
   addExamples(command, [
     ['handbill runs', 'a table, last active first'],
@@ -23,7 +38,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill runs --format json', 'the summary of every run, for scripts'],
     ['handbill runs close spring-sale-1a2b3c4d', 'sends nothing more of this run'],
   ]);
-  list.action(async (given: RunsFlags) => {
+  list.action(async (given: FlagsOf<typeof LIST_FLAGS>) => {
     const reading = await projectHere(context, given.ledger);
     await withLedger(reading, context, async (ledger) => {
       const runs = summaries(ledger, typeof given.commit === 'string' ? given.commit : undefined);
@@ -46,10 +61,8 @@ function configureClose(command: Command, context: CommandContext): void {
     .argument('<run>', 'id of the run, or name of a campaign that has one run only')
     .description(
       'Ends a run for good: recipients who were not sent to are skipped (closed), and no start continues the run. Recipients in doubt stay in doubt.',
-    )
-    .option('--yes', 'close it without asking')
-    .option('-q, --quiet', 'print nothing when all is well');
-  addLedger(close).action(async (run: string, given: CloseFlags) => {
+    );
+  addOptions(close, CLOSE_FLAGS, context).action(async (run: string, given: FlagsOf<typeof CLOSE_FLAGS>) => {
     const { skipped, report } = await closeRun(run, {
       ...optionsHere(context, given.ledger),
       confirm: async (asked) => {
@@ -76,21 +89,8 @@ function configureClose(command: Command, context: CommandContext): void {
   });
 }
 
-interface CloseFlags {
-  readonly ledger?: string;
-  readonly yes?: true;
-  readonly quiet?: true;
-}
-
 function closeText({ run, environment, occurrence }: Report, what: string): string {
   return safeLine(`The run ${run} (${environment}, ${occurrence}) ${what}.`);
-}
-
-interface RunsFlags {
-  readonly format: 'text' | 'json';
-  readonly ledger?: string;
-  /** True: without a hash. */
-  readonly commit?: string | true;
 }
 
 function runsTable(runs: readonly Report[], width: number, withCommits: boolean): string {

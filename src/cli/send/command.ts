@@ -1,114 +1,88 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../../errors.ts';
-import { type Allowable, RETRIES, type Retry } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { type FlagsOf, formatOption, OPTIONS, PORT } from '../../operations/options.ts';
 import { readPlan } from '../../operations/plan.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { sendWatched } from '../../operations/send.ts';
-import { exitOf, type SendListenOptions } from '../../operations/send-options.ts';
+import { exitOf, SEND, type SendListenOptions, type SendOption } from '../../operations/send-options.ts';
 import { changedWarning, ledgerPrinter, zonelessWarning } from '../../operations/warnings.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { zonelessOf } from '../../report/next-steps.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safe } from '../../util/escape.ts';
 import { given } from '../../util/given.ts';
-import { ratePerSecond } from '../../util/units.ts';
 import { confirm } from '../shared/confirm.ts';
-import {
-  addAllow,
-  addExamples,
-  addFormat,
-  addLedger,
-  addLog,
-  addMetricsFile,
-  environmentOption,
-  time,
-  wholeNumber,
-} from '../shared/options.ts';
+import { addExamples, addOptions, flagsGiven } from '../shared/options.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 import { printSend } from '../shared/print-send.ts';
 import { startProgressLine } from '../shared/progress.ts';
 import { askYes } from '../shared/prompt.ts';
 import { watchSignals } from '../shared/signals.ts';
 
-interface SendFlags {
-  readonly plan?: string;
-  readonly testTo?: readonly string[] | true;
-  readonly line?: number;
-  readonly key?: string;
-  readonly variant?: string;
-  readonly env: string;
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-  readonly occurrence?: string;
-  readonly limit?: number;
-  readonly concurrency?: number;
-  readonly rate?: number;
-  readonly ifLocked: 'fail' | 'skip';
-  readonly allow?: readonly Allowable[];
-  readonly wait?: boolean;
-  readonly workers?: boolean;
-  readonly listen?: number | true;
-  readonly listenFor?: number;
-  readonly retry?: Retry;
-  readonly winner?: string;
-  readonly recipients?: string;
-  readonly pipedList?: string;
-  readonly ledger?: string;
-  readonly format: 'text' | 'brief' | 'json' | 'jsonl';
-  readonly quiet?: boolean;
-}
+/** The options of `send`: those of programs, and those of the command alone. */
+const FLAGS = {
+  plan: { scope: 'list', flag: '--plan <file>', says: 'send exactly what a plan file says' },
+  testTo: {
+    scope: 'all',
+    flag: '--test-to [address...]',
+    says: 'send the message of one row to these instead, as a test (without an address: to the `testers` of handbill.yaml)',
+  },
+  line: {
+    scope: 'test',
+    flag: '--line <n>',
+    says: 'with --test-to: the data of the row that begins at this line',
+    range: [1, 1e9, 'whole'],
+  },
+  key: {
+    scope: 'test',
+    flag: '--key <key>',
+    says: 'with --test-to: the data of this recipient (default: of the first one)',
+  },
+  variant: {
+    scope: 'test',
+    flag: '--variant <name>',
+    says: 'with --test-to: the message of this variant (default: of each, and each fallback)',
+  },
+  yes: { scope: 'all', ...OPTIONS.yes },
+  dryRun: {
+    scope: 'list',
+    flag: '--dry-run',
+    says: 'show what this start would do, as `handbill preview` does: nothing is posted or recorded',
+  },
+  ...SEND,
+  ifLocked: {
+    scope: 'sending',
+    flag: '--if-locked <what>',
+    says: 'when another process holds this run: exit 6, or leave it to that one and exit 0',
+    choices: ['fail', 'skip'],
+    preset: 'fail',
+  },
+  listen: {
+    scope: 'run',
+    flag: '--listen [port]',
+    says: 'receive delivery reports and replies meanwhile (default port: 4011)',
+    range: PORT,
+  },
+  listenFor: {
+    scope: 'run',
+    flag: '--listen-for <time>',
+    says: 'with --listen: stay so long after the last report (default: 2m)',
+    kind: 'duration',
+  },
+  quiet: { scope: 'all', ...OPTIONS.quiet },
+  ledger: { scope: 'all', ...OPTIONS.ledger },
+  format: { scope: 'all', ...formatOption(['text', 'brief', 'json', 'jsonl']) },
+  log: { scope: 'all', ...OPTIONS.log },
+  logLevel: { scope: 'all', ...OPTIONS.logLevel },
+  metricsFile: { scope: 'all', ...OPTIONS.metricsFile },
+} as const satisfies Readonly<Record<string, SendOption>>;
+
+type SendFlags = FlagsOf<typeof FLAGS> & { readonly pipedList?: string };
 
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .argument('[campaign]', 'campaign file, its folder, or its name')
-    .option('--plan <file>', 'send exactly what a plan file says')
-    .option(
-      '--test-to [address...]',
-      'send the message of one row to these instead, as a test (without an address: to the `testers` of handbill.yaml)',
-    )
-    .option('--line <n>', 'with --test-to: the data of the row that begins at this line', wholeNumber(1, 1e9))
-    .option('--key <key>', 'with --test-to: the data of this recipient (default: of the first one)')
-    .option('--variant <name>', 'with --test-to: the message of this variant (default: of each, and each fallback)')
-    .addOption(environmentOption(context))
-    .option('--yes', 'send without asking')
-    .option('--dry-run', 'show what this start would do, as `handbill preview` does: nothing is posted or recorded')
-    .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
-    .option('--limit <n>', 'post to at most N recipients in this start', wholeNumber(1, 1e9))
-    .option('--concurrency <n>', 'requests in flight at most', wholeNumber(1, 1024))
-    .option(
-      '--rate <rate>',
-      'requests over the whole run, where campaign and environment allow as many: 50/s, 600/min, 1000/h',
-      rate,
-    )
-    .addOption(
-      new Option(
-        '--if-locked <what>',
-        'when another process holds this run: exit 6, or leave it to that one and exit 0',
-      )
-        .choices(['fail', 'skip'])
-        .default('fail', 'fail'),
-    )
-    .option('--wait', 'stay until windows have opened and pauses of a canary are over')
-    .option('--workers', 'share the run with every `handbill worker` of a shared ledger')
-    .option(
-      '--listen [port]',
-      'receive delivery reports and replies meanwhile (default port: 4011)',
-      wholeNumber(0, 65_535),
-    )
-    .option('--listen-for <time>', 'with --listen: stay so long after the last report (default: 2m)', time)
-    .addOption(
-      new Option(
-        '--retry <which>',
-        'send again: to recipients that the API refused (with --limit, the others stay rejected); to those who were skipped for what was repaired since; or a second message to addresses that were corrected since, which shows who, and asks',
-      ).choices(RETRIES),
-    )
-    .option('--winner <variant>', 'the variant for all recipients outside the test')
-    .option('--recipients <file>', 'take the list from here, inside or outside the project; - is standard input')
-    .option('--quiet', 'print nothing when all is well');
-  addFormat(addLedger(addAllow(command)), ['text', 'brief', 'json', 'jsonl']);
-  addMetricsFile(addLog(command));
-  addExamples(command, [
+  command.argument('[campaign]', 'campaign file, its folder, or its name');
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill send hello --env production --test-to +447700900123', 'to yourself, first'],
     ['handbill send campaigns/hello', 'to the sandbox'],
     ['handbill send hello --env production --limit 100', 'the first hundred'],
@@ -133,9 +107,9 @@ async function run(
   if (standing === undefined && (target === undefined) === (planFile === undefined)) {
     throw refuse(problem('usage', 'Name either a campaign or --plan FILE.', { hint: 'See `handbill send --help`.' }));
   }
-  const isNamed = command.getOptionValueSource('env') === 'cli';
-  if (planFile !== undefined && isNamed && flags.env !== planFile.environment) {
-    throw refuse(problem('usage', `The plan was made for env "${planFile.environment}", not "${flags.env}".`));
+  const isNamed = command.getOptionValueSource('environment') === 'cli';
+  if (planFile !== undefined && isNamed && flags.environment !== planFile.environment) {
+    throw refuse(problem('usage', `The plan was made for env "${planFile.environment}", not "${flags.environment}".`));
   }
   if (flags.listenFor !== undefined && flags.listen === undefined) {
     throw refuse(problem('usage', '--listen-for says how long --listen stays.', { hint: 'Add --listen.' }));
@@ -146,23 +120,22 @@ async function run(
   }
   if (flags.dryRun === true)
     return await dryRun(target ?? planFile?.campaign.file ?? '', flags, planFile, command, context);
+  // These have another form in a program.
+  const { plan: _plan, listen: _listen, log: _log, environment, ...wanted } = flags;
   const format = formatOfRun(flags);
   const signals = watchSignals(context.err);
   const line = startProgressLine(context, flags.quiet === true);
   const { telemetry } = context;
-  const watch = telemetry?.sending(target ?? planFile?.campaign.file ?? '', planFile?.environment ?? flags.env);
+  const watch = telemetry?.sending(target ?? planFile?.campaign.file ?? '', planFile?.environment ?? flags.environment);
   const notices: Diagnostic[] = [];
   try {
     const result = await sendWatched(
       standing === undefined || target === undefined ? (planFile ?? target ?? '') : target,
       {
+        ...wanted,
         ...optionsHere(context, flags.ledger),
-        ...(planFile === undefined ? { environment: flags.env } : {}),
+        ...(planFile === undefined ? { environment } : {}),
         ...optional('plan', standing),
-        ...given(flags, 'occurrence', 'recipients', 'pipedList', 'limit', 'concurrency', 'allow', 'retry', 'winner'),
-        ...optional('ratePerSecond', flags.rate),
-        wait: flags.wait === true,
-        workers: flags.workers === true,
         confirm: async (question) => {
           if (flags.yes === true) return question.allows.length === 0;
           line.stop();
@@ -226,9 +199,6 @@ async function run(
   }
 }
 
-/** Options about how a start sends, not about the recipients: a dry run ignores them. */
-const HOW_IT_SENDS: readonly string[] = ['concurrency', 'rate', 'ifLocked', 'wait', 'workers', 'listen', 'listenFor'];
-
 /** Shows the start as `preview` shows a campaign, with the options of this start. */
 async function dryRun(
   target: string,
@@ -244,17 +214,19 @@ async function dryRun(
   }
   const { printPreview } = await import('../preview/command.ts');
   const ofOne = planFile === undefined || isStanding(planFile) ? undefined : planFile;
+  // The limits of a preview are about what is shown.
+  const { limit: _limit, line: _line, key: _key, ...wanted } = flags;
   const previewed = {
-    env: planFile?.environment ?? flags.env,
+    ...wanted,
+    environment: planFile?.environment ?? flags.environment,
     format,
     allow: [...(ofOne?.allow ?? []), ...(flags.allow ?? [])],
     ...optional('occurrence', flags.occurrence ?? ofOne?.occurrence),
     ...optional('recipients', flags.recipients ?? ofOne?.recipients ?? undefined),
-    ...given(flags, 'pipedList', 'winner', 'ledger', 'quiet'),
     start: { ...given(flags, 'retry', 'limit', 'recipients'), ...optional('planFile', planFile) },
   };
   const status = await printPreview(target, previewed, context);
-  const unused = givenAmong(command, HOW_IT_SENDS);
+  const unused = flagsGiven(command, ofScope('sending', 'run'));
   if (unused !== '' && !(quiet === true && status === EXIT.done)) context.err(`Not part of a dry run: ${unused}.\n`);
   context.exit(status);
 }
@@ -266,28 +238,16 @@ function formatOfRun({ format }: SendFlags): 'text' | 'brief' | 'json' {
   throw refuse(problem('usage', '--format jsonl prints the decisions of a dry run.', { hint }));
 }
 
-/** What a test has of its own, and what is about the list, which it leaves as it is. */
-const TEST_FLAGS: readonly string[] = ['line', 'key', 'variant'];
-const LIST_FLAGS: readonly string[] = [
-  ...['plan', 'occurrence', 'limit', 'wait', 'workers', 'listen', 'listenFor'],
-  ...['retry', 'winner', 'dryRun'],
-];
-
 function refuseMixed(command: Command, { testTo }: SendFlags): void {
-  const names = givenAmong(command, testTo === undefined ? TEST_FLAGS : LIST_FLAGS);
+  const names = flagsGiven(command, testTo === undefined ? ofScope('test') : ofScope('list', 'run'));
   if (names === '') return;
   const why =
     testTo === undefined ? 'is about a test: add --test-to.' : 'is not for a test, which leaves the list as it is.';
   throw refuse(problem('usage', `${names} ${why}`, { hint: 'See `handbill send --help`.' }));
 }
 
-/** Which of these options the command line has, as it has them; empty where it has none. */
-function givenAmong(command: Command, names: readonly string[]): string {
-  const found = command.options.filter(
-    (option) =>
-      names.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === 'cli',
-  );
-  return found.map(({ long }) => long).join(', ');
+function ofScope(...scopes: readonly string[]): readonly string[] {
+  return Object.entries(FLAGS).flatMap(([name, { scope }]) => (scopes.includes(scope) ? [name] : []));
 }
 
 /** `send --test-to`: one question for all messages, and a report of each. */
@@ -298,18 +258,15 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
   }
   const format = formatOfRun(flags);
   const { sendTest, stateAnswer, stateTest } = await import('../../operations/send-test.ts');
+  const { plan: _plan, listen: _listen, log: _log, ...wanted } = flags;
   const answers: string[] = [];
   const quiet = flags.quiet === true;
   const signals = watchSignals(context.err);
   try {
     const { question, results, exit } = await sendTest(target, {
+      ...wanted,
       ...optionsHere(context, flags.ledger),
       testers: flags.testTo === true || flags.testTo === undefined ? [] : flags.testTo,
-      line: flags.line,
-      key: flags.key,
-      environment: flags.env,
-      ...given(flags, 'variant', 'recipients', 'pipedList', 'concurrency', 'allow'),
-      ...optional('ratePerSecond', flags.rate),
       signal: signals.first,
       cutSignal: signals.second,
       confirm: async (asked) => {
@@ -366,10 +323,4 @@ function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandCont
 
 function optional<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
   return (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
-}
-
-function rate(text: string): number {
-  const perSecond = ratePerSecond(text);
-  if (perSecond === null) throw new InvalidArgumentError('Write it as 50/s, 600/min or 1000/h.');
-  return perSecond;
 }

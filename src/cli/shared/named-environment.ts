@@ -18,7 +18,8 @@ export async function refuseUnknownEnvironment(
 ): Promise<void> {
   const named = env['HANDBILL_ENV'] ?? '';
   if (named === '' || WITHOUT.has(topOf(command).name())) return;
-  if (command.getOptionValueSource('env') === 'cli' || command.getOptionValue('plan') !== undefined) return;
+  const option = command.options.find(({ long }) => long === '--env')?.attributeName() ?? 'env';
+  if (command.getOptionValueSource(option) === 'cli' || command.getOptionValue('plan') !== undefined) return;
   const project = await projectOf(cwd);
   if (project === null || project.environments.size < 2 || project.environments.has(named)) return;
   const { didYouMean } = await import('../../util/suggest.ts');

@@ -1,38 +1,64 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, problem } from '../../errors.ts';
-import { ALLOWABLE_CODES, type Allowable } from '../../model.ts';
+import type { Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-
+import { allowOption, formatOption, OPTIONS, type OptionSpec, type OptionTable } from '../../operations/options.ts';
 import { instantMs } from '../../util/time.ts';
-import { durationMs } from '../../util/units.ts';
+import { durationMs, ratePerSecond } from '../../util/units.ts';
 
-/** `--format`, one of a closed list whose first is the default. */
-export function addFormat(command: Command, formats: readonly [string, ...string[]]): Command {
-  return command.addOption(
-    new Option('--format <format>', `how to print: ${formats.join(', ')}`)
-      .choices(formats)
-      .default(formats[0], formats[0]),
-  );
+/** The options of a table; values are parsed, and have the names of the table. */
+export function addOptions(
+  command: Command,
+  table: OptionTable,
+  context: Pick<CommandContext, 'env' | 'now'>,
+): Command {
+  for (const [name, { flag, says, inHelp = '', kind, range, choices, preset, required = false }] of Object.entries(
+    table,
+  )) {
+    if (flag === undefined) continue;
+    const option = new Option(flag, `${says}${inHelp}`).makeOptionMandatory(required);
+    option.attributeName = () => name;
+    if (kind === 'environment') option.default(namedIn(context.env) ?? 'sandbox', 'HANDBILL_ENV, else sandbox');
+    else if (kind === 'only-environment') option.default(namedIn(context.env), '');
+    else if (kind === 'codes' || kind === 'words') option.argParser(words(choices));
+    else if (choices !== undefined) option.choices(choices);
+    else if (kind !== undefined || range !== undefined) {
+      const [least = 0, most = 0] = range ?? [];
+      const parse: (text: string) => unknown = kind === undefined ? wholeNumber(least, most) : PARSERS[kind](context);
+      option.argParser<unknown>((text, before) =>
+        option.variadic ? [...((before as readonly unknown[] | undefined) ?? []), parse(text)] : parse(text),
+      );
+    }
+    if (preset !== undefined) option.default(preset, String(preset));
+    command.addOption(option);
+  }
+  return command;
 }
 
-/** `--output`, and `--quiet` for the message about the file. */
-export function addOutput(command: Command): Command {
-  return command
-    .option('-o, --output <file>', 'write to this file, whole or not at all')
-    .option('-q, --quiet', 'print nothing about a file that was written');
+const PARSERS = {
+  duration: () => time,
+  age: () => age,
+  instant:
+    ({ now }: Pick<CommandContext, 'now'>) =>
+    (text: string) =>
+      instant(text, now),
+  rate: () => rate,
+  host: () => hostName,
+};
+
+/** Words with commas between them, which may be given several times. */
+function words(choices: readonly string[] | undefined) {
+  return (text: string, before: readonly string[] = []): readonly string[] => {
+    const found = text.split(',').map((word) => word.trim());
+    if (choices === undefined || found.every((word) => choices.includes(word))) return [...before, ...found];
+    throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
+  };
 }
 
-/** `--env` of a command that sends or shows what would be sent; HANDBILL_ENV is its default. */
-export function environmentOption({ env }: Pick<CommandContext, 'env'>, what = 'environment of handbill.yaml'): Option {
-  return new Option('--env <name>', what).default(namedIn(env) ?? 'sandbox', 'HANDBILL_ENV, else sandbox');
-}
-
-/** `--env` of a command that takes the only environment where none is named. */
-export function onlyEnvironmentOption({ env }: Pick<CommandContext, 'env'>, what: string): Option {
-  return new Option('--env <name>', `${what} (default: HANDBILL_ENV, else the only one of handbill.yaml)`).default(
-    namedIn(env),
-    '',
-  );
+function age(text: string): number {
+  const ms = durationMs(text);
+  if (ms !== null && ms > 0) return ms;
+  throw new InvalidArgumentError('Give a duration such as 90d, 12h or P13W.');
 }
 
 function namedIn(env: CommandContext['env']): string | undefined {
@@ -40,12 +66,18 @@ function namedIn(env: CommandContext['env']): string | undefined {
   return named === '' ? undefined : named;
 }
 
-/** `--ledger`; HANDBILL_LEDGER is its default. */
-export function addLedger(command: Command): Command {
-  return command.option(
-    '--ledger <place>',
-    'the ledger to use: a file, relative to the project, or postgres://... (default: HANDBILL_LEDGER, else that of the project)',
-  );
+/** `--limit` of `--limit <n>`, and of `-l, --limit <n>`. */
+export function flagOf({ flag = '' }: OptionSpec): string {
+  return /--[\w-]+/.exec(flag)?.[0] ?? '';
+}
+
+/** The flags of a table that the command line has, as it has them; empty where it has none. */
+export function flagsGiven(command: Command, names: readonly string[]): string {
+  const isGiven = (name: string): boolean => names.includes(name) && command.getOptionValueSource(name) === 'cli';
+  return command.options
+    .filter((option) => isGiven(option.attributeName()))
+    .map(({ long }) => long)
+    .join(', ');
 }
 
 /** Parses a whole number within bounds, for an option. */
@@ -64,16 +96,20 @@ export function time(text: string): number {
   return ms;
 }
 
-/** Parses an instant, or a time from now such as `+14d`, for `--at`; in ms since 1970. */
-export function instant({ now }: Pick<CommandContext, 'now'>): (text: string) => number {
-  return (text) => {
-    const fromNow = text.startsWith('+') ? durationMs(text.slice(1)) : null;
-    const ms = fromNow === null ? instantMs(text) : now() + fromNow;
-    if (ms !== null) return ms;
-    throw new InvalidArgumentError(
-      'Write an instant with its offset, such as 2026-12-01T09:00:00Z, or a time from now: +14d.',
-    );
-  };
+/** Parses an instant, or a time from now such as `+14d`; in ms since 1970. */
+export function instant(text: string, now: () => number): number {
+  const fromNow = text.startsWith('+') ? durationMs(text.slice(1)) : null;
+  const ms = fromNow === null ? instantMs(text) : now() + fromNow;
+  if (ms !== null) return ms;
+  throw new InvalidArgumentError(
+    'Write an instant with its offset, such as 2026-12-01T09:00:00Z, or a time from now: +14d.',
+  );
+}
+
+function rate(text: string): number {
+  const perSecond = ratePerSecond(text);
+  if (perSecond === null) throw new InvalidArgumentError('Write it as 50/s, 600/min or 1000/h.');
+  return perSecond;
 }
 
 export function addExamples(command: Command, examples: readonly (readonly [line: string, says: string])[]): Command {
@@ -82,39 +118,24 @@ export function addExamples(command: Command, examples: readonly (readonly [line
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** `--log` and `--log-level`; HANDBILL_LOG is the default of the first. */
-export function addLog(command: Command): Command {
-  return command
-    .option('--log <file>', 'append what happens as JSON lines; - is stderr (default: HANDBILL_LOG, else none)')
-    .addOption(
-      new Option('--log-level <level>', 'debug adds a line for each attempt')
-        .choices(['info', 'debug'])
-        .default('info'),
-    );
-}
+/** The options of a standing approval, which `plan` and `approve` have. */
+export const STANDING = {
+  standing: { flag: '--standing', says: 'for every occurrence until a day, whatever its list holds: needs no list' },
+  until: { flag: '--until <day>', says: 'with --standing: the last day, in UTC, such as 2026-12-31' },
+  environment: { flag: '--env <name>', says: 'with --standing: environment of handbill.yaml', kind: 'environment' },
+  output: {
+    flag: '-o, --output <file>',
+    says: 'with --standing: write it here (default: where `send` and `due` find it)',
+  },
+} as const satisfies OptionTable;
 
-/** `--metrics-file`; HANDBILL_METRICS_FILE is its default. */
-export function addMetricsFile(command: Command): Command {
-  return command.option(
-    '--metrics-file <file>',
-    'write figures for Prometheus at the end (default: HANDBILL_METRICS_FILE, else none)',
-  );
-}
-
-export const STANDING = 'for every occurrence until a day, whatever its list holds: needs no list';
-export const UNTIL = 'with --standing: the last day, in UTC, such as 2026-12-31';
+export const SIGN = {
+  flag: '--sign [key]',
+  says: 'sign it with this SSH key, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)',
+} as const satisfies OptionSpec;
 
 export function untilMissing(): Diagnostic {
   return problem('usage', 'A standing approval has a last day.', { hint: 'Add it: --until 2026-12-31' });
-}
-
-/** `--allow`, which may be given several times; the operation checks the codes. */
-export function addAllow(command: Command, codes: readonly Allowable[] = ALLOWABLE_CODES): Command {
-  const sentence = `go on although handbill refuses, by the code of the refusal; several with commas: ${codes.join(', ')}`;
-  return command.option('--allow <code>', sentence, (text: string, before: readonly string[] = []) => [
-    ...before,
-    ...text.split(',').map((code) => code.trim()),
-  ]);
 }
 
 /** Parses the name of a host, for `--host`: an empty one would be every address of this machine. */
@@ -122,3 +143,43 @@ export function hostName(text: string): string {
   if (/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) return text;
   throw new InvalidArgumentError('Give a name or an address, such as 127.0.0.1.');
 }
+
+/** `--format`, one of a closed list whose first is the default. */
+export function addFormat(command: Command, formats: readonly [string, ...string[]]): Command {
+  return addOptions(command, { format: formatOption(formats) }, NOWHERE);
+}
+
+/** `--output`, and `--quiet` for the message about the file. */
+export function addOutput(command: Command): Command {
+  return addOptions(command, { output: OPTIONS.output, quiet: OPTIONS.quietOutput }, NOWHERE);
+}
+
+export function environmentOption({ env }: Pick<CommandContext, 'env'>, what = 'environment of handbill.yaml'): Option {
+  return new Option('--env <name>', what).default(namedIn(env) ?? 'sandbox', 'HANDBILL_ENV, else sandbox');
+}
+
+/** `--env` of a command that takes the only environment where none is named. */
+export function onlyEnvironmentOption({ env }: Pick<CommandContext, 'env'>, what: string): Option {
+  return new Option('--env <name>', `${what} (default: HANDBILL_ENV, else the only one of handbill.yaml)`).default(
+    namedIn(env),
+    '',
+  );
+}
+
+export function addLedger(command: Command): Command {
+  return addOptions(command, { ledger: OPTIONS.ledger }, NOWHERE);
+}
+
+export function addLog(command: Command): Command {
+  return addOptions(command, { log: OPTIONS.log, logLevel: OPTIONS.logLevel }, NOWHERE);
+}
+
+export function addMetricsFile(command: Command): Command {
+  return addOptions(command, { metricsFile: OPTIONS.metricsFile }, NOWHERE);
+}
+
+export function addAllow(command: Command, codes?: readonly Allowable[]): Command {
+  return addOptions(command, { allow: allowOption(codes) }, NOWHERE);
+}
+
+const NOWHERE = { env: {}, now: Date.now };

@@ -1,8 +1,8 @@
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { exitOf, type SendResult } from '../../operations/send-options.ts';
-import { formatReport } from '../../report/format.ts';
-import { createFormats } from '../../report/formats.ts';
+import { formatReport } from '../../report/formats.ts';
+import { createFormats } from '../../report/locale.ts';
 import { undecidedOf } from '../../report/next-steps.ts';
 
 interface PrintOptions extends CommandContext {

@@ -4,19 +4,40 @@ import { openExistingLedger } from '../../ledger/open.ts';
 import type { Suppression } from '../../ledger/records.ts';
 import { shownTopic } from '../../ledger/suppressions.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { type FlagsOf, formatOption, OPTIONS, type OptionTable, WRITING } from '../../operations/options.ts';
 import { optionsHere, projectHere, sayLedger } from '../../operations/project.ts';
-import { addSuppressions, importSuppressions, removeSuppressions } from '../../operations/suppress-change.ts';
-import { asCsv, exportSuppressions } from '../../operations/suppress-list.ts';
+import {
+  ADD_SUPPRESSIONS,
+  addSuppressions,
+  importSuppressions,
+  REMOVE_SUPPRESSIONS,
+  removeSuppressions,
+} from '../../operations/suppress-change.ts';
+import { asCsv, EXPORT_SUPPRESSIONS, exportSuppressions } from '../../operations/suppress-list.ts';
 import { writeHash } from '../../suppression/hash.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
-import { given } from '../../util/given.ts';
 import { mask } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
 import { iso } from '../../util/time.ts';
-import { addExamples, addFormat, addLedger, addOutput } from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { checkAll } from './check.ts';
+
+const CHANGED = { quiet: OPTIONS.quiet, ledger: OPTIONS.ledger } as const satisfies OptionTable;
+const ADD_FLAGS = { ...ADD_SUPPRESSIONS, ...CHANGED } as const satisfies OptionTable;
+const REMOVE_FLAGS = { ...REMOVE_SUPPRESSIONS, ...CHANGED } as const satisfies OptionTable;
+const LIST_FLAGS = {
+  full: { flag: '--full', says: 'show whole addresses in text too' },
+  format: formatOption(['text', 'json', 'csv']),
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
+const EXPORT_FLAGS = {
+  ...EXPORT_SUPPRESSIONS,
+  ...WRITING,
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
+const CHECK_FLAGS = { ...CHANGED, format: formatOption(['text', 'json']) } as const satisfies OptionTable;
 
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
@@ -34,36 +55,31 @@ export function configure(command: Command, context: CommandContext): void {
     .command('add <address...>')
     .description(
       'Never sends to these numbers, email addresses, contact:IDs or hashes again, in any campaign or those of a topic.',
-    )
-    .option('--reason <text>', 'why, for people who read the list')
-    .option('--until <date>', 'until the end of a day (2027-01-31) or an instant (default: without end)')
-    .option('--topic <topic>', 'only in campaigns with this topic (default: in all)')
-    .option('-q, --quiet', 'print nothing when all is well');
-  addLedger(add).action((addresses: readonly string[], given) => addAll(addresses, given, context));
+    );
+  addOptions(add, ADD_FLAGS, context).action((addresses: readonly string[], given) =>
+    addAll(addresses, given, context),
+  );
   const remove = command
     .command('remove <address...>')
-    .description('Takes them off the list, and the hashes of them too.')
-    .option('--topic <topic>', 'only the entry for this topic (default: every entry)')
-    .option('-q, --quiet', 'print nothing when all is well');
-  addLedger(remove).action((addresses: readonly string[], given) => removeAll(addresses, given, context));
+    .description('Takes them off the list, and the hashes of them too.');
+  addOptions(remove, REMOVE_FLAGS, context).action((addresses: readonly string[], given) =>
+    removeAll(addresses, given, context),
+  );
   const list = command
     .command('list')
-    .description('Shows the list: addresses are masked in text, and whole in json and csv.')
-    .option('--full', 'show whole addresses in text too');
-  addLedger(addFormat(list, ['text', 'json', 'csv'])).action((given) => listAll(given, context));
+    .description('Shows the list: addresses are masked in text, and whole in json and csv.');
+  addOptions(list, LIST_FLAGS, context).action((given) => listAll(given, context));
   const imports = command
     .command('import <file>')
-    .description('Adds all rows of a CSV file with addresses or hashes; a bad row refuses the file.')
-    .option('-q, --quiet', 'print nothing when all is well');
-  addLedger(imports).action((file: string, given) => importFile(file, given, context));
+    .description('Adds all rows of a CSV file with addresses or hashes; a bad row refuses the file.');
+  addOptions(imports, CHANGED, context).action((file: string, given) => importFile(file, given, context));
   const exports = command
     .command('export')
-    .description('Writes the list as a CSV file that import and `suppressions` read.')
-    .option('--hashed', 'keyed hashes instead of addresses, without reasons');
+    .description('Writes the list as a CSV file that import and `suppressions` read.');
   // The format is not a choice; the output on a terminal depends on it.
   exports.setOptionValue('format', 'csv');
-  addLedger(addOutput(exports)).action(async (given: ExportOptions) => {
-    const lists = exportSuppressions({ ...optionsOf(given, context), hashed: given.hashed === true });
+  addOptions(exports, EXPORT_FLAGS, context).action(async (given: FlagsOf<typeof EXPORT_FLAGS>) => {
+    const lists = exportSuppressions({ ...given, ...optionsHere(context, given.ledger) });
     await writeResult(lists, given, context);
   });
   const check = command
@@ -73,32 +89,23 @@ export function configure(command: Command, context: CommandContext): void {
         'which list. The exit status is 0 whether it is or not, and 2 for what is no address. Without any: what the lists ' +
         'of the project hold, and whether the key of their hashes is there. Exit status 2 where it is not, or a list ' +
         'cannot be read.',
-    )
-    .option('-q, --quiet', 'print nothing when all is well');
-  addLedger(addFormat(check, ['text', 'json'])).action((addresses: readonly string[], given) =>
+    );
+  addOptions(check, CHECK_FLAGS, context).action((addresses: readonly string[], given) =>
     checkAll(addresses, given, context),
   );
 }
 
-interface ChangeFlags {
-  readonly ledger?: string;
-  readonly topic?: string;
-  readonly quiet?: true;
-}
-
-interface AddFlags extends ChangeFlags {
-  readonly reason?: string;
-  readonly until?: string;
-}
-
-function optionsOf(flags: Pick<ChangeFlags, 'ledger' | 'topic'>, context: CommandContext) {
-  return { ...optionsHere(context, flags.ledger), ...given(flags, 'topic') };
-}
-
-async function addAll(raw: readonly string[], flags: AddFlags, context: CommandContext): Promise<void> {
+async function addAll(
+  raw: readonly string[],
+  flags: FlagsOf<typeof ADD_FLAGS>,
+  context: CommandContext,
+): Promise<void> {
   const { reason } = flags;
-  const facts = { ...given(flags, 'reason', 'until'), ...optionsOf(flags, context) };
-  const { added, known, warnings = [] } = await addSuppressions(raw, facts);
+  const {
+    added,
+    known,
+    warnings = [],
+  } = await addSuppressions(raw, { ...flags, ...optionsHere(context, flags.ledger) });
   if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
   const now = (reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
   const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
@@ -107,8 +114,16 @@ async function addAll(raw: readonly string[], flags: AddFlags, context: CommandC
   await sayLedger(context, flags.ledger);
 }
 
-async function removeAll(raw: readonly string[], given: ChangeFlags, context: CommandContext): Promise<void> {
-  const { removed, absent, warnings = [] } = await removeSuppressions(raw, optionsOf(given, context));
+async function removeAll(
+  raw: readonly string[],
+  given: FlagsOf<typeof REMOVE_FLAGS>,
+  context: CommandContext,
+): Promise<void> {
+  const {
+    removed,
+    absent,
+    warnings = [],
+  } = await removeSuppressions(raw, { ...given, ...optionsHere(context, given.ledger) });
   if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
   const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
   if (given.quiet === true) return;
@@ -116,8 +131,8 @@ async function removeAll(raw: readonly string[], given: ChangeFlags, context: Co
   await sayLedger(context, given.ledger);
 }
 
-async function importFile(written: string, given: ChangeFlags, context: CommandContext): Promise<void> {
-  const { file, entries, added, warnings = [] } = await importSuppressions(written, optionsOf(given, context));
+async function importFile(written: string, given: FlagsOf<typeof CHANGED>, context: CommandContext): Promise<void> {
+  const { file, entries, added, warnings = [] } = await importSuppressions(written, optionsHere(context, given.ledger));
   if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
   const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.\n`;
   if (given.quiet === true) return;
@@ -129,17 +144,11 @@ function plural(count: number): string {
   return `${count} ${count === 1 ? 'address' : 'addresses'}`;
 }
 
-interface ListOptions {
-  readonly ledger?: string;
-  readonly format: 'text' | 'json' | 'csv';
-  readonly full?: true;
-}
-
 type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
 
 const EMPTY: Lists = { suppressions: () => [], suppressedHashes: () => [] };
 
-async function listAll(given: ListOptions, context: CommandContext): Promise<void> {
+async function listAll(given: FlagsOf<typeof LIST_FLAGS>, context: CommandContext): Promise<void> {
   const reading = await projectHere(context, given.ledger);
   const ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   try {
@@ -213,11 +222,4 @@ function* items<T>(all: Iterable<T>, show: (one: T) => object): Generator<string
 
 function facts({ topic, reason, untilMs, source, createdAtMs }: Omit<Suppression, 'address'>): object {
   return { topic: shownTopic(topic), reason, until: iso(untilMs), source, createdAt: iso(createdAtMs) };
-}
-
-interface ExportOptions {
-  readonly ledger?: string;
-  readonly hashed?: true;
-  readonly output?: string;
-  readonly quiet?: true;
 }

@@ -11,7 +11,7 @@ import {
   symbolWye,
 } from 'd3-shape';
 import { OUTCOMES } from '../../model.ts';
-import type { Formats } from '../../report/formats.ts';
+import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 
 /** Colours of charts: one for each outcome, and some that mean nothing by themselves. */

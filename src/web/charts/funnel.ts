@@ -1,6 +1,6 @@
 import type { Report, VariantResult } from '../../model.ts';
 import { type Returned, returnedOf } from '../../report/deliveries.ts';
-import type { Formats } from '../../report/formats.ts';
+import type { Formats } from '../../report/locale.ts';
 import { acceptedBase } from '../../report/variants.ts';
 import { deliveryBase } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';

@@ -1,6 +1,6 @@
 import { type ScaleTime, scaleLinear, scaleLog, scaleUtc } from 'd3-scale';
 import { area as areaOf, curveMonotoneX, line as lineOf } from 'd3-shape';
-import type { Formats } from '../../report/formats.ts';
+import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { DAY_MS } from '../../util/time.ts';
 import { instantOfWall, wallMs } from '../../util/wall-time.ts';

@@ -1,5 +1,5 @@
 import { parseAccept } from 'hono/utils/accept';
-import { createFormats as formatsIn, type Formats as ReportFormats } from '../../report/formats.ts';
+import { createFormats as formatsIn, type Formats as ReportFormats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 
 /** Numbers and times as the reader's locale writes them; the words of pages are English. */

@@ -2,7 +2,7 @@ import type { WinnerState } from '../../model.ts';
 import { canaryText, costText, doneText, type Estimate, fallbackText, listPartsText } from '../../plan/estimate.ts';
 import { forecastText } from '../../plan/forecast.ts';
 import type { PreviewRows } from '../../plan/previewed.ts';
-import type { Formats } from '../../report/formats.ts';
+import type { Formats } from '../../report/locale.ts';
 import { winnerWords } from '../../report/variants-text.ts';
 import { safeLine } from '../../util/escape.ts';
 import { iso } from '../../util/time.ts';

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../errors.ts';
 import type { SendDecision } from '../../model.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
-import type { Formats } from '../../report/formats.ts';
+import type { Formats } from '../../report/locale.ts';
 import { Html, html } from '../../util/escape.ts';
 import { clientScript } from '../client-script.ts';
 import { documentFrame } from '../document.ts';

@@ -2,7 +2,7 @@ import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { Diagnostic } from '../../errors.ts';
 import type { Decision, SendDecision } from '../../model.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
-import type { Formats } from '../../report/formats.ts';
+import type { Formats } from '../../report/locale.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { changedText, OUTCOME_WORDS } from '../../report/words.ts';
 import { iso } from '../../util/time.ts';

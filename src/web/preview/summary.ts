@@ -2,7 +2,7 @@ import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { Diagnostic } from '../../errors.ts';
 import { costText, type Estimate } from '../../plan/estimate.ts';
 import type { PreviewRows } from '../../plan/previewed.ts';
-import type { Formats } from '../../report/formats.ts';
+import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { onDemand } from '../../util/on-demand.ts';
 import { unitsOf } from '../../util/units.ts';

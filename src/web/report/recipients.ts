@@ -1,6 +1,6 @@
 import type { Outcome, OutcomeState, Report } from '../../model.ts';
 import { LOST } from '../../report/fold-delivery.ts';
-import type { Formats } from '../../report/formats.ts';
+import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { mask, maskText } from '../../util/redact.ts';
 import { inlineMark } from '../charts/chart.ts';

@@ -1,5 +1,5 @@
 import type { Channel, Delivery, Outcome, ReplyMeaning, Report } from '../../model.ts';
-import type { Formats } from '../../report/formats.ts';
+import type { Formats } from '../../report/locale.ts';
 import { latencyGroups, type SavedLatency } from '../../report/latency.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { barChart, type Tone } from '../charts/chart.ts';

@@ -14,7 +14,7 @@ import type { ReplyCounts, ReturnTimes } from './returned.ts';
 
 /** Which recipients are listed, and how. */
 interface PageOptions extends RowFilter {
-  readonly full?: true;
+  readonly full?: boolean;
   readonly nowMs: number;
   /** Counts the rows of the list as they go by. */
   readonly meter?: Meter;
