@@ -1,6 +1,6 @@
 import type { Outcome, Report } from '../../model.ts';
-import { type Formats, PLAIN } from '../../report/locale.ts';
 import type { SavedLatency } from '../../report/latency.ts';
+import { type Formats, PLAIN } from '../../report/locale.ts';
 import type { Outcomes, ReportOptions } from '../../report/record.ts';
 import { acceptedWords, overWords, STATE_WORDS } from '../../report/words.ts';
 import { Html, html } from '../../util/escape.ts';

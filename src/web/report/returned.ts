@@ -1,6 +1,6 @@
 import type { Channel, Delivery, Outcome, ReplyMeaning, Report } from '../../model.ts';
-import type { Formats } from '../../report/locale.ts';
 import { latencyGroups, type SavedLatency } from '../../report/latency.ts';
+import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { barChart, type Tone } from '../charts/chart.ts';
 import { histogram, lineChart } from '../charts/plot.ts';
