@@ -66,7 +66,6 @@ const STATUSES: Readonly<Record<string, readonly ExitName[]>> = {
   runs: ['done', 'refused', 'locked', 'ledger'],
   doubt: ['done', 'refused', 'locked', 'ledger'],
   listen: [...READS, ...SIGNALS],
-  reconcile: READS,
   replies: READS,
   suppress: READS,
   person: ['done', 'refused', 'locked', 'ledger', ...SIGNALS],
@@ -92,7 +91,7 @@ async function commandSection(entry: CommandEntry): Promise<string> {
 /** Usage, arguments and options; nothing for a command that only holds others. */
 function partsOf(command: Command, name: string): readonly string[] {
   const { registeredArguments: given, options, commands } = command;
-  if (commands.length > 0) return [];
+  if (commands.length > 0 && options.length === 0) return [];
   const words = given.map((one) => {
     const word = `${one.name()}${one.variadic ? '...' : ''}`;
     return one.required ? `<${word}>` : `[${word}]`;

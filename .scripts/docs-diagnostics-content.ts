@@ -233,7 +233,7 @@ export const CONTENT = {
   },
   'unclear-environment': {
     cause:
-      'A project has several environments, and ids of messages are unique within one of them at best: a report of another account must not count. `handbill reconcile` and `handbill listen --explain` ask for the environment.',
+      'A project has several environments, and ids of messages are unique within one of them at best: a report of another account must not count. `handbill listen --from` and `handbill listen --explain` ask for the environment.',
     fix: 'Name the environment with `--env`.',
     example: {
       files: {
@@ -241,14 +241,14 @@ export const CONTENT = {
           'environments:\n  staging: { baseUrl: https://staging.example.com, apiKey: { env: STAGING_KEY } }\n  production: { baseUrl: https://api.example.com, apiKey: { env: PRODUCTION_KEY } }\n',
         'reports.csv': 'messageId,status\nm-1,delivered\n',
       },
-      run: 'reconcile reports.csv',
+      run: 'listen --from reports.csv',
     },
   },
   'invalid-reports': {
     cause:
       'A file of exported reports ends too early, is no JSON, JSON lines or CSV, or has a row that cannot be read.',
     fix: 'Export it again. What could be read was taken over, and giving it again changes nothing twice.',
-    example: { files: { 'reports.json': '{ "messageId": "m-1",\n' }, run: 'reconcile reports.json' },
+    example: { files: { 'reports.json': '{ "messageId": "m-1",\n' }, run: 'listen --from reports.json' },
   },
   'value-in-html': {
     cause:
@@ -279,11 +279,11 @@ export const CONTENT = {
     cause:
       'An export has an opt-out whose sender cannot be read: a spreadsheet turned the number into 4.474E+11, it has no country code, or it is the id of a person that only the provider knows. It answers no message that the ledger holds.',
     fix: 'Export it again with the column as text, or set `defaultCountry`. Else find out who wrote (`handbill replies` shows the text), and add the address with `handbill suppress add`. The reply itself is held, and suppresses no address.',
-    example: { files: { 'replies.csv': 'from,text\n4.474E+11,STOP\n' }, run: 'reconcile replies.csv' },
+    example: { files: { 'replies.csv': 'from,text\n4.474E+11,STOP\n' }, run: 'listen --from replies.csv' },
   },
   'unread-event': {
     cause: 'An event has neither an id and a state, nor a sender and a text, at the places where they are looked for.',
     fix: 'Name the places under `webhook.fields`; `handbill listen --explain FILE` shows how an event is read.',
-    example: { files: { 'reports.json': '[{ "hello": "world" }]\n' }, run: 'reconcile reports.json' },
+    example: { files: { 'reports.json': '[{ "hello": "world" }]\n' }, run: 'listen --from reports.json' },
   },
 } as const satisfies Readonly<Record<string, Explained>>;

@@ -127,7 +127,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'worker',
-    summary: 'work on the runs that others share through a shared ledger',
+    summary: 'work on the runs that others share through a shared ledger; list who does',
     group: CAMPAIGNS,
     guide: 'workers',
     load: () => import('./worker/command.ts'),
@@ -140,25 +140,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./runs/command.ts'),
   },
   {
-    name: 'workers',
-    summary: 'who works on what, on a shared ledger',
-    group: RESULTS,
-    guide: 'workers',
-    load: () => import('./workers/command.ts'),
-  },
-  {
     name: 'listen',
-    summary: 'receive delivery reports and replies',
+    summary: 'receive delivery reports and replies, or import them from exported files',
     group: RESULTS,
     guide: 'webhooks',
     load: () => import('./listen/command.ts'),
-  },
-  {
-    name: 'reconcile',
-    summary: 'import exported delivery reports and replies, as listen would',
-    group: RESULTS,
-    guide: 'deliveries',
-    load: () => import('./reconcile/command.ts'),
   },
   {
     name: 'person',

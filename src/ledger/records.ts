@@ -487,7 +487,7 @@ export interface Pulse {
   readonly heldMs: number;
 }
 
-/** A worker as `handbill workers` shows it; times are the database's, in ms since 1970. */
+/** A worker as `handbill worker list` shows it; times are the database's, in ms since 1970. */
 export interface WorkerRecord extends WorkerFacts {
   readonly joinedAtMs: number;
   readonly heardAtMs: number;

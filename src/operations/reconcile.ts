@@ -89,7 +89,7 @@ const GROUP_EVENTS = 3_000;
 const MOST_DIAGNOSTICS = 100;
 
 /**
- * `handbill reconcile`: imports exported delivery reports and replies, as `listen` would. Doing it again changes
+ * `handbill listen --from`: imports exported delivery reports and replies, as `listen` would. Doing it again changes
  * nothing, so that whatever was cut short is finished by doing it again.
  *
  * @param files - paths relative to `cwd`, or `-` for `input`

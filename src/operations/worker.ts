@@ -62,7 +62,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
 }
 
 /**
- * `handbill workers`: who works on what, on a shared ledger; none where nothing was ever sent.
+ * `handbill worker list`: who works on what, on a shared ledger; none where nothing was ever sent.
  *
  * @throws HandbillError exit 2 (the ledger is a file, a project file that is wrong), 7 (ledger)
  */

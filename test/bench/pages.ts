@@ -33,7 +33,7 @@ export async function measurePages(bench: Bench): Promise<void> {
   bench.add({ id: 'page-heap', what: `${what}, memory of its script`, value: heapBytes / 1e6, unit: 'MB' });
 
   const ledger = ['--ledger', join(bench.folder, '.handbill', 'ledger.db')];
-  await bench.handbill(['reconcile', '--quiet', await writeReports(bench.folder, rows), ...ledger]);
+  await bench.handbill(['listen', '--quiet', '--from', await writeReports(bench.folder, rows), ...ledger]);
   const report = join(bench.folder, 'report.html');
   const ofReport = { ...walk, id: 'report-page', what: 'report --format html' };
   addWalk(bench, ofReport, await bench.handbill(['report', '--format', 'html', '-o', report, ...ledger]));

@@ -69,7 +69,7 @@ async function sendTo(environment: string, atMs: number, campaign = 'hello') {
 
 async function reconciled(environment: string, atMs: number, reports: string) {
   project.write('reports.csv', reports);
-  const { status, err } = await run(atMs, 'reconcile', '--env', environment, '--quiet', 'reports.csv');
+  const { status, err } = await run(atMs, 'listen', '--env', environment, '--quiet', '--from', 'reports.csv');
   expect([status, err]).toEqual([0, '']);
 }
 
@@ -126,11 +126,11 @@ describe('reports of another account, whose messages have the same ids', () => {
 
   it('are not read until an environment is named', async () => {
     project.write('reports.csv', everybody('delivered', '2026-11-21T09:00:05Z'));
-    const { status, err } = await run(NINE, 'reconcile', 'reports.csv');
+    const { status, err } = await run(NINE, 'listen', '--from', 'reports.csv');
     expect(status).toBe(2);
     expect(err).toContain('unclear-environment');
     expect(err).toContain('known here: sandbox, staging, production');
-    const other = await run(NINE, 'reconcile', '--env', 'prod', 'reports.csv');
+    const other = await run(NINE, 'listen', '--env', 'prod', '--from', 'reports.csv');
     expect([other.status, other.err]).toEqual([2, expect.stringContaining('There is no environment "prod".')]);
   });
 });

@@ -76,7 +76,7 @@ describe('a person who asks to be erased', () => {
   it('leaves every run and the file, and is suppressed as a hash', async () => {
     await send();
     await run('send', 'one');
-    await run('reconcile', '--env', 'production', 'replies.csv');
+    await run('listen', '--env', 'production', '--from', 'replies.csv');
     expect(traces()).toHaveLength(3);
     const before = (await run('report', 'one', '--format', 'json')).out;
     const { status, out, err } = await erase('--format', 'json');

@@ -66,7 +66,7 @@ test('replies are shown with a clock before the newest entry, as a preview is', 
   const root = await givenProject();
   const later = () => Date.parse('2030-01-01T00:00:00Z');
   await writeFile(join(root, 'r.csv'), 'from,text\n+447400123456,hello\n');
-  await handbillHere(root, ['reconcile', 'r.csv'], { now: later });
+  await handbillHere(root, ['listen', '--from', 'r.csv'], { now: later });
   const now = () => Date.parse('2029-01-01T00:00:00Z');
   const { status, out } = await handbillHere(root, ['replies'], { now });
   expect([status, out]).toEqual([0, expect.stringContaining('hello')]);

@@ -41,7 +41,7 @@ it('names every run, in all environments, with replies and suppression, of this 
   await run('send', 'one', '--env', 'production', '--yes');
   await run('send', 'one');
   await run('send', 'two');
-  await run('reconcile', '--env', 'production', 'replies.csv');
+  await run('listen', '--env', 'production', '--from', 'replies.csv');
   const { status, out } = await run('person', '07400 123456', '--format', 'json');
   expect(status).toBe(0);
   const found = JSON.parse(out);

@@ -57,7 +57,10 @@ async function file(name: string, text: string | Buffer): Promise<string> {
 }
 
 async function run(...args: readonly string[]) {
-  const { status, out, err } = await handbillHere(root, ['reconcile', '--format', 'json', ...args]);
+  const isFlag = (one: string): boolean => one.startsWith('-');
+  const flags = args.filter(isFlag);
+  const files = args.filter((one) => !isFlag(one));
+  const { status, out, err } = await handbillHere(root, ['listen', '--format', 'json', ...flags, '--from', ...files]);
   const result = out === '' ? null : JSON.parse(out);
   if (result !== null) {
     validate(result);
@@ -100,7 +103,7 @@ describe('a CSV', () => {
     expect(result).toMatchObject({ unmatched: 3, files: [{ reports: 4 }] });
     expect((await run('reports.csv')).result).toMatchObject({ unmatched: 0 });
     const more = await file('more.csv', 'messageId,status\nm-other,delivered\n');
-    const said = await handbillHere(root, ['reconcile', more]);
+    const said = await handbillHere(root, ['listen', '--from', more]);
     expect(said.out).toContain('1 delivery report matches no message of sandbox in this ledger.');
     const all = await run(await file('all.csv', `messageId,status\n${ids[CAT]},read\n${ids[BOB]},read\n`));
     expect(all.result).toMatchObject({ unmatched: 0, files: [{ reports: 2 }] });
@@ -163,7 +166,7 @@ describe('JSON', () => {
   });
 
   it('is told from a list of recipients where a file is empty', async () => {
-    const { status, err } = await handbillHere(root, ['reconcile', await file('empty.csv', '')]);
+    const { status, err } = await handbillHere(root, ['listen', '--from', await file('empty.csv', '')]);
     expect({ status, err }).toEqual({ status: 2, err: expect.stringContaining('messageId,status') });
     expect(err).not.toMatch(/list|msisdn/);
   });
@@ -231,7 +234,7 @@ describe('--dry-run', () => {
 
 describe('a file of which nothing is understood', () => {
   it('is refused, and nothing of it is kept', async () => {
-    const { status, err } = await handbillHere(root, ['reconcile', 'hello/people.csv']);
+    const { status, err } = await handbillHere(root, ['listen', '--from', 'hello/people.csv']);
     expect(status).toBe(2);
     expect(err).toContain('Nothing in hello/people.csv is a delivery report or a reply');
     const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'read', nowMs: Date.now() });
@@ -250,7 +253,7 @@ describe('a file of which nothing is understood', () => {
     ['nowhere.csv', 'does not exist'],
     ['.', 'not a regular file'],
   ])('%s', async (name, says) => {
-    const { status, err } = await handbillHere(root, ['reconcile', name]);
+    const { status, err } = await handbillHere(root, ['listen', '--from', name]);
     expect(status).toBe(2);
     expect(err).toContain(says);
   });
@@ -259,7 +262,7 @@ describe('a file of which nothing is understood', () => {
 test('text says what was done; --quiet says nothing', async () => {
   const text = `messageId,status,from,text\n${ids[ANN]},delivered,,\n,,${BOB},STOP\n${ids[CAT]},undeliverable,,\n`;
   const name = await file('reports.csv', text);
-  const { out } = await handbillHere(root, ['reconcile', name, name]);
+  const { out } = await handbillHere(root, ['listen', '--from', name, name]);
   expect(out).toBe(`reports.csv: 2 delivery reports and 1 reply are new.
 reports.csv: nothing is new, 3 events known already.
 1 reply joined to the message that was answered.
@@ -267,7 +270,7 @@ reports.csv: nothing is new, 3 events known already.
 1 message of hello did not arrive, as reports say. Sending again sends the fallback:
     handbill send hello/campaign.yaml
 `);
-  expect(await handbillHere(root, ['reconcile', name, '--quiet'])).toEqual({ status: 0, out: '', err: '' });
+  expect(await handbillHere(root, ['listen', '--from', name, '--quiet'])).toEqual({ status: 0, out: '', err: '' });
 });
 
 test('standard input is read once, whatever it holds', async () => {

@@ -49,7 +49,7 @@ it('says at its end what has come back, as the report does, also where nothing w
   const send = (...more: string[]) => runCommand(['send', 'hello', '--format', 'json', ...more], { cwd: project.root });
   const first = await send('--limit', '1');
   expect(JSON.parse(first.stdout).deliveries).toEqual({});
-  const told = await runCommand(['reconcile', 'replies.csv', '--quiet'], { cwd: project.root });
+  const told = await runCommand(['listen', '--from', 'replies.csv', '--quiet'], { cwd: project.root });
   expect(told).toMatchObject({ status: 0, stdout: '', stderr: '' });
   for (const end of [await send(), await send()]) {
     const report = JSON.parse(end.stdout);

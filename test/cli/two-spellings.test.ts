@@ -44,7 +44,7 @@ for (const [where, listed, other] of SPELLINGS) {
   test(`${where}: a STOP from the other spelling counts`, async () => {
     const root = await givenProject(listed);
     await writeFile(join(root, 'replies.csv'), `from,text\n${other.slice(1)},STOP\n`);
-    expect((await handbillHere(root, ['reconcile', 'replies.csv'], ENV)).status).toBe(0);
+    expect((await handbillHere(root, ['listen', '--from', 'replies.csv'], ENV)).status).toBe(0);
     expect(await decisionIn(root)).toBe('suppressed');
     const { out } = await handbillHere(root, ['person', listed], ENV);
     expect(out).toMatch(/STOP/);

@@ -41,7 +41,7 @@ test.each([
   ['Anonymous', /is not a phone number/],
 ])('a STOP from %s', async (sender, why) => {
   const root = await givenProject('replies.csv', `from,text\n+447400123499,hello\n"${sender}",STOP\n`);
-  const { status, out, err } = await handbillHere(root, ['reconcile', 'replies.csv']);
+  const { status, out, err } = await handbillHere(root, ['listen', '--from', 'replies.csv']);
   expect(status).toBe(2);
   expect(err).toMatch(/error\[unassigned-opt-out\][^\n]*\n {2}replies\.csv:3\n/);
   expect(err).toMatch(why);
@@ -49,7 +49,7 @@ test.each([
   expect(await suppressedIn(root)).toEqual([]);
   // Held all the same, for a person to read; and giving the file again says it again.
   expect((await handbillHere(root, ['replies'])).out).toContain('STOP');
-  expect((await handbillHere(root, ['reconcile', 'replies.csv'])).status).toBe(2);
+  expect((await handbillHere(root, ['listen', '--from', 'replies.csv'])).status).toBe(2);
 });
 
 test.each([
@@ -60,7 +60,7 @@ test.each([
   'whatsapp:447400123457',
 ])('a STOP from %s is one of the number', async (sender) => {
   const root = await givenProject('replies.jsonl', `${JSON.stringify({ from: sender, text: 'STOP' })}\n`);
-  expect((await handbillHere(root, ['reconcile', 'replies.jsonl'])).status).toBe(0);
+  expect((await handbillHere(root, ['listen', '--from', 'replies.jsonl'])).status).toBe(0);
   expect(await suppressedIn(root)).toEqual([NUMBER]);
 });
 
@@ -72,17 +72,17 @@ test('such an id is a number on a command line too', async () => {
 
 test('a number without a country code is an error that names the setting, and counts once that is set', async () => {
   const root = await givenProject('replies.csv', 'from,text\n07400 123457,STOP\n', 'locale: en\n');
-  const { status, err } = await handbillHere(root, ['reconcile', 'replies.csv']);
+  const { status, err } = await handbillHere(root, ['listen', '--from', 'replies.csv']);
   expect([status, err]).toEqual([2, expect.stringContaining('`defaultCountry` in handbill.yaml')]);
   expect(await suppressedIn(root)).toEqual([]);
   await writeFile(join(root, 'handbill.yaml'), 'defaultCountry: GB\n');
-  expect((await handbillHere(root, ['reconcile', 'replies.csv'])).status).toBe(0);
+  expect((await handbillHere(root, ['listen', '--from', 'replies.csv'])).status).toBe(0);
   expect(await suppressedIn(root)).toEqual([NUMBER]);
 });
 
 test('an opt-out without a sender is an error, and a text without one is not', async () => {
   const root = await givenProject('replies.csv', `from,text\n${NUMBER},hello\n,STOP\n,see you\n`);
-  const { status, err } = await handbillHere(root, ['reconcile', 'replies.csv']);
+  const { status, err } = await handbillHere(root, ['listen', '--from', 'replies.csv']);
   expect(status).toBe(2);
   expect(err.match(/unassigned-opt-out/g)).toHaveLength(1);
   expect(err).toContain('replies.csv:3');
@@ -91,7 +91,7 @@ test('an opt-out without a sender is an error, and a text without one is not', a
 test('a report of an opt-out counts the same', async () => {
   const report = { messageId: 'x', status: 'failed', to: '4.474E+11', error: { code: '21610', message: 'opted out' } };
   const root = await givenProject('reports.jsonl', `${JSON.stringify(report)}\n`);
-  const { status, err } = await handbillHere(root, ['reconcile', 'reports.jsonl']);
+  const { status, err } = await handbillHere(root, ['listen', '--from', 'reports.jsonl']);
   expect([status, err]).toEqual([2, expect.stringContaining('unassigned-opt-out')]);
 });
 
@@ -101,7 +101,7 @@ test('a STOP that answers a known message suppresses its recipient, whatever its
   const { out } = await handbillHere(root, ['report', '--format', 'jsonl']);
   const { messageId } = JSON.parse(out);
   await writeFile(join(root, 'replies.csv'), `from,text,inReplyTo\n4.474E+11,STOP,${messageId}\n`);
-  const { status, out: said } = await handbillHere(root, ['reconcile', 'replies.csv']);
+  const { status, out: said } = await handbillHere(root, ['listen', '--from', 'replies.csv']);
   expect([status, said]).toEqual([0, expect.stringContaining('1 address suppressed')]);
   expect(await suppressedIn(root)).toEqual([NUMBER]);
 });

@@ -177,7 +177,7 @@ it('the chain of welcome goes out step by step, but not to one who answered', { 
   expect(sent, sent.stderr).toMatchObject({ status: 0 });
   const answer = { id: 'r-1', from: '+447700900241', text: 'Do you sell ponds?', receivedAt: '2026-11-24T10:00:00Z' };
   project.write('campaigns/replies.jsonl', `${JSON.stringify(answer)}\n`);
-  const found = await run('2026-11-24T11:00:00Z', 'reconcile', 'replies.jsonl', '--env', 'local');
+  const found = await run('2026-11-24T11:00:00Z', 'listen', '--from', 'replies.jsonl', '--env', 'local');
   expect(found, found.stderr).toMatchObject({ status: 0 });
   for (const [at, count] of [
     ['2026-11-26T08:55:00Z', 5],

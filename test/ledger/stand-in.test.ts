@@ -291,7 +291,7 @@ describe('a stand-in has the identity of the environment', () => {
       'replies.jsonl',
       `${JSON.stringify({ messageId: 'r-1', inReplyTo: 'm-1', from: '+447700900777', text: 'yes' })}\n`,
     );
-    expect(await handbill(here, 'reconcile replies.jsonl --env backup', NINE + 60_000)).toMatchObject({ status: 0 });
+    expect(await handbill(here, 'listen --from replies.jsonl --env backup', NINE + 60_000)).toMatchObject({ status: 0 });
     const sent = await handbill(here, 'send after --env backup --yes', NINE + 2 * 3_600_000);
     expect({ sent, to: two.posts.slice(4).map(({ to }) => to) }).toMatchObject({
       to: PEOPLE.filter((to) => to !== PEOPLE[2]),
@@ -307,14 +307,14 @@ it('a report is joined to the message of the environment that it came in for', a
   here.write('two.jsonl', report('undelivered'));
   here.write('one.jsonl', report('delivered'));
   const deliveries = async () => (await rowsOf(here)).map(({ messageId, delivery }) => [messageId, delivery]);
-  const imported = await handbill(here, 'reconcile two.jsonl --env backup --format json', NINE + 60_000);
+  const imported = await handbill(here, 'listen --from two.jsonl --env backup --format json', NINE + 60_000);
   expect(JSON.parse(imported.out)).toMatchObject({ unmatched: 0 });
   const [first, , , fourth] = await deliveries();
   expect([first, fourth]).toEqual([
     ['m-1', null],
     ['m-1', 'undeliverable'],
   ]);
-  await handbill(here, 'reconcile one.jsonl --env production', NINE + 60_000);
+  await handbill(here, 'listen --from one.jsonl --env production', NINE + 60_000);
   expect((await deliveries()).flatMap(([id, delivery]) => (id === 'm-1' ? [delivery] : []))).toEqual([
     'delivered',
     'undeliverable',

@@ -36,7 +36,7 @@ beforeAll(async () => {
     return { status, err };
   };
   expect(await here('send', 'campaign.yaml', '--env', 'test', '--yes')).toMatchObject({ status: 3 });
-  expect(await here('reconcile', 'came-back.json', '--env', 'test')).toMatchObject({ status: 0 });
+  expect(await here('listen', '--from', 'came-back.json', '--env', 'test')).toMatchObject({ status: 0 });
   expect(await here('suppress', 'add', '+447400100009', '--reason', PAYLOAD)).toMatchObject({ status: 0 });
 }, 60_000);
 afterAll(async () => {

@@ -147,7 +147,7 @@ describe('other commands', () => {
     using project = createProject(filesWith());
     await runHere(['send', 'hello'], { cwd: project.root });
     project.write('reports.jsonl', '{"messageId":"x-1","status":"delivered","timestamp":"2026-11-21T09:00:00Z"}\n');
-    await runHere(['reconcile', 'reports.jsonl'], { cwd: project.root, env: ENV });
+    await runHere(['listen', '--from', 'reports.jsonl'], { cwd: project.root, env: ENV });
     await runHere(['purge', '--older-than', '1d', '--dry-run'], { cwd: project.root, env: ENV });
     const records = recordsIn(readFileSync(project.path('run.log'), 'utf8'));
     expect(records.filter(({ event }) => event === 'reconciled')).toMatchObject([{ reports: 1, dryRun: false }]);

@@ -170,7 +170,7 @@ test('report writes it again, with delivery reports and replies since', async ()
   const rows = await runHere(['report', '--format', 'jsonl'], { cwd: folder.root });
   const { messageId } = JSON.parse(rows.stdout.split('\n')[0] ?? '') as { readonly messageId: string };
   folder.write('reports.jsonl', `${JSON.stringify({ messageId, status: 'delivered', timestamp: new Date() })}\n`);
-  await runHere(['reconcile', 'reports.jsonl', '--env', 'sandbox'], { cwd: folder.root });
+  await runHere(['listen', '--from', 'reports.jsonl', '--env', 'sandbox'], { cwd: folder.root });
   await runHere(['report'], { cwd: folder.root, env: ENV });
   const { all } = metricsIn(folder);
   expect(figureOf(all, 'handbill_deliveries', { state: 'delivered' })).toBe(1);

@@ -118,10 +118,10 @@ async function shared(running: RunningCli): Promise<Report> {
 test('workers on a ledger that is a file are refused, and told what to name', async () => {
   await using at = await api();
   using scene = createScene({ rows: 3, baseUrl: at.baseUrl, receipts: '/dev/null' });
-  for (const args of [['worker'], ['workers'], ['send', '.', '--env', 'test', '--yes', '--workers']]) {
+  for (const args of [['worker'], ['worker', 'list'], ['send', '.', '--env', 'test', '--yes', '--workers']]) {
     const { status, stderr } = await scene.run(args);
     // Nothing was ever sent: there is no ledger to look into.
-    const said = args[0] === 'workers' ? 'Nothing was sent from this project yet' : 'docs/shared-ledger.md';
+    const said = args[1] === 'list' ? 'Nothing was sent from this project yet' : 'docs/shared-ledger.md';
     expect({ args, status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(said) });
   }
   expect(at.requests).toEqual([]);
@@ -141,7 +141,7 @@ it.runIf(FULL)('shares a run with the workers that are there, and with one that 
   await until('it is going on', () => here.at.requests.length > 40);
   const second = await here.worker(here.other());
   await until('the other one is at it as well', () => second.stderr().includes('begins'));
-  const { workers } = JSON.parse((await here.scene.run(['workers', '--format', 'json'])).stdout) as {
+  const { workers } = JSON.parse((await here.scene.run(['worker', 'list', '--format', 'json'])).stdout) as {
     workers: { alive: boolean; run: { occurrence: string } | null; shards: number[] }[];
   };
   expect(workers.length).toBe(3);
@@ -157,7 +157,7 @@ it.runIf(FULL)('shares a run with the workers that are there, and with one that 
   for (const one of [first, second]) expect((await one.done).status).toBe(143);
   const [left] = await ask(here.ledger, 'SELECT (SELECT count(*) FROM handbill.shards)::int AS shards');
   expect(left).toEqual({ shards: 0 });
-  const said = await here.scene.run(['workers']);
+  const said = await here.scene.run(['worker', 'list']);
   expect(said.stdout).toBe('No worker is there. `handbill worker` makes this machine one.\n');
 });
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { type Listening, listen } from '../../operations/listen.ts';
 import { optionsHere } from '../../operations/project.ts';
@@ -8,7 +9,15 @@ import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { isoSeconds } from '../../util/time.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../webhook/receive.ts';
-import { addExamples, addLedger, addLog, hostName, onlyEnvironmentOption, wholeNumber } from '../shared/options.ts';
+import {
+  addExamples,
+  addFormat,
+  addLedger,
+  addLog,
+  hostName,
+  onlyEnvironmentOption,
+  wholeNumber,
+} from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
 export function configure(command: Command, context: CommandContext): void {
@@ -20,13 +29,28 @@ export function configure(command: Command, context: CommandContext): void {
       '--explain <file>',
       'say what of a captured payload is not understood, and receive nothing; - is standard input',
     )
-    .option('-q, --quiet', 'say only what is wrong with the ledger');
-  addExamples(addLog(addLedger(command)), [
+    .option(
+      '--from <files...>',
+      'import exported reports and replies (JSON, JSON lines or CSV; - is standard input), and receive nothing',
+    )
+    .option('--dry-run', 'with --from: show what would be done, on a copy of the ledger; changes nothing')
+    .option('-q, --quiet', 'say only what is wrong with the ledger; with --from: print nothing when all is well');
+  addExamples(addLog(addLedger(addFormat(command, ['text', 'json']))), [
     ['handbill listen', 'on http://127.0.0.1:4011 with the path of handbill.yaml, until Ctrl-C'],
     ['handbill listen --env production', 'what comes to the path itself is about messages of that environment'],
     ['handbill listen --explain captured.json', 'what of it is not understood, and which setting would read it'],
+    ['handbill listen --from reports.csv', 'columns such as messageId,status,timestamp,error'],
+    ['handbill listen --from replies.csv', 'columns such as from,to,text,timestamp'],
+    ['handbill listen --env production --from reports.csv', 'where there are several environments'],
+    ['handbill listen --dry-run --from events-*.jsonl', 'what would be new'],
+    ['curl -s https://provider.example/export | handbill listen --from -', ''],
     ['handbill listen --port 8080 --ledger /var/lib/handbill/ledger.db', ''],
   ]).action(async (given: Given) => {
+    refuseMixed(given);
+    if (given.from !== undefined) {
+      const { importFiles } = await import('./from.ts');
+      return await importFiles(given.from, given, context);
+    }
     if (given.explain === undefined) return await serve(given, context);
     const { explainPayload } = await import('./explain.ts');
     await explainPayload(given.explain, given.env, context);
@@ -38,8 +62,21 @@ interface Given {
   readonly host: string;
   readonly env?: string;
   readonly explain?: string;
+  readonly from?: readonly string[];
+  readonly dryRun?: true;
+  readonly format: 'text' | 'json';
   readonly ledger?: string;
   readonly quiet?: true;
+}
+
+/** Refuses options that would do nothing. */
+function refuseMixed({ from, explain, dryRun, format }: Given): void {
+  if (from !== undefined && explain === undefined) return;
+  if (from !== undefined) throw refuse(problem('usage', 'Use --from or --explain, not both.'));
+  const flag = dryRun === true ? '--dry-run' : format === 'json' ? '--format json' : undefined;
+  if (flag === undefined) return;
+  const hint = 'Add --from FILE, which imports exported reports and replies.';
+  throw refuse(problem('usage', `Without --from, ${flag} would do nothing.`, { hint }));
 }
 
 async function serve(given: Given, context: CommandContext): Promise<void> {

@@ -6,6 +6,7 @@ import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { isoSeconds } from '../../util/time.ts';
 import { addExamples, addLedger, addLog, environmentOption, time, wholeNumber } from '../shared/options.ts';
 import { watchSignals } from '../shared/signals.ts';
+import { configureList } from './list.ts';
 
 interface WorkerFlags {
   readonly env: string;
@@ -17,6 +18,8 @@ interface WorkerFlags {
 
 export function configure(command: Command, context: CommandContext): void {
   command
+    // `list` has a --ledger of its own.
+    .enablePositionalOptions()
     .addOption(environmentOption(context, 'environment of handbill.yaml whose runs it works on'))
     .option('--concurrency <n>', 'requests in flight at most (default: as the campaign says)', wholeNumber(1, 1024))
     .option('--idle <time>', 'end when there was nothing to do for so long (default: it stays)', time)
@@ -26,6 +29,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill worker --env production --ledger postgres://db.example/handbill', 'until it is stopped'],
     ['handbill worker --idle 10m', 'until there is nothing to do'],
   ]).action((flags: WorkerFlags) => run(flags, context));
+  configureList(command, context);
 }
 
 async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {

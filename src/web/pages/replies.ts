@@ -118,7 +118,7 @@ function list(view: View, { meaning, replies, isFirst, next, stoppedAt }: Replie
       : html`<p><a href="${address(['replies'], { meaning, before: stoppedAt })}">Look further back</a></p>`;
   if (replies.length === 0) {
     const none = meaning === 'review' ? 'No reply waits to be read.' : 'No replies.';
-    return html`<div class="empty"><p>${none}</p><p class="soft"><code>handbill listen</code> receives replies; <code>handbill reconcile FILE</code> reads them from an export.</p>${far}</div>
+    return html`<div class="empty"><p>${none}</p><p class="soft"><code>handbill listen</code> receives replies; <code>handbill listen --from FILE</code> reads them from an export.</p>${far}</div>
 ${pager('Pages of the list', [['Newest', first]])}`;
   }
   const rows = replies.map((reply) => ({ id: `reply-${reply.id}`, cells: cells(view, reply, meaning) }));

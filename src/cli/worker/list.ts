@@ -7,12 +7,13 @@ import { jsonText } from '../../util/escape.ts';
 import { type Column, table } from '../../util/table.ts';
 import { addExamples, addFormat, addLedger } from '../shared/options.ts';
 
-export function configure(command: Command, context: CommandContext): void {
+export function configureList(worker: Command, context: CommandContext): void {
+  const command = worker.command('list').description('Shows who works on what, on a shared ledger.');
   addLedger(addFormat(command, ['text', 'json', 'prometheus']));
   addExamples(command, [
-    ['handbill workers', 'a table'],
-    ['handbill workers --format json', 'for scripts'],
-    ['handbill workers --format prometheus', 'figures of each worker, for the textfile collector'],
+    ['handbill worker list', 'a table'],
+    ['handbill worker list --format json', 'for scripts'],
+    ['handbill worker list --format prometheus', 'figures of each worker, for the textfile collector'],
   ]);
   command.action(async (given: { readonly format: 'text' | 'json' | 'prometheus'; readonly ledger?: string }) => {
     const reading = await projectHere(context, given.ledger);

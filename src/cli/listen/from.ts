@@ -1,5 +1,4 @@
 import process from 'node:process';
-import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { optionsHere, sayLedger } from '../../operations/project.ts';
@@ -9,27 +8,10 @@ import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.
 import { jsonText, safe } from '../../util/escape.ts';
 import { mask } from '../../util/redact.ts';
 import { listWithAnd } from '../../util/words.ts';
-import { addExamples, addFormat, addLedger, addLog, onlyEnvironmentOption } from '../shared/options.ts';
 import { withProgress } from '../shared/progress.ts';
 
-export function configure(command: Command, context: CommandContext): void {
-  command
-    .argument('<files...>', 'exported reports as JSON, JSON lines or CSV; - for standard input')
-    .addOption(onlyEnvironmentOption(context, 'environment that the reports are of'))
-    .option('--dry-run', 'show what would be done, on a copy of the ledger; changes nothing')
-    .option('-q, --quiet', 'print nothing when all is well');
-  addLog(addLedger(addFormat(command, ['text', 'json'])));
-  addExamples(command, [
-    ['handbill reconcile reports.csv', 'columns such as messageId,status,timestamp,error'],
-    ['handbill reconcile replies.csv', 'columns such as from,to,text,timestamp'],
-    ['handbill reconcile --env production reports.csv', 'where there are several environments'],
-    ['handbill reconcile --dry-run events-*.jsonl', 'what would be new'],
-    ['curl -s https://provider.example/export | handbill reconcile -', ''],
-  ]);
-  command.action((files: readonly string[], given: Given) => run(files, given, context));
-}
-
-interface Given {
+/** The flags of an import. */
+interface FromFlags {
   readonly env?: string;
   readonly dryRun?: true;
   readonly quiet?: true;
@@ -37,7 +19,8 @@ interface Given {
   readonly ledger?: string;
 }
 
-async function run(files: readonly string[], given: Given, context: CommandContext): Promise<void> {
+/** `listen --from`: imports the events of files, and receives nothing. */
+export async function importFiles(files: readonly string[], given: FromFlags, context: CommandContext): Promise<void> {
   const options = {
     ...optionsHere(context, given.ledger),
     ...(given.env === undefined ? {} : { environment: given.env }),
