@@ -291,7 +291,9 @@ describe('a stand-in has the identity of the environment', () => {
       'replies.jsonl',
       `${JSON.stringify({ messageId: 'r-1', inReplyTo: 'm-1', from: '+447700900777', text: 'yes' })}\n`,
     );
-    expect(await handbill(here, 'listen --from replies.jsonl --env backup', NINE + 60_000)).toMatchObject({ status: 0 });
+    expect(await handbill(here, 'listen --from replies.jsonl --env backup', NINE + 60_000)).toMatchObject({
+      status: 0,
+    });
     const sent = await handbill(here, 'send after --env backup --yes', NINE + 2 * 3_600_000);
     expect({ sent, to: two.posts.slice(4).map(({ to }) => to) }).toMatchObject({
       to: PEOPLE.filter((to) => to !== PEOPLE[2]),
