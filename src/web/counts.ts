@@ -22,7 +22,8 @@ export interface RunFigures {
   readonly times: readonly Slot<'accepted' | 'others'>[];
   /** Why messages failed, the most frequent cause first. */
   readonly causes: readonly CauseCount[];
-  readonly cameBack: CameBack;
+  /** Null while the first scan goes on: then only `steps` and `changed` are known. */
+  readonly cameBack: CameBack | null;
   readonly changed: ReturnType<Ledger['changed']>;
 }
 
@@ -77,7 +78,10 @@ export function createRunStats(
       const beganMs = performance.now();
       try {
         const open = keeper.current();
-        if (open !== null) kept.value = await countRun(open.scan.ledger, run, await campaignOf(run), isHeld, now());
+        if (open !== null) {
+          kept.value ??= totalsOf(open.scan.ledger, run, isHeld);
+          kept.value = await countRun(open.scan.ledger, run, await campaignOf(run), isHeld, now());
+        }
         kept.mark = mark;
       } catch (error) {
         keeper.failed(error);
@@ -128,6 +132,14 @@ export function createRunStats(
 const NEWEST_EVENTS = 'SELECT (SELECT max(number) FROM delivery_reports), (SELECT max(number) FROM replies)';
 
 const SETTLED: ReadonlySet<OutcomeState> = new Set(['accepted', 'rejected', 'failed', 'in-doubt']);
+
+/** The outcomes alone: the ledger keeps them for a run that has ended, however large its list is. */
+function totalsOf(ledger: Ledger, found: RunRecord, isHeldNow: (run: RunRecord) => boolean): RunFigures {
+  using _ = ledger.hold();
+  const run = ledger.findRun(found) ?? found;
+  const [steps, changed] = [ledger.steps(run), ledger.changed(run)];
+  return { run, isHeld: isHeldNow(run), steps, lastMinute: 0, times: [], causes: [], cameBack: null, changed };
+}
 
 /** Scans all recipients of a run, at one moment. Other requests are answered in between. */
 export async function countRun(

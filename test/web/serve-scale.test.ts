@@ -81,10 +81,12 @@ describe(`${ROWS} recipients`, () => {
     const icon = ask(pages.port, '/favicon.ico');
     // However busy the machine is: what needs no pass over the list is not behind one.
     const first = await Promise.race([counting.then(() => 'the run'), icon.then(() => 'the icon')]);
-    expect([first, (await icon).status, (await counting).status]).toEqual(['the icon', 204, 200]);
+    expect([first, (await icon).status]).toEqual(['the icon', 204]);
+    // The outcomes are there at once; deliveries and times take the scan.
+    expect((await counting).text).toContain('99,999');
     await expect
-      .poll(async () => (await ask(pages.port, `/runs/${run}`)).text, { timeout: 20_000 })
-      .toContain('99,999');
+      .poll(async () => (await ask(pages.port, `/runs/${run}`)).text, { timeout: 60_000 })
+      .not.toContain('this scans all recipients');
   });
 });
 

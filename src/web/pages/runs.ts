@@ -140,7 +140,7 @@ export function runsPage(view: View, data: RunsData): Content {
 
 /** How many got the message; empty while it is not known, or nothing came back. */
 function arrived({ totals, figures }: RunLine, formats: View['formats']): Html | string {
-  const deliveries = deliveriesOf(figures?.cameBack.deliveries ?? []);
+  const deliveries = deliveriesOf(figures?.cameBack?.deliveries ?? []);
   if (totals === null || Object.keys(deliveries).length === 0) return '';
   const { delivered } = returnedOf(deliveries);
   const share = `(${formats.percent(delivered, deliveryBase(totals, Object.values(deliveries)))} of accepted)`;
@@ -224,7 +224,11 @@ function runPage({ formats }: View, data: RunData): Content {
   }
   const nothing = html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet. <code>handbill listen</code> receives delivery reports.</p></section>`;
   const funnel = report.totals.recipients === 0 ? html`<p>The list has no recipients.</p>` : funnelSection(data);
-  const returned = html`<div>${deliveriesSection(data) ?? nothing}${unmatchedSection(data)}</div>`;
+  const counting = html`<p class="soft">Counting deliveries and times: this scans all recipients.</p>`;
+  const returned =
+    figures.cameBack === null
+      ? counting
+      : html`<div>${deliveriesSection(data) ?? nothing}${unmatchedSection(data)}</div>`;
   return {
     title,
     said: saidOf(formats, report),
@@ -255,7 +259,7 @@ function head(formats: View['formats'], { report, perSecond, figures }: RunData)
   return html`${crumbs([['Runs', '/']], run)}
 <div class="head"><h1>${report.campaign}</h1>${stateMark(state)}<form class="actions" method="get" action="${address(['runs', run, 'recipients'])}" role="search" aria-label="Recipients"><input name="q" type="search" aria-label="Find by line, key, address or message id" placeholder="Find a recipient" maxlength="300" autocomplete="off" spellcheck="false"></form><p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p></div>
 <p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${formats.duration(tookMs)})`}</p>
-${state === 'running' && figures !== null ? progress(formats, report.totals, perSecond) : null}
+${state === 'running' && figures?.cameBack ? progress(formats, report.totals, perSecond) : null}
 ${closedAt === undefined ? null : html`<p>A person closed this run on ${formats.time(closedAt)}: it sends nothing more.</p>`}
 ${purgedAt === undefined ? null : html`<p>Personal data was taken out of this run on ${formats.time(purgedAt)}.</p>`}
 ${acceptedWords(report.acceptedList).map((words) => html`<p>${words}</p>`)}`;
