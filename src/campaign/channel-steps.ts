@@ -8,18 +8,16 @@ import type { Merged } from './merge.ts';
 import { fallbackFiles, type Sources, type StepSources } from './sources.ts';
 import type { RecipientsFile, StepFile } from './written.ts';
 
-/** Adds what is wrong with the value at a pointer. */
 export type Report = (pointer: string, code: Code, message: string, hint?: string) => void;
 
-/** Variants of one campaign: the limit of the API's document (section 8). */
+/** The limit of the API's document (section 8). */
 const MOST_VARIANTS = 10;
 
-/** The campaign's own message. */
 export function mainStep(merged: Merged, sources: Sources, report: Report): Step {
   return readStepOf(merged.file, '', merged.file.channel ?? 'sms', sources.main, null, merged, report);
 }
 
-/** Up to ten messages that are compared, each the campaign's own with what the variant says otherwise. */
+/** Up to ten messages to compare: the campaign's message, with each variant's changes. */
 export function readVariants(main: Step, merged: Merged, sources: Sources, report: Report): readonly Variant[] {
   const written = merged.file.variants ?? [];
   if (written.length > MOST_VARIANTS) {
@@ -56,7 +54,6 @@ export function readVariants(main: Step, merged: Merged, sources: Sources, repor
   });
 }
 
-/** A query over the columns, at its place. */
 export function whereAt(merged: Merged, pointer: string, where: RecipientsFile['where']): Where | null {
   if (where === undefined) return null;
   const place = merged.where(pointer);
@@ -65,7 +62,7 @@ export function whereAt(merged: Merged, pointer: string, where: RecipientsFile['
   return { query: where, at: place.at, timeZone };
 }
 
-/** Who is held out, and who gets the variants first. */
+/** The holdout, and the test of the variants. */
 export function readSplit(merged: Merged, report: Report): Omit<Split, 'decides'> {
   const { file } = merged;
   const { variants = [], holdout, test, winner } = file;
@@ -101,7 +98,7 @@ export function readSplit(merged: Merged, report: Report): Omit<Split, 'decides'
   };
 }
 
-/** The fallbacks in order; each channel at most once. */
+/** In order; each channel at most once. */
 export function readFallbacks(main: Step, merged: Merged, sources: Sources, report: Report): readonly Fallback[] {
   const used = new Set<Channel>([main.channel]);
   return fallbackFiles(merged.file).map(({ written, pointer }, i) => {
@@ -125,7 +122,7 @@ export function readFallbacks(main: Step, merged: Merged, sources: Sources, repo
 
 const NOTHING: StepSources = { template: null, content: null, paths: [], inputs: [] };
 
-/** What a step says itself, else what it takes over. */
+/** A step's settings over those that it inherits. */
 function readStepOf(
   written: StepFile,
   pointer: string,
@@ -157,7 +154,7 @@ function readStepOf(
   };
 }
 
-/** A variant says what differs: each part of its content replaces that of the campaign. */
+/** Each part of a variant's content replaces that of the campaign. */
 function mergeContent(base: Content | null, own: Content | null): Content | null {
   if (base === null || own === null) return own ?? base;
   const keys = Object.keys(own.tree);
@@ -181,7 +178,7 @@ function senderOf(from: string | null, pointer: string, report: Report): string 
   return null;
 }
 
-/** The texts of a mapping, and of those in it, with the place of each. */
+/** The texts of a mapping and of nested mappings, with positions. */
 export function textsAt<T extends string | Readonly<Record<string, string>>>(
   merged: Merged,
   pointer: string,

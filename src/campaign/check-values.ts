@@ -3,12 +3,11 @@ import type { Code } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { zoneFault } from '../util/zone-name.ts';
 
-/** A value that was understood, or what is wrong with it. */
 export type Finding<T> =
   | { readonly value: T }
   | { readonly code: Code; readonly message: string; readonly hint?: string | undefined };
 
-/** A BCP 47 tag of a language (and region) that this runtime has data for; in canonical form. */
+/** A BCP 47 tag of a language (and region) that this runtime has data for; returned in canonical form. */
 export function checkLocale(text: string): Finding<string> {
   let locale: Intl.Locale;
   try {
@@ -17,7 +16,7 @@ export function checkLocale(text: string): Finding<string> {
     const hint = text.includes('_') ? `Write it with hyphens: ${text.replaceAll('_', '-')}` : 'For example: en-GB';
     return { code: 'invalid-value', message: `"${text}" is not a BCP 47 language tag.`, hint };
   }
-  // For a language without data other locales would be used without a word; a region that does not exist is a slip.
+  // For a language without data, the runtime would silently use other locales; a region that does not exist is a slip.
   const known = Intl.NumberFormat.supportedLocalesOf(text).length > 0;
   const region = locale.region === undefined || isRegion(locale.region);
   if (known && region) return { value: locale.toString() };
@@ -29,21 +28,21 @@ export function checkLocale(text: string): Finding<string> {
   };
 }
 
-/** An IANA name; offsets are refused, because they know no summer time. */
+/** An IANA name. Offsets are refused: they have no summer time. */
 export function checkTimeZone(text: string): Finding<string> {
   const fault = zoneFault(text);
   if (fault === null) return { value: text };
   return { code: 'invalid-value', message: `"${text}" ${fault.problem}.`, hint: fault.hint };
 }
 
-/** ISO 3166-1 alpha-2, as far as the country has telephone numbers. */
+/** ISO 3166-1 alpha-2, if the country has telephone numbers. */
 export function checkCountry(text: string): Finding<string> {
   if (Object.hasOwn(metadata.countries, text)) return { value: text };
   const hint = text === 'UK' ? 'The United Kingdom is GB.' : 'Write the two letters of ISO 3166-1, such as GB.';
   return { code: 'invalid-value', message: `"${text}" is not a country with telephone numbers.`, hint };
 }
 
-/** An encoding that TextDecoder knows by this label; by the name that it gives it, such as windows-1252 for latin1. */
+/** Returns TextDecoder's name of the encoding, such as windows-1252 for latin1. */
 export function checkEncoding(label: string): Finding<string> {
   try {
     return { value: new TextDecoder(label).encoding };
@@ -55,8 +54,8 @@ export function checkEncoding(label: string): Finding<string> {
 }
 
 /**
- * The sender of an SMS: a number of at most 15 digits, a short code, or at most 11 letters, digits and
- * signs with a letter among them.
+ * The sender of an SMS: a number of at most 15 digits, a short code, or at most 11 letters, digits and signs with a
+ * letter among them.
  */
 export function checkSender(text: string): Finding<string> {
   if (/^\+?[0-9]+$/.test(text)) {

@@ -2,7 +2,7 @@ import { CHANNEL_TABLE, type Channel, eachChannel } from '../content/channels.ts
 import type { Wire } from '../model.ts';
 import wire from './wire-defaults.json' with { type: 'json' };
 
-/** What holds where neither the campaign nor handbill.yaml says otherwise: the only place with defaults. */
+/** The only place with defaults, for values that neither the campaign nor handbill.yaml sets. */
 export const DEFAULTS = {
   /** Requests in flight at once. MEASURED: 16 to 128 connections do not differ on loopback. */
   concurrency: 16,

@@ -16,13 +16,12 @@ import { whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
 
-/** The environment that is always there: the API on this machine. Its real address is known when it has started. */
+/** Every project has this environment: the API on this machine. Its address is known once it has started. */
 const SANDBOX = 'sandbox';
 const SANDBOX_URL = 'http://sandbox.invalid/v2/messages';
 
 /**
- * The environments of a project, with the sandbox. Checks what a schema cannot: base URL, proxy, header name.
- *
+ * The environments of a project, with the sandbox. Checks beyond the schema: base URL, proxy, header name.
  * @param folder - real path of the folder of handbill.yaml, for key files
  */
 export function readEnvironments(
@@ -35,7 +34,6 @@ export function readEnvironments(
   const whereIn = (name: string, path: Parameters<WhereOf>[0]) =>
     yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...path]));
   const written = { [SANDBOX]: {}, ...file.environments } as Readonly<Record<string, Partial<EnvironmentFile>>>;
-  // A stand-in is read after its original.
   const rank = ({ standsInFor }: Partial<EnvironmentFile>): number => (standsInFor === undefined ? 0 : 1);
   const inOrder = Object.entries(written).sort(([, a], [, b]) => rank(a) - rank(b));
   for (const [name, environment] of inOrder) {
@@ -61,7 +59,7 @@ export function readEnvironments(
 
 type Written = Readonly<Record<string, Partial<EnvironmentFile>>>;
 
-/** The original of a stand-in; null: it is no stand-in, or the file names an original that is refused. */
+/** The original of a stand-in; null: it is no stand-in, or its original is refused. */
 function originalOf(
   name: string,
   written: Written,
@@ -90,7 +88,7 @@ function originalOf(
   return refused(`${asked} stands in for ${original.standsInFor}: ${name} cannot stand in for ${asked}.`, hint);
 }
 
-/** A stand-in takes these keys from its original: rules about who is sent to, and who approves it. */
+/** A stand-in takes these keys from its original: rules about recipients and approvals. */
 const INHERITED = [
   'only',
   'redirect',
@@ -103,7 +101,7 @@ const INHERITED = [
   'budget',
 ] as const;
 
-/** The keys that a stand-in sets itself. Inherited keys are refused where they differ from the original's. */
+/** The keys that a stand-in sets itself. Refuses inherited keys that differ from the original's. */
 function ownOf(
   name: string,
   environment: Partial<EnvironmentFile>,
@@ -130,7 +128,7 @@ function standIn(own: Environment, original: Environment): Environment {
   return { ...own, identity, only, redirect, approval, git, countries, budget, ratePerSecond };
 }
 
-/** The addresses and files that fence an environment in. */
+/** The addresses and files that restrict an environment. */
 function readFence(
   written: Pick<Partial<EnvironmentFile>, 'only' | 'redirect'>,
   folder: string,
@@ -148,7 +146,7 @@ function readFence(
   return { only: entriesOf('only', (text) => !IS_ADDRESS.test(text)), redirect: entriesOf('redirect', () => false) };
 }
 
-/** `redirect` is where all messages go; a list of those who may be reached is `only`. */
+/** `redirect` names addresses; a file of allowed recipients belongs in `only`. */
 function refuseFiles(redirect: EnvironmentFile['redirect'], report: Report): void {
   [redirect ?? []].flat().forEach((text, i) => {
     if (IS_ADDRESS.test(text) || !IS_FILE.test(text)) return;
@@ -162,7 +160,7 @@ const IS_FILE = /[/\\]|\.[A-Za-z]{2,5}$/;
 
 const IS_ADDRESS = /^(?:\+[\d (]|contact:|[^/\\\s]+@[^/\\\s]+$)/;
 
-/** The environment that is meant where none is named: the only one beside the sandbox; null: there are several. */
+/** The default environment: the only one beside the sandbox; null: there are several. */
 export function onlyEnvironment({ environments }: Pick<Project, 'environments'>): string | null {
   const [only = SANDBOX, ...more] = [...environments.keys()].filter((name) => name !== SANDBOX);
   return more.length === 0 ? only : null;
@@ -229,19 +227,18 @@ function checkProxy(text: string, report: Report): string | null {
   return text;
 }
 
-/** The rule about the commit; as the approvers, it is in handbill.yaml alone. */
+/** Like the approvers, the rule about the commit is in handbill.yaml only. */
 function readGitRule({ git }: Partial<EnvironmentFile>, whereOf: WhereOf): GitRule | null {
   if (git === undefined) return null;
   const { clean = false, branch = null } = git;
   return { clean, branches: branch === null ? null : [branch].flat(), where: whereOf(['git']) };
 }
 
-/** Where something of the environment is written. */
 type WhereOf = (path: readonly (string | number)[]) => Pick<Diagnostic, 'at' | 'source'>;
 
 /**
- * The rule of an environment about who must have signed its plans; null where it has none. It is in handbill.yaml
- * alone, never in a campaign, which would name its own approvers.
+ * The approvers that an environment requires; null: none. Only handbill.yaml has them, never a campaign, which would
+ * name its own approvers.
  */
 function readApproval(
   written: Pick<Partial<EnvironmentFile>, 'approvers' | 'approvals' | 'planners' | 'standingApprovals'>,
@@ -277,16 +274,16 @@ function readApproval(
   return read;
 }
 
-/** No approval lasts longer, whatever the project says. */
+/** Longest time an approval may last. */
 const LONGEST_DAYS = 366;
 
-/** Whether approvers may approve a campaign until a day; null: they may not, unless handbill.yaml says so. */
+/** Approvers may approve a campaign until a day; null: they may not, unless handbill.yaml says so. */
 function readStanding(
   { standingApprovals }: Pick<Partial<EnvironmentFile>, 'standingApprovals'>,
   folder: string,
   report: Report,
 ): StandingRule | null {
-  // What the schema has refused is not there.
+  // The schema has refused it.
   if (standingApprovals?.longest === undefined) return null;
   const { longest, folder: plans = 'approvals' } = standingApprovals;
   const longestMs = durationMs(longest);
@@ -304,7 +301,7 @@ function signersIn(
   report: Report,
 ): SignerSource {
   const signers = written.flatMap(({ name, key: line }, index): readonly Signer[] => {
-    // What the schema has refused is not there.
+    // The schema has refused it.
     if (name === undefined || line === undefined) return [];
     const hint = 'Write type and base64 as in the .pub file: ssh-ed25519 AAAA...';
     const read = readSshKey(line);
@@ -323,7 +320,7 @@ function signersIn(
   return { signers };
 }
 
-/** Files are read when they are needed; people named here can be counted now. Several keys of one name are one. */
+/** Counts the people named here; files are read when needed. Several keys of one name count once. */
 function canBeMet({ approvers, planners, approvals }: Approval): boolean {
   if ('file' in approvers) return true;
   const approve = namesOf(approvers.signers);
@@ -337,7 +334,7 @@ function namesOf(signers: readonly Signer[]): ReadonlySet<string> {
   return new Set(signers.flatMap(({ names }) => names.map((name) => name.toLowerCase())));
 }
 
-/** What is written over the defaults, each setting by itself. Places that are named for one replace those of the default. */
+/** Settings over the defaults, one by one. Configured pointers replace those of the default. */
 export function readWire(written: WireFile): Wire {
   const { channels, characterSets, response = {}, unsupportedChannel, content, ...rest } = written;
   return {
@@ -371,33 +368,31 @@ function readResponse(written: NonNullable<WireFile['response']>): Wire['respons
   };
 }
 
-/** `/messages/0/id` is `/id` inside the entries of `/messages`; nothing where a pointer leads into no list. */
+/** `/messages/0/id` is `/id` inside the entries of `/messages`; empty where a pointer leads into no list. */
 function insideEntry(pointer: string, lists: readonly string[]): readonly string[] {
   const list = lists.find((one) => pointer.startsWith(`${one}/0/`));
   return list === undefined ? [] : [pointer.slice(list.length + 2)];
 }
 
-/** Statuses that are never about the recipient, or never say that nothing was done (failures.md, F2 to F6). */
+/** These statuses are never about the recipient, or never mean that nothing was done (failures.md, F2 to F6). */
 const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 
-/** What handbill itself says in these headers must not be overwritten. */
+/** handbill sets these headers itself. */
 const OWN_HEADERS = new Set(
   `accept accept-encoding connection content-encoding content-length content-type expect host keep-alive
   proxy-authorization te trailer transfer-encoding upgrade user-agent x-api-key`.split(/\s+/),
 );
 
-/** Fields of the request that rich content must not take the place of; inside `body`, `metaData`, `recipients` it can lie. */
+/** Rich content must not replace these fields of the request; it can be inside `body`, `metaData`, `recipients`. */
 const OWN_FIELDS = new Set(
   'accountReference name characterSet channel from validity messageType addressBook'.split(' '),
 );
 
-/** Names that no object from outside may have. */
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Adds what is wrong with the value at a path below `wire`. */
 type ReportWire = (path: readonly (string | number)[], message: string, hint: string) => void;
 
-/** Checks what a schema cannot judge. */
+/** Checks beyond the schema. */
 function checkWire(written: WireFile, report: ReportWire): void {
   const { idempotencyHeader, content = {} } = written;
   if (idempotencyHeader !== undefined && OWN_HEADERS.has(idempotencyHeader.toLowerCase())) {
@@ -432,7 +427,6 @@ function checkStatuses({ unsupportedChannel, tooLargeStatuses, retryStatuses }: 
   });
 }
 
-/** Names that become keys of the request. */
 function checkNames({ emailField, referenceName, contentNames = {} }: WireFile, report: ReportWire): void {
   const forbidden = (path: readonly string[], name: string | undefined): void => {
     if (name === undefined || !FORBIDDEN.has(name)) return;
@@ -460,7 +454,7 @@ function checkNames({ emailField, referenceName, contentNames = {} }: WireFile, 
 
 const USUAL_PLACES = 'Usual places are /body/content, and /recipients/0/content for one in every recipient.';
 
-/** Rich content goes into a field of its own: in `body`, in `metaData`, in every recipient, or beside them. */
+/** Rich content goes into a separate field: in `body`, in `metaData`, in every recipient, or next to them. */
 function faultOfPlace(names: readonly string[], { emailField, referenceName }: WireFile): string | null {
   const [first = '', ...inside] = names;
   if (OWN_FIELDS.has(first)) return `"${first}" is a field of its own in the request`;

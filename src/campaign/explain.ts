@@ -5,23 +5,20 @@ import { didYouMean, nearest } from '../util/suggest.ts';
 import { type FileKind, resolveSchema, SCHEMAS, type Schema } from './validators.ts';
 import type { Where } from './yaml.ts';
 
-/** One violation of a schema, explained. */
 export interface Explained {
   readonly diagnostic: Diagnostic;
-  /** What has to be left out so that the rest is as the schema says; null when something is missing. */
+  /** The value to drop so that the rest matches the schema; null when something is missing. */
   readonly pointer: string | null;
 }
 
-/** What is needed of the file to explain what is wrong with it. */
 export interface Context {
   readonly kind: FileKind;
   whereKey(pointer: string): Where;
   whereValue(pointer: string): Where;
-  /** How a plain scalar was written, or null. */
+  /** The text of a plain scalar, or null. */
   plain(pointer: string): string | null;
 }
 
-/** A key that is known nowhere. */
 export function explainUnknownKey(error: ErrorObject, context: Context): Explained {
   const key = String(error.params['additionalProperty']);
   const parent = parsePointer(error.instancePath);
@@ -60,13 +57,13 @@ function adviceForKey(
   return meant.hint !== undefined || known.length === 0 ? meant : { hint: `Known keys: ${known.join(', ')}.` };
 }
 
-/** The key that was probably meant by an unknown one: it is not reported as missing as well. */
+/** The key that an unknown one probably means: it is not reported as missing as well. */
 export function meantKey(error: ErrorObject): string | null {
   const key = String(error.params['additionalProperty']);
   return key.length > MAX_SHOWN ? null : (calledHere(error) ?? nearest(key, knownKeys(error)));
 }
 
-/** The key for which people bring this word from other tools, if the mapping has it; else null. */
+/** The key that other tools call by this word, if the mapping has it; else null. */
 function calledHere(error: ErrorObject): string | null {
   const known = knownKeys(error);
   return OTHER_WORDS.get(String(error.params['additionalProperty']))?.find((key) => known.includes(key)) ?? null;
@@ -98,7 +95,7 @@ export function explainMissingKey(error: ErrorObject, context: Context): Explain
   };
 }
 
-/** A name that is free to choose (an environment), but not of this form. */
+/** A free name, such as an environment's, in the wrong form. */
 export function explainName(error: ErrorObject, context: Context): Explained {
   const key = String(error.propertyName);
   const pointer = error.instancePath + pointerTo([key]);
@@ -113,14 +110,14 @@ export function explainName(error: ErrorObject, context: Context): Explained {
 }
 
 /**
- * Anything wrong with `apiKey`, `suppressionKey` or the secrets of a webhook. Neither the message nor the line repeats what
- * is there: it may be the secret.
+ * For `apiKey`, `suppressionKey` and secrets of webhooks. Neither the message nor the line repeats the value: it may be
+ * the secret.
  */
 export function explainApiKey(pointer: string, value: unknown, context: Context): Explained {
   const { subject, path, example, noun } = keyNames(pointer);
   const where = context.whereValue(pointer);
   const hint = `Write ${example} and put the ${noun} into that variable, or { file: PATH }.`;
-  // A list of secrets is what is asked for; what is wrong is how many there are.
+  // A list of secrets is correct; its length is wrong.
   if (Array.isArray(value) && SECRETS.test(pointer)) {
     const message = value.length === 0 ? `"${path}" is an empty list.` : `"${path}" holds more than 10 items.`;
     return { pointer, diagnostic: problem('invalid-value', message, { ...where, hint }) };
@@ -156,12 +153,11 @@ function keyNames(pointer: string) {
   return { subject: `The API key of "${brief(name)}"`, path, example, noun: 'key' };
 }
 
-/** As in the schema. A key that `openssl rand -hex` made can begin with a letter, and then looks like a name. */
+/** As in the schema. A key from `openssl rand -hex` can begin with a letter, and then looks like a name. */
 function isNoVariable(env: unknown): boolean {
   return typeof env === 'string' && !/^(?![\dA-Fa-f]{32,}$)[A-Za-z_]\w{0,127}$/.test(env);
 }
 
-/** A value that is not as the schema says. */
 export function explainValue(error: ErrorObject, context: Context): Explained {
   const pointer = error.instancePath;
   const where = context.whereValue(pointer);
@@ -208,15 +204,15 @@ function quotingHelps(schema: Schema, written: string): boolean {
   return schema.pattern === undefined || new RegExp(schema.pattern, 'u').test(written);
 }
 
-/** Phone numbers, senders, references, ids: a number there is never meant as one. */
+/** Phone numbers, senders, references, ids: never meant as numbers. */
 const IDENTIFIERS = new Set(['from', 'accountReference', 'id', 'to', 'key']);
 
-/** Does a number say less than what was written (a plus, zeros in front, more digits than a number holds)? */
+/** As a number, the text would lose a plus, leading zeros, or digits beyond a number's precision. */
 export function losesCharacters(written: string, value: number): boolean {
   return /^\+|^-?0\d/.test(written) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }
 
-/** What a number without quotes is, as it was written, and what would become of it. */
+/** Explains a number without quotes, as written, and the value that it would become. */
 export function unquoted(written: string): string {
   const lost = written.startsWith('+')
     ? ', and would lose its +'
@@ -230,7 +226,7 @@ export function unquoted(written: string): string {
 
 function wrongValue(error: ErrorObject, name: string, context: Context): Verdict {
   const { keyword, params } = error;
-  // As the file has it: `1e3` and `0x10` are looked for, not 1000 and 16.
+  // As in the file: `1e3` and `0x10`, not 1000 and 16.
   const data =
     typeof error.data === 'number' ? brief(context.plain(error.instancePath) ?? String(error.data)) : error.data;
   const schema = schemaOf(error);
@@ -339,12 +335,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The place of a key that was written elsewhere, or null. A person who writes `rate` at the top meant `send.rate`; one who writes
- * `schedule.sender` did not mean a pointer deep inside the settings of webhooks. So a place is only named where a value
- * of this type can be, and in the same section, one of that name, above, or near the top for a key that was written near
- * the top.
- *
- * @param parent where the key was written
+ * The likely place of a misplaced key, or null. A person who writes `rate` at the top means `send.rate`, but with
+ * `schedule.sender` does not mean a deep setting of webhooks. So the place must accept this type, and be in the same
+ * section, in a section of that name, above, or near the top for a key near the top.
  */
 function plausible(places: readonly Place[] | undefined, parent: readonly string[], value: unknown): string | null {
   const depth = (path: readonly string[]): number => path.filter((key) => key !== 'defaults').length;
@@ -356,18 +349,17 @@ function plausible(places: readonly Place[] | undefined, parent: readonly string
   return found === undefined ? null : found.path.join('.');
 }
 
-/** As a schema names the types of a value. */
+/** JSON Schema names of the value's types. */
 function typesOf(value: unknown): readonly string[] {
   if (value === null) return ['null'];
   if (Array.isArray(value)) return ['array'];
   return Number.isInteger(value) ? ['integer', 'number'] : [typeof value];
 }
 
-/** Where a key can be. */
 interface Place {
-  /** The mapping that it is in, from the top. */
+  /** The enclosing mapping, from the top. */
   readonly path: readonly string[];
-  /** Of its values; empty: any. */
+  /** Types of its values; empty: any. */
   readonly types: readonly string[];
 }
 

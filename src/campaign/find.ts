@@ -21,20 +21,18 @@ import { MAX_YAML_BYTES, readYaml } from './yaml.ts';
 const CAMPAIGN_FILE = 'campaign.yaml';
 const CAMPAIGNS_FOLDER = 'campaigns';
 
-/** A campaign file that was found. */
 export interface FoundCampaign extends CampaignPath {
-  /** All campaigns of the project, where they had to be looked at. */
+  /** All campaigns of the project, if they were read. */
   readonly siblings?: readonly NamedCampaign[];
 }
 
 type Finding = FoundCampaign | { readonly problem: Diagnostic };
 
 /**
- * Finds the campaign that was named: a file, a folder with a campaign.yaml, or a bare name. That is the `name` of a
- * campaign of the project, or the name of a folder here or in `campaigns/`, here or in a folder above, up to the root of
- * the git repository. A bare name that means two files is refused: the wrong one may be to thousands of people.
- *
- * @param known - the project, where it is known already
+ * Finds a campaign by a file, a folder with a campaign.yaml, or a bare name: the `name` of a campaign of the project,
+ * or a folder here or in `campaigns/`, here or in a folder above, up to the root of the git repository. Refuses a bare
+ * name with two matches: the wrong one may be to thousands of people.
+ * @param known - the project, if known
  */
 export async function findCampaign(target: string, cwd: string, known?: ProjectPlace): Promise<Finding> {
   if (target === '' || target.includes('\0'))
@@ -56,7 +54,7 @@ export async function findCampaign(target: string, cwd: string, known?: ProjectP
     const real = await realpath(one).catch(() => one);
     if (!all.has(real)) all.set(real, one);
   }
-  // A folder above may be of another project: it is no answer where this one has one.
+  // A folder above may be of another project: ignore it where this project has a match.
   const own = [...all].filter(([real, one]) => one === file || root === null || isInside(root, real));
   const files = own.length > 0 ? own : [...all];
   const [only, another] = files.map(([, one]) => one);
@@ -72,10 +70,9 @@ export async function findCampaign(target: string, cwd: string, known?: ProjectP
   return notFound(target, here, here.length > 0 ? `Campaigns here: ${here.slice(0, 20).join(', ')}.` : NONE);
 }
 
-/** What lists of recipients are called. */
 const LIST = /\.(?:csv|tsv|xlsx?|ods)$/i;
 
-/** The nearest `campaigns/NAME/campaign.yaml`, and the names of all folders that were looked at. */
+/** The nearest `campaigns/NAME/campaign.yaml`, and the names of all folders that were searched. */
 async function inCampaignsFolders(
   target: string,
   cwd: string,
@@ -89,7 +86,7 @@ async function inCampaignsFolders(
   return { files: [], names };
 }
 
-/** The campaigns of the project that have this name; with all of them, where handbill.yaml says what the project is. */
+/** The campaigns of the project with this name; also all campaigns, where handbill.yaml defines the project. */
 async function inProject(target: string, cwd: string, known: ProjectPlace | undefined) {
   try {
     const place = known ?? (await findProject(cwd));
@@ -122,7 +119,7 @@ async function regular(path: string, target: string): Promise<Finding> {
   return 'path' in found ? { path: found.path, named: path } : { problem: { ...found.fault, at: { file: target } } };
 }
 
-/** The folder and those above it, up to the root of the git repository; without one, all. */
+/** The folder and its parents, up to the root of the git repository; without one, all. */
 async function foldersUpwards(cwd: string): Promise<readonly string[]> {
   const repository = await repositoryOf(cwd);
   const folders = [cwd];
@@ -140,9 +137,9 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * The campaign files that paths mean, sorted. Without paths: every `campaigns/**\/campaign.yaml` below `cwd`. A file is
- * taken as it is; in a folder, every campaign.yaml and every other YAML file that looks like a campaign, and where there
- * is neither, every YAML file: a user who names a folder wants its files checked.
+ * The campaign files of the paths, sorted. Without paths: every `campaigns/**\/campaign.yaml` below `cwd`. Takes a file
+ * as it is; in a folder, every campaign.yaml and every other YAML file that looks like a campaign, else every YAML
+ * file: a user who names a folder wants its files checked.
  */
 export async function findCampaigns(
   paths: readonly string[],
@@ -168,7 +165,7 @@ export async function findCampaigns(
   return { files: [...files].sort(), diagnostics };
 }
 
-/** The YAML files below a folder that are campaigns, or all where none looks like one. */
+/** The YAML files below a folder that look like campaigns, else all. */
 async function campaignsBelow(folder: string): Promise<readonly string[]> {
   const all = (await yamlFilesBelow(folder)).filter((file) => !file.endsWith(`/${PROJECT_FILE}`));
   const campaigns: string[] = [];
@@ -178,16 +175,15 @@ async function campaignsBelow(folder: string): Promise<readonly string[]> {
   return campaigns.length > 0 ? campaigns : all;
 }
 
-/** A campaign file with its name, and with its identity in the ledger. */
 export interface NamedCampaign {
   readonly name: string;
   readonly file: string;
   readonly id: string;
-  /** Where the name is, for the diagnostic. */
+  /** Place of the name, for the diagnostic. */
   readonly where?: Partial<Diagnostic>;
 }
 
-/** The error for a campaign whose name or id is the name or the id of another one; null: there is none. */
+/** The error for a duplicate name or id; null: there is none. */
 export function sameName(campaign: NamedCampaign, others: readonly NamedCampaign[]): Diagnostic | null {
   for (const other of others) {
     const same = [campaign.name, campaign.id].find((one) => one === other.name || one === other.id);
@@ -201,10 +197,9 @@ export function sameName(campaign: NamedCampaign, others: readonly NamedCampaign
 }
 
 /**
- * The campaigns of a project, by real path. In a folder with handbill.yaml that is everything below; without one
- * (the root may be a large repository of something else) it is `campaigns/` and what is around the campaign.
- *
- * @param file - real path of a campaign file; null: only what is in `campaigns/`
+ * The campaigns of a project, by real path: everything below a folder with handbill.yaml; without one (the root may be
+ * a large repository of something else), `campaigns/` and the surroundings of the campaign.
+ * @param file - real path of a campaign file; null: only `campaigns/`
  */
 export async function campaignNames(project: ProjectPlace, file: string | null): Promise<readonly NamedCampaign[]> {
   const { root } = project;
@@ -222,13 +217,13 @@ export async function campaignNames(project: ProjectPlace, file: string | null):
   return named;
 }
 
-/** The name and the id in a campaign file, found without reading all of it; null where it does not look like a campaign. */
+/** The name and id in a campaign file, without parsing all of it; null where it does not look like a campaign. */
 export async function peek(path: string): Promise<Pick<NamedCampaign, 'name' | 'id'> | null> {
   const read = await readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;
   const text = Buffer.from(read.bytes).toString('utf8');
   if (/^\s*\{/.test(text)) {
-    // Written as JSON: keys are not at the beginning of lines.
+    // For JSON, where keys are not at the beginning of lines.
     const { value } = readYaml(read.bytes, path).yaml ?? {};
     const [name, id = name] = [valueAt(value, '/name'), valueAt(value, '/id')];
     if (typeof name !== 'string' || !/"(?:template|content|variants)"/.test(text)) return null;

@@ -1,7 +1,7 @@
 /**
- * Hides what could be a key, so that a line of a file can be shown: everything after `apiKey:` and its like up to
- * the end of the value, the user name and password of an address, and a password among its parameters. Each hidden character becomes one `•`, so that
- * lines and columns stay where they are. Works on text alone, because a file that is not well-formed is shown too.
+ * Hides possible keys, so that a line of a file can be shown: the value after `apiKey:` and the like, the user name and
+ * password of an address, and a password among its parameters. Each hidden character becomes one `•`, so that lines and
+ * columns stay. Works on text, because a malformed file is shown too.
  */
 export function hideKeys(text: string): string {
   if (!KEY.test(text) && !/@|password/i.test(text)) return text;
@@ -10,7 +10,7 @@ export function hideKeys(text: string): string {
   const lines = text.split('\n').map((line) => {
     const indent = line.search(/\S/);
     if (indent === -1) return line;
-    // The value goes on in the lines below that are indented more; after a bare `apiKey:` in the next one in any case.
+    // The value continues on lines that are indented more; after a bare `apiKey:`, on the next line in any case.
     const inside = nextToo || (depth !== null && indent > depth);
     nextToo = false;
     if (inside) return dots(line);
@@ -25,7 +25,7 @@ export function hideKeys(text: string): string {
   return lines.join('\n').replace(CREDENTIALS, hide).replace(PARAMETERS, hide);
 }
 
-/** As many dots as there are characters; blanks and line breaks stay. */
+/** One dot per character; blanks and line breaks stay. */
 export function dots(text: string): string {
   return text.replace(/[^\s]/g, '•');
 }

@@ -13,12 +13,10 @@ import type { RecipientsFile } from './written.ts';
 
 type ReadValue = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>) => T | null;
 
-/** Column of an inline list of contact ids. */
 const CONTACT_COLUMN = 'contact';
 
 /**
- * How the list is read; null where there is none.
- *
+ * Null: there is no list.
  * @param listIsPassed - the list comes from the command line, whatever the campaign lists itself
  */
 export function readList(
@@ -59,7 +57,7 @@ export function readList(
   };
 }
 
-/** `{ type: number }` is `number`; formats of dates are checked. */
+/** `{ type: number }` is `number`; checks date formats. */
 function readColumns(written: RecipientsFile['columns'] = {}, report: Report): ColumnTypes {
   return Object.fromEntries(
     Object.entries(written).map(([name, column]): [string, ColumnTypes[string]] => {
@@ -96,7 +94,7 @@ function readColumns(written: RecipientsFile['columns'] = {}, report: Report): C
   );
 }
 
-/** The recipients in the campaign file: a row for each, in the columns that any of them has. */
+/** The recipients in the campaign file, with all columns that any of them has. */
 function readInline(merged: Merged, report: Report): InlineList | null {
   const { csv, list, contacts } = merged.recipients;
   const given = Object.entries({ csv, list, contacts }).flatMap(([name, one]) => (one === undefined ? [] : [name]));
@@ -112,10 +110,9 @@ function readInline(merged: Merged, report: Report): InlineList | null {
   const columns = [...new Set(list.flatMap((row) => Object.keys(row)))];
   const rows = list.map((row, i) => {
     const at = `/recipients/list/${i}`;
-    // As it was written: a number without quotes keeps its plus and its zeros.
+    // As written: a number without quotes keeps its plus and its zeros.
     const cell = (name: string): string => {
       const value = row[name];
-      // A thousand rows may have a thousand columns, few of them each.
       if (value === undefined) return '';
       return typeof value === 'string' ? value : (merged.plain(at + pointerTo([name])) ?? String(value));
     };

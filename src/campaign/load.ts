@@ -17,47 +17,43 @@ import { checkCampaign, whereValue } from './validate.ts';
 import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
 
 export interface ReadOptions extends ReadProjectOptions {
-  /** The current folder: paths of the command line are relative to it, and paths in messages too. */
+  /** Paths of the command line, and paths in messages, are relative to it. */
   readonly cwd: string;
   /** Ms since 1970: an instant that has passed cannot be a validity. */
   readonly now: number;
-  /** Variables of the process: HANDBILL_LISTS names folders outside of the project in which lists may be. */
+  /** Variables of the process: HANDBILL_LISTS names folders outside the project in which lists may be. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** A list to use instead of the campaign's; relative to `cwd`, and free to lie anywhere. */
+  /** A list to use instead of the campaign's; relative to `cwd`, and may be anywhere. */
   readonly recipients?: string;
-  /** The file with what standard input said, for the list `-`. Default: such a list is refused. */
+  /** The file with standard input, for the list `-`. Default: such a list is refused. */
   readonly pipedList?: string;
   /**
-   * For those who make a plan of it: a list that is not there is refused by the plan, together with what is wrong with
-   * the templates. Default: false, it is an error here.
+   * For planning: the plan refuses a missing list, together with faults of the templates. Default: false, a missing
+   * list is an error here.
    */
   readonly withoutList?: boolean;
   /** For those who send nothing: a list that is not there is read from its sample. Default: false. */
   readonly withSample?: boolean;
-  /** The project, where it is known already: many campaigns are read faster that way. */
+  /** The project, if known: speeds up reading many campaigns. */
   readonly place?: ProjectPlace;
-  /** The campaigns of the project, where they are known already (`campaignNames`): many are read faster that way. */
+  /** The campaigns of the project, if known (`campaignNames`): speeds up reading many campaigns. */
   readonly siblings?: readonly NamedCampaign[];
 }
 
-/** A campaign, or everything that is wrong with it. */
 interface CampaignReading {
-  /** Null when there is an error. */
+  /** Null: there is an error. */
   readonly campaign: Campaign | null;
   /** Sorted by file, line and column. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Path of the campaign file as the user would name it; null when there is none. */
+  /** As the user would name it; null: there is none. */
   readonly file: string | null;
-  /** Why its ledger must not be used, for commands that do; see `secondLedger`. */
+  /** The ledger must not be used, and why, for commands that use it; see `secondLedger`. */
   readonly ledgerFault: Diagnostic | null;
 }
 
 /**
- * Reads a campaign with its project, template and partials, and finds its list. Everything that is wrong comes back at
- * once; nothing is thrown for it.
- *
- * The project is that of the command (`projectOf`); a campaign that does not belong to it is refused.
- *
+ * Reads a campaign with its project, template and partials, and finds its list. Returns all faults at once, and throws
+ * none. The project is that of the command (`projectOf`); a campaign outside it is refused.
  * @param target - a campaign file, a folder with a campaign.yaml, or a name (see `findCampaign`)
  */
 export async function readCampaign(target: string, options: ReadOptions): Promise<CampaignReading> {
@@ -66,7 +62,7 @@ export async function readCampaign(target: string, options: ReadOptions): Promis
   if ('problem' in found) return { ...NOTHING, diagnostics: [found.problem], file: null };
   const file = displayPath(found.named, cwd);
   const read = await readFound(found, file, { ...options, cwd }).catch((error: unknown) => {
-    // Such as that it is not clear which project is meant.
+    // For example, the project is ambiguous.
     if (error instanceof HandbillError) return { ...NOTHING, diagnostics: error.diagnostics };
     throw error;
   });
@@ -78,9 +74,8 @@ export async function readCampaign(target: string, options: ReadOptions): Promis
 const NOTHING = { campaign: null, ledgerFault: null };
 
 /**
- * As `readCampaign`, for those who make a plan of the campaign, or use its ledger.
- *
- * @throws HandbillError with exit status 2 and everything that is wrong
+ * As `readCampaign`, for commands that plan the campaign or use its ledger.
+ * @throws HandbillError with exit status 2 and all faults
  */
 export async function loadCampaign(
   target: string,
@@ -177,14 +172,14 @@ function relativeFolder({ relative }: { readonly relative: string }): Diagnostic
   return problem('usage', message, { hint: 'Write whole paths: HANDBILL_LISTS=/var/exports' });
 }
 
-/** Only the word itself lets a message through to those who have opted out. */
+/** Only the exact word lets a message through to people who have opted out. */
 function almostEssential({ file, where }: ReturnType<typeof mergeDefaults>): Diagnostic {
   const message = `The topic is "${file.topic}": people can opt out of it.`;
   const hint = 'Did you mean "essential"? That goes out whatever a person replied.';
   return warning('invalid-value', message, { ...where('/topic'), hint });
 }
 
-/** A circle of campaigns that follow each other would never end. */
+/** Campaigns that follow each other in a circle would never end. */
 async function circleOf(
   own: string,
   after: FollowUp,
@@ -201,7 +196,6 @@ async function circleOf(
   return [];
 }
 
-/** The campaign that another one follows. */
 async function followedIn(name: string, siblings: readonly NamedCampaign[]): Promise<string | null> {
   const file = siblings.find((one) => one.name === name)?.file;
   const read = file === undefined ? null : await readSmallFile(file, MAX_YAML_BYTES);
@@ -234,10 +228,10 @@ function byPlace(a: Diagnostic, b: Diagnostic): number {
   return (a.at?.line ?? 0) - (b.at?.line ?? 0) || (a.at?.column ?? 0) - (b.at?.column ?? 0);
 }
 
-/** What is known of the project of a campaign file before it is read. */
+/** The project of a campaign file, before reading the file. */
 export type Projects = (file: string) => Promise<Pick<ReadOptions, 'place' | 'siblings'>>;
 
-/** Looks for the projects of campaign files, and for the campaigns of each project, once for many files. */
+/** Finds projects, and the campaigns of each, once for many files. */
 export async function projectsFrom(cwd: string): Promise<Projects> {
   const here = await findProject(cwd).catch(nothing);
   const siblings = new Map<string, readonly NamedCampaign[]>();
@@ -246,7 +240,7 @@ export async function projectsFrom(cwd: string): Promise<Projects> {
     if (path === null) return {};
     const place: ProjectPlace | null = here?.isMarked ? here : await projectOf(cwd, { path, named }).catch(nothing);
     if (place === null) return {};
-    // Without a handbill.yaml, the siblings of each file are others.
+    // Without a handbill.yaml, each file has different siblings.
     if (place.file === null) return { place };
     const known = siblings.get(place.root) ?? (await campaignNames(place, path));
     siblings.set(place.root, known);
@@ -254,7 +248,7 @@ export async function projectsFrom(cwd: string): Promise<Projects> {
   };
 }
 
-/** What is wrong is said by reading the campaign. */
+/** Reading the campaign reports the fault. */
 function nothing(): null {
   return null;
 }

@@ -4,26 +4,25 @@ import { whereValue } from './validate.ts';
 import type { CampaignFile, ProjectFile, RecipientsFile } from './written.ts';
 import type { Where, YamlFile } from './yaml.ts';
 
-/** A campaign file over the defaults of its project: as written, in one shape, with the place of everything. */
+/** A campaign file over its project's defaults: as written, in one shape, with positions. */
 export interface Merged {
   readonly file: Partial<Omit<CampaignFile, 'recipients'>>;
   readonly recipients: Partial<RecipientsFile>;
-  /** Where the value at a pointer of the merged file was written; null where it was not written. */
+  /** The place of the value at a pointer of the merged file; null: it is absent. */
   where(pointer: string): Where | null;
-  /** The text at a pointer with the place of its first character. */
   text(pointer: string): SourceText | null;
-  /** A plain scalar as it was written: `+447700900123`, where YAML reads a number. */
+  /** A plain scalar as written: `+447700900123`, where YAML reads a number. */
   plain(pointer: string): string | null;
-  /** There is a value, even if it was reported and left out. */
+  /** True even for a value that was reported and dropped. */
   isWritten(pointer: string): boolean;
-  /** What the campaign file itself says there, whether it is valid or not. */
+  /** The campaign file's value, valid or not. */
   own(pointer: string): unknown;
 }
 
-/** Mappings that are merged key by key; everything else the campaign replaces as a whole. */
+/** Merged key by key; the campaign replaces everything else as a whole. */
 const MERGED = ['send', 'limits', 'metaData', 'variables', 'recipientMetaData'] as const;
 
-/** Lays a campaign over `defaults:` of handbill.yaml, and those over its `locale` and `timeZone`. */
+/** Merges a campaign over `defaults:` of handbill.yaml, and those over its `locale` and `timeZone`. */
 export function mergeDefaults(
   campaign: Partial<CampaignFile>,
   project: ProjectFile,
@@ -89,7 +88,7 @@ export function mergeDefaults(
   };
 }
 
-/** `recipients: people.csv` says the same as `recipients: { csv: people.csv }`, and a list as `{ list: [...] }`. */
+/** `recipients: people.csv` is `recipients: { csv: people.csv }`, and a list is `{ list: [...] }`. */
 function listOf(written: CampaignFile['recipients'] | undefined): RecipientsFile | undefined {
   if (typeof written === 'string') return { csv: written };
   return isList(written) ? { list: written } : written;
@@ -101,7 +100,7 @@ function listPointer(campaign: YamlFile, pointer: string): string {
   return Array.isArray(written) ? pointer.replace(/^\/recipients\/list/, '/recipients') : pointer;
 }
 
-/** What is written under the names of `absent`, else its values. */
+/** Picks the keys of `absent`; missing ones have its values. */
 export function plainKeys<T extends object>(absent: T, written: object): T {
   const keys = Object.entries(absent).map(([key, value]) => [key, written[key as keyof typeof written] ?? value]);
   return Object.fromEntries(keys) as T;

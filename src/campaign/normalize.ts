@@ -35,23 +35,22 @@ interface NormalizeInput {
   readonly merged: Merged;
   readonly sources: Sources;
   readonly project: Project;
-  /** Path of the campaign file as the user would name it. */
+  /** As the user would name it. */
   readonly file: string;
   readonly inputs: readonly InputFile[];
   readonly suppressions: readonly SuppressionFile[];
-  /** The other campaigns of the project. */
   readonly siblings: readonly Pick<NamedCampaign, 'name' | 'id'>[];
-  /** The list is passed on the command line, so that the campaign need not name one. */
+  /** The command line passes the list, so that the campaign need not name one. */
   readonly listIsPassed: boolean;
-  /** A key was misspelt and has been reported, so that it is not missing as well. */
+  /** A misspelt key was reported, so this one is not missing as well. */
   isExcused(pointer: string): boolean;
   /** Ms since 1970. */
   readonly now: number;
 }
 
 /**
- * From a file that has passed its schema to a campaign that can be trusted: defaults filled in, units resolved, values
- * checked that a schema cannot judge. The campaign is only good when there are no errors; it is frozen.
+ * Turns a file that has passed its schema into a valid campaign: fills in defaults, resolves units, and checks values
+ * beyond the schema. The campaign is only valid without errors; it is frozen.
  */
 export async function normalizeCampaign(
   input: NormalizeInput,
@@ -108,7 +107,7 @@ export async function normalizeCampaign(
   return { campaign: complete ? freezeAll({ ...campaign, recipients: list }) : null, diagnostics };
 }
 
-/** What the schema does not ask for, because handbill.yaml or the command line may give it. */
+/** Keys that the schema does not require, because handbill.yaml or the command line may give them. */
 function checkRequired({ merged, listIsPassed, isExcused }: NormalizeInput, report: Report): void {
   const { template, content, variants = [] } = merged.file;
   const hasMessage = template !== undefined || content !== undefined || variants.length > 0;
@@ -137,7 +136,7 @@ function checkRequired({ merged, listIsPassed, isExcused }: NormalizeInput, repo
   }
 }
 
-/** handbill's own reference travels under this name. */
+/** handbill's reference uses this name. */
 function checkMetaData(merged: Merged, report: Report): void {
   for (const key of ['metaData', 'recipientMetaData'] as const) {
     if (merged.file[key]?.['handbill'] === undefined) continue;
@@ -205,7 +204,6 @@ function readLimits(merged: Merged, report: Report): Limits {
   };
 }
 
-/** What is asked of the list as a whole. */
 function readGuards(merged: Merged, listIsPassed: boolean, report: Report): ListGuards {
   const { maxAge, csv } = merged.recipients;
   const { minRecipients, change } = merged.file.limits ?? {};

@@ -18,28 +18,28 @@ import { grants } from '../util/platform.ts';
 import { listWithAnd } from '../util/words.ts';
 import { DEFAULTS } from './defaults.ts';
 
-/*
- * Which project a command is about, and which ledger: one rule for all commands (docs/project.md says it to users). Two
- * commands that answer differently would send to the same people twice, or to people who opted out.
+/**
+ * One rule for all commands decides which project and which ledger (docs/project.md explains it to users). Two commands
+ * that decide differently would send to the same people twice, or to people who opted out.
  */
 
 export const PROJECT_FILE = 'handbill.yaml';
 
-/** Where a project is. */
 export interface ProjectPlace {
-  /** Real path of the root. */
+  /** Real path. */
   readonly root: string;
   /** Real path of handbill.yaml, null without one. */
   readonly file: string | null;
-  /** A handbill.yaml, a git repository or a ledger marks the root. If not, it is only where the command was called. */
+  /**
+   * A handbill.yaml, a git repository or a ledger marks the root. If not, it is only the current folder of the command.
+   */
   readonly isMarked: boolean;
 }
 
 /**
  * Finds the project of a folder: the outermost handbill.yaml from this folder up to the root of the git repository; if
- * there is none, the only one below that root; else the root itself. Outside of git, folders above count as long as they
+ * there is none, the only one below that root; else the root itself. Outside git, folders above count as long as they
  * belong to this user: the outermost handbill.yaml, else the nearest folder with a ledger, else this folder.
- *
  * @throws HandbillError exit 2 (`other-project`): several projects are below the root of the repository
  */
 export async function findProject(folder: string): Promise<ProjectPlace> {
@@ -65,10 +65,8 @@ function projectAt(root: string): ProjectPlace {
 }
 
 /**
- * The project of a command that is about a campaign: that of the current folder. Only where that folder is in no project
- * (cron, with an absolute path), the same rule starts at the folder of the campaign.
- *
- * @param campaign its real path, and the path by which it was found
+ * The project of a command on a campaign: that of the current folder. Only where that folder is in no project (cron,
+ * with an absolute path), the same rule starts at the folder of the campaign.
  * @throws HandbillError exit 2 (`other-project`), as `findProject`
  */
 export async function projectOf(cwd: string, campaign: CampaignPath): Promise<ProjectPlace> {
@@ -77,22 +75,22 @@ export async function projectOf(cwd: string, campaign: CampaignPath): Promise<Pr
     throw error;
   });
   if (here?.isMarked === true) return here;
-  // The root of the file system is no project of a single file: cron starts there.
+  // Cron starts in the root of the file system, which is no project.
   const isHere = here !== null && dirname(here.root) !== here.root && isInside(here.root, resolve(campaign.named));
   if (isHere && !isInside(here.root, campaign.path)) return here;
   const there = await findProject(dirname(campaign.path));
   return isHere && !there.isMarked ? here : there;
 }
 
-/** A campaign file: its real path, and the path by which it was found. */
+/** The real path of a campaign file, and the path by which it was found. */
 export interface CampaignPath {
   readonly path: string;
   readonly named: string;
 }
 
 /**
- * Why a campaign does not belong to the project of the command: it is outside of it, perhaps behind a link, or has a
- * handbill.yaml of its own between. That file would decide where the key goes, who must approve, and which ledger counts.
+ * Why a campaign does not belong to the command's project: it is outside, perhaps behind a link, or another
+ * handbill.yaml is between. That file would decide where the key goes, who must approve, and which ledger counts.
  */
 export async function otherProject(
   { root, file }: ProjectPlace,
@@ -118,7 +116,7 @@ export async function otherProject(
 }
 
 /**
- * Folders with a handbill.yaml around a folder, which need not exist: above it, as far as a project reaches, and a few
+ * Folders with a handbill.yaml around a folder, which need not exist: above it, as far as a project extends, and a few
  * levels below.
  */
 export async function projectsAround(folder: string): Promise<{ above: readonly string[]; below: readonly string[] }> {
@@ -131,8 +129,8 @@ export async function projectsAround(folder: string): Promise<{ above: readonly 
 }
 
 /**
- * The folders that may decide about a folder, nearest first: up to the root of its repository. Outside of git, up to the
- * first that other users may write to, as `/tmp`, or that is theirs: a handbill.yaml there decides where a key goes.
+ * The folders that may decide about a folder, nearest first: up to the root of its repository. Outside git, up to the
+ * first one that other users own or may write to, such as `/tmp`: a handbill.yaml there decides where a key goes.
  */
 async function treeAbove(here: string): Promise<{ folders: readonly string[]; repository: string | null }> {
   const above: string[] = [here];
@@ -152,7 +150,7 @@ async function treeAbove(here: string): Promise<{ folders: readonly string[]; re
   return { folders: above.slice(0, above.indexOf(repository) + 1), repository };
 }
 
-/** As ssh decides about the folders above a key. */
+/** The rule of ssh for the folders above a key. */
 function isTrusted(facts: Stats, uid: number): boolean {
   const user = process.geteuid?.();
   if (user === undefined) return true;
@@ -163,7 +161,7 @@ function isOpenToAll({ mode }: Stats): boolean {
   return grants(mode, 0o002);
 }
 
-/** What `--ledger` or HANDBILL_LEDGER says and what handbill.yaml says, of which the first counts. */
+/** `option` is `--ledger` or HANDBILL_LEDGER, and comes before handbill.yaml. */
 interface LedgerNames {
   readonly option: string | null;
   readonly written: string | undefined;
@@ -172,10 +170,9 @@ interface LedgerNames {
 type Fault = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
 
 /**
- * Where the ledger of a project is: the real path of a file, or the address of a shared one. A relative path is taken from
- * the root of the project, wherever they are given. The last part is not resolved: a link there must be seen.
- *
- * @returns with a fault, also where the ledger would be without the name that is at fault
+ * The ledger of a project: the real path of a file, or the address of a shared one. Relative paths start at the root of
+ * the project. Does not resolve the last part: a link there must be seen.
+ * @returns with a fault, also the ledger without the faulty name
  */
 export async function findLedger(
   root: string,
@@ -203,12 +200,12 @@ export async function findLedger(
 export interface LedgerUse {
   readonly cwd: string;
   readonly names: LedgerNames;
-  /** It is sent with; false: it is only read, or changed otherwise. */
+  /** The command sends; false: it only reads the ledger, or changes it otherwise. */
   readonly sends: boolean;
   readonly allow: readonly Allowable[];
 }
 
-/** Why the ledger of a project must not be used: it would be a second one, which does not know the recipients of the first. */
+/** Why the ledger must not be used: it would be a second one, without the recipients of the first. */
 export async function secondLedger(root: string, ledger: string, use: LedgerUse): Promise<Diagnostic | null> {
   if (isPostgres(ledger)) return null;
   const { cwd, names, sends, allow } = use;
@@ -238,7 +235,7 @@ export async function secondLedger(root: string, ledger: string, use: LedgerUse)
   return problem('second-ledger', message, { hint });
 }
 
-/** A ledger that a relative name would mean from the current folder. */
+/** The ledger of a relative name, seen from the current folder. */
 async function asSeenFrom(cwd: string, root: string, option: string | null): Promise<string | null> {
   const name = option === null ? null : readLedgerName(option);
   if (name?.kind !== 'file' || isAbsolute(name.path) || cwd === root) return null;
@@ -246,17 +243,14 @@ async function asSeenFrom(cwd: string, root: string, option: string | null): Pro
   return (await isLedger(path)) ? path : null;
 }
 
-/**
- * The ledger that a project uses where no name is given, if it is there and not this one. Any word may be a name: `true`,
- * `host/database`.
- */
+/** The project's default ledger, if it exists and is another one. Any word may be a name: `true`, `host/database`. */
 export async function ownLedger(root: string, written: string | undefined, but: string): Promise<string | null> {
   const { ledger } = await findLedger(root, { option: null, written });
   const isOne = async (path: string): Promise<boolean> => path !== but && !isPostgres(path) && (await isLedger(path));
   return await firstWith([ledger, join(root, DEFAULTS.ledger)], isOne);
 }
 
-/** Another ledger in the tree of a project: its own default, or one of a folder above or below. */
+/** Another ledger in the tree of a project: its default, or one of a folder above or below. */
 async function otherLedger(root: string, ledger: string): Promise<string | null> {
   const { folders } = await treeAbove(root);
   const hasLedger = async (folder: string): Promise<boolean> =>
@@ -265,7 +259,7 @@ async function otherLedger(root: string, ledger: string): Promise<string | null>
   return found === null ? null : join(found, DEFAULTS.ledger);
 }
 
-/** A file, or the marker that remembers one which is gone. */
+/** A file, or the marker of a deleted one. */
 async function isLedger(path: string): Promise<boolean> {
   return (await exists(path)) || (await exists(markerOf(path)));
 }
@@ -275,12 +269,12 @@ async function hasSharedMarker(root: string): Promise<boolean> {
 }
 
 const MAX_DEPTH = 3;
-/** A search that gets lost in something else ends here. */
+/** Bounds a search that leaves the project. */
 const MAX_FOLDERS = 2000;
 
 /**
- * The outermost folders below `root`, at most three levels down, that a question is true of. What lies in node_modules,
- * hidden folders, behind links or in another repository belongs to something else.
+ * The outermost folders below `root`, at most three levels down, that match. Excludes node_modules, hidden folders,
+ * links and other repositories.
  */
 async function foldersBelow(root: string, isOne: (folder: string) => Promise<boolean>): Promise<readonly string[]> {
   const found: string[] = [];
@@ -318,15 +312,15 @@ async function withEntry(folders: readonly string[], name: string): Promise<read
   return found;
 }
 
-/** Also a link that leads nowhere: what is wrong with it is said when it is read. */
+/** True for a dangling link, too: reading it reports the fault. */
 async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null)) !== null;
 }
 
-/** A repository has fewer; a walk that got lost in something else ends here. */
+/** More than any repository has; bounds a walk that leaves the project. */
 const MAX_WALKED_FOLDERS = 5000;
 
-/** Every YAML file below a folder; node_modules, hidden folders and links to folders are left out. */
+/** Every YAML file below a folder, without node_modules, hidden folders and links to folders. */
 export async function yamlFilesBelow(folder: string): Promise<readonly string[]> {
   const files: string[] = [];
   const open = [folder];
@@ -342,7 +336,7 @@ export async function yamlFilesBelow(folder: string): Promise<readonly string[]>
   return files;
 }
 
-/** What lies in a folder, sorted by name; nothing where it cannot be read. */
+/** Sorted by name; empty where the folder cannot be read. */
 export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
   try {
     return (await readdir(folder, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -351,12 +345,12 @@ export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
   }
 }
 
-/** Null when there is nothing; whatever is no folder counts as a file here, and is judged when it is opened. */
+/** Null: nothing exists. Anything that is no folder counts as a file; opening it reports its faults. */
 export async function kindOf(path: string): Promise<'file' | 'folder' | null> {
   try {
     return (await stat(path)).isDirectory() ? 'folder' : 'file';
   } catch {
-    // A link that leads nowhere is there all the same, and what is wrong with it is said later.
+    // A dangling link exists; reading it reports the fault.
     return await lstat(path).then(
       () => 'file' as const,
       () => null,

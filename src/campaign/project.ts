@@ -14,7 +14,6 @@ import { readCountryWindows } from './window-hours.ts';
 import type { ProjectFile } from './written.ts';
 import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
 
-/** A project as it was read, with what a campaign needs of it. */
 export interface ProjectReading {
   readonly project: Project;
   readonly place: ProjectPlace;
@@ -22,22 +21,22 @@ export interface ProjectReading {
   readonly yaml: YamlFile | null;
   readonly inputs: readonly InputFile[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Why the ledger must not be used, for commands that do; see `secondLedger`. */
+  /** The ledger must not be used, and why, for commands that use it; see `secondLedger`. */
   readonly ledgerFault: Diagnostic | null;
 }
 
 export interface ReadProjectOptions {
-  /** The current folder: paths in messages are relative to it. */
+  /** Paths in messages are relative to it. */
   readonly cwd: string;
-  /** What `--ledger` or HANDBILL_LEDGER says; relative to the root of the project, and free to be anywhere. */
+  /** `--ledger` or HANDBILL_LEDGER; relative to the root of the project, but may be anywhere. */
   readonly ledger?: string;
-  /** The ledger is to be sent with. Default: false. */
+  /** The command sends with the ledger. Default: false. */
   readonly sends?: boolean;
-  /** What `--allow` says: here, `second-ledger`. Default: nothing. */
+  /** From `--allow`: here, `second-ledger`. Default: nothing. */
   readonly allow?: LedgerUse['allow'];
 }
 
-/** Reads a project; everything that is wrong with handbill.yaml comes back as diagnostics. */
+/** Returns all faults of handbill.yaml as diagnostics. */
 export async function readProject(place: ProjectPlace, options: ReadProjectOptions): Promise<ProjectReading> {
   const cwd = await realpath(options.cwd);
   const { yaml, written, inputs, diagnostics: found } = await readProjectFile(place, cwd);
@@ -78,10 +77,7 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
   return { project, place, written, yaml, inputs, diagnostics, ledgerFault };
 }
 
-/**
- * Names of the variables that hold secrets, as handbill.yaml says. They are known before anything else of the project is
- * read, and what is wrong with the file is not said here.
- */
+/** Variables of secrets, from handbill.yaml, before the rest of the project is read. Reports no faults of the file. */
 export async function secretVariables(
   place: ProjectPlace,
   cwd: string,
@@ -96,7 +92,7 @@ export async function secretVariables(
   return { names: new Set(names), isValid: !diagnostics.some(({ severity }) => severity === 'error') };
 }
 
-/** A path inside the project as everyone names it: from the root, with `/`. */
+/** A path inside the project: from the root, with `/`. */
 export function fromRoot(root: string, path: string): string {
   return relative(root, path).split(sep).join('/');
 }
@@ -115,13 +111,13 @@ async function readProjectFile(
   const inputs: readonly InputFile[] = [{ role: 'project', file: fromRoot(place.root, place.file), sha256 }];
   const { yaml, diagnostics } = readYaml(read.bytes, file);
   if (yaml === null) return { ...nothing, inputs, diagnostics };
-  // A file of comments alone says nothing, which is allowed.
+  // A file of comments alone is allowed.
   if (yaml.value === null) return { ...nothing, yaml, inputs };
   const checked = checkProject(yaml);
   return { written: checked.value, yaml: checked.yaml, inputs, diagnostics: checked.diagnostics };
 }
 
-/** `pointer` is null for what was said on the command line. */
+/** `pointer` is null for a command-line option. */
 type Report = (pointer: string | null, fault: Fault) => null;
 type Fault = Pick<Diagnostic, 'code' | 'message'> & { readonly hint?: string | undefined };
 
@@ -136,7 +132,7 @@ function countryOf(written: string | undefined, report: Report): string | null {
   return 'value' in finding ? finding.value : report('/defaultCountry', finding);
 }
 
-/** What is wrong with it is said where a campaign takes it over. */
+/** Faults are reported where a campaign inherits the locale. */
 function localeOf(written: string | undefined): string | null {
   const finding = written === undefined ? null : checkLocale(written);
   return finding !== null && 'value' in finding ? finding.value : null;

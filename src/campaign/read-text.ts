@@ -3,30 +3,30 @@ import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
 
-/** How large a template or partial may be, in bytes. */
+/** In bytes. */
 export const MAX_TEMPLATE_BYTES = 64 << 10;
 
-/** How large the HTML of an email may be, in bytes: Gmail cuts off at 102 KB, and MJML is shorter than its HTML. */
+/** In bytes: Gmail cuts off at 102 KB, and MJML is shorter than its HTML. */
 export const MAX_HTML_BYTES = 256 << 10;
 
-/** Where a file is named: real paths of the project's root, of the folder that the name is relative to, and of the cwd. */
+/** Real paths of the project's root, of the folder that the name is relative to, and of the cwd. */
 interface Naming {
   readonly root: string;
   readonly folder: string;
   readonly cwd: string;
-  /** Where the name is written, for faults of the file as a whole. */
+  /** Place of the name, for faults of the file as a whole. */
   readonly where: Partial<Diagnostic>;
 }
 
-/** A text with the SHA-256 of the bytes as they lie on the disk, or what is wrong; the path where the file is there. */
+/** With the SHA-256 of the bytes on disk. A problem has a path if the file exists. */
 export type NamedText =
   | { readonly path: string; readonly source: SourceText; readonly sha256: string }
   | { readonly path?: string; readonly problem: Diagnostic };
 
 /**
- * Finds and reads a text that a campaign names, inside the project: UTF-8, at most 64 KiB. Lines end with LF afterwards
- * whatever they ended with, because a CR costs a septet in an SMS. One newline at the end is left out, because editors
- * add it and users do not mean to send it.
+ * Finds and reads a text that a campaign names, inside the project: UTF-8, at most 64 KiB. Converts line ends to LF,
+ * because a CR costs a septet in an SMS, and removes one newline at the end, which editors add and users do not mean to
+ * send.
  */
 export async function readNamedText(
   written: string,
@@ -50,10 +50,7 @@ export function trimText(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/\n$/, '');
 }
 
-/**
- * Decodes UTF-8 and refuses what is not, because a decoder that is not told to would put U+FFFD into messages without a
- * word. A byte order mark at the beginning is left out.
- */
+/** Refuses invalid UTF-8, which a lenient decoder would silently turn into U+FFFD. Removes a byte order mark. */
 export function decodeUtf8(
   bytes: Uint8Array,
   file: string,
@@ -65,7 +62,9 @@ export function decodeUtf8(
   }
 }
 
-/** The first line that does not decode: no character of UTF-8 holds the byte of a newline, so lines can be judged alone. */
+/**
+ * The first line that does not decode: no character of UTF-8 holds the byte of a newline, so each line decodes alone.
+ */
 function invalidPlace(bytes: Uint8Array, file: string): Partial<Diagnostic> {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {

@@ -6,25 +6,24 @@ import { DEFAULTS } from './defaults.ts';
 import type { WebhookFile } from './written.ts';
 
 /**
- * What an environment says of webhooks, over what holds for shapes that are common.
- *
+ * Webhook settings of an environment, over the defaults for common shapes.
  * @param folder real path of the folder of handbill.yaml, for files of secrets
- * @param report is told what is wrong that a schema cannot see
+ * @param report gets faults beyond the schema
  */
 export function readWebhook(written: WebhookFile, folder: string, report: Report): EnvironmentWebhook {
   return { receiver: readReceiver(written, folder, report), mapping: readMapping(written, report) };
 }
 
-/** Secrets by environment: the secrets themselves, or where they are. */
+/** Secrets, or their sources, by environment. */
 export type SecretsByEnvironment = ReadonlyMap<string, readonly string[]>;
 
-/** The other environments that have a secret of this one. */
+/** The other environments that share a secret with this one. */
 export function sharingWith(name: string, secrets: SecretsByEnvironment): readonly string[] {
   const own = secrets.get(name) ?? [];
   return [...secrets.keys()].filter((other) => other !== name && secrets.get(other)?.some((one) => own.includes(one)));
 }
 
-/** A warning for every environment that has a secret of one before it. */
+/** Warns of every environment that shares a secret with an earlier one. */
 export function sharedSecrets(
   secrets: SecretsByEnvironment,
   whereOf: (name: string) => Pick<Diagnostic, 'at' | 'source'> = () => ({}),
@@ -39,7 +38,7 @@ export function sharedSecrets(
 
 type Report = (path: readonly string[], code: Code, message: string, hint: string) => null;
 
-/** Without secrets no sender can prove its identity, so nothing is received: files of reports are read all the same. */
+/** Without secrets no sender can prove its identity, so no events are received; files of reports can still be read. */
 function readReceiver(written: WebhookFile, folder: string, report: Report): Receiver | null {
   const { secrets } = written;
   const scheme = readScheme(written, report);
@@ -52,7 +51,7 @@ function readReceiver(written: WebhookFile, folder: string, report: Report): Rec
   return report([], 'missing-key', '"secrets" is missing in "webhook".', hint);
 }
 
-/** A file of a secret may lie outside the project, as on servers. It is read when it is needed. */
+/** A file of a secret may be outside the project, as on servers. It is read when needed. */
 export function keySource(source: KeySource, folder: string): KeySource {
   return 'file' in source ? { file: resolve(folder, source.file) } : { env: source.env };
 }
@@ -73,7 +72,7 @@ function readScheme(written: WebhookFile, report: Report): Scheme | null {
   return kind === 'hmac' ? hmacOf(hmac, toleranceMs, report) : { kind };
 }
 
-/** An hour: a copied request can be repeated no longer than that. */
+/** An hour: a copied request cannot be repeated after that. */
 const LONGEST_TOLERANCE_MS = 3_600_000;
 
 function toleranceOf(written: string | undefined, report: Report): number | null {
@@ -89,7 +88,7 @@ function hmacOf(written: WebhookFile['hmac'], toleranceMs: number, report: Repor
     const hint = 'For example: hmac: { header: X-Hub-Signature-256, prefix: sha256= }';
     return report([], 'missing-key', '"hmac" is missing in "webhook".', hint);
   }
-  // Without it, the schema has said so already.
+  // The schema has reported this.
   if (written.header === undefined) return null;
   const { timestampHeader = null, idHeader = null, ...rest } = written;
   const { algorithm, encoding, prefix, signed } = { ...DEFAULTS.webhookHmac, ...rest };
@@ -111,7 +110,7 @@ function hmacOf(written: WebhookFile['hmac'], toleranceMs: number, report: Repor
   };
 }
 
-/** What is not signed can be changed in a copied request, so checking it would prove nothing. */
+/** Unsigned values can be changed in a copied request, so checking them would prove nothing. */
 function signedFault(signed: string, timestampHeader: string | null, idHeader: string | null) {
   const hint = 'For example: signed: "{timestamp}.{body}" with timestampHeader: X-Timestamp';
   const named = [...signed.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '');
@@ -136,7 +135,7 @@ function signedFault(signed: string, timestampHeader: string | null, idHeader: s
 
 const SIGNED_PARTS: ReadonlySet<string> = new Set(['body', 'timestamp', 'id']);
 
-/** What handbill.yaml says of the shape of events. A pointer alone is a list of one. */
+/** The shape of events in handbill.yaml. A single pointer is a list of one. */
 function readMapping(written: WebhookFile, report: Report): EventMapping {
   const { events, fields = {}, states = {}, unsupported = [] } = written;
   const named = Object.entries(fields).map(([field, at]) => [field, typeof at === 'string' ? [at] : at] as const);
@@ -149,7 +148,7 @@ function readMapping(written: WebhookFile, report: Report): EventMapping {
   };
 }
 
-/** Two spellings of one word that mean different things: which of them counts would be chance. */
+/** Two spellings of one word with different states: chance would decide which counts. */
 function checkStates(states: NonNullable<WebhookFile['states']>, report: Report): void {
   const taken = new Map<string, string>();
   for (const word of Object.keys(states)) {

@@ -25,9 +25,8 @@ import { holidaysOf, hoursOf } from './window-hours.ts';
 import type { CampaignFile, Mapping, WindowFile } from './written.ts';
 
 /**
- * `exclude`: other campaigns, or occurrences of them. A name that no campaign of the project has may be that of one which
- * was deleted since: whether it is a slip, which would let people through, is for those to say who have the ledger.
- *
+ * `exclude`: other campaigns, or occurrences of them. A name without a campaign in the project may be that of a deleted
+ * one: code with the ledger decides whether it is a slip, which would let people through.
  * @param names - of all campaigns of the project
  * @param timeZone - of the campaign, for an occurrence that has a time without a zone
  */
@@ -75,7 +74,7 @@ export function readFollowUp(
   report: Report,
 ): FollowUp | null {
   const { after, schedule, name: own } = merged.file;
-  // Without one of the two, the schema has said so already.
+  // The schema has reported missing ones.
   if (after?.campaign === undefined || after.wait === undefined) return null;
   const { campaign, wait, unless = [] } = after;
   const before = others.find(({ name }) => name === campaign);
@@ -107,7 +106,7 @@ export function readFollowUp(
   };
 }
 
-/** A year: what was longer ago is hardly in a ledger any more. */
+/** A year: a ledger hardly has older messages. */
 const LONGEST_PERIOD_MS = 366 * 86_400_000;
 
 /** `frequency`: the caps of this campaign, and whether its messages count towards those of others. */
@@ -115,7 +114,7 @@ export function readFrequency(merged: Merged, report: Report): Pick<Campaign, 'f
   const { frequency: written = 'none' } = merged.file;
   if (typeof written === 'string') return { frequency: [], isCounted: written !== 'exempt' };
   const frequency = [written].flat().flatMap(({ max, per, of = 'all' }, i): Frequency[] => {
-    // Without it, and without `max`, the schema has said so already.
+    // The schema has reported missing ones.
     if (per === undefined || max === undefined) return [];
     const period = periodOf(per);
     if (typeof period !== 'string') return [{ max, per: period, of }];
@@ -136,7 +135,7 @@ function periodOf(text: string): Period | string {
 
 const EXAMPLE = 'For example: window: { from: "09:00", to: "20:00" }';
 
-/** `send.window`; null where messages go at any hour. */
+/** `send.window`; null: messages go at any hour. */
 export function readWindow(merged: Merged, report: Report): SendWindow | null {
   const written = merged.file.send?.window;
   if (written === undefined || typeof written === 'string') return null;
@@ -161,7 +160,7 @@ export function readWindow(merged: Merged, report: Report): SendWindow | null {
 const RECIPIENT = 'recipient';
 const HOLD = 'hold';
 
-/** The hours of the campaign; they may be left out where those of countries hold. */
+/** The campaign's hours, optional where those of countries apply. */
 function ownHours(written: WindowFile, countries: boolean, merged: Merged, report: Report): WindowHours | null {
   const { from, to } = written;
   if (from === undefined && to === undefined && countries) {
@@ -189,7 +188,7 @@ export function readCanary(merged: Merged, report: Report): Canary | null {
   if (written === undefined || written === 'none') return null;
   const file: Mapping<typeof written> = typeof written === 'object' && !isList(written) ? written : { steps: written };
   const at = file === written ? '/send/canary/steps' : '/send/canary';
-  // Steps that are missing or wrong were reported by the schema.
+  // The schema has reported missing and wrong steps.
   const steps = [file.steps ?? []].flat();
   const read = steps.map((step, i) => stepOf(step, steps.length === 1 ? at : `${at}/${i}`, report));
   const good = read.filter((step) => step !== null);
@@ -214,7 +213,7 @@ function stepOf(written: number | string, pointer: string, report: Report): Thre
   return null;
 }
 
-/** A count and a share cannot be compared before the list is known; two of a kind can. */
+/** A count and a share can only be compared once the list is known; two of a kind can be now. */
 function checkOrder(steps: readonly Threshold[], pointer: string, report: Report): void {
   const counts = steps.flatMap((step) => ('count' in step ? [step.count] : []));
   const shares = steps.flatMap((step) => ('share' in step ? [step.share] : []));
@@ -244,10 +243,10 @@ function gateOf(
   return part;
 }
 
-/** A week: later reports and replies say nothing about the message any more. */
+/** A week: later reports and replies are not related to the message. */
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
-/** By what `winner` says that the winner of a test is found; null where a person names it. */
+/** The rule of `winner`; null: a person names the winner. */
 export function readWinnerRule({ test, winner }: Partial<CampaignFile>, report: Report): WinnerRule | null {
   if (typeof winner !== 'object') return null;
   const { by, variant, wait, tie, minimum } = winner;
@@ -282,16 +281,13 @@ export function readWinnerRule({ test, winner }: Partial<CampaignFile>, report: 
   };
 }
 
-/**
- * When a campaign goes out by itself; null where it says nothing. The reader of cron expressions is
- * loaded only for campaigns that have one.
- */
+/** The schedule; null: none. Loads the reader of cron expressions only for campaigns that have one. */
 export async function readSchedule(merged: Merged, report: Report): Promise<Schedule | null> {
   const written = merged.file.schedule;
   if (written === undefined) return null;
   const wrong = (pointer: string, message: string, hint?: string): void =>
     report(pointer, 'invalid-value', message, hint);
-  // The zone of the campaign is checked where it is read; here it only has to be one.
+  // The zone of the campaign is checked where it is read; here it only has to be valid.
   const zone = checkTimeZone(written.timeZone ?? merged.file.timeZone ?? DEFAULTS.timeZone);
   if (!('value' in zone) && written.timeZone !== undefined) wrong('/schedule/timeZone', zone.message, zone.hint);
   const timeZone = 'value' in zone ? zone.value : DEFAULTS.timeZone;

@@ -9,9 +9,8 @@ import { fromRoot } from './project.ts';
 import { MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './read-text.ts';
 import type { FallbackFile, StepFile } from './written.ts';
 
-/** The files that a campaign names: found, and read where they are small. */
+/** The files that a campaign names. Small ones are read. */
 export interface Sources {
-  /** Of the campaign itself, of each variant, of each fallback. */
   readonly main: StepSources;
   readonly variants: readonly StepSources[];
   readonly fallbacks: readonly StepSources[];
@@ -21,7 +20,6 @@ export interface Sources {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The list: its real path, and as the user would name it. */
 type ListFile = Pick<ListSpec, 'path' | 'file' | 'missing' | 'sample' | 'sampled'>;
 
 interface SourcesOptions {
@@ -30,22 +28,20 @@ interface SourcesOptions {
   /** Real path of the campaign file, and as the user would name it. */
   readonly path: string;
   readonly file: string;
-  /** Real path of the campaign's folder. */
   readonly folder: string;
-  /** Real path of the current folder. */
   readonly cwd: string;
-  /** What `--recipients` says, relative to `cwd`. */
+  /** From `--recipients`, relative to `cwd`. */
   readonly recipients: string | null;
   /** The file that holds standard input, where that is the list. */
   readonly pipedList: string | null;
-  /** Folders outside of the project in which the list may be. */
+  /** Folders outside the project in which the list may be. */
   readonly listFolders: readonly string[];
-  /** A list that is not there is read from its sample. */
+  /** Uses the sample of a missing list. */
   readonly withSample: boolean;
   readonly sharedPartials: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
 }
 
-/** Finds and reads templates, content, partials and list; everything that is wrong with them at once. */
+/** Finds and reads templates, content, partials and list; reports all faults at once. */
 export async function readSources(merged: Merged, options: SourcesOptions): Promise<Sources> {
   const diagnostics: Diagnostic[] = [];
   const { file } = merged;
@@ -80,7 +76,7 @@ export async function readSources(merged: Merged, options: SourcesOptions): Prom
   return { main, variants, fallbacks, partials: sources, list, inputs, diagnostics };
 }
 
-/** The fallbacks in order, however they are written, with the pointer of each. */
+/** In order, however they are written, each with its pointer. */
 export function fallbackFiles(
   file: Merged['file'],
 ): readonly { readonly written: FallbackFile; readonly pointer: string }[] {
@@ -103,7 +99,7 @@ function expressionsOf(file: Merged['file']): readonly string[] {
   return [...variables, ...Object.values(file.recipientMetaData ?? {})];
 }
 
-/** Only found, not read: it may have a million rows. */
+/** Finds it without reading it: it may have a million rows. */
 async function findList(merged: Merged, options: SourcesOptions, diagnostics: Diagnostic[]): Promise<ListFile | null> {
   const { csv, list, contacts } = merged.recipients;
   const written = options.recipients ?? csv;
@@ -133,7 +129,7 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
   const fault = { ...found.fault, ...where };
   const isOutside = fault.code === 'path-outside-project' && isOwn && !written.includes('\0');
   if ((fault.code === 'file-not-found' || isOutside) && written.trim() !== '') {
-    // The campaign can still be read: what is wrong with its templates is said together with this.
+    // Continue, so that faults of the templates are reported together with this.
     const path = resolve(isOwn ? options.folder : options.cwd, written);
     const file = displayPath(path, options.cwd);
     if (sample === null) return { path, file, missing: fault };
@@ -150,7 +146,7 @@ const NOT_PIPED =
   'Give the same list again with `--recipients -`, or name a file with the same bytes with `--recipients FILE`.';
 const NOT_SENT = 'Put the list there. Its sample is for `validate`, `preview` and `diff`, and never sent to.';
 
-/** The file with invented people that is committed in the place of the list; null: there is none, or it is not there. */
+/** The committed file with invented people in place of the list; null: none. */
 async function findSample(
   merged: Merged,
   options: SourcesOptions,
@@ -160,14 +156,13 @@ async function findSample(
   if (sample === undefined) return null;
   const found = await findFileInside(options.root, options.folder, sample);
   if ('path' in found) return { path: found.path, file: displayPath(found.path, options.cwd) };
-  // To those who send, it does not matter.
+  // Commands that send do not use it.
   if (options.withSample) diagnostics.push({ ...found.fault, ...merged.where('/recipients/sample') });
   return null;
 }
 
-/** What the message of a step is made of, with its files read. */
 export interface StepSources {
-  /** Null where it could not be read, or none is named. */
+  /** Null: it could not be read, or none is named. */
   readonly template: Template | null;
   readonly content: Content | null;
   /** Real paths of the files: they are no partials. */
@@ -176,12 +171,12 @@ export interface StepSources {
 }
 
 interface StepPlace extends SourcesOptions {
-  /** Where the step is written: empty for the campaign itself, else such as `/variants/0`. */
+  /** The JSON pointer of the step: empty for the campaign itself, else such as `/variants/0`. */
   readonly pointer: string;
   readonly channel: Channel;
 }
 
-/** Reads the template and the content of a step; what is wrong goes to `diagnostics`. */
+/** Faults go to `diagnostics`. */
 async function readStep(
   written: StepFile,
   merged: Merged,
@@ -210,13 +205,13 @@ interface Reading {
   readonly inputs: InputFile[];
 }
 
-/** The HTML of an email, and where it is named. */
+/** The HTML of an email, and the place of its name. */
 interface Html {
   readonly source: SourceText;
   readonly pointer: string;
 }
 
-/** An email's template can be its HTML: files that end so, also when a Handlebars ending follows. */
+/** An email's template can be HTML: files with this ending, also before a Handlebars ending. */
 const HTML_FILE = /\.(?:html?|mjml)(?:\.hbs|\.handlebars)?$/i;
 
 async function readTemplate(written: StepFile, reading: Reading): Promise<Template | { readonly html: Html } | null> {
@@ -225,7 +220,7 @@ async function readTemplate(written: StepFile, reading: Reading): Promise<Templa
   const at = `${place.pointer}/template`;
   if (template === undefined) return null;
   if (typeof template === 'string') return readTemplateAt(template, at, reading);
-  // One that was reported and left out counts too: what is wrong with it has been said.
+  // Counts values that were reported and dropped, too.
   const kinds = ['file', 'text', 'id'].filter((key) => merged.isWritten(`${at}/${key}`));
   if (kinds.length !== 1) {
     const message = '"template" takes exactly one of "file", "text" and "id".';
@@ -282,7 +277,7 @@ async function readFileAt(
   return null;
 }
 
-/** A name of a file has no tags; it may have spaces, but then ends in `.hbs` or the like. */
+/** A file name has no tags; it may have spaces, but then ends in `.hbs` or the like. */
 function looksLikeText(written: string): boolean {
   return written.includes('{{') || (/\s/.test(written.trim()) && !/\.[a-z]{2,10}$/i.test(written));
 }
@@ -296,7 +291,7 @@ function textOfContent(written: StepFile, { merged, place }: Reading): Template 
   return source === null ? null : { kind: 'text', source: { ...source, text: trimText(source.text) } };
 }
 
-/** The content with the place of everything in it; null where there is none. */
+/** The content with positions; null: none. */
 function readContent(written: StepFile, html: Html | null, { merged, place }: Reading): Content | null {
   if (written.content === undefined && html === null) return null;
   const { text: _, ...rest } = written.content ?? {};
@@ -323,10 +318,10 @@ function readContent(written: StepFile, html: Html | null, { merged, place }: Re
   return { tree, texts, places };
 }
 
-/** A partial that could not be read only matters to those who include it. */
+/** A partial that could not be read only matters where it is included. */
 type ReadPartial = { readonly source: SourceText; readonly input: InputFile } | { readonly problem: Diagnostic };
 
-/** More files than this in one folder are not partials of a campaign. */
+/** A folder with more files does not hold partials of a campaign. */
 const MAX_PARTIALS = 500;
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -367,7 +362,7 @@ async function readPartial(name: string, path: string, options: SourcesOptions):
   if (FORBIDDEN.has(name)) {
     return { problem: problem('yaml-forbidden-key', `A partial cannot be named "${name}".`, where) };
   }
-  // Found anew: a link in the folder may lead out of the project.
+  // Resolved again: a link in the folder may lead out of the project.
   const named = fromRoot(options.root, path);
   const read = await readNamedText(named, { ...options, folder: options.root, where });
   if ('problem' in read) return read;
@@ -375,8 +370,7 @@ async function readPartial(name: string, path: string, options: SourcesOptions):
 }
 
 /**
- * The names of the partials that texts include, directly or through other partials. An expression as the name can mean
- * any of them.
+ * The partials that texts include, directly or through other partials. An expression as the name can mean any of them.
  */
 function includedPartials(texts: readonly string[], partials: ReadonlyMap<string, ReadPartial>): ReadonlySet<string> {
   const included = new Set<string>();

@@ -19,33 +19,34 @@ import { type FileKind, resolveSchema, type Schema, validatorOf } from './valida
 import type { CampaignFile, ProjectFile } from './written.ts';
 import type { Place, Where, YamlFile } from './yaml.ts';
 
-/** A file that was compared with its schema. What violates the schema is left out of `value`, so that the rest can be checked. */
+/**
+ * A file checked against its schema. `value` lacks the parts that violate the schema, so that the rest can be checked.
+ */
 export interface Checked<T> {
   readonly value: T;
-  /** The file, with the items of lists counted as in `value`: its pointers find the place of what else is wrong. */
+  /** With list items counted as in `value`, so that its pointers locate further faults. */
   readonly yaml: YamlFile;
   readonly diagnostics: readonly Diagnostic[];
-  /** Pointers of keys that were misspelt: they have been reported, and are not missing. */
+  /** Pointers of misspelt keys: they have been reported, and are not missing. */
   readonly meant: ReadonlySet<string>;
 }
 
-/** Compares a campaign file with its schema: every error at once, one for each mistake. */
+/** Reports every error at once, one for each mistake. */
 export function checkCampaign(yaml: YamlFile): Checked<Partial<CampaignFile>> {
   return check('campaign', yaml) as Checked<Partial<CampaignFile>>;
 }
 
-/** Compares handbill.yaml with its schema. */
 export function checkProject(yaml: YamlFile): Checked<ProjectFile> {
   return check('project', yaml) as Checked<ProjectFile>;
 }
 
-/** The place of the value at a pointer; where there is none, of what encloses it. */
+/** The place of the value at a pointer, else of its nearest parent. */
 export function whereValue(yaml: YamlFile, pointer: string): Where {
   const place = placeOf(yaml, pointer);
   return yaml.text.at(place[0], place[1] - place[0]);
 }
 
-/** The place of the key at a pointer; where there is none (a list item, the file), of the value. */
+/** The place of the key at a pointer; for a list item or the file, of the value. */
 function whereKey(yaml: YamlFile, pointer: string): Where {
   const key = yaml.places.get(pointer)?.key;
   return key === undefined || key === null ? whereValue(yaml, pointer) : yaml.text.at(key[0], key[1] - key[0]);
@@ -54,7 +55,7 @@ function whereKey(yaml: YamlFile, pointer: string): Where {
 function placeOf(yaml: YamlFile, pointer: string): readonly [number, number] {
   for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
     const place = yaml.places.get(p);
-    // A mapping is as long as all its lines: its first character says enough.
+    // A mapping is as long as all its lines: mark its first character only.
     if (place !== undefined) return place.value;
     if (p === '') return [0, 1];
   }
@@ -82,8 +83,8 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
 }
 
 /**
- * Where `propertyNames` is a list, a name that is not in it is an unknown key, with the list as the known ones. Ajv
- * reports it twice: as the name, and as a value that is not in the list.
+ * A name that is not in a `propertyNames` list is an unknown key, and the list has the known ones. Ajv reports it
+ * twice: as the name, and as a value that is not in the list.
  */
 function namesAsKeys(errors: readonly ErrorObject[], kind: FileKind): readonly ErrorObject[] {
   const twice = new Set<string>();
@@ -105,9 +106,9 @@ function namesIn({ propertyNames }: Schema, kind: FileKind): Schema['enum'] {
 }
 
 /**
- * Hides every `apiKey`, the `suppressionKey` and the secrets of webhooks, and the values of unknown keys of an
- * environment or of `webhook`: that may be a secret under another name. Before anything is explained, because an error
- * elsewhere may show the same line.
+ * Hides every `apiKey`, the `suppressionKey`, secrets of webhooks, and values of unknown keys of an environment or of
+ * `webhook`, which may be misnamed secrets. Runs before all explanations, because an error elsewhere may show the same
+ * line.
  */
 function hideSecrets(errors: readonly ErrorObject[], yaml: YamlFile): void {
   const unknown = new Set(errors.filter((error) => error.keyword === 'additionalProperties').map(subjectOf));
@@ -130,7 +131,7 @@ function explainAll(
 ): readonly Explained[] {
   const explained: Explained[] = [];
   const seen = new Set<string>();
-  // A wrong type comes first: what else is wrong with the value follows from it.
+  // A wrong type comes first, because it causes other errors.
   for (const error of [...errors].sort((a, b) => rank(a) - rank(b))) {
     const apiKey = API_KEY.exec(error.instancePath)?.[0];
     const subject = apiKey ?? subjectOf(error);
@@ -145,7 +146,7 @@ function explainAll(
   return explained;
 }
 
-/** The pointer of what an error is about; null for an error that only sums up others. */
+/** The pointer that an error is about; null for an error that only sums up others. */
 function subjectOf(error: ErrorObject): string | null {
   if (error.keyword === 'propertyNames') return null;
   if (error.propertyName !== undefined) return error.instancePath + pointerTo([error.propertyName]);
@@ -157,7 +158,7 @@ function rank(error: ErrorObject): number {
   return error.keyword === 'type' ? 0 : 1;
 }
 
-/** Free-form metadata takes numbers, but a reference written without quotes is not the number that it looks like. */
+/** Free-form metadata accepts numbers, but a reference without quotes can lose characters as a number. */
 function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
   const prefix = kind === 'campaign' ? '/metaData/' : '/defaults/metaData/';
   const explained: Explained[] = [];
@@ -181,7 +182,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** The value without what was dropped; undefined for a list of which nothing is left, because an empty one is wrong too. */
+/** The value without the dropped parts; undefined for a list that becomes empty, which is wrong too. */
 function without(value: unknown, pointer: string, dropped: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) {
     const left = value.flatMap((item, i) => {
@@ -202,8 +203,8 @@ function without(value: unknown, pointer: string, dropped: ReadonlySet<string>):
 }
 
 /**
- * The file without the items of lists that were dropped, so that the others are counted in it as in what `without` leaves.
- * Everything else stays, dropped or not: something was written there.
+ * The file without dropped list items, so that the others have the same indexes as in the result of `without`. Keeps
+ * everything else, dropped or not, because something was written there.
  */
 function renumbered(yaml: YamlFile, dropped: ReadonlySet<string>): YamlFile {
   if (![...dropped].some((pointer) => /\/\d+$/.test(pointer))) return yaml;

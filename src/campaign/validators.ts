@@ -8,7 +8,7 @@ import type { Json } from '../util/json.ts';
 
 export type FileKind = 'campaign' | 'project';
 
-/** As much of a JSON Schema as is looked at here. */
+/** The part of JSON Schema that handbill uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly description?: string;
@@ -32,18 +32,18 @@ const TEXTS: Readonly<Record<FileKind, string>> = {
   project: readSchema('project.schema.json'),
 };
 
-/** The schemas of the package, by kind of file. They are shipped with it, never loaded from elsewhere. */
+/** Shipped with the package, never loaded from elsewhere. */
 export const SCHEMAS: Readonly<Record<FileKind, Schema>> = {
   campaign: JSON.parse(TEXTS.campaign) as Schema,
   project: JSON.parse(TEXTS.project) as Schema,
 };
 
-/** Tells whether something was made from these very schemas. */
+/** Recognises data made from these very schemas. */
 export function schemaFingerprint(): string {
   return hash('sha256', `${TEXTS.campaign}\0${TEXTS.project}`);
 }
 
-/** The fingerprint of the schemas that dist/ was built with; sources have none. */
+/** The schemas that dist/ was built with; sources have none. */
 declare const BUILT_SCHEMAS: string | undefined;
 
 // The code of another build would accept a key that it does not know, and ignore it.
@@ -63,37 +63,35 @@ export function resolveSchema(schema: Schema, kind: FileKind): { readonly schema
   return resolveSchema(found as Schema, target);
 }
 
-/** `schemas/` lies two levels up, seen from `src/campaign/` and from `dist/campaign/`. */
+/** `schemas/` is two levels up from both `src/campaign/` and `dist/campaign/`. */
 function readSchema(name: string): string {
   return readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8');
 }
 
-/** The validator of each kind of file. */
 export type Validators = (kind: FileKind) => ValidateFunction;
 
-/** What `.scripts/validators.ts` writes: the validators, and the fingerprint of the schemas that they were made from. */
+/** The output of `.scripts/validators.ts`: the validators, and the fingerprint of their schemas. */
 type Built = Readonly<Record<FileKind, ValidateFunction>> & { readonly fingerprint: string };
 
 /**
- * The validators that the build has written as code. They take 12 ms of CPU to load; to load Ajv and to compile both
- * schemas took 200 ms on the same machine, at each start. Null where there are none, or the schemas have changed since.
- *
- * @throws whatever the code throws where it is there and cannot be loaded
+ * The validators that the build has written as code. Loading them takes 12 ms of CPU; loading Ajv and compiling both
+ * schemas took 200 ms on the same machine, at each start. Null: there are none, or the schemas have changed since.
+ * @throws any error of existing code that fails to load
  */
 export function builtValidators(file: string): Validators | null {
   try {
     const built = require(file) as Built;
     return built.fingerprint === schemaFingerprint() ? (kind) => built[kind] : null;
   } catch (error) {
-    // The second: it went away while it was loaded, because a build runs at this moment.
+    // The second: a build that runs now has removed it.
     if (error instanceof Error && 'code' in error && ABSENT.has(error.code)) return null;
     throw error;
   }
 }
 
-/** The same, compiled on the spot, each when it is first needed: a campaign without handbill.yaml needs one of the two. */
+/** Compiles each validator when first needed: a campaign without handbill.yaml needs one of the two. */
 export function compiledValidators(): Validators {
-  // That the schemas themselves are well-formed is what build and tests check: at every start it would cost 25 ms.
+  // Build and tests check that the schemas are well-formed: at every start it would cost 25 ms.
   const ajv = createAjv({ meta: false, validateSchema: false });
   return (kind) => {
     const validate = ajv.getSchema(`${kind}.schema.json`);
@@ -103,9 +101,8 @@ export function compiledValidators(): Validators {
 }
 
 /**
- * Strict, so that a slip in a schema is an error and not a hole. All errors are collected: these files are small, and
- * their depth and number of values are limited before. `patternErrorMessage` is the sentence for a pattern, which
- * editors show too.
+ * Strict, so that a slip in a schema is an error. Collects all errors: these files are small, and their depth and
+ * number of values are limited before. `patternErrorMessage` is the sentence for a pattern, which editors show too.
  */
 export function createAjv(options: Options = {}): Ajv {
   const { Ajv } = require('ajv') as typeof import('ajv');
@@ -117,7 +114,7 @@ export function createAjv(options: Options = {}): Ajv {
   return ajv;
 }
 
-/** Keywords of yaml-language-server: what it completes to, and its messages. They decide nothing. */
+/** Keywords of yaml-language-server, without effect on validation. */
 const FOR_EDITORS = ['defaultSnippets', 'enumDescriptions', 'errorMessage'];
 
 const ANNOTATIONS: ReadonlySet<string> = new Set(['title', 'description', ...FOR_EDITORS]);
@@ -126,8 +123,8 @@ const ANNOTATIONS: ReadonlySet<string> = new Set(['title', 'description', ...FOR
 const BY_NAME: ReadonlySet<string> = new Set(['properties', 'definitions']);
 
 /**
- * A schema without what only editors show. Because errors carry their schema, all of it would be in the code that the
- * build writes: 815 KB instead of 740 KB, to be read at each start.
+ * Removes annotations for editors. Errors carry their schema, so the code that the build writes would have 815 KB
+ * instead of 740 KB, read at each start.
  */
 function withoutAnnotations(schema: Schema): Schema {
   const kept = Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword));
@@ -146,8 +143,8 @@ function mapped(schemas: Readonly<Record<string, Schema>>): Readonly<Record<stri
 }
 
 /**
- * Where a command compiles the schemas, it is for one file or two. Better code for them costs more than it saves:
- * 250 ms of CPU for both schemas, and 112 ms this way.
+ * A command compiles a schema for one file or two. Optimized code costs more than it saves: 250 ms of CPU for both
+ * schemas, and 112 ms this way.
  */
 const COMPILED_FAST: Options = { inlineRefs: false, code: { optimize: false } };
 
@@ -156,8 +153,8 @@ const ABSENT: ReadonlySet<unknown> = new Set(['MODULE_NOT_FOUND', 'ENOENT']);
 /** Ajv is CommonJS, and so is the code that it writes. */
 const require = createRequire(import.meta.url);
 
-/** Where the build writes the code, seen from `dist/campaign/` and from `src/campaign/`: sources use it as well. */
+/** The same path from `dist/campaign/` and from `src/campaign/`: sources use the built code as well. */
 export const BUILT = fileURLToPath(new URL('../../dist/campaign/validators.cjs', import.meta.url));
 
-/** Compares a value with the schema of a kind of file. `errors` of the function has every violation. */
+/** Its `errors` has every violation. */
 export const validatorOf: Validators = builtValidators(BUILT) ?? compiledValidators();

@@ -24,7 +24,7 @@ export function readCountryWindows(
     const at = (i: number): string => (isList(one) ? `${pointer}/${i}` : pointer);
     const hours: WindowHours[] = [];
     for (const [i, file] of list.entries()) {
-      // What is missing or of another type was reported by the schema.
+      // The schema has reported missing values and wrong types.
       if (file.from === undefined || file.to === undefined) continue;
       const found = hoursOf(file);
       if ('value' in found) hours.push(found.value);
@@ -35,7 +35,6 @@ export function readCountryWindows(
   return rules;
 }
 
-/** The hours of one mapping. */
 export function hoursOf({ from, to, days }: HoursFile): Finding<WindowHours> {
   const fromMinute = minuteOf(from);
   const toMinute = minuteOf(to);

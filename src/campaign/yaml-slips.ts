@@ -1,6 +1,6 @@
-/** A text that YAML takes for something else, where what the parser would say does not help. */
+/** A text that YAML misreads, where the parser's message does not help. */
 export interface Slip {
-  /** Where the text begins, and what a message points at: offsets in UTF-16 units. */
+  /** Start of the text, and the place that a message points at: offsets in UTF-16 units. */
   readonly start: number;
   readonly offset: number;
   readonly message: string;
@@ -14,16 +14,16 @@ interface SlipFinder {
   add(lexeme: string, offset: number): void;
 }
 
-/** The lexer gives it before the text of a plain scalar, or of a block. */
+/** The lexer emits it before the text of a plain scalar, or of a block. */
 const SCALAR = '\x1f';
-/** A bracket is not closed where the lines of the mapping around it go on. */
+/** A bracket is not closed where the lines of the mapping around it continue. */
 const FLOW_ERROR = '\x18';
-/** A longer text is not shown as it should be written. */
+/** Hints do not repeat a longer text. */
 const LONGEST = 60;
 
 /**
- * Finds what people write most often and YAML refuses: templates without quotes, quotes inside quotes, quotes that are not
- * closed; and a text that a # cuts, which YAML takes. The lexer knows what is inside a text or a comment.
+ * Finds the slips that people make most often: templates without quotes, quotes inside quotes, unclosed quotes, which
+ * YAML refuses; and a text that a # cuts, which YAML accepts. The lexer knows texts and comments.
  */
 export function createSlipFinder(): SlipFinder {
   const slips: Slip[] = [];
@@ -55,7 +55,7 @@ export function createSlipFinder(): SlipFinder {
   };
 }
 
-/** A text without quotes in one line, or the place for it (`key: `), where nothing is written yet. */
+/** A one-line text without quotes, or the empty place for it (`key: `). */
 interface PlainText {
   readonly text: string;
   readonly start: number | null;
@@ -66,7 +66,7 @@ function plainOf(before: string, lexeme: string, offset: number): PlainText | nu
   return lexeme === ':' || lexeme === '-' ? { text: '', start: null } : null;
 }
 
-/** A comment has a space behind its #, and a template in it belongs to a text that has one too. */
+/** A comment has a space after its #, and a template in it belongs to a text that has one too. */
 function isCut(text: string, lexeme: string): boolean {
   if (!lexeme.startsWith('#')) return false;
   if (text === '') return lexeme.startsWith('#{{');
@@ -87,7 +87,7 @@ function cutShort(start: number, offset: number): Slip {
   };
 }
 
-/** @param isInside - of brackets: then it is not known where the text begins and ends */
+/** @param isInside - brackets: then the start and end of the text are unknown */
 function bareTemplate(start: number, isInside: boolean): Slip {
   if (isInside) {
     const hint = 'Put the whole value in quotes, or write it in a line of its own.';

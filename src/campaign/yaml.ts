@@ -25,7 +25,7 @@ import { createSlipFinder, type Slip } from './yaml-slips.ts';
 
 type CstToken = Parameters<Composer['next']>[0];
 
-/** A YAML file as plain data without prototypes, and the place of everything in it. */
+/** A YAML file as plain data without prototypes, with positions. */
 export interface YamlFile {
   readonly text: FileText;
   /** Null, boolean, finite number, string, array, or object without a prototype. */
@@ -35,26 +35,25 @@ export interface YamlFile {
 }
 
 interface YamlReading {
-  /** Null when anything is wrong: half a file would only lead to wrong advice. */
+  /** Null after any fault: half a file would only lead to wrong advice. */
   readonly yaml: YamlFile | null;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** How deep mappings and sequences may be nested. */
+/** Nesting of mappings and sequences. */
 const MAX_DEPTH = 64;
-/** How large a YAML file may be, in bytes. */
+/** In bytes. */
 export const MAX_YAML_BYTES = 1 << 20;
 /** A campaign of a thousand lines has about 10,000 tokens; a megabyte of brackets took the parser 12 s. */
 const MAX_TOKENS = 100_000;
-/** One slip of the pen makes the parser stumble several times; the first lines tell. */
+/** One slip causes several parser errors; the first are enough. */
 const MAX_SYNTAX_ERRORS = 5;
 
 /**
  * Reads YAML 1.2 with the core schema and nothing else: no other tags, no directives, one document, no duplicate keys,
- * at most 50 aliases, at most 64 levels. Depth is counted while the text is cut into tokens, which needs no recursion,
- * and reading stops there: deeper text never reaches the part of the parser that does.
- *
- * Never throws; what is wrong comes back as diagnostics with line, column and the line itself.
+ * at most 50 aliases, at most 64 levels. The tokenizer counts depth without recursion and stops there: deeper text
+ * never reaches the recursive part of the parser.
+ * Never throws; returns diagnostics with line, column and the line itself.
  */
 export function readYaml(bytes: Uint8Array, file: string): YamlReading {
   const decoded = decodeUtf8(bytes, file);
@@ -87,7 +86,7 @@ function refused(diagnostics: readonly Diagnostic[]): YamlReading {
   return { yaml: null, diagnostics };
 }
 
-/** Lexer and concrete syntax only: both work with a stack of their own, so that depth costs no call stack. */
+/** Lexer and concrete syntax only: both work with an explicit stack, so depth costs no call stack. */
 function cutIntoTokens(
   text: FileText,
 ): { readonly tokens: readonly CstToken[]; readonly slips: readonly Slip[] } | { readonly problem: Diagnostic } {
@@ -103,7 +102,7 @@ function cutIntoTokens(
     const offset = parser.offset;
     finder.add(lexeme, offset);
     tokens.push(...parser.next(lexeme));
-    // The stack also holds the document and the scalar at hand.
+    // The stack also holds the document and the current scalar.
     if (parser.stack.length > MAX_DEPTH && depthOf(parser) > MAX_DEPTH) {
       const message = `Mappings and sequences are nested more than ${MAX_DEPTH} levels deep.`;
       return { problem: problem('yaml-too-deep', message, text.at(offset)) };
@@ -118,7 +117,7 @@ function depthOf(parser: Parser): number {
     .length;
 }
 
-/** Directives and further documents: well-formed YAML, but not what a campaign is written in. */
+/** Refuses directives and further documents, which are well-formed YAML. */
 function checkLayout(tokens: readonly CstToken[], text: FileText): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   for (const token of tokens) {
@@ -158,8 +157,8 @@ function compose(tokens: readonly CstToken[], end: number): Document.Parsed<Pars
 }
 
 /**
- * Warnings count as errors: an unknown tag is only a warning to the parser, and the value would be taken as text. From the
- * line of the first slip on, the parser has lost its way: only further slips are told.
+ * Warnings count as errors: the parser only warns of an unknown tag, and would use the value as text. After the first
+ * slip, parser errors are unreliable: reports only further slips.
  */
 function syntaxErrors(
   document: Document.Parsed<ParsedNode>,
@@ -207,7 +206,7 @@ function explainSyntax(error: YAMLError, text: FileText): Diagnostic {
       hint: `Put it in quotes: ${written === undefined ? '"* 9 * * *"' : JSON.stringify(written)}`,
     });
   }
-  // After a colon the parser quotes what it found, which could be a secret key.
+  // After a colon the parser quotes the text, which could be a secret key.
   const message = `${error.message.replace(/(?<=\S): .*$/s, '').replace(/[.:]?$/, '')}.`;
   const hint = error.message.includes('same column') ? SAME_COLUMN : HINTS[error.code];
   return problem('yaml-syntax', message, { ...where, hint });
@@ -227,12 +226,11 @@ const VERSION_1_2 = /^%YAML[ \t]+1\.2[ \t]*$/;
 const CONTROL_CLASS = '[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]';
 const CONTROL = new RegExp(CONTROL_CLASS);
 
-/** Where a value is, and how it was written. */
 export interface Place {
   /** Offsets in UTF-16 units, end exclusive. */
   readonly key: Range | null;
   readonly value: Range;
-  /** The text of a plain scalar as it was written: `+447700900123` where the value is a number. */
+  /** The text of a plain scalar: `+447700900123` where the value is a number. */
   readonly plain: string | null;
   /** Offset of the first character of a text: after a quote, or in the first line of a block. */
   readonly textStart: number;
@@ -250,7 +248,7 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Turns the parsed tree into plain data: objects have no prototype, keys are as written, numbers are finite, strings
- * are well-formed. Remembers where every value is.
+ * are well-formed.
  */
 function readValue(
   root: Node | null,
@@ -261,7 +259,7 @@ function readValue(
   return { value, places: reader.places, diagnostics: reader.diagnostics };
 }
 
-/** What each alias means: the last node before it with that anchor, in the order of the file. */
+/** The node of each alias: the last one before it with that anchor, in the order of the file. */
 function anchorsOf(root: Node | null): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();
@@ -284,7 +282,7 @@ function anchorsOf(root: Node | null): ReadonlyMap<Alias, Node> {
   return targets;
 }
 
-/** One reading: it counts what aliases expand to, and stops where that is too much. */
+/** Counts the values of one file with aliases expanded, and stops at the limit. */
 class ValueReader {
   readonly places = new Map<string, Place>();
   readonly diagnostics: Diagnostic[] = [];
@@ -305,7 +303,7 @@ class ValueReader {
     this.#values += 1;
     if (this.#values > MAX_VALUES)
       return this.#stop('file-too-large', 'The file holds more than handbill reads.', node);
-    // Aliases can stack what is allowed by itself.
+    // Nested aliases can exceed the depth, though each is within it.
     if (path.length > MAX_EXPANDED_DEPTH) return this.#stop('yaml-too-deep', 'Aliases nest too deeply.', node);
     if (isAlias(node)) return this.#readAlias(node, path, key);
     this.places.set(pointerTo(path), this.#placeOf(node, key));
@@ -406,7 +404,7 @@ class ValueReader {
 
 const MAX_DIAGNOSTICS = 100;
 
-/** An empty value has no characters of its own: its place is where it would begin. */
+/** An empty value has no characters: its place is where it would begin. */
 function rangeOf(node: Node): Range {
   const range = node.range;
   return range === null || range === undefined ? [0, 1] : [range[0], Math.max(range[0] + 1, range[1])];
@@ -425,18 +423,17 @@ function shown(key: string): string {
   return key.length <= 80 ? key : `${key.slice(0, 80)}…`;
 }
 
-/** Where a diagnostic points, with the line as it may be shown: spread it into a diagnostic. */
+/** Spread it into a diagnostic; it shows the line with secrets hidden. */
 export type Where = { readonly at: Position } & Pick<Diagnostic, 'source'>;
 
-/** The text of a file with its lines. */
 interface FileText {
   readonly file: string;
   readonly raw: string;
   /** The place of an offset in UTF-16 units; the mark ends with the line. */
   at(offset: number, length?: number): Where;
-  /** Never shows what is there: offsets in UTF-16 units, end exclusive. For what has not been shown yet. */
+  /** Hides a range that has not been shown yet. Offsets in UTF-16 units, end exclusive. */
   hide(start: number, end: number): void;
-  /** Line and column, both from 1. */
+  /** From 1. */
   position(offset: number): { readonly line: number; readonly column: number };
 }
 
@@ -462,7 +459,7 @@ function createText(raw: string, file: string): FileText {
     at(offset, length = 1) {
       const bounded = Math.min(Math.max(0, offset), raw.length);
       const { line, column } = position(bounded);
-      // No line is shown without keys being hidden; keys take up as many characters as before, so places still hold.
+      // Always hides keys. They take up as many characters as before, so places still hold.
       shown ??= hideRanges(hideKeys(raw), hidden).replace(LIST, maskInPlace);
       const end = starts[line] === undefined ? raw.length : starts[line] - 1;
       const source = shown.slice(starts[line - 1] ?? 0, end).replace(/\r$/, '');
@@ -473,8 +470,8 @@ function createText(raw: string, file: string): FileText {
 }
 
 /**
- * The list of a campaign that has it in its file, also where the YAML is wrong: numbers in it are of recipients. Others
- * were written by the author, and shown as they are.
+ * The list of recipients in a campaign file, also where the YAML is wrong: its numbers are personal data. The author
+ * wrote the others, so they are shown.
  */
 const LIST = /\brecipients\b.*(?:\n(?:[ \t\r#-].*)?)*/g;
 

@@ -6,17 +6,15 @@ import { problem, refuse } from '../errors.ts';
 import { type GitPlace, repositoryOf, runGit, streamGit } from '../util/git.ts';
 import { isInside } from '../util/paths.ts';
 
-/** Files up to this size are always read; larger ones only if a YAML file names them. */
+/** Always reads files up to this size; larger ones only if a YAML file names them. */
 const SMALL_BYTES = 1024 * 1024;
-/** The size limit of a list. */
 const MAX_BYTES = 4 * 1024 ** 3;
-/** All small files together: what is above is left out, as if it were not there. */
+/** All small files together; files beyond the limit are treated as missing. */
 const MAX_SMALL_TOTAL = 512 * 1024 * 1024;
 
 /**
  * Writes the files of a commit below the folder of `place` into `into`, as git holds them. An empty `.git` marks the
- * top, so that nothing looks for a project further up.
- *
+ * top, so that nothing searches for a project further up.
  * @param into - an empty folder that no other user can write to
  */
 export async function checkout(place: GitPlace, commit: string, into: string): Promise<void> {
@@ -40,7 +38,6 @@ export async function checkout(place: GitPlace, commit: string, into: string): P
   await writeLinks(place, entries, into);
 }
 
-/** Says whether any of the YAML files names a file. */
 async function namesIn(entries: readonly TreeEntry[], into: string): Promise<(name: string) => boolean> {
   const yaml = entries.filter(({ path }) => /\.ya?ml$/i.test(path));
   // A file whose name is not possible here was not written.
@@ -72,8 +69,8 @@ async function newFile(path: string): Promise<FileHandle | null> {
 const UNNAMEABLE: ReadonlySet<string> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'EILSEQ', 'EINVAL']);
 
 /**
- * Links come last, so that no file is written through one. Only links that really lead to something inside are kept: a
- * link to a link can leave the folder although neither seems to.
+ * Links come last, so that no file is written through one. Keeps only links whose real target is inside: a link to a
+ * link can leave the folder although neither seems to.
  */
 async function writeLinks(place: GitPlace, entries: readonly TreeEntry[], into: string): Promise<void> {
   const links = entries.filter(({ kind, size }) => kind === 'link' && size > 0 && size <= 1024);
@@ -115,13 +112,12 @@ interface TreeEntry {
   readonly size: number;
 }
 
-/** More files than this are not a project of campaigns. */
+/** A folder with more files is not a project of campaigns. */
 const MAX_ENTRIES = 50_000;
 
 /**
- * The files of a commit below the folder of `place`. Submodules are left out, and folders that never contain
- * campaigns (`node_modules`). Paths are checked: a commit that was made by hand can contain any name.
- *
+ * The files of a commit below the folder of `place`, without submodules and folders that never contain campaigns
+ * (`node_modules`). Checks paths: a commit that was made by hand can contain any name.
  * @throws HandbillError exit 2: `unknown-revision` if the commit cannot be listed, `file-too-large`
  */
 async function listTree(place: GitPlace, commit: string): Promise<readonly TreeEntry[]> {
@@ -160,13 +156,11 @@ function isHarmless(path: string): boolean {
   );
 }
 
-/** Takes the bytes of one object, piece by piece. */
 type Sink = (piece: Buffer) => Promise<void>;
 
 /**
- * Reads objects as git holds them: no filter, no textconv, no conversion of line ends. `open` is asked for each in
- * order, and `close` called when it is complete.
- *
+ * Reads objects as git holds them: no filter, no textconv, no conversion of line ends. Calls `open` for each in order,
+ * and `close` when it is complete.
  * @throws HandbillError exit 2, `unknown-revision`, where an object is missing (a partial clone)
  */
 async function readBlobs(
@@ -177,7 +171,7 @@ async function readBlobs(
   if (oids.length === 0) return;
   const { stdout, done } = await streamGit(place, ['cat-file', '--batch'], `${oids.join('\n')}\n`);
   const reader = createReader(stdout);
-  // An error of the process is thrown below; until then nothing else listens.
+  // The code below throws errors of the process; until then nothing else listens.
   done.catch(() => undefined);
   try {
     for (const [index, oid] of oids.entries()) {

@@ -16,14 +16,14 @@ export interface CompareOptions extends ListOptions {
   readonly skipsInvalid: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** The files of the work tree, for those that are not in git. */
+  /** Source of files that are not in git. */
   readonly workTree: Side;
 }
 
-/** Columns whose values are compared; the texts of more are compared all the same. */
+/** Compares values of so many columns; the texts show changes in further ones. */
 const MAX_COLUMNS = 31;
 
-/** Compares a campaign with itself; one of the two may be missing, not both. */
+/** One of the two sides may be missing, not both. */
 export async function compareCampaign(
   before: Placed | null,
   after: Placed | null,
@@ -70,7 +70,7 @@ export async function compareCampaign(
   };
 }
 
-/** Nothing of what is compared differs, and it can be sent. */
+/** Nothing differs, and the campaign can be sent. */
 export function isUnchanged(diff: CampaignDiff): boolean {
   const { change, renamedFrom, before, after, rules, recipients, decisions, texts } = diff;
   if (after !== null && after.errors.length > 0) return false;
@@ -99,7 +99,7 @@ type Lists = Pick<CampaignDiff, 'recipients' | 'decisions' | 'texts'> & {
   readonly figures: readonly [Figures | null, Figures | null];
 };
 
-/** Walks through both lists and joins them, as far as they can be read. */
+/** Reads both lists and joins them, as far as they can be read. */
 async function compareLists(
   old: CampaignOnSide | null,
   now: CampaignOnSide | null,
@@ -153,7 +153,7 @@ async function compareLists(
   };
 }
 
-/** What can be said of texts where no row was compared. */
+/** The text changes, where no row was compared. */
 function onlyTemplates(changes: readonly ScopedChange[]): TextsDiff {
   const templates = changes.map(({ what, shape }) => ({ what, shape }));
   const group = { recipients: null, example: null, decision: null, templates, columns: [], variant: null };
@@ -167,8 +167,8 @@ function commonColumns(old: CampaignOnSide | null, now: CampaignOnSide | null): 
 }
 
 /**
- * The masked addresses of some rows. The list is read once more up to the last of them: to remember an address for
- * every recipient, in case it should be shown, would take more memory than all the rest.
+ * The masked addresses of some rows. Reads the list again up to the last of them: to keep the address of every
+ * recipient would take more memory than all the rest.
  */
 async function maskedAddresses(
   plan: Plan,

@@ -5,43 +5,41 @@ import type { DecisionChange, RecipientsDiff, TextGroup, TextsDiff } from './res
 import type { ScopedChange } from './texts.ts';
 
 /**
- * The facts about the rows of both sides that are needed to join them: only numbers, no text. A recipient takes about
- * 45 bytes and 4 for each column on each side, and the key once.
+ * Facts about the rows of both sides, to join them: only numbers, no text. A recipient takes about 45 bytes and 4 for
+ * each column on each side, and the key once.
  */
 interface Rows {
-  /** Position of every key that either side has. */
+  /** Positions of the keys of both sides. */
   readonly keys: ReadonlyMap<string, number>;
   readonly sides: readonly [Readonly<SideRows>, Readonly<SideRows>];
   /** Words for decisions, by their number in `SideRows.decision`; 0: this side does not have the key. */
   readonly words: readonly string[];
 }
 
-/** One side; every array is read at the position of the key. */
+/** Arrays are indexed by the position of the key. */
 interface SideRows {
   decision: Uint8Array;
   /** 1 and up: the position of the variant in the campaign; 0: none. */
   variant: Uint8Array;
-  /** The row of the list, so that it can be found again. */
+  /** The row of the list, to find it again. */
   row: Uint32Array;
-  /** Hash of the message of step 0 (or of those of all variants that it may be), and of the fallbacks. */
+  /** Hash of the message of step 0 (or of all variants that are possible), and of the fallbacks. */
   first: Float64Array;
   rest: Float64Array;
-  /** Hash of the address. */
   to: Uint32Array;
   /** Hashes of cells: `columns` for each key. */
   cells: Uint32Array;
-  /** Rows whose address could not be understood: they have no key. */
+  /** Rows without a readable address: they have no key. */
   nameless: number;
   duplicates: number;
 }
 
-/** Takes the decisions of one side after the other. */
 export interface Gatherer {
   add(side: 0 | 1, decision: Decision): void;
   rows(): Rows;
 }
 
-/** A Map takes no more than 16.7 million keys; a larger list is refused. */
+/** A Map holds at most 16.7 million keys; larger lists are refused. */
 const MAX_KEYS = 10_000_000;
 const FIRST_CAPACITY = 1024;
 
@@ -85,7 +83,7 @@ export function createGatherer(
         const at = positionOf(decision.key);
         held.reserve(at);
         const word = wordOf(wordFor(decision));
-        // A recipient who is left out by a segment in one row and included in another is included.
+        // A recipient with an excluded row and an included one is included.
         if (held.decision[at] !== 0 && decision.decision !== 'send') return;
         held.decision[at] = word;
         held.row[at] = decision.row;
@@ -110,7 +108,6 @@ export function createGatherer(
   };
 }
 
-/** A decision as one word, with its reason. */
 function wordFor(decision: Decision): string {
   return 'reason' in decision && decision.reason !== null
     ? `${decision.decision} (${decision.reason})`
@@ -162,7 +159,7 @@ function grown<T extends Uint8Array | Uint32Array | Float64Array>(
   return larger;
 }
 
-/** Everything of a message but its address, which is compared by itself. */
+/** Everything of a message except its address, which is compared separately. */
 function hashMessage(message: StepMessage): number {
   const { channel, text, content, variables, metaData } = message;
   // The same text is another message on another channel.
@@ -177,8 +174,8 @@ function hashFallbacks(messages: readonly StepMessage[]): number {
 }
 
 /**
- * 53 bits of a text: two multiplications a character, a tenth of what SHA-256 takes. Only texts of one recipient are
- * ever compared with each other, so that one change in 9e15 goes unseen.
+ * 53 bits of a text: two multiplications a character, a tenth of the cost of SHA-256. Only texts of one recipient are
+ * compared with each other, so that one change in 9e15 goes unseen.
  */
 function hash53(text: string, seed: number): number {
   let high = 0xdeadbeef ^ seed;
@@ -202,14 +199,14 @@ function tooMany(): Error {
   return refuse(problem('file-too-large', message, { hint: 'Compare smaller lists, or use preview on each side.' }));
 }
 
-/** Recipients who are shown of each kind. */
+/** Recipients to show of each kind. */
 const EXAMPLES = 5;
-/** Groups of texts and kinds of decisions that are listed. */
+/** Groups of texts and kinds of decisions to list. */
 const MAX_GROUPS = 20;
-/** The most groups while rows are compared; a list in which every column changes does not have more. */
+/** Bounds the groups while comparing rows; a list in which every column changes does not have more. */
 const MAX_TOLD_APART = 5_000;
 
-/** What the joined rows come to; examples are rows of their list, to be looked up. */
+/** Examples are row numbers of their list. */
 interface Compared {
   readonly recipients: Omit<RecipientsDiff, 'addedExamples' | 'removedExamples'>;
   readonly addedRows: readonly number[];
@@ -232,13 +229,12 @@ interface Group {
   count: number;
 }
 
-/** What the messages of the two sides are made of. */
 interface Texts {
   readonly changes: readonly ScopedChange[];
-  /** The columns whose cells were gathered, in order; at most 31. */
+  /** Columns with gathered cells, in order; at most 31. */
   readonly columns: readonly string[];
   readonly variants: readonly [readonly string[], readonly string[]];
-  /** Variants without a condition on either side: those that a recipient may get who waits for the winner of a test. */
+  /** Variants without a condition on either side: a recipient who waits for the winner of a test may get any. */
   readonly drawn: ReadonlySet<string>;
 }
 
@@ -324,7 +320,7 @@ function listGroups(groups: ReadonlyMap<string, Group>, words: Rows['words'], te
   const idle = texts.changes.filter(({ what }) => !used.has(what)).map(({ what, shape }) => ({ what, shape }));
   const rest = sorted.slice(MAX_GROUPS);
   const recipients = rest.reduce((sum, { count }) => sum + count, 0);
-  // A text that changes but is sent to no recipient: a branch that no row takes, or a variant without recipients.
+  // A changed text without recipients: a branch that no row takes, or a variant without recipients.
   const unsent = rest.length === 0 && idle.length > 0 ? [{ ...EMPTY, templates: idle }] : [];
   return { groups: [...shown, ...unsent], more: rest.length === 0 ? null : { groups: rest.length, recipients } };
 }

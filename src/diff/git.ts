@@ -3,28 +3,26 @@ import { type HandbillError, problem, refuse } from '../errors.ts';
 import { type GitPlace, runGit } from '../util/git.ts';
 import { isInside } from '../util/paths.ts';
 
-/** A commit that was named, and how it came to be compared with. */
 export interface Revision {
   /** As the user wrote it. */
   readonly name: string;
   readonly commit: string;
-  /** The commit is the merge base of the given name and the other side; it differs from the commit of that name. */
+  /** The commit is the merge base of the given name and the other side, and not the commit of that name. */
   readonly isMergeBase: boolean;
 }
 
-/** What is compared with what; `after` null is the work tree. */
+/** `after` null is the work tree. */
 export interface Range {
   readonly before: Revision;
   readonly after: Revision | null;
-  /** Why it is not the merge base, where one was to be expected. */
+  /** Why it is not the merge base, where that is the rule. */
   readonly note: string | null;
 }
 
 /**
  * Reads `REV`, `REV..REV2` and `REV...REV2`. A single revision is compared with the work tree, from the merge base with
  * HEAD on, as in a pull request: later commits on the other branch are not part of the change.
- *
- * @throws HandbillError exit 2: `git-unavailable` outside of a repository, `unknown-revision`
+ * @throws HandbillError exit 2: `git-unavailable` outside a repository, `unknown-revision`
  */
 export async function readRange(place: GitPlace, written: string): Promise<Range> {
   await checkRepository(place);
@@ -51,7 +49,7 @@ async function fromBase(place: GitPlace, name: string, after: Revision | null, o
   return { before: { name, commit, isMergeBase: false }, after, note };
 }
 
-/** Git must not take another repository, further up, for that of the project: its files would all be missing. */
+/** Git must not use another repository, further up: all files of the project would be missing. */
 async function checkRepository(place: GitPlace): Promise<void> {
   const { status, stdout, stderr } = await runGit(place, ['rev-parse', '--show-toplevel']);
   if (status === 0) {

@@ -14,13 +14,12 @@ import type { Figures, Finding } from './result.ts';
 import { hidePersonal } from './rules.ts';
 import type { CampaignFile, Side } from './side.ts';
 
-/** A campaign of one side: its content, and its faults. */
 export interface CampaignOnSide {
   readonly campaign: Campaign | null;
   /** Null if there is a fault, or the list is missing. */
   readonly plan: Plan | null;
   readonly prices: Awaited<ReturnType<typeof loadPrices>>;
-  /** Addresses that the suppression lists of the files name. */
+  /** Addresses of the suppression lists in files. */
   readonly rules: OpenRules;
   readonly skipsInvalid: boolean;
   readonly findings: Findings;
@@ -31,13 +30,13 @@ interface ReadOptions {
   readonly environment: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly skipsInvalid: boolean;
-  /** A list in place of the campaign's own. */
+  /** A list that replaces the campaign's. */
   readonly recipients: string | null;
-  /** The list, own or not, can be read. */
+  /** The list, own or replaced, can be read. */
   readonly hasList: boolean;
 }
 
-/** Reads a campaign on one side and, where its list is there, makes its plan. Nothing is thrown for what is wrong. */
+/** Reads a campaign on one side and, if its list exists, makes its plan. Returns faults, and throws none. */
 export async function readOnSide(side: Side, file: CampaignFile, options: ReadOptions): Promise<CampaignOnSide> {
   const { now, recipients } = options;
   const findings = createFindings(side);
@@ -73,8 +72,7 @@ const NOTHING = { plan: null, prices: null, rules: [] } as const;
 
 /**
  * Takes every decision of a side from its files only, without a ledger and without a time.
- *
- * @returns null if the list cannot be read to its end; the reason is then among the findings
+ * @returns null if the list cannot be read to its end; the findings have the reason
  */
 export async function gatherSide(
   side: 0 | 1,
@@ -135,17 +133,17 @@ function figuresOf(estimate: Estimate): Figures {
   };
 }
 
-/** What is wrong with one side, without anything personal. */
+/** The faults of one side, without personal data. */
 interface Findings {
   add(diagnostics: readonly Diagnostic[], campaign: Campaign | null): void;
-  /** About rows: their cells may be in the message, so that the code's own sentence takes its place. */
+  /** About rows: replaces the message, which may contain cells, by the code's sentence. */
   addRows(diagnostics: readonly Diagnostic[]): void;
   /** Adds the diagnostics of a HandbillError; throws any other error. */
   addThrown(error: unknown, campaign: Campaign): void;
   list(): readonly Finding[];
 }
 
-/** Faults that are listed; each sums up all rows that have it. */
+/** Listed faults; each sums up all rows that have it. */
 const MAX_FINDINGS = 20;
 
 function createFindings(side: Side): Findings {
@@ -182,7 +180,6 @@ function createFindings(side: Side): Findings {
   };
 }
 
-/** Removes the folder of an older side from a text. */
 function withoutFolder(text: string, folder: string): string {
   return text.replaceAll(`${folder}/`, '').replaceAll(folder, '.');
 }

@@ -1,7 +1,7 @@
 import type { Code } from '../errors.ts';
 import type { CostRange, Estimate } from '../plan/estimate.ts';
 
-/** What a change in git means, as data: `schemas/diff.schema.json` describes it. It holds no address in clear. */
+/** The meaning of a change in git, as `schemas/diff.schema.json` describes it. It holds no address in clear. */
 export interface Diff {
   readonly version: 1;
   readonly before: SideName;
@@ -20,20 +20,20 @@ export interface Diff {
 }
 
 export interface SideName {
-  /** As it was written, or `work tree`. */
+  /** As the user wrote it, or `work tree`. */
   readonly name: string;
   /** Null for the work tree. */
   readonly commit: string | null;
-  /** The commit is where that and the other side parted. */
+  /** The commit is the merge base of the named revision and the other side. */
   readonly mergeBase: boolean;
 }
 
 export interface CampaignDiff {
   readonly name: string;
   readonly change: 'added' | 'removed' | 'changed';
-  /** Its name before, where the file has another one now; else null. */
+  /** Null: the name is unchanged. */
   readonly renamedFrom: string | null;
-  /** The campaign file, from the root of the project. */
+  /** From the root of the project. */
   readonly file: string;
   readonly notes: readonly string[];
   readonly before: CampaignSide | null;
@@ -41,20 +41,19 @@ export interface CampaignDiff {
   readonly rules: readonly RuleChange[];
   /** Null where the lists could not be compared; a note says why. */
   readonly recipients: RecipientsDiff | null;
-  /** Of recipients on both sides whose decision changed. */
+  /** For recipients on both sides whose decision changed. */
   readonly decisions: readonly DecisionChange[];
   readonly texts: TextsDiff;
 }
 
-/** What the campaign comes to on one side. */
 export interface CampaignSide {
-  /** What is wrong with it; empty where it can be sent. */
+  /** Empty where the campaign can be sent. */
   readonly errors: readonly Finding[];
   /** Null where its list could not be read to the end. */
   readonly figures: Figures | null;
 }
 
-/** A diagnostic without anything personal: `count` rows have the same. */
+/** A diagnostic without personal data, for `count` rows. */
 export interface Finding {
   readonly code: Code;
   readonly message: string;
@@ -70,11 +69,11 @@ export interface Figures
     'rows' | 'send' | 'skipped' | 'deferred' | 'invalid' | 'parts' | 'encodings' | 'currency' | 'unpriced'
   > {
   /**
-   * Of those who are sent to now, in units of the currency; null without prices. With fallbacks: from the cheapest to
-   * the most expensive.
+   * For messages to send now, in units of the currency; null without prices. With fallbacks: from the cheapest to the
+   * most expensive.
    */
   readonly cost: CostRange | null;
-  /** Of those who are deferred, in units: of the cheapest and of the most expensive message that they may get. */
+  /** For deferred recipients, in units: of the cheapest and of the most expensive message that they may get. */
   readonly waiting: CostRange | null;
   readonly countries: Readonly<Record<string, CountryFigures>>;
 }
@@ -88,7 +87,7 @@ export interface CountryFigures {
 export interface RuleChange {
   /** Its path in its file, as `send.rate`. */
   readonly key: string;
-  /** As written; null where it is not written. What could be a key or an address is hidden. */
+  /** As written; null: absent. Possible keys and addresses are hidden. */
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -115,11 +114,11 @@ export interface DecisionChange {
 }
 
 export interface TextsDiff {
-  /** Recipients on both sides who are sent to on both, now or later. */
+  /** Recipients who get a message on both sides, now or later. */
   readonly compared: number;
   readonly changed: number;
   readonly groups: readonly TextGroup[];
-  /** Groups that are not listed, and their recipients. */
+  /** Groups beyond the listed ones, and their recipients. */
   readonly more: { readonly groups: number; readonly recipients: number } | null;
 }
 
@@ -129,7 +128,7 @@ export interface TextGroup {
   readonly recipients: number | null;
   /** Masked. */
   readonly example: string | null;
-  /** What is decided about them on both sides, with its reason. Null if no recipient gets the text, or none was compared. */
+  /** The decision on both sides, with its reason. Null if no recipient gets the text, or none was compared. */
   readonly decision: string | null;
   readonly templates: readonly TemplateChange[];
   /** Columns whose values change. */
@@ -139,7 +138,7 @@ export interface TextGroup {
 }
 
 export interface TemplateChange {
-  /** Which text: `text`, `content.subject`, `variants.short.text`, `partials.footer`. */
+  /** The text: `text`, `content.subject`, `variants.short.text`, `partials.footer`. */
   readonly what: string;
   /** The change, word by word: `[-Hello-]{+Hi+} {{name}}`. */
   readonly shape: string;

@@ -7,18 +7,18 @@ import { readSmallFile } from '../util/paths.ts';
 import { mask } from '../util/redact.ts';
 import type { RuleChange } from './result.ts';
 
-/** The settings of a file as written, by their JSON pointers; null where the file cannot be read. */
+/** Settings as written, by JSON pointer; null: the file cannot be read. */
 type Rules = ReadonlyMap<string, Leaf> | null;
 
 interface Leaf {
   readonly value: unknown;
-  /** Whether the schema knows the value; other values are never shown. */
+  /** The schema knows the value; other values are never shown. */
   readonly isSound: boolean;
 }
 
 /**
- * Reads the settings of a campaign file or of handbill.yaml: all its keys, so that a key that is new to handbill is
- * compared like all others. Recipients in the file are not settings.
+ * Reads the settings of a campaign file or of handbill.yaml: all keys, also those that handbill does not know.
+ * Recipients in the file are not settings.
  */
 export async function readRules(kind: 'campaign' | 'project', path: string | null): Promise<Rules> {
   if (path === null) return new Map();
@@ -42,7 +42,7 @@ export async function readRules(kind: 'campaign' | 'project', path: string | nul
   return leaves;
 }
 
-/** Mappings, and lists of mappings; a list of words is one value. */
+/** A mapping, or a list of mappings; a list of words is one value. */
 function isBranch(value: unknown): value is Readonly<Record<string, unknown>> {
   if (value === null || typeof value !== 'object') return false;
   const items = Object.values(value);
@@ -55,8 +55,7 @@ function isList(segments: readonly string[], value: unknown): boolean {
 }
 
 /**
- * The settings that differ. Both must be known: of a file that cannot be read, nothing is said.
- *
+ * The settings that differ; empty if either file cannot be read.
  * @param isTold - settings that are shown elsewhere: the texts of messages
  */
 export function changedRules(
@@ -75,7 +74,7 @@ export function changedRules(
   });
 }
 
-/** What is shown is the same, because what differs is hidden. */
+/** Shown for a hidden value that differs. */
 const ANOTHER = '(another one)';
 
 const MAX_VALUE = 300;
@@ -110,15 +109,15 @@ export function isMessageText(segments: readonly string[], value: unknown): bool
 
 /**
  * Masks possible addresses in text of unknown content: messages of diagnostics, values of settings, names of columns (a
- * list without a header has a recipient there). Dates and amounts are left alone. Stricter than `maskText`, which
- * leaves national numbers without their zero, and numbers after a colon: the comment of a pull request has many
- * readers, and a masked id does no harm. Bounded, so that long texts cost no more.
+ * list without a header has a recipient there). Keeps dates and amounts. Stricter than `maskText`, which keeps national
+ * numbers without their zero, and numbers after a colon: the comment of a pull request has many readers, and a masked
+ * id does no harm. Bounded, so that long texts cost no more.
  */
 export function hideAddresses(text: string): string {
   return text.replace(EMAIL, mask).replace(NUMBER, mask);
 }
 
-/** As `hideAddresses`, without what could be a key: for texts from a file of settings. */
+/** As `hideAddresses`, and hides possible keys: for texts from a file of settings. */
 export function hidePersonal(text: string): string {
   return hideAddresses(hideKeys(text));
 }

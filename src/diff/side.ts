@@ -8,38 +8,34 @@ import type { Diagnostic } from '../errors.ts';
 import { valueAt } from '../util/json.ts';
 import { isInside, readSmallFile } from '../util/paths.ts';
 
-/** The files of one side of the comparison. */
 export interface Side {
   /** Real path of the project's root, or of the folder used in its place. */
   readonly root: string;
   /** The folder of the command, on this side. */
   readonly cwd: string;
-  /** The project, by the files of this side. */
+  /** Found in the files of this side. */
   readonly place: ProjectPlace;
 }
 
-/** A campaign file of a side. */
 export interface CampaignFile {
   /** Real path. */
   readonly path: string;
   /** From the root, with `/`: the same on both sides. */
   readonly place: string;
-  /** Null where the file is too broken to tell. */
+  /** Null: the file is too broken to tell. */
   readonly name: string | null;
-  /** Null as the name is. */
   readonly id: string | null;
 }
 
-/** A campaign file with the side that it is on. */
 export interface Placed {
   readonly side: Side;
   readonly file: CampaignFile;
 }
 
-/** The state of a list: the file, only its pointer in a clone without Git LFS, or nothing. */
+/** `lfs-pointer`: a clone without Git LFS has only the pointer. */
 type ListState = 'here' | 'lfs-pointer' | 'absent';
 
-/** The campaign files of a side: with handbill.yaml, all below it, else those of `campaigns/` and of the current folder. */
+/** With handbill.yaml, all campaign files below it, else those of `campaigns/` and of the current folder. */
 export async function campaignFiles(side: Side): Promise<CampaignFile[]> {
   const { place } = side;
   const folders = place.file !== null ? [place.root] : [join(side.root, 'campaigns'), side.cwd];
@@ -55,7 +51,7 @@ export async function campaignFiles(side: Side): Promise<CampaignFile[]> {
   return found;
 }
 
-/** The campaign that was named on the command line; what is wrong with the name where this side has none. */
+/** The campaign that the command line names, or why this side has none. */
 export async function namedCampaign(
   side: Side,
   target: string,
@@ -69,7 +65,10 @@ export async function namedCampaign(
   return { path, place, name, id };
 }
 
-/** What a campaign file says, without its name: two files that say the same are one campaign that was renamed and moved. */
+/**
+ * The content of a campaign file without its name: two files with equal content are one campaign that was renamed and
+ * moved.
+ */
 export async function bodyOf({ path }: CampaignFile): Promise<string | null> {
   const read = await readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;
@@ -78,7 +77,7 @@ export async function bodyOf({ path }: CampaignFile): Promise<string | null> {
     .replace(/^["']?name["']?[ \t]*:.*$/m, '');
 }
 
-/** Every project file below the root of a side, by its path from there: its bytes, null where they cannot be read. */
+/** Bytes of every project file, by path from the root; null: unreadable. */
 export async function projectFiles({ root }: Side): Promise<ReadonlyMap<string, Uint8Array | null>> {
   const files = new Map<string, Uint8Array | null>();
   for (const path of await yamlFilesBelow(root)) {
@@ -89,7 +88,7 @@ export async function projectFiles({ root }: Side): Promise<ReadonlyMap<string, 
   return files;
 }
 
-/** The path of a campaign's list on a side; null if the campaign lists its recipients itself. */
+/** Null: the campaign lists its recipients itself. */
 async function listOf(side: Side, file: CampaignFile): Promise<string | null> {
   const read = await readSmallFile(file.path, MAX_YAML_BYTES);
   const yaml = 'fault' in read ? null : readYaml(read.bytes, file.place).yaml;
@@ -99,7 +98,7 @@ async function listOf(side: Side, file: CampaignFile): Promise<string | null> {
   return isInside(side.root, path) ? path : null;
 }
 
-/** Whether a list is there; it is not parsed. */
+/** Does not parse the list. */
 async function listState(path: string): Promise<ListState> {
   if (!(await isFile(path))) return 'absent';
   const handle = await open(path, 'r').catch(() => null);
@@ -123,23 +122,23 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 export interface ListOptions {
-  /** A list that both sides are read with; relative to the current folder of the command, made absolute. */
+  /** One list for both sides; relative to the current folder of the command, made absolute. */
   readonly recipients: string | null;
-  /** How the sides are called in sentences. */
+  /** Names of the sides in sentences. */
   readonly names: readonly [before: string, after: string];
 }
 
-/** The list with which each side is read, and the consequences for the comparison. */
+/** The list of each side, and the consequences for the comparison. */
 interface ChosenLists {
   readonly before: ChosenList;
   readonly after: ChosenList;
-  /** Each side has a list of its own. */
+  /** Each side has a separate list. */
   readonly areComparable: boolean;
   readonly notes: readonly string[];
 }
 
 interface ChosenList {
-  /** In place of the campaign's own; null: its own. */
+  /** Replaces the campaign's list; null: keeps it. */
   readonly path: string | null;
   readonly isHere: boolean;
 }
@@ -147,9 +146,9 @@ interface ChosenList {
 const OWN: ChosenList = { path: null, isHere: true };
 
 /**
- * Chooses the lists. A list that is not in git on one side (because it must not be, or because it is in Git LFS) is
- * taken from the other side: texts, parts and cost of the same people can still be compared, only not who they are. Where
- * neither side has it, each is read with the sample of its campaign, or with that of the other.
+ * Chooses the lists. If one side has no list in git (because it must not be there, or because it is in Git LFS), takes
+ * it from the other side: this still compares texts, parts and cost of the same people, only not who they are. Where
+ * neither side has it, each uses the sample of its campaign, or that of the other.
  */
 export async function chooseLists(
   before: Placed | null,
@@ -203,7 +202,7 @@ interface Found {
   readonly path: string | null;
   /** From the root of the project. */
   readonly shown: string;
-  /** The sample of the list, where it is there. */
+  /** The sample of the list, if it exists. */
   readonly sample: string | null;
 }
 
@@ -222,9 +221,8 @@ async function lookAt(placed: Placed | null): Promise<Found> {
 }
 
 /**
- * Copies into an older side what its campaign needs and git does not hold, from the work tree: suppression lists, which
- * hold personal data, and prices. Without them the side could not be read at all.
- *
+ * Copies files that git does not hold from the work tree into an older side: suppression lists, which hold personal
+ * data, and prices. Without them the side could not be read at all.
  * @returns a sentence for each file
  */
 export async function lendFiles({ side, file }: Placed, workTree: Side): Promise<readonly string[]> {

@@ -6,7 +6,7 @@ import type { TemplateChange } from './result.ts';
 import { hideAddresses } from './rules.ts';
 
 /**
- * The messages that contain a text: all, those of a variant (null: of the campaign itself), or those of the fallbacks.
+ * The messages that contain a text: all, those of a variant (null: the campaign's message), or those of the fallbacks.
  */
 type Scope =
   | { readonly kind: 'all' }
@@ -22,7 +22,7 @@ export interface ScopedChange extends TemplateChange {
   readonly scope: Scope;
 }
 
-/** Every text of a campaign that is rendered for recipients, by kind. */
+/** Every rendered text of a campaign, by kind. */
 function sourcesOf(campaign: Campaign): ReadonlyMap<string, Source> {
   const sources = new Map<string, Source>();
   const own = campaign.variants.length === 0 ? [{ name: null, step: campaign }] : campaign.variants;
@@ -55,7 +55,6 @@ function addVariables(
   }
 }
 
-/** The texts that differ, with the change of each. */
 export function changedSources(before: Campaign, after: Campaign): readonly ScopedChange[] {
   const old = sourcesOf(before);
   const now = sourcesOf(after);
@@ -80,18 +79,18 @@ export function columnsShown(campaigns: readonly Campaign[], columns: readonly s
   return columns.filter((column) => to.has(column) || texts.some((text) => text.includes(column)));
 }
 
-/** A run of words that both texts have, or that one of them has. */
+/** Words of both texts, or of one. */
 interface Piece {
   readonly kind: 'same' | 'old' | 'new';
   readonly text: string;
 }
 
-/** Words put in and taken out after which two texts count as different altogether: it bounds time and memory. */
+/** Texts with more inserted and deleted words are entirely different: bounds time and memory. */
 const MAX_EDITS = 500;
 
 /**
- * What changed between two texts, word by word. A Handlebars tag is one word, so that it changes as a whole; so is
- * each sign and each stretch of white space.
+ * The changes between two texts, by word. A Handlebars tag is one word, so that it changes as a whole; so is each sign
+ * and each stretch of white space.
  */
 export function wordDiff(before: string, after: string): readonly Piece[] {
   const old = wordsOf(before);
@@ -110,7 +109,6 @@ function wordsOf(text: string): readonly string[] {
   return text.match(/\{\{\{?[^{}]*\}?\}\}|\s+|[\p{L}\p{M}\p{N}_]+|[^\s]/gu) ?? [];
 }
 
-/** How many words at the beginning are the same. */
 function lengthOfSame(old: readonly string[], now: readonly string[]): number {
   const different = old.findIndex((word, index) => word !== now[index]);
   return different === -1 ? old.length : different;
@@ -153,19 +151,19 @@ function tidy(pieces: readonly Piece[]): readonly Piece[] {
   return joined;
 }
 
-/** Something old and something new follow, so that the two changes around a blank read as one. */
+/** Old and new text follow, so that the two changes around a blank read as one. */
 function isRewritten(pieces: readonly Piece[], at: number): boolean {
   const [first, second] = pieces.slice(at, at + 2);
   return first !== undefined && second !== undefined && first.kind !== 'same' && second.kind !== 'same';
 }
 
-/** Characters around a change that are shown; the rest of a long text is left out. */
+/** Characters shown around a change; the rest of a long text is cut. */
 const AROUND = 40;
 /** Characters of one change, old or new. */
 const MAX_CHANGE = 300;
 const MAX_SHAPE = 1_200;
 
-/** The change in one line, as git's `--word-diff` writes it: `[-Hello-]{+Hi+} {{name}}`. */
+/** One line in the form of git's `--word-diff`: `[-Hello-]{+Hi+} {{name}}`. */
 export function shapeOf(before: string, after: string): string {
   const pieces = wordDiff(before, after);
   const shown = pieces.map(({ kind, text }, index) => {

@@ -4,17 +4,16 @@ import { createEmailReader } from './email.ts';
 import { createPhoneReader, isChatId } from './phone.ts';
 import { show } from './show.ts';
 
-/** An address that a message can go to. */
 export interface Address {
   /** Normalised: an E.164 number with `+`, an email address, or the id of a contact. */
   readonly to: string;
-  /** ISO 3166-1 alpha-2; null if there is none. */
+  /** ISO 3166-1 alpha-2; null: none. */
   readonly country: string | null;
   /** False for numbers that the numbering plan does not use; true for everything else. */
   readonly assigned: boolean;
 }
 
-/** Why a cell is not a valid address; `problem` continues "The number ...". */
+/** `problem` continues "The number ...". */
 export interface AddressProblem {
   readonly problem: string;
   readonly hint?: string;
@@ -22,7 +21,7 @@ export interface AddressProblem {
 
 export type AddressReader = (cell: string) => Address | AddressProblem;
 
-/** What an address is called, where it is named, and the column it is looked for in when none is named. */
+/** The noun for an address, and the column that holds it by default. */
 export const ADDRESS_WORDS = {
   msisdn: { one: 'number', many: 'phone numbers', setting: 'to', column: 'msisdn' },
   email: { one: 'address', many: 'email addresses', setting: 'to', column: 'email' },
@@ -30,8 +29,7 @@ export const ADDRESS_WORDS = {
 } as const satisfies Record<AddressKind, Readonly<Record<string, string>>>;
 
 /**
- * Makes the reader of one cell with an address: the recipient's own, or the one for a fallback.
- *
+ * Reads one cell with an address: the recipient's, or the one for a fallback.
  * @param defaultCountry ISO 3166-1 alpha-2, for phone numbers without a calling code
  * @throws HandbillError (exit 2): invalid-value, if the country does not exist
  */
@@ -61,18 +59,17 @@ function readContactAddress(cell: string): Address | AddressProblem {
   return 'problem' in found ? found : { to: found.contact, country: null, assigned: true };
 }
 
-/** The sentence for a cell without a valid address, with the cell masked or cut. */
+/** Shows the cell masked or cut. */
 export function addressMessage(kind: AddressKind, column: string, cell: string, found: AddressProblem): string {
   const shown = cell.trim() === '' ? '' : ` ${show(cell)}`;
   return `The ${ADDRESS_WORDS[kind].one}${shown} (column "${column}") ${found.problem}.`;
 }
 
-/** The id of a contact in the provider's address book. */
 interface ContactId {
   readonly contact: string;
 }
 
-/** Why a cell is not the id of a contact: `problem` follows on "The contact id ...". */
+/** `problem` follows on "The contact id ...". */
 interface ContactProblem {
   readonly problem: string;
   readonly hint?: string;
@@ -84,7 +81,7 @@ const MAX_ID_CHARACTERS = 200;
 /** Control characters, line separators and halves of surrogate pairs: JSON could carry them, no id has them. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-/** Reads the id of a contact: trimmed and in Unicode's composed form, otherwise unchanged. It is the provider's. */
+/** Trims the id of a contact and puts it in Unicode's composed form; otherwise it is unchanged. */
 function readContact(raw: string): ContactId | ContactProblem {
   const contact = trimBlanks(raw).normalize('NFC');
   if (contact === '') return { problem: 'is empty' };
@@ -104,11 +101,9 @@ function readContact(raw: string): ContactId | ContactProblem {
 }
 
 /**
- * Makes the reader of addresses as providers write them: an email address, or a number in any spelling. The `+` is
- * often missing (`447700900123`), so bare digits can be an international or a national number. If both are possible,
- * the one that the numbering plan uses counts, then the international one. In North America, ten digits are a national
- * number.
- *
+ * Reads addresses as providers write them: an email address, or a number in any spelling. The `+` is often missing
+ * (`447700900123`), so bare digits can be an international or a national number. If both are possible, the one that the
+ * numbering plan uses counts, then the international one. In North America, ten digits are a national number.
  * @param defaultCountry ISO 3166-1 alpha-2, for numbers without a calling code; null: there are none
  * @returns the address as lists have it; null if it is not an address
  */

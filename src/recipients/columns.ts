@@ -17,7 +17,6 @@ import { ADDRESS_WORDS } from './address.ts';
 import { laterHeaderHint } from './refusals.ts';
 import { shorten, show } from './show.ts';
 
-/** Positions of the columns that say who a recipient is. */
 interface AddressColumns {
   readonly to: number;
   /** None: the address identifies the recipient. */
@@ -26,18 +25,15 @@ interface AddressColumns {
   readonly timeZone: number | null;
 }
 
-/** More names than fit into a hint. */
 const MOST_NAMES = 20;
 
 type Named = Pick<ListSpec, 'file' | 'kind' | 'to' | 'key' | 'timeZone' | 'columns'>;
 
 /**
- * Finds the columns that `recipients.to` (or `contact`), `recipients.key` and `recipients.timeZone` name, and looks for those of
- * `recipients.columns`.
- * @param columns names as the list's header has them
- * @param headerLine line of the header, for the position
+ * Finds the columns that `recipients.to` (or `contact`), `recipients.key` and `recipients.timeZone` name, and checks
+ * that those of `recipients.columns` exist.
  * @param laterHeader line below that looks like the header; null: none
- * @returns the positions of those columns, or everything that is wrong
+ * @returns the positions, or every fault
  */
 export function resolveColumns(
   spec: Named,
@@ -66,7 +62,7 @@ export function resolveColumns(
   return problems.length > 0 ? problems : { to, key, timeZone };
 }
 
-/** The columns that the campaign file names, each with the key under `recipients` that names it; the address first. */
+/** The columns that the campaign file names, each with its key under `recipients`; the address first. */
 function namedColumns({
   kind,
   to,
@@ -90,7 +86,6 @@ function find(columns: readonly string[], name: string): number {
   return columns.indexOf(compared(name));
 }
 
-/** The names of a list's columns, for a hint. */
 export function listed(columns: readonly string[]): string {
   // Without a header, the first line is a recipient, so names are masked.
   const names = columns.slice(0, MOST_NAMES).map(maskText).join(', ');
@@ -98,20 +93,19 @@ export function listed(columns: readonly string[]): string {
   return `Its columns: ${names}${more}.`;
 }
 
-/** A column whose cells must hold what `recipients.columns` says. */
 export interface TypedColumn {
   readonly index: number;
   readonly name: string;
   readonly type: ColumnType;
-  /** How its dates or numbers are written; null: as ISO 8601, as 1234.50. */
+  /** Null: dates in ISO 8601, numbers such as 1234.50. */
   readonly format: CellFormat | null;
   /** No cell may be empty; absent: any may. */
   readonly required?: boolean;
-  /** What a cell may hold, as texts are compared; absent: any text. */
+  /** The allowed values, as texts are compared; absent: any text. */
   readonly values?: ReadonlySet<string>;
 }
 
-/** The columns that a cell can be wrong for. Names that the list does not have are left out. */
+/** The columns whose cells can be wrong, without names that the list does not have. */
 export function typedColumns(types: ColumnTypes, columns: readonly string[]): TypedColumn[] {
   return Object.entries(types).flatMap(([written, column]) => {
     const name = compared(written);
@@ -124,7 +118,7 @@ export function typedColumns(types: ColumnTypes, columns: readonly string[]): Ty
   });
 }
 
-/** What a column holds. The format was checked when the campaign was read. */
+/** The campaign reader has checked the format. */
 export function readType(column: ColumnTypes[string]): {
   readonly type: ColumnType;
   readonly format: CellFormat | null;
@@ -137,7 +131,7 @@ export function readType(column: ColumnTypes[string]): {
   return { type: column.type, format };
 }
 
-/** All faults of the typed cells of one row, and what to do; null if each holds what it should. */
+/** All faults of the typed cells of one row, with a fix; null: none. */
 export function typeFault(
   typed: readonly TypedColumn[],
   values: readonly string[],
@@ -177,12 +171,11 @@ function faultOf({ name, type, format, values }: TypedColumn, cell: string): str
   return `"${name}" holds ${show(cell)}, not one of ${all.slice(0, MOST_VALUES).join(', ')}${more}`;
 }
 
-/** More values than fit into a sentence. */
 const MOST_VALUES = 5;
 
 const A = { number: 'a number', date: 'a date' } as const;
 
-/** A long run of digits may be a phone number and is masked; a date is shown. */
+/** Masks a long run of digits, which may be a phone number, but shows a date. */
 function showCell(cell: string): string {
   return /^(?!.*\d{9})[\d\s.,:/TZ+-]{1,12}$/.test(cell.trim()) ? `"${shorten(cell.trim())}"` : show(cell);
 }
@@ -219,18 +212,17 @@ function hintForType({ name, type, format }: TypedColumn, text: string): string 
   return declared === null ? plain : `${plain} ${declared}`;
 }
 
-/** A plain decimal: no thousands separators, no exponent, a point for the fraction. */
+/** No thousands separators, no exponent, a point for the fraction. */
 const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?$/;
 
-/** Up to 15 digits are exact in a double, so two different numbers are never equal. */
+/** Exact in a double, so two different numbers are never equal. */
 const MAX_DIGITS = 15;
 
 /**
- * The value of a cell that holds a number or a date (`2026-11-21`, which is midnight in UTC, or a time of that day, with
- * `Z` or an offset or without), dates in ms since 1970; undefined when it is empty or holds a word for no value, null
- * when it holds something else.
- * @param format how the cells are written; null: dates as ISO 8601, numbers with a point
- * @param instantOf when a clock shows a time that is written without a zone; default: a clock in UTC
+ * The value of a cell with a number or a date (`2026-11-21`, which is midnight in UTC, or a time of that day, with or
+ * without `Z` or an offset), dates in ms since 1970. Undefined: empty, or a word for no value; null: something else.
+ * @param format null: dates in ISO 8601, numbers with a point
+ * @param instantOf converts a local time without a zone; default: as UTC
  */
 export function readCell(
   type: Exclude<ColumnType, 'string'>,
@@ -245,7 +237,7 @@ export function readCell(
   return moment === null ? null : moment.kind === 'local' ? instantOf(moment.ms) : moment.ms;
 }
 
-/** The cell in the form that is read; undefined when it holds no value, null when it is not written in its format. */
+/** The cell in the form that is read; undefined: no value, null: not in its format. */
 function plainCell(cell: string, format: CellFormat | null): string | null | undefined {
   const text = trimBlanks(cell);
   if (text === '' || damageOf(text) === 'no-value') return undefined;
@@ -253,8 +245,8 @@ function plainCell(cell: string, format: CellFormat | null): string | null | und
 }
 
 /**
- * The calendar day of a cell with a date: as it is written, and of an instant that of the zone; undefined when the cell
- * is empty, null when it holds something else.
+ * The calendar day of a cell with a date: as it is written, or for an instant, that of the zone. Undefined: empty;
+ * null: something else.
  * @param dayOf the day of an instant in the zone
  */
 export function readCellDay(
@@ -272,16 +264,16 @@ export function readCellDay(
 function readNumber(text: string): number | null {
   if (!NUMBER.test(text)) return null;
   if (text.length > MAX_DIGITS && text.replace(/[-.]/g, '').length > MAX_DIGITS) return null;
-  // Minus zero would be another value than zero to some comparisons.
+  // Some comparisons distinguish minus zero from zero.
   return Number(text) + 0;
 }
 
-/** As the helper `date` reads it; no list means the first century. */
+/** Reads it as the helper `date` does; no list means the first century. */
 function readDate(text: string): Moment | null {
   return text.startsWith('00') ? null : readMoment(text);
 }
 
-/** Numbers of a column with a decimal comma or point, with or without signs between thousands. */
+/** With a decimal comma or point, with or without signs between thousands. */
 function decimalFormat(decimal: ',' | '.'): CellFormat {
   const example = decimal === ',' ? '1.234,50' : '1,234.50';
   return { pattern: example, example, plain: (cell) => plainDecimal(compared(cell), decimal) };

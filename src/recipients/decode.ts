@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { ListEncoding } from '../model.ts';
 import { countLines } from './refusals.ts';
 
-/** Bytes that are not text. `before` is the text decoded before them in the same piece. */
+/** Bytes that are not text. `before`: the text before them in the same piece. */
 export class DecodeFault extends Error {
   readonly kind: 'encoding' | 'nul';
   readonly before: string;
@@ -15,9 +15,9 @@ export class DecodeFault extends Error {
 }
 
 export interface TextDecoding {
-  /** Text of these bytes, as far as they form whole characters; line ends are as the file has them. */
+  /** The whole characters of these bytes; line ends are as in the file. */
   push(bytes: Uint8Array): string;
-  /** What was held back, at the end of the file. */
+  /** Text held back until the end of the file. */
   end(): string;
 }
 
@@ -28,10 +28,8 @@ const BYTE_ORDER_MARKS: readonly (readonly [ListEncoding, readonly number[]])[] 
 ];
 
 /**
- * Finds the encoding from the first bytes. A byte order mark has priority over the setting, because it is in the file
- * itself; without one it is `wanted`, else UTF-8.
- *
- * @returns the encoding, and how many bytes the mark has
+ * Finds the encoding from the first bytes: a byte order mark, else `wanted`, else UTF-8. Also returns the length of the
+ * mark in bytes.
  */
 export function sniffEncoding(
   bytes: Uint8Array,
@@ -44,7 +42,7 @@ export function sniffEncoding(
 }
 
 /**
- * Turns bytes into text, piece by piece.
+ * Decodes bytes, piece by piece.
  * @throws DecodeFault from `push` and `end`: invalid bytes, or a NUL
  */
 export function createDecoding(encoding: ListEncoding): TextDecoding {
@@ -79,8 +77,8 @@ export function isCodePage(encoding: ListEncoding): boolean {
 }
 
 /**
- * Makes the function that reads whole characters. It throws for bytes that the encoding does not define: TextDecoder
- * takes those of code pages for control characters (U+0080 to U+009F).
+ * A reader of whole characters. It throws for bytes that the encoding does not define: TextDecoder takes those of code
+ * pages for control characters (U+0080 to U+009F).
  */
 export function createReader(encoding: ListEncoding): (bytes: Uint8Array) => string {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
@@ -92,10 +90,10 @@ export function createReader(encoding: ListEncoding): (bytes: Uint8Array) => str
   };
 }
 
-// In a string, because a pattern must not hold control characters.
+// A string, because a pattern must not hold control characters.
 const CONTROLS = /[\u0080-\u009f]/;
 
-/** How many bytes at the end belong to a character that is not complete yet. */
+/** Bytes at the end that belong to an incomplete character. */
 function unfinished(bytes: Uint8Array, encoding: ListEncoding): number {
   if (encoding === 'utf-8') return unfinishedUtf8(bytes);
   if (isCodePage(encoding)) return ONE_BYTE.test(encoding) ? 0 : behindBlank(bytes);
@@ -110,7 +108,7 @@ const ONE_BYTE = /^(?:windows|iso-8859|koi8|ibm|macintosh|x-mac)/;
 function behindBlank(bytes: Uint8Array): number {
   const isEnd = (byte: number): boolean => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09;
   const at = bytes.findLastIndex(isEnd);
-  // A text without any is read as it comes, so that not all of it is held.
+  // Decodes a text without any at once, to bound memory.
   return at === -1 && bytes.length > MOST_HELD ? 0 : bytes.length - at - 1;
 }
 
@@ -125,7 +123,7 @@ function unfinishedUtf8(bytes: Uint8Array): number {
   return 0;
 }
 
-/** The text in front of the first invalid byte. Slow, byte by byte; only used when there is one. */
+/** The text before the first invalid byte. Slow, byte by byte. */
 function validStart(bytes: Uint8Array, encoding: ListEncoding): string {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
   let text = '';
@@ -135,15 +133,13 @@ function validStart(bytes: Uint8Array, encoding: ListEncoding): string {
       if (isCodePage(encoding) && CONTROLS.test(next)) break;
       text += next;
     }
-  } catch {
-    // The byte that ends the valid part.
-  }
+  } catch {}
   return text;
 }
 
 /**
- * Text in UTF-8 that was read as windows-1252 and saved again, such as Ã© for é. Signs that can follow a word that ends with Ã, as
- * Portuguese has them, count only where the word cannot be one.
+ * UTF-8 text that was read as windows-1252 and saved again, such as Ã© for é. Signs that can follow a word that ends
+ * with Ã, as in Portuguese, count only where the word cannot be one.
  */
 const GARBLED = new RegExp(
   [
@@ -159,10 +155,10 @@ const GARBLED = new RegExp(
   'u',
 );
 
-/** What a program writes for bytes that it cannot read, and the controls that no text has: letters are lost. */
+/** Replacement characters for unreadable bytes, and controls that no text has: letters are lost. */
 const LOST = /[\u0080-\u009f\ufffd]/;
 
-/** The first characters of a text that were garbled, and how; null: none. */
+/** The first garbled characters of a text; null: none. */
 export function garbledIn(text: string): { readonly found: string; readonly isLost: boolean } | null {
   const garbled = GARBLED.exec(text)?.[0];
   if (garbled !== undefined) return { found: garbled, isLost: false };
@@ -170,13 +166,12 @@ export function garbledIn(text: string): { readonly found: string; readonly isLo
   return lost === undefined ? null : { found: lost, isLost: true };
 }
 
-/** Finds a file that is declared to be in a code page, in which nearly every byte is a character, but is UTF-8. */
+/** Finds a UTF-8 file that is declared to be in a code page, in which nearly every byte is a character. */
 export interface Utf8Suspicion {
-  /** The next block of the file. */
   add(block: Buffer): void;
   /**
-   * Line of the first character outside ASCII, once the whole file was added. Null: it has none, or is not valid UTF-8.
-   * In windows-1252 such bytes are pairs like Ã©, which few words have.
+   * Line of the first character outside ASCII, after the last block. Null: there is none, or the file is not valid
+   * UTF-8. In windows-1252 such bytes are pairs like Ã©, which few words have.
    */
   line(): number | null;
 }
@@ -188,7 +183,6 @@ export function createUtf8Suspicion(): Utf8Suspicion {
   let endsInCr = false;
   let carry = Buffer.alloc(0);
 
-  /** Counts the lines in front of the first character outside ASCII. */
   function count(block: Buffer): void {
     isPlain = isAscii(block);
     const end = isPlain ? block.length : block.findIndex((byte) => byte >= 0x80);

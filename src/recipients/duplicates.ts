@@ -3,31 +3,29 @@ import { crc32 } from 'node:zlib';
 import type { AddressKind, Recipient } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
 
-/** What a duplicate is of: the first row with the same key, or the row of another person with the same address. */
 export interface Duplicate {
   readonly of: 'key' | 'address';
-  /** Line of the first row. */
   readonly line: number;
-  /** Both rows have the same address, and the same cells wherever the message uses them. */
+  /** The cells that the message uses are the same, too. */
   readonly isSame: boolean;
 }
 
 /**
- * Finds recipients that a list names more than once. Keys are compared as they are, addresses in the form in which they
- * are listed: upper and lower case in email addresses reach the same mailbox, two spellings of a number the same phone.
+ * Finds recipients that a list names more than once. Keys are compared exactly, addresses in normalised form: two
+ * spellings of a number are the same phone.
  */
 export interface Duplicates {
-  /** What the recipient of a row is a duplicate of; null: nothing. Asked once for each row, in list order. */
+  /** Null: no duplicate. Call it once for each row, in list order. */
   find(recipient: Recipient): Duplicate | null;
-  /** Gives the memory back: the list has been read. */
+  /** Frees the memory. */
   close(): void;
 }
 
 interface DuplicateOptions {
   readonly kind: AddressKind;
-  /** Addresses are compared as well as keys: the key is not the address. */
+  /** Compares addresses as well as keys: the key is not the address. */
   readonly byAddress: boolean;
-  /** Columns that the messages use, by position: where they differ, the message does. */
+  /** Positions of the columns that the messages use. */
   readonly used: readonly number[];
 }
 
@@ -41,9 +39,7 @@ export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): D
   const keys = createSeen(isNumber && !byAddress);
   const addresses = byAddress ? createSeen(isNumber) : null;
 
-  /**
-   * A checksum of the parts of a recipient that the messages use: it only says whether two rows with one key differ.
-   */
+  /** A checksum, which only decides whether two rows with one key differ. */
   function contentOf({ to, values }: Recipient): number {
     let content = byAddress ? formOf(to) : '';
     for (const column of used) content += `\0${values[column] ?? ''}`;
@@ -67,12 +63,12 @@ export function createDuplicates({ kind, byAddress, used }: DuplicateOptions): D
 }
 
 interface Seen {
-  /** The first row with a text; null: it is this one, which is remembered. */
+  /** The first row with a text; null: this row is the first. */
   first(text: string, line: number, content: number): Omit<Duplicate, 'of'> | null;
   close(): void;
 }
 
-/** A database of its own for each set. Its one transaction never ends, because nothing here is written to a disk. */
+/** The one transaction never ends: nothing is written to a disk. */
 function createSeen(isNumber: boolean): Seen {
   const database = new DatabaseSync(':memory:');
   database.exec(isNumber ? NUMBERS : TEXTS);
@@ -90,8 +86,7 @@ function createSeen(isNumber: boolean): Seen {
   };
 }
 
-// An INTEGER takes 3 or 4 bytes; without the type, each number would be a double. Phone numbers in E.164 are whole
-// numbers of at most 15 digits, never with a leading zero, and so are keys of the table itself.
+// An INTEGER takes 3 or 4 bytes, a double 8. E.164 numbers are integers of at most 15 digits without a leading zero.
 const NUMBERS = 'CREATE TABLE seen (entry INTEGER PRIMARY KEY, line INTEGER, content INTEGER)';
 const TEXTS = 'CREATE TABLE seen (entry TEXT PRIMARY KEY, line INTEGER, content INTEGER) WITHOUT ROWID';
 const ADD = 'INSERT INTO seen VALUES (?, ?, ?) ON CONFLICT DO NOTHING';

@@ -1,8 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** An address in the one spelling that handbill uses for it. */
 interface EmailAddress {
-  /** Local part as it was written (case counts there, RFC 5321, 2.4), domain in lower case and in ASCII. */
+  /** Local part as written (case counts there, RFC 5321, 2.4), domain in lower case and in ASCII. */
   readonly email: string;
 }
 
@@ -12,13 +11,13 @@ type EmailReader = (raw: string) => EmailAddress | EmailProblem;
 const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
 
-/** Longer cells are not looked at: it keeps the expressions below from long texts. */
+/** Bounds the expressions below: longer cells are refused first. */
 const MAX_CHARACTERS = 1000;
 
 /**
- * Makes a reader of email addresses as people and programs write them (RFC 5321 and 5322, RFC 6531 for letters outside
- * ASCII). Tags (`+x`) and dots are kept: only the receiving server knows whether they matter. A name in front, as in
- * `Jane <jane@example.com>`, and `mailto:` are removed, because the rest is unambiguous.
+ * Reads email addresses as people and programs write them (RFC 5321 and 5322, RFC 6531 for letters outside ASCII).
+ * Keeps tags (`+x`) and dots: only the receiving server knows whether they matter. Removes `mailto:` and a name in
+ * front, as in `Jane <jane@example.com>`.
  */
 export function createEmailReader(): EmailReader {
   return function readEmail(raw) {
@@ -28,10 +27,10 @@ export function createEmailReader(): EmailReader {
 
 const PLAIN_LOCAL = /^[\w!#$%&*+/=?^`{|}~-][\w!#$%&'*+/=?^`{|}~-]*(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
-/** Host names as they are registered: at least two labels, the last one not a number. */
+/** At least two labels, the last one not a number. */
 const DOMAIN = new RegExp(`^(?:${LABEL}\\.)+(?![0-9]+$)${LABEL}$`);
 
-/** Plain ASCII without a blank, the usual case; null when more has to be looked at. */
+/** Plain ASCII without a blank, the usual case; null: check further. */
 function readPlain(raw: string): EmailAddress | null {
   const at = raw.indexOf('@');
   if (at < 1 || at > MAX_LOCAL || raw.length > MAX_ADDRESS) return null;
@@ -41,7 +40,7 @@ function readPlain(raw: string): EmailAddress | null {
   return { email: lower === domain ? raw : `${raw.slice(0, at)}@${lower}` };
 }
 
-/** Marks at either end that show nothing and come along when an address is copied; trim() takes the blanks. */
+/** Invisible marks at either end that are copied with an address; trim() removes blanks. */
 const INVISIBLE_ENDS =
   /^[\s\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+|[\s\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+$/g;
 
@@ -69,7 +68,7 @@ function unwrap(text: string): string {
   return /^mailto:/i.test(inner) && !/[%?]/.test(inner) ? inner.slice('mailto:'.length).trim() : inner;
 }
 
-/** Letters of other scripts and symbols count as letters do (RFC 6531); what shows nothing does not. */
+/** Letters of other scripts and symbols count as letters (RFC 6531); invisible characters do not. */
 const ATOMS =
   /^(?:[\w!#$%&'*+/=?^`{|}~-]|(?![\p{C}\p{Z}])[^\0-\x7f])+(?:\.(?:[\w!#$%&'*+/=?^`{|}~-]|(?![\p{C}\p{Z}])[^\0-\x7f])+)*$/u;
 const QUOTED = /^"(?:[ !#-[\]-~]|\\[ -~]|(?![\p{C}\p{Z}])[^\0-\x7f])*"$/u;
@@ -83,21 +82,21 @@ function readLocal(written: string): string | EmailProblem {
   return ATOMS.test(local) || QUOTED.test(local) ? local : explainLocal(local);
 }
 
-/** Unnecessary quotes are not part of the address (RFC 5321, 4.1.2): with and without them it is the same recipient. */
+/** Unnecessary quotes are not part of the address (RFC 5321, 4.1.2). */
 function unquote(quoted: string): string {
   const content = quoted.slice(1, -1).replace(/\\(.)/gu, '$1');
   if (ATOMS.test(content) && !content.startsWith("'")) return content;
   return `"${content.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** ASCII characters that are not allowed in a domain. The conversion below decodes `%41` and reads `/` as an end. */
+/** ASCII characters that a domain must not have: the conversion below decodes `%41` and reads `/` as an end. */
 const NO_DOMAIN = /[\0-,/:-@[-`{-\x7f]/;
 
 function readDomain(written: string): string | EmailProblem {
   const lower = written.toLowerCase();
   if (NO_DOMAIN.test(lower)) return explainDomain(lower);
   const domain = /[^\0-\x7f]/.test(lower) ? domainToASCII(lower) : lower;
-  // Such a label is the encoded form of a name; what encodes none is left as it is.
+  // Such a label encodes a name; one that encodes none stays unchanged.
   const isEncoded = (label: string): boolean => !label.startsWith('xn--') || !domainToUnicode(label).startsWith('xn--');
   if (!domain.split('.').every(isEncoded)) return { problem: 'has a domain with "xn--" and no encoded name after it' };
   return DOMAIN.test(domain) ? domain : explainDomain(lower, domain);
@@ -109,8 +108,8 @@ const LATIN = /\p{Script=Latin}/u;
 const OTHER_SCRIPT = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
 
 /**
- * Why an address is probably not the one that was meant, or hard to reach: what is not ASCII before the `@` (RFC 6531).
- * `problem` follows on "The address"; null: nothing.
+ * Why an address is probably a mistake or hard to deliver to: characters other than ASCII before the `@` (RFC 6531).
+ * `problem` follows on "The address"; null: no doubt.
  */
 export function doubtAboutEmail(email: string): EmailProblem | null {
   const local = email.slice(0, email.lastIndexOf('@'));
@@ -130,16 +129,15 @@ export function doubtAboutEmail(email: string): EmailProblem | null {
   return { problem, hint: 'Check it with the person, or ask for another address.' };
 }
 
-/** Why a cell is not an email address: `problem` follows on "The address ...". */
+/** `problem` follows on "The address ...". */
 interface EmailProblem {
   readonly problem: string;
   readonly hint?: string;
 }
 
-/** One row per person is what everything else counts by. */
 const ONE_EACH = { hint: 'Give each address a row of its own.' };
 
-/** Faults of the shape, before the two sides of the @ are checked; null if there is none. */
+/** Faults of the shape, before the two sides of the @ are checked; null: none. */
 function explainShape(text: string): EmailProblem | null {
   if (text === '') return { problem: 'is empty' };
   const hidden = /[\p{Cc}\u2028\u2029]/u.exec(text)?.[0];
@@ -184,7 +182,6 @@ function explainSeparator(bare: string): EmailProblem {
   return { problem: `${where} "${mark}"`, hint: 'Remove it, or give each address a row of its own.' };
 }
 
-/** Why the text before the @ is not a local part. */
 function explainLocal(local: string): EmailProblem {
   if (local === '') return { problem: 'has nothing before the "@"' };
   if (local.startsWith("'")) {
@@ -206,9 +203,8 @@ function explainLocal(local: string): EmailProblem {
 
 /**
  * Why the text after the @ is not a domain.
- *
- * @param lower as it was written, in lower case
- * @param ascii as it was converted; empty if that failed
+ * @param lower as written, in lower case
+ * @param ascii converted; empty if that failed
  */
 function explainDomain(lower: string, ascii = lower): EmailProblem {
   if (lower === '') return { problem: 'has nothing after the "@"' };

@@ -14,7 +14,7 @@ import {
   syntaxFault,
 } from './refusals.ts';
 
-/** Faults that are named one by one when a list is refused; the rest is counted. */
+/** The error names so many faults of a list, and counts the rest. */
 export const NAMED_PROBLEMS = 1000;
 
 const LIST_FAULTS: ReadonlySet<Code> = new Set([
@@ -27,24 +27,22 @@ const LIST_FAULTS: ReadonlySet<Code> = new Set([
   'csv-forbidden-header',
 ]);
 
-/** Says what is wrong with a row; null: nothing. */
 export type RowCheck = (row: Row) => Diagnostic | null;
 
-/** Whether the list itself cannot be read: its encoding, its header or its quotes. */
+/** The list itself cannot be read: its encoding, header or quotes. */
 function isListFault(error: unknown): error is HandbillError {
   return error instanceof HandbillError && LIST_FAULTS.has(error.code);
 }
 
 /**
- * All further faults of a list whose reading ended at a fault. The list is read again, from its beginning and past
- * every fault, so that all of them can be fixed at once. Any other error is returned unchanged.
- *
+ * All further faults of a list whose reading ended at a fault: reads the list again from the beginning and past every
+ * fault. Returns any other error unchanged.
  * @param seen - rows, from the first, whose faults were all reported
- * @param checkOf - checks the rows of a list with these columns; null if the columns are not enough for that
+ * @param checkOf - checks rows of these columns; null: the columns are not enough for a check
  */
 export async function withAllFaults(spec: ListSpec, error: unknown, seen: number, checkOf: CheckOf): Promise<unknown> {
   if (!isListFault(error) || spec.inline !== null) return error;
-  // No text at all, or in another encoding than it is read in, which each line would only say again.
+  // Not text, or in another encoding: each line would repeat that.
   const { code, at } = error.diagnostics[0] ?? {};
   if (at?.line === undefined || (code === 'csv-nul' && at.line === 1)) return error;
   const found: Diagnostic[] = [];
@@ -63,12 +61,11 @@ export async function withAllFaults(spec: ListSpec, error: unknown, seen: number
     if (!(again instanceof HandbillError)) throw again;
     return error; // the file is gone, or cannot be read any more
   }
-  // What ended the reading is said in any case, also of a file that was mended in between.
+  // Reports the fault that ended the reading even if the file was fixed in between.
   const first = error.diagnostics.filter((fault) => missing.has(placeOf(fault)));
   return new HandbillError(EXIT.refused, [...first, ...found], first.length + total);
 }
 
-/** The error with which a list ended, with those of its rows that were found before it. */
 export function joinFaults(problems: readonly Diagnostic[], count: number, error: unknown): unknown {
   if (!isListFault(error)) return error;
   return new HandbillError(error.exit, [...problems, ...error.diagnostics], count + error.total);
@@ -81,13 +78,12 @@ function placeOf({ code, at }: Diagnostic): string {
 interface Line {
   readonly text: string;
   readonly number: number;
-  /** It contains bytes that are not text, or a NUL. */
+  /** Contains bytes that are not text, or a NUL. */
   readonly isDamaged: boolean;
 }
 
 type CheckOf = (columns: readonly string[]) => RowCheck | null;
 
-/** Takes a list line by line. A row with a fault of quotes ends with the line of the fault. */
 async function survey(
   spec: ListSpec,
   seen: number,
@@ -102,11 +98,9 @@ async function survey(
   let checkFields: ((fields: readonly string[], line: number) => Diagnostic | null) | null = null;
   let read: ((bytes: Uint8Array) => string) | null = null;
   let row = 0;
-  // The lines of the record that is being read.
   let lines: Line[] = [];
   let size = 0;
   let isOpen = false;
-  /** The line of `lines` in which the open quoted value begins. */
   let opened = 0;
 
   function take(line: Line): void {
@@ -119,7 +113,7 @@ async function survey(
     size += line.text.length + 1;
     const isTooLarge = size > MAX_RECORD_CHARACTERS;
     if (!isHeaderRead) {
-      // Its delimiter is found once it is whole, which it is when its quotes are in pairs.
+      // A row is whole when its quotes are in pairs.
       if (line.text.split('"').length % 2 === 0) isOpen = !isOpen;
       if (!isOpen || isTooLarge) finishHeader();
       return;
@@ -128,7 +122,7 @@ async function survey(
       giveUp(rowTooLarge(file, lines[0]?.number ?? line.number));
       return;
     }
-    // A line behind an open quote is read as if the quoted value began with it.
+    // Reads a line behind an open quote as if the quoted value began with it.
     const before = isOpen ? '"' : '';
     const scanned = { file, text: before + line.text, line: line.number, delimiter: delimiter ?? ',' };
     const { fault } = scanFields(scanned.text, scanned.delimiter);
@@ -148,7 +142,7 @@ async function survey(
     clear();
   }
 
-  /** The value that is open is never closed: the lines that it took in are read as rows of their own. */
+  /** The open value is never closed: reads the lines that it took in as separate rows. */
   function giveUp(fault: Diagnostic | null): void {
     if (fault !== null) report(fault);
     row += 1;
@@ -191,7 +185,7 @@ async function survey(
       cells.map((cell) => cellOf(cell, isEscaped)),
     );
     for (const problem of problems) report(problem);
-    // If two columns have the same name, it is unclear which is meant.
+    // With two columns of the same name, it is unclear which one the campaign uses.
     if (problems.some(({ code }) => code === 'csv-duplicate-header')) return;
     const check = checkOf(columns);
     if (check === null) return;
@@ -210,7 +204,7 @@ async function survey(
     if (isEmpty(fields)) return;
     if (row >= seen && checkFields !== null) {
       const fault = checkFields(fields, start);
-      // Unreadable bytes do not count as a fault of the values: the row must be wrong without them, too.
+      // A row with unreadable bytes is also wrong only if it is wrong without them.
       const readable = isDamaged ? fields.map((field) => field.replace(UNREADABLE, '')) : fields;
       if (fault !== null && !isEmpty(readable) && (!isDamaged || checkFields(readable, start) !== null)) report(fault);
     }
@@ -224,7 +218,7 @@ async function survey(
       continue;
     }
     const { bytes, encoding } = line;
-    // Lines of UTF-16 are in the order of bytes of this machine.
+    // This machine's byte order.
     const own = encoding === 'utf-16be' ? 'utf-16le' : encoding;
     read ??= createReader(own);
     let text: string;
@@ -252,10 +246,10 @@ function textOf(lines: readonly Line[]): string {
   return lines.length === 1 ? (lines[0]?.text ?? '') : lines.map(({ text }) => text).join('\n');
 }
 
-/** More than a row may have characters, in any encoding. */
+/** More code units than a row may have, in any encoding. */
 const MOST_LINE_UNITS = 4 * MAX_RECORD_CHARACTERS;
 
-/** The lines of a file as bytes, whatever these are; null: a line that is too long to be kept whole. */
+/** The lines of a file as bytes; null: a line that is too long to keep. */
 async function* linesOf(spec: ListSpec): AsyncGenerator<{ bytes: Buffer; encoding: ListEncoding } | null> {
   const handle = await openListFile(spec);
   try {
@@ -285,12 +279,11 @@ async function* linesOf(spec: ListSpec): AsyncGenerator<{ bytes: Buffer; encodin
 /** A CR at the end may be half of a CR LF. */
 const LINE_END = /\r\n|\n|\r(?!$)/;
 
-/** Bytes as characters, or the code units of UTF-16: line ends are found in them before it is known whether they are text. */
+/** Bytes as characters, or UTF-16 code units, to find line ends before it is known whether they are text. */
 function unitsOf(bytes: Buffer, encoding: ListEncoding): string {
   if (!encoding.startsWith('utf-16')) return bytes.toString('latin1');
   const whole = Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2)));
   const units = (encoding === 'utf-16le' ? whole : whole.swap16()).toString('utf16le');
-  // Half a unit at the end is no text, as half a pair is none.
   return whole.length === bytes.length ? units : `${units}\ud800`;
 }
 

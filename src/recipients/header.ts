@@ -12,15 +12,15 @@ export const SEPARATOR = /^"?sep=([^"])"?$/i;
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /**
- * The delimiter of a list: what the campaign declares, else a `sep=` line, else what the header has. A file that handbill
- * wrote for a spreadsheet has that program's, whatever the campaign declares for its list.
+ * The declared delimiter, else that of a `sep=` line, else the header's. A file that handbill wrote for a spreadsheet
+ * has that program's, whatever the campaign declares for its list.
  */
 export function delimiterOf(declared: string | null, separator: string | null, header: string): string {
   const found = separator ?? findDelimiter(header);
   return declared === null || isOwnExport(scanFields(header, found).fields.map(compared)) ? found : declared;
 }
 
-/** The most frequent delimiter outside quotes in the header; a comma if there is none. */
+/** The most frequent delimiter outside quotes; a comma if there is none. */
 export function findDelimiter(header: string): string {
   const bare = header.replace(/"[^"]*"?/g, '');
   let best: string = ',';
@@ -36,11 +36,10 @@ export function findDelimiter(header: string): string {
 }
 
 /**
- * Names of the columns in the form in which they are compared: a line end or another blank is a space, and characters
- * that cannot be seen are left out, so that a name typed in a template is the same name. Columns at the end without a name are left out: a spreadsheet writes them if a cell was once used.
- *
- * @param cells the fields of the header
- * @returns the names and how many fields the header has, or everything that is wrong with the names
+ * Names of the columns as they are compared: blanks and line ends become a space, and invisible characters go, so that
+ * a name typed in a template is the same name. Drops trailing columns without a name: a spreadsheet writes them if a
+ * cell was once used.
+ * @returns the names and the number of fields, or every fault of the names
  */
 export function readHeader(
   header: RecordText,
@@ -56,11 +55,7 @@ export function readHeader(
   return { columns, width: names.length, problems };
 }
 
-/**
- * Everything that is wrong with the names of columns.
- * @param columns names as `readHeader` makes them
- * @param placeOf where the column at a position is named
- */
+/** Every fault of the names of columns, as `readHeader` returns them. */
 export function checkNames(
   columns: readonly string[],
   placeOf: (index: number) => Pick<Diagnostic, 'at' | 'source'>,

@@ -5,14 +5,13 @@ import { type Code, problem, refuse } from '../errors.ts';
 import type { ListSpec } from '../model.ts';
 import type { Meter } from '../util/long-work.ts';
 
-/** Larger lists are refused: 4 GiB, about a hundred million rows. */
+/** 4 GiB, about a hundred million rows. */
 const MAX_LIST_BYTES = 4 * 1024 ** 3;
 
 /**
- * Opens the list for reading, once: all readers use this handle and never go back to the path. Only regular files are
- * opened. The path is checked first, because opening a device can already have an effect. O_NONBLOCK keeps a pipe that
- * was put there in between from blocking, and has no effect on files.
- *
+ * Opens the list once: all readers use this handle and never go back to the path. Checks the path first, because
+ * opening a device can already have an effect; only regular files are opened. O_NONBLOCK keeps a pipe that was put
+ * there in between from blocking, and has no effect on files.
  * @throws HandbillError (exit 2): file-not-found, file-unreadable, file-not-regular, file-too-large
  */
 export async function openListFile(spec: Pick<ListSpec, 'path' | 'file' | 'missing'>): Promise<FileHandle> {
@@ -29,7 +28,6 @@ export async function openListFile(spec: Pick<ListSpec, 'path' | 'file' | 'missi
   }
 }
 
-/** The refusal of a list that is larger than handbill reads. */
 function tooLarge(file: string): Error {
   return refuse(
     problem('file-too-large', `The list ${file} is larger than 4 GiB.`, {
@@ -47,7 +45,6 @@ function check(file: string, stats: { isFile(): boolean; readonly size: number }
   if (stats.size > MAX_LIST_BYTES) throw tooLarge(file);
 }
 
-/** Turns an error of the file system into a refusal. */
 function failed(file: string, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   const missing = code === 'ENOENT' || code === 'ENOTDIR';
@@ -57,7 +54,7 @@ function failed(file: string, error: unknown): never {
   throw refuse(problem(reason, message, { at: { file }, hint }));
 }
 
-/** What the bytes of a list were: enough to recognise them again, block by block. */
+/** Recognises the bytes of a list again, block by block. */
 export interface ListDigest {
   /** SHA-256 of the whole file, in hex. */
   readonly sha256: string;
@@ -68,18 +65,17 @@ export interface ListDigest {
 }
 
 export interface BlockReader {
-  /** The next block, valid until the next call; null after the last one. */
+  /** Valid until the next call; null after the last block. */
   next(): Promise<Buffer | null>;
-  /** Digest of all blocks, once `next` has returned null. */
+  /** Available once `next` has returned null. */
   digest(): ListDigest;
 }
 
 export const BLOCK_BYTES = 1024 * 1024;
 
 /**
- * Reads a file in blocks and takes their digests. With `expected`, every block is compared before it is passed on, so
- * that a file that changed since it was checked is never parsed.
- *
+ * Reads a file in blocks and takes their digests. Compares every block with `expected`, if any, before it returns it,
+ * so that a file that changed since its check is never parsed.
  * @throws HandbillError (exit 2): input-changed, file-too-large, file-unreadable
  */
 export function createBlockReader(
@@ -122,7 +118,7 @@ export function createBlockReader(
   return { next, digest };
 }
 
-/** Fills the buffer as far as the file goes: a read may return less than was asked for. */
+/** Fills the buffer as far as the file goes: one read may return less. */
 async function fill(handle: FileHandle, buffer: Buffer): Promise<number> {
   let length = 0;
   while (length < buffer.length) {

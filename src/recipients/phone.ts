@@ -6,28 +6,25 @@ import type { NumberKind } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
 import { onDemand } from '../util/on-demand.ts';
 
-/** A number that a network could have assigned. */
 interface PhoneNumber {
-  /** `+`, calling code and national number: at most 15 digits. */
+  /** At most 15 digits. */
   readonly e164: string;
   /**
    * ISO 3166-1 alpha-2; null for networks that belong to no country. If several countries share a calling code and none
    * of them uses the number, it is the main one (the documentation number +447700900123 is GB).
    */
   readonly country: string | null;
-  /** The numbering plan uses it: false for numbers that only have the right length, such as documentation numbers. */
+  /** False for numbers that only have the right length, such as documentation numbers. */
   readonly assigned: boolean;
 }
 
 export type PhoneReader = (raw: string) => PhoneNumber | PhoneProblem;
 
 /**
- * Makes a reader of phone numbers as people write them. Its results (spelling, country, possible, assigned) are those
- * of libphonenumber (`parsePhoneNumberFromString` of its `max` build, the whole cell), only faster: plain digits are
- * matched against compiled plans, and all other text goes to the library itself. In addition, `00` is `+` wherever the
- * country has no such prefix for calls abroad, and short codes are refused. So are cells with several numbers, or with
- * more than a number.
- *
+ * Reads phone numbers as people write them, with the results of libphonenumber (`parsePhoneNumberFromString` of its
+ * `max` build, the whole cell), only faster: compiled plans match plain digits, and the library reads all other text.
+ * In addition, `00` is `+` wherever the country has no such prefix for calls abroad. Refuses short codes, and cells
+ * with several numbers or more than a number.
  * @param defaultCountry ISO 3166-1 alpha-2, for numbers without a calling code
  * @throws HandbillError (exit 2): invalid-value, if the country does not exist
  */
@@ -51,7 +48,7 @@ function findHome(defaultCountry: string): Home {
   throw refuse(problem('invalid-value', message, { hint: 'Give a two-letter code such as GB, DE or US.' }));
 }
 
-/** Plain digits, the usual case; null if the library has to read it. */
+/** Reads plain digits, the usual case; null: the library has to read it. */
 function readDigits(raw: string, home: Home | null): PhoneNumber | null {
   const first = raw.charCodeAt(0);
   if (first === PLUS) return isDigits(raw, 1) ? readInternational(raw) : null;
@@ -70,7 +67,7 @@ function isDigits(text: string, from: number): boolean {
   return true;
 }
 
-/** `+` and digits; the national prefix may have been left in, as in +44 (0)20. */
+/** Reads `+` and digits, maybe with the national prefix, as in +44 (0)20. */
 function readInternational(e164: string): PhoneNumber | null {
   const plans = findPlans(e164);
   if (plans === null) return null;
@@ -91,7 +88,7 @@ function findPlans(e164: string): Plans | null {
   return null;
 }
 
-/** Digits as they are dialled within a country, with or without the national prefix. */
+/** Reads digits as dialled within a country, with or without the national prefix. */
 function readNational(raw: string, home: NumberingPlan): PhoneNumber | null {
   const plans = plansOf(Number(home.callingCode));
   if (plans === null || raw.startsWith('00') || raw.startsWith(home.callingCode)) return null;
@@ -101,7 +98,6 @@ function readNational(raw: string, home: NumberingPlan): PhoneNumber | null {
   return number.e164.length - 1 - home.callingCode.length < MIN_NATIONAL_DIGITS ? null : number;
 }
 
-/** Digits that may begin with the national prefix of a plan. */
 function readPrefixed(raw: string, plan: NumberingPlan, plans: Plans, home: NumberingPlan | null): PhoneNumber | null {
   const whole = `+${plan.callingCode}${raw}`;
   const prefix = plan.nationalPrefix?.exec(raw) ?? null;
@@ -109,12 +105,12 @@ function readPrefixed(raw: string, plan: NumberingPlan, plans: Plans, home: Numb
   // Groups mean that the library rewrites the number (area codes of islands, carrier codes).
   if (prefix.length > 1 && (prefix.at(-1) ?? '') !== '') return null;
   const stripped = `+${plan.callingCode}${raw.slice(prefix[0].length)}`;
-  // The library keeps the prefix when only the number with it is one, or when too little would be left.
+  // The library keeps the prefix when only the number with it is one, or when too little would remain.
   if (!plan.general.test(stripped) && plan.general.test(whole)) return null;
   return judge(stripped, plans, home);
 }
 
-/** The verdict on a number in E.164 form; null when it does not even have a possible length. */
+/** Null: not even the length is possible. */
 function judge(e164: string, plans: Plans, home: NumberingPlan | null): PhoneNumber | null {
   const digits = e164.length - 1 - plans[0].callingCode.length;
   const owner = findOwner(e164, digits, plans);
@@ -141,8 +137,8 @@ function isAssigned(e164: string, digits: number, plan: NumberingPlan): boolean 
 }
 
 /**
- * Numbers that are not of mobile phones, in the order in which libphonenumber tries the types, each with its place
- * among them. Numbers of networks that belong to no country (+800, +979) are of these types too.
+ * Numbers other than mobile ones, in the order in which libphonenumber tries the types, each with its place among them.
+ * Networks that belong to no country (+800, +979) have these types too.
  */
 const SPECIAL_TYPES = {
   premium: { place: 3, called: 'a premium-rate number' },
@@ -159,7 +155,7 @@ type SpecialType = keyof typeof SPECIAL_TYPES;
 /** Calls to these cost the caller more, or reach a device that takes no calls. */
 const NOT_CALLED: readonly SpecialType[] = ['premium', 'shared-cost', 'personal', 'pager'];
 
-/** What makes it unlikely that a number gets a message, although a network could have given it out. */
+/** A number of this kind is unlikely to get a message, although a network could have assigned it. */
 export interface NumberDoubt {
   readonly kind: NumberKind;
   /** Follows on "The number". */
@@ -168,8 +164,6 @@ export interface NumberDoubt {
 
 /**
  * The strongest reason to doubt a number; null: none.
- *
- * @param phone `country` and `assigned` from the reader of numbers
  * @param calls landlines are fine: the message is spoken
  */
 export function doubtAbout(
@@ -187,7 +181,7 @@ export function doubtAbout(
       const what = calls ? 'calls to it cost more, or are not taken' : 'most get no SMS';
       return { kind: type, problem: `is ${SPECIAL_TYPES[type].called} of ${which}, and ${what}` };
     }
-    // Without numbers of their own, mobile phones have those of landlines, as in North America.
+    // In some plans, as in North America, mobile numbers and landlines share their ranges.
     const isMobile = plan.mobile === null || isOfType(to, digits, plan.mobile);
     if (calls || isMobile || !isOfType(to, digits, plan.landline)) return null;
     return {
@@ -209,18 +203,18 @@ function isOfType(e164: string, digits: number, type: NumberType | null): boolea
   return type !== null && (type.lengths & (1 << digits)) !== 0 && type.pattern.test(e164);
 }
 
-/** Marks that show nothing and come along when a number is copied. */
+/** Invisible marks that are copied with a number. */
 const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Only digits and separators: without the separators, the library reads the same number. */
+/** Digits and separators: the library reads the same number without the separators. */
 const SPACED = /^\+?[\d ().\-/\u00a0]+$/;
 
 const NOT_DIGITS = /[^+\d]/g;
 
-/** The same without what may also mean a decimal or two numbers: needs no tidying. */
+/** Without signs that may also mean a decimal or two numbers: needs no tidying. */
 const PLAIN = /^ *\+?[\d ()\-\u00a0]+$/;
 
-/** Longest cell that is looked at: what libphonenumber takes. It also keeps the expressions here from long texts. */
+/** The limit of libphonenumber, which also bounds the expressions here. */
 const MAX_CHARACTERS = 250;
 
 function readSpelling(raw: string, home: Home | null): PhoneNumber | PhoneProblem {
@@ -234,9 +228,8 @@ function readSpelling(raw: string, home: Home | null): PhoneNumber | PhoneProble
 }
 
 /**
- * A number that begins as calls abroad do. What is dialled from the country itself counts (0011 in AU, 00700 in KR), and
- * `00` means `+` where that makes no number. North America follows neither from 001 in a country that dials it, nor from
- * 0011.
+ * A number with a prefix for calls abroad: that of the country itself (0011 in AU, 00700 in KR), or `00` for `+` where
+ * that makes no number. North America follows neither from 001 in a country that dials it, nor from 0011.
  */
 function readAbroad(text: string, home: Home | null): PhoneNumber | PhoneProblem {
   const dialled = text.replace(/^\(?00\)?/, '+');
@@ -263,15 +256,14 @@ function readTidy(text: string, home: Home | null): PhoneNumber | PhoneProblem {
   return readDigits(compact, home) ?? askLibrary(text, home?.country ?? null);
 }
 
-/** How WhatsApp names the phone of a person, perhaps with one of their devices: the number comes first. */
+/** WhatsApp's id of a person's phone, perhaps with a device: the number comes first. */
 const CHAT_ID = /^\+?(\d{6,15})(?:[.:]\d+)*@(?:s\.whatsapp\.net|c\.us)$/i;
 
-/** Whether text is such an id, which only looks like an email address; that of a group (`@g.us`) is no number. */
+/** The id only looks like an email address; that of a group (`@g.us`) is no number. */
 export function isChatId(text: string): boolean {
   return /@(?:s\.whatsapp\.net|[cg]\.us|lid|broadcast|newsletter)\s*$/i.test(text);
 }
 
-/** One spelling for what means the same. */
 function tidy(raw: string): string {
   return raw
     .replace(INVISIBLE, '')
@@ -289,7 +281,7 @@ function askLibrary(text: string, country: CountryCode | null): PhoneNumber | Ph
   const home = country === null ? {} : { defaultCountry: country };
   const parsed = phoneLibrary().parsePhoneNumberFromString(text, { extract: false, ...home });
   if (parsed !== undefined && !parsed.isPossible()) {
-    // Messaging apps still write Mexico's +52 1, which the plan does not know any more.
+    // Messaging apps still write Mexico's +52 1, which the plan no longer has.
     const number = listedForm(parsed.number) === parsed.number ? null : readInternational(listedForm(parsed.number));
     if (number !== null) return number;
   }
@@ -302,30 +294,30 @@ function askLibrary(text: string, country: CountryCode | null): PhoneNumber | Ph
 }
 
 /**
- * libphonenumber itself, loaded when the first number asks for it: its 93 modules take 60 ms, and plain digits, which
- * most lists hold, are read by plans that are made from its metadata (below).
+ * Loaded with the first number that needs it: its 93 modules take 60 ms. Plans made from its metadata (below) read
+ * plain digits, which most lists hold.
  */
 const phoneLibrary = onDemand(
   () => createRequire(import.meta.url)('libphonenumber-js/max') as typeof import('libphonenumber-js/max'),
 );
 
-/** A country with telephone numbers: what `isSupportedCountry` of the library says, from the same table. */
+/** The same as `isSupportedCountry` of the library, from the same table. */
 function isPhoneCountry(country: string): country is CountryCode {
   return Object.hasOwn(metadata.countries, country);
 }
 
-/** Why a cell is not a phone number: `problem` follows on "The number ...". */
+/** `problem` follows on "The number ...". */
 interface PhoneProblem {
   readonly problem: string;
   readonly hint?: string;
 }
 
-/** Below this, what is dialled within a country and not in use as a full number is a short code such as 999. */
+/** Below this, digits dialled within a country that are not in use as a full number are a short code such as 999. */
 const MIN_NATIONAL_DIGITS = 7;
 
 const AS_TEXT = 'Give the column the format "Text" in the spreadsheet, enter the numbers again and save.';
 
-/** E.164 (ITU-T): at most 15 digits with the calling code. libphonenumber lets some German numbers have more. */
+/** E.164 (ITU-T), with the calling code. libphonenumber lets some German numbers have more. */
 const MAX_DIGITS = 15;
 
 /** Faults of the shape, before digits are read; null if it may be a number. */
@@ -354,7 +346,6 @@ function holdsSeveral(text: string): boolean {
   return (parts[0] ?? 0) >= 7 && parts.slice(1).some((digits) => digits >= (comma ? 7 : 1));
 }
 
-/** The library found no number at all. */
 function explainUnparsed(text: string, country: CountryCode | null): PhoneProblem {
   const digits = text.replace(/\D/g, '');
   if (!/^\+?[\d\s()./~-]+$/.test(text) || digits === '') return { problem: 'is not a phone number' };
@@ -369,7 +360,6 @@ function explainUnparsed(text: string, country: CountryCode | null): PhoneProble
   return { problem: 'has no country code', hint };
 }
 
-/** The library found something, but nothing that a message can be sent to. */
 function explainParsed(parsed: LibraryNumber, text: string): PhoneProblem {
   if (parsed.ext !== undefined) return { problem: 'has an extension', ...NO_EXTENSION };
   const where = parsed.country ?? `+${parsed.countryCallingCode}`;
@@ -401,11 +391,10 @@ function lostPlus(lost: LibraryNumber): string {
 }
 
 /**
- * The numbering plans of libphonenumber (its `max` metadata), with every regular expression compiled once and anchored
- * to the calling code, so that it can be tried on `+447700900123` directly.
+ * The numbering plans of libphonenumber (its `max` metadata). Every regular expression is compiled once and anchored to
+ * the calling code, so that it can be tried on `+447700900123` directly.
  */
 
-/** The numbers of one country, or of one international network. */
 interface NumberingPlan {
   /** ISO 3166-1 alpha-2; null for networks that belong to no country (+800, +881 ...). */
   readonly country: string | null;
@@ -414,17 +403,17 @@ interface NumberingPlan {
   readonly lengths: number;
   readonly general: RegExp;
   readonly types: readonly NumberType[];
-  /** Numbers of landlines, and of mobile phones; null where the plan has none. In some countries a number may be either. */
+  /** Null: the plan has none. In some countries a number may be either. */
   readonly landline: NumberType | null;
   readonly mobile: NumberType | null;
   readonly special: readonly (readonly [type: SpecialType, pattern: NumberType])[];
   /** Digits that only this country's numbers begin with, among those that share its calling code. */
   readonly leading: RegExp | null;
-  /** The possible prefix of a national number, with groups if it is not simply removed. */
+  /** With groups if it is not simply removed. */
   readonly nationalPrefix: RegExp | null;
   /** Matches an international number that seems to carry a national prefix too. */
   readonly strayPrefix: RegExp | null;
-  /** What is dialled in front of a number abroad. */
+  /** For calls abroad. */
   readonly internationalPrefix: RegExp;
   /** One of these prefixes begins with 001. */
   readonly dials001: boolean;
@@ -439,16 +428,16 @@ interface NumberType {
 /** Countries that share a calling code; the first one is the main one. */
 type Plans = readonly [NumberingPlan, ...NumberingPlan[]];
 
-/** Plans by calling code, compiled when they are first needed. */
+/** Compiled when they are first needed. */
 const byCallingCode: (Plans | null | undefined)[] = new Array(1000);
 
-/** Plans of a calling code given as a number, or null when it is not in use. */
+/** Null: the code is not in use. */
 function plansOf(callingCode: number): Plans | null {
   const known = byCallingCode[callingCode];
   return known !== undefined ? known : compileCallingCode(callingCode);
 }
 
-/** The plan of a country, or null when libphonenumber does not know it. */
+/** Null: libphonenumber does not know the country. */
 function planOf(country: string): NumberingPlan | null {
   const callingCode = Object.entries(metadata.country_calling_codes).find(([, codes]) =>
     codes.some((code) => code === country),
@@ -479,7 +468,6 @@ const NATIONAL_PREFIX = 5;
 const NATIONAL_PREFIX_FOR_PARSING = 7;
 const LEADING = 10;
 const TYPES = 11;
-// Places among the types.
 const LANDLINE = 0;
 const MOBILE = 1;
 
@@ -532,7 +520,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The digits of a number in E.164 behind its country code; null: it is no such number. */
+/** The digits of an E.164 number behind its country code; null: it is no such number. */
 export function nationalDigits(address: string): string | null {
   if (!/^\+\d+$/.test(address)) return null;
   const code = [1, 2, 3].map((length) => address.slice(1, 1 + length)).find((one) => CODES.has(one));

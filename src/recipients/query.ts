@@ -6,7 +6,7 @@ import { didYouMean } from '../util/suggest.ts';
 import { addDays, type CellFormat, createInstantOf, type DayStep, dayMs, readDayStep } from '../util/time.ts';
 import { listed, readCell, readType } from './columns.ts';
 
-/** Every operator that a condition on a column can use, and its column types. The list is closed. */
+/** Operators on a column, with the column types that each accepts. */
 export const OPERATORS = {
   $eq: { operand: 'value', types: ['string', 'number', 'date'] },
   $ne: { operand: 'value', types: ['string', 'number', 'date'] },
@@ -25,13 +25,9 @@ export const OPERATORS = {
   $anniversary: { operand: 'day', types: ['date'] },
 } as const satisfies Record<string, { operand: Operand; types: readonly ColumnType[] }>;
 
-/**
- * The operand of an operator: a value of the column's type, a list of them, true or false, a piece of text, a calendar
- * day, or the days up to one.
- */
 type Operand = 'value' | 'values' | 'switch' | 'text' | 'day' | 'span';
 
-/** Comparisons that also take a day such as `today`, and then compare calendar days. */
+/** Also take a day such as `today`, and then compare calendar days. */
 const ORDERS: ReadonlySet<string> = new Set(['$gt', '$gte', '$lt', '$lte']);
 
 export type Operator = keyof typeof OPERATORS;
@@ -40,7 +36,7 @@ export type Operator = keyof typeof OPERATORS;
 export const GROUPS = ['$and', '$or', '$nor'] as const;
 type Group = (typeof GROUPS)[number];
 
-/** Something that can be asked of a cell once it has been read: dates are milliseconds since 1970. */
+/** Dates are milliseconds since 1970. */
 export type Scalar = string | number;
 
 /** A query that was checked against the columns of a list. */
@@ -59,15 +55,14 @@ export interface Test {
   readonly operand: Scalar | boolean | readonly Scalar[] | Days;
 }
 
-/** Calendar days, each as its midnight in UTC: from the first to the last. */
+/** First and last day, each as its midnight in UTC. */
 export interface Days {
   readonly first: number;
   readonly last: number;
-  /** As the campaign says it: `tomorrow`, `P14D`. */
+  /** As in the campaign: `tomorrow`, `P14D`. */
   readonly written: string;
 }
 
-/** Whether the condition asks for the calendar day of a cell. */
 export function asksForDay(test: Test): test is Test & { readonly operand: Days } {
   return typeof test.operand === 'object' && 'first' in test.operand;
 }
@@ -78,12 +73,11 @@ const STEPS: Readonly<Record<string, DayStep>> = {
   yesterday: { months: 0, days: -1 },
 };
 
-/** `today` and the like, and durations from that day on. */
 function readStep(text: string): DayStep | null {
   return (Object.hasOwn(STEPS, text) ? STEPS[text] : undefined) ?? readDayStep(text);
 }
 
-/** Whether the answer depends on the day: the query asks for `today` and the like, or for a time before or after it. */
+/** The answer depends on the day: the query uses `today` or the like, or a time before or after it. */
 export function isRelative(where: Where | null): boolean {
   return where !== null && hasDay(where.query);
 }
@@ -110,7 +104,7 @@ function isDateOperator(name: string): boolean {
   return isOperator(name) && (OPERATORS[name].operand === 'day' || OPERATORS[name].operand === 'span');
 }
 
-/** `recipients.columns`, and as dates the columns that the query compares with a day. */
+/** `recipients.columns`, plus the columns that the query compares with a day, as dates. */
 export function columnTypes({ columns, where }: Pick<ListSpec, 'columns' | 'where'>): ColumnTypes {
   const named = new Set(Object.keys(columns).map(compared));
   const dates = where === null ? [] : datesIn(where.query).filter((name) => !named.has(name));
@@ -134,7 +128,7 @@ export interface QueryColumn {
   readonly index: number;
   readonly name: string;
   readonly type: ColumnType;
-  /** How its dates are written in the list; null: as ISO 8601. */
+  /** Date format in the list; null: ISO 8601. */
   readonly format: CellFormat | null;
 }
 
@@ -147,9 +141,9 @@ function isGroup(name: string): name is Group {
 }
 
 /**
- * Checks a query against the columns of a list, and makes conditions of it whose operands have their columns' types.
- * @param today the day from which relative dates count, as its midnight in UTC
- * @returns the conditions, which must all hold, or everything that is wrong with the query, at its place
+ * Checks a query against the columns of a list, and converts its operands to the columns' types.
+ * @param today midnight in UTC of the day from which relative dates count
+ * @returns the conditions, which must all hold, or every fault of the query, at its place
  */
 export function readQuery(
   where: Where,
@@ -238,7 +232,7 @@ export function readQuery(
     return [];
   }
 
-  /** Such as `{ visit: today }`, which would compare with the word, and leave out everyone or no one. */
+  /** Such as `{ visit: today }`: it would compare with the word, and exclude everyone or no one. */
   function dayWord({ name }: QueryColumn, operator: Operator, value: Json): OperandResult | null {
     const { operand } = OPERATORS[operator];
     if (typeOf.has(name) || (operand !== 'value' && operand !== 'values')) return null;
@@ -262,7 +256,6 @@ function isMapping(value: Json): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** `recipients.where` and the way into it. */
 function place(path: readonly string[]): string {
   return `\`${['recipients', 'where', ...path].join('.')}\``;
 }
@@ -284,7 +277,7 @@ function unknownOperator(name: string, path: readonly string[]): [string, string
     return [`${place(path)} is inside a column.`, hint];
   }
   const message = `${place(path)} is not an operator that handbill knows.`;
-  // Expressions from a file can be written so that a single cell takes minutes to match.
+  // An expression can make a single cell take minutes to match.
   if (name === '$regex' || name === '$options') return [message, 'Use $startsWith, $endsWith or $contains.'];
   const meant = didYouMean(name, [...ALL_OPERATORS, ...GROUPS]).hint;
   return [message, meant === undefined ? KNOWN : `${meant} ${KNOWN}`];
@@ -293,14 +286,13 @@ function unknownOperator(name: string, path: readonly string[]): [string, string
 /** `problem` follows on the place of the operator. */
 type OperandResult = { readonly operand: Test['operand'] } | { readonly problem: string; readonly hint: string };
 
-/** What dates without a zone, and relative ones, are read by. */
 interface Clock {
-  /** The day from which relative dates count, as its midnight in UTC. */
+  /** Midnight in UTC of the day from which relative dates count. */
   readonly today: number;
   readonly instantOf: (wallMs: number) => number;
 }
 
-/** Reads the operand of an operator as the type of its column: nothing is converted silently. */
+/** Reads an operand as the type of its column, without silent conversion. */
 function readOperand(column: QueryColumn, operator: Operator, value: Json, clock: Clock): OperandResult {
   const { today } = clock;
   const { operand, types } = OPERATORS[operator];

@@ -42,29 +42,28 @@ import {
 
 export type { ListDigest } from './list-file.ts';
 
-/** A list whose header has been read. */
 export interface List {
-  /** Names of the columns, as they are compared. */
+  /** Names as they are compared. */
   readonly columns: readonly string[];
-  /** Line of the header: 1, but after a `sep=` line or empty lines. Of a list in a campaign file: its first row's line. */
+  /** 1, but after a `sep=` line or empty lines. For a list in a campaign file: its first row's line. */
   readonly headerLine: number;
-  /** A line below that has names which the campaign asks for: the header may be there, under a title. Null: none. */
+  /** A line below with names that the campaign uses: the header may be there, under a title. Null: none. */
   readonly laterHeader: number | null;
-  /** The rows, in batches; can be called once. Nothing is read ahead: the consumer asks for each batch. */
+  /** The rows, in batches; can be called once. Reads no batch before the consumer asks for it. */
   rows(): AsyncGenerator<readonly Row[]>;
-  /** Rows handed out so far. */
+  /** Rows returned so far. */
   count(): number;
-  /** What was read, once `rows` has ended. */
+  /** Available once `rows` has ended. */
   digest(): ListDigest;
   /** When the file was last written, in ms since 1970; null: the recipients are in the campaign file. */
   readonly changedAtMs: number | null;
-  /** What was left out of the list, and what is unusual about it; complete once `rows` has ended. */
+  /** Skipped lines and unusual facts; complete once `rows` has ended. */
   notes(): readonly Diagnostic[];
-  /** Closes the file; needed when `rows` was not run to its end. */
+  /** Needed when `rows` did not run to its end. */
   close(): Promise<void>;
 }
 
-/** For a list of which only the cells are read, whatever they mean; the delimiter and the encoding are detected. */
+/** For a list of which only the cells are read; the delimiter and the encoding are detected. */
 export const ONLY_CELLS = {
   ...PLAIN_LIST_KEYS,
   inline: null,
@@ -78,30 +77,27 @@ export const ONLY_CELLS = {
 } satisfies Omit<ListSpec, 'path' | 'file'>;
 
 export interface ListOptions {
-  /** What the check pass read: a file that changed since is refused before any row of the changed part is parsed. */
+  /** The digest of the check pass: a file that changed since is refused before any changed row is parsed. */
   readonly expected?: ListDigest;
   /** Bytes that are decoded at a time, default 2 KiB: one batch holds the rows that end in them. */
   readonly pieceBytes?: number;
-  /** Told the bytes of the file, and how many of them were read, after each block. */
+  /** Gets the bytes of the file, and how many were read, after each block. */
   readonly meter?: Meter;
 }
 
 /**
- * Default of `pieceBytes`: some 45 rows of 45 bytes. Rows wait for their turn with all that was decided about them, and
- * are in use when V8 collects the young generation. The more there are, the sooner V8 doubles that generation, and the
- * more objects move to the old one. With twice as much, `preview` needs 35 MB more, with eight times as much every rule
- * is 10% slower.
+ * Default of `pieceBytes`: some 45 rows of 45 bytes. Waiting rows and their decisions are live when V8 collects the
+ * young generation: more of them make V8 double it and move more objects to the old one. With twice as much, `preview`
+ * needs 35 MB more, with eight times as much every rule is 10% slower.
  */
 const PIECE_BYTES = 2 * 1024;
 
-/** Problems of one header that are named. */
 const MOST_HEADER_PROBLEMS = 100;
 
 /**
- * Opens a list and reads its header. The file is read as a stream, with one descriptor, in constant memory. The hash is
- * of the bytes that are parsed, even if the file is replaced meanwhile (failures.md, J2). Bytes become text here
- * (`decode.ts`), and csv-parse makes records of it. Recipients that the campaign file lists are in memory already.
- *
+ * Opens a list and reads its header. Streams the file through one descriptor in constant memory; the hash covers the
+ * bytes that are parsed, even if the file is replaced meanwhile (failures.md, J2). Bytes become text here
+ * (`decode.ts`), and csv-parse makes records of it. Recipients in the campaign file are in memory already.
  * @throws HandbillError (exit 2), from here and from `rows`: file-*, invalid-encoding, csv-*, input-changed
  */
 export async function openList(spec: ListSpec, options: ListOptions = {}): Promise<List> {
@@ -157,7 +153,7 @@ export async function hashList(spec: Pick<ListSpec, 'path' | 'file' | 'missing' 
 }
 
 /**
- * What a list is as a whole: its rows are counted, and not looked at.
+ * Reads the list as a whole: counts its rows, and does not check them.
  * @throws HandbillError (exit 2) as `openList`
  */
 export async function readListFacts(spec: ListSpec): Promise<{
@@ -171,14 +167,14 @@ export async function readListFacts(spec: ListSpec): Promise<{
   return { file: spec.file, rows: list.count(), changedAtMs: list.changedAtMs, sha256: list.digest().sha256 };
 }
 
-/** Bytes that are not text. The text before them is passed on first. */
+/** Bytes that are not text. The text before them comes first. */
 interface TextFault {
   refusal(line: number): Error;
 }
 
 type TextPieces = AsyncGenerator<string | TextFault>;
 
-/** The text of a file, in pieces; the last one may be a fault. */
+/** The last piece may be a fault. */
 async function* readText(
   blocks: BlockReader,
   spec: ListSpec,
@@ -208,15 +204,14 @@ async function* readText(
   }
 }
 
-/** The beginning of a list: its header, and the text that was read together with it. */
+/** The header of a list, and the text that was read together with it. */
 interface Top {
   readonly header: RecordText;
   readonly rest: string;
-  /** Line on which the rest begins. */
   readonly restLine: number;
 }
 
-/** Empty lines; a CR at the end of a piece may be half of a CR LF. */
+/** A CR at the end of a piece may be half of a CR LF. */
 const LINE_END = /\r\n|\n|\r(?=[^\n])/;
 const EMPTY_LINES = /^(?:\r\n|\n|\r(?=[^\n]))+/;
 
@@ -229,7 +224,7 @@ async function readTop(spec: ListSpec, pieces: TextPieces): Promise<Top> {
   let separator: string | null = null;
   let isEnd = false;
   for (;;) {
-    // What is above the header is no part of the list.
+    // Lines above the header are not part of the list.
     for (let end = LINE_END.exec(text); line < headerRow && end !== null; end = LINE_END.exec(text)) {
       separator ??= SEPARATOR.exec(text.slice(0, end.index))?.[1] ?? null;
       text = text.slice(end.index + end[0].length);
@@ -266,7 +261,7 @@ async function readTop(spec: ListSpec, pieces: TextPieces): Promise<Top> {
   }
 }
 
-/** Where the first record ends: at a line end that is not in quotes, else with the text. */
+/** The first record ends at a line end outside quotes, else with the text. */
 function recordEnd(text: string): number {
   let isQuoted = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -277,10 +272,10 @@ function recordEnd(text: string): number {
   return text.length;
 }
 
-/** Lines under a title that are searched for a header: only those that were read together with it. */
+/** Searches so many lines under a title for a header, within the text that was read together with it. */
 const MOST_LINES_ABOVE = 20;
 
-/** The line of the first row below that has a name which the campaign asks for; null: none has. */
+/** The first row below with a name that the campaign uses; null: none. */
 function laterHeader(spec: ListSpec, { rest, restLine }: Omit<Top, 'header'>): number | null {
   const names = new Set([...wantedColumns(spec)].map(compared));
   const lines = rest.split(/\r\n?|\n/).slice(0, MOST_LINES_ABOVE);
@@ -302,11 +297,11 @@ function withLater(error: unknown, line: number | null): never {
 
 interface Columns {
   readonly columns: readonly string[];
-  /** Fields of the header: columns without a name at its end are left out. */
+  /** Fields of the header, including columns without a name at its end. */
   readonly width: number;
   readonly headerLine: number;
   readonly delimiter: string;
-  /** Cells have the `'` of handbill's exports, which is taken off. */
+  /** Cells have the `'` of handbill's exports, to be removed. */
   readonly isEscaped: boolean;
 }
 
@@ -326,7 +321,6 @@ async function readColumns(spec: ListSpec, header: RecordText): Promise<Columns>
   return { columns, width, headerLine: header.line, delimiter: header.delimiter, isEscaped };
 }
 
-/** csv-parse, loaded when the first list is opened. */
 const csvParse = onDemand(() => createRequire(import.meta.url)('csv-parse') as typeof import('csv-parse'));
 
 interface CsvRecord {
@@ -340,17 +334,17 @@ interface RecordParser {
   push(text: string): Promise<readonly CsvRecord[]>;
   /** The last record, when the text ends without a line end. */
   end(): Promise<readonly CsvRecord[]>;
-  /** What ended the reading, behind the last record; null: nothing. */
+  /** The error that ended the reading, behind the last record; null: none. */
   fault(): Error | null;
-  /** Line that the text has come to. */
+  /** Current line of the text. */
   line(): number;
 }
 
-/** What csv-parse makes of a text, with the line of each record and the place of the first fault. */
+/** Parses text with csv-parse, and tracks the line of each record and the place of the first fault. */
 function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordText, 'text'>): RecordParser {
   let records: CsvRecord[] = [];
   let fault: Error | null = null;
-  // The record that is being read: where it begins, in bytes and lines, and the bytes from there on.
+  // The current record: where it begins, in bytes and lines, and the bytes from there on.
   let start = 0;
   let line = firstLine;
   let lines = 0;
@@ -373,7 +367,7 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
     const isEmptyLine = fields.length === 1 && fields[0] === '' && held[start - heldFrom] !== QUOTE;
     checkSize(info.bytes);
     if (!isEmptyLine && fault === null) records.push({ fields, line });
-    // Lines as csv-parse counts them, except for a CR LF in quotes, which it counts twice.
+    // csv-parse counts a CR LF in quotes twice.
     line += info.lines - lines === 1 ? 1 : 1 + fields.reduce((sum, field) => sum + countLines(field), 0);
     lines = info.lines;
     start = info.bytes;
@@ -385,7 +379,7 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
     return found === null ? null : refuse(found);
   }
 
-  /** Text of the record that is being read, up to a byte of the whole text. */
+  /** Text of the current record, up to a byte of the whole text. */
   const textTo = (end: number): string => held.toString('utf8', start - heldFrom, end - heldFrom);
 
   function checkSize(end: number): void {
@@ -393,7 +387,7 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
     if (textTo(end).replace(/\r?\n?$/, '').length > MAX_RECORD_CHARACTERS) fault ??= refuse(rowTooLarge(file, line));
   }
 
-  /** The records that csv-parse has made since this was called last. */
+  /** The records since the last call. */
   function taken(error: unknown): readonly CsvRecord[] {
     if (error && fault === null) {
       const found = syntaxFault({ file, text: textTo(heldFrom + held.length), line, delimiter }, false);
@@ -442,7 +436,7 @@ function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, 
   const { close } = source;
   let count = 0;
   const empty = { count: 0, line: 0 };
-  // Cells are looked at only once a piece of the text has it: a pair that two pieces share is missed.
+  // Checks cells only once a piece of the text is garbled; misses a pair that two pieces share.
   let isGarbled = false;
   let garbled: Diagnostic | null = null;
 
@@ -516,13 +510,12 @@ function readOnce<T>(read: () => AsyncGenerator<T>): () => AsyncGenerator<T> {
   };
 }
 
-/** Nothing but fields without a value. */
 export function isEmpty(fields: readonly string[]): boolean {
   // Hardly any row begins with such a field.
   return isBlank(fields[0] ?? '') && fields.every(isBlank);
 }
 
-/** A row of as many values as the header has columns, or what is wrong with it. */
+/** A row of as many values as the header has columns, or its fault. */
 export function toRow(row: number, line: number, fields: readonly string[], wanted: number, width = wanted): Row {
   // Some programs write the fields of columns without a name, and some do not; a value there belongs to no column.
   const isWide = width > wanted && fields.length === width;
@@ -535,12 +528,12 @@ export function toRow(row: number, line: number, fields: readonly string[], want
   return { row, line, values: isWide ? fields.slice(0, wanted) : fields, fault: null };
 }
 
-/** Rows of one batch: about as many as a piece of a file has. */
+/** About as many as a piece of a file has. */
 const BATCH_ROWS = 256;
 
 /**
- * Opens a list that is part of the campaign file. Its cells are exact: what keeps a spreadsheet from running a cell of
- * a CSV as a formula (a leading `'`) is part of the value here.
+ * Opens a list in the campaign file. Its cells are exact: a leading `'`, which keeps a spreadsheet from running a cell
+ * of a CSV as a formula, is part of the value here.
  */
 function openInline(inline: InlineList, file: string, expected: ListDigest | null): List {
   const headerLine = inline.rows[0]?.line ?? 1;
@@ -577,8 +570,8 @@ function openInline(inline: InlineList, file: string, expected: ListDigest | nul
 }
 
 /**
- * The digest of a list in the campaign file, over one form of it: the columns and then each row as a line of JSON.
- * Lines of the file are left out, so that a comment above the list does not make it another list.
+ * The digest of a list in the campaign file, over its columns and then each row as a line of JSON. It excludes line
+ * numbers, so that a comment above the list does not change it.
  */
 function hashInline(inline: InlineList): ListDigest {
   const records = [inline.columns.map(compared), ...inline.rows.map((row) => row.values)];

@@ -9,7 +9,6 @@ import { doubtAbout } from './phone.ts';
 import { columnTypes } from './query.ts';
 import { show } from './show.ts';
 
-/** A row that nothing can be sent to, and why. */
 export interface InvalidRow {
   readonly row: number;
   readonly line: number;
@@ -19,17 +18,14 @@ export interface InvalidRow {
   readonly problem: Diagnostic;
 }
 
-/** Tells the two results of a recipient reader apart. */
 export function isInvalidRow(result: Recipient | InvalidRow): result is InvalidRow {
   return 'problem' in result;
 }
 
 /**
- * Makes the function that turns a row into a recipient: the normalised address (an E.164 number, an email address or
- * the id of a contact), and the key that identifies the person (the columns `recipients.key`, as texts are compared, else the
- * address). Cells of columns with a type must hold it, whether or not anything asks for them; dates that are written in
- * a format of their own become ISO 8601.
- * @param columns names of the list's columns
+ * Turns a row into a recipient: the normalised address, and the key that identifies the person (the columns
+ * `recipients.key`, as texts are compared, else the address). Cells of typed columns must match their type, even if
+ * nothing uses them; dates in another format become ISO 8601.
  * @throws HandbillError (exit 2): unknown-column, invalid-value (`recipients.defaultCountry`)
  */
 export function createRecipientReader(
@@ -44,7 +40,7 @@ export function createRecipientReader(
   const typed = typedColumns(columnTypes(spec), columns);
   const formatted = typed.filter(({ format }) => format !== null);
   const zoneFaultOf = createZoneCheck();
-  // The usual cases, one column or none, are decided once and not for each row.
+  // Decides the usual cases, one column or none, once and not for each row.
   const only = key.length === 0 ? null : key.length === 1 ? key[0] : undefined;
 
   const refused = (address: Address): AddressProblem | null => {
@@ -70,7 +66,7 @@ export function createRecipientReader(
     const zone = timeZone === null ? '' : (values[timeZone] ?? '');
     const badZone = zoneFaultOf(zone);
     if ('problem' in address || id === null || wrong !== null || id === '' || type !== null || badZone !== null) {
-      // All of it at once, so that a row which is mended is not refused again for another cell.
+      // All faults at once, so that a row is not refused again after the first fix.
       return joined([
         ...(wrong === null ? [] : [invalidAddress(spec, row, cell, wrong)]),
         ...(id === '' ? [emptyKey(spec, row, key)] : []),
@@ -91,12 +87,12 @@ export function createRecipientReader(
   };
 }
 
-/** Without a key the address is the person: of a number, in the one spelling for both that it may have. */
+/** Without a key the address is the person: a number in the one spelling for both. */
 function personOf(kind: ListSpec['kind'], to: string): string {
   return kind === 'msisdn' ? listedForm(to) : to;
 }
 
-/** One row with all its faults; it is counted under the first. */
+/** Joins all faults of one row; it counts under the first. */
 function joined(faults: readonly InvalidRow[]): InvalidRow {
   const [first] = faults;
   if (first === undefined) throw new Error('a row without a fault is not invalid');
@@ -106,21 +102,21 @@ function joined(faults: readonly InvalidRow[]): InvalidRow {
   return { ...first, problem: { ...first.problem, message, ...(hint === '' ? {} : { hint }) } };
 }
 
-/** Templates and variables get one form of a date, whatever the form in the list. */
+/** Templates and variables get ISO 8601 dates, whatever the list's format. */
 function withIsoDates(values: readonly string[], formatted: readonly TypedColumn[]): readonly string[] {
   const read = [...values];
   for (const { index, format } of formatted) read[index] = format?.plain(values[index] ?? '') ?? '';
   return read;
 }
 
-/** Empty where a program wrote something else than an id: many recipients would share it. */
+/** Empty where a program wrote a placeholder instead of an id, which many recipients would share. */
 function identify(cell: string): string {
   return damageOf(cell) === null ? compared(cell) : '';
 }
 
 /**
- * The key of several columns: their cells in order, joined by `|`. A `|` or a `\` in a cell gets a `\` in front, so
- * that different cells never make the same key. Empty when any of them is.
+ * The cells of several key columns, in order, joined by `|`. Escapes `|` and `\` with `\`, so that different cells
+ * never make the same key. Empty when any cell is.
  */
 function identifyAll(columns: readonly number[], values: readonly string[]): string {
   const cells = columns.map((column) => identify(values[column] ?? ''));
@@ -172,7 +168,7 @@ function createZoneCheck(): (cell: string) => ZoneFault | null {
   };
 }
 
-/** There are some 600 names; letter case does not count, so that a list could have many more. */
+/** There are some 600 names; letter case does not count, so a list could have many more. */
 const MOST_ZONES = 2000;
 
 function unknownZone(spec: ListSpec, row: Row, cell: string, fault: ZoneFault): InvalidRow {

@@ -1,25 +1,23 @@
 import { type Diagnostic, type Position, problem, warning } from '../errors.ts';
 import type { ListEncoding } from '../model.ts';
 
-/** What is wrong with a list as a whole, and where. The line is never shown: it holds personal data. */
+/** Refusals of a list as a whole. They never show a line: it holds personal data. */
 
 /** Text that begins with a record of a list. */
 export interface RecordText {
   readonly file: string;
   readonly text: string;
-  /** Line on which it begins. */
+  /** Line on which the text begins. */
   readonly line: number;
   readonly delimiter: string;
 }
 
-/** Longer rows are refused. */
 export const MAX_RECORD_CHARACTERS = 1024 * 1024;
 
-/** A record, and its first fault. */
 interface FieldScan {
-  /** Where its fields begin, as offsets. */
+  /** Offsets of its fields. */
   readonly starts: readonly number[];
-  /** What its fields hold, up to the fault. */
+  /** Values, up to the fault. */
   readonly fields: readonly string[];
   readonly fault: FieldFault | null;
 }
@@ -30,8 +28,8 @@ interface FieldFault {
 }
 
 /**
- * Reads one record character by character, to its end or to its first fault. csv-parse reports that a record has a
- * fault; this finds the line and the column.
+ * Reads one record to its end or first fault. csv-parse reports that a record has a fault; this finds the line and the
+ * column.
  */
 export function scanFields(text: string, delimiter: string): FieldScan {
   const starts: number[] = [];
@@ -86,7 +84,6 @@ function closingQuote(text: string, from: number): number {
   return at;
 }
 
-/** The place of an offset in a record that may have several lines. */
 export function positionAt({ file, text, line }: Omit<RecordText, 'delimiter'>, offset: number): Position {
   const before = text.slice(0, offset);
   return { file, line: line + countLines(before), column: offset - lastLineStart(before) + 1 };
@@ -96,7 +93,7 @@ function lastLineStart(text: string): number {
   return Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
 }
 
-/** Number of line ends: LF, CR LF or CR. */
+/** Counts line ends: LF, CR LF or CR. */
 export function countLines(text: string): number {
   return text.match(/\r\n?|\n/g)?.length ?? 0;
 }
@@ -120,7 +117,6 @@ const HINTS = {
   'unclosed-quote': 'Close the value with a quote. A quote inside a value is written twice.',
 } as const satisfies Record<FieldFault['kind'], string>;
 
-/** For a list whose first row is not its header. */
 export function laterHeaderHint(line: number): string {
   return `Line ${line} looks like the header: set \`recipients.headerRow: ${line}\`.`;
 }
@@ -139,7 +135,7 @@ export function noHeader(file: string, headerRow: number | null): Diagnostic {
   });
 }
 
-/** A row of fields without a value says nothing: a spreadsheet writes them below the list. */
+/** Spreadsheets write rows of empty fields below the list. */
 export function emptyRows(file: string, line: number, count: number): Diagnostic {
   const rows = count === 1 ? 'A row without any value was' : `${count} rows without any value were`;
   return warning('csv-empty-rows', `${rows} left out.`, { at: { file, line } });
@@ -156,7 +152,7 @@ export function noRows(file: string): Diagnostic {
   });
 }
 
-/** What is wrong with a row of another width than the header's; follows on "The row". */
+/** Follows on "The row". */
 export function raggedFault(has: number, wanted: number): string {
   return `has ${has} ${has === 1 ? 'field' : 'fields'}, the header has ${wanted}`;
 }
@@ -198,7 +194,7 @@ export function wrongEncoding(file: string, line: number, encoding: ListEncoding
 }
 
 /**
- * @param found - what a cell of the line holds, such as Ã©
+ * @param found - part of a cell, such as Ã©
  * @param isLost - it is the mark of a letter that is lost
  */
 export function garbledText(file: string, line: number, found: string, isLost: boolean): Diagnostic {
@@ -222,7 +218,7 @@ const MAGIC: readonly (readonly [string, readonly number[]])[] = [
   ['compressed with gzip', [0x1f, 0x8b]],
 ];
 
-/** Files that are not text at all, recognised by their first bytes. */
+/** Recognises files that are not text by their first bytes. */
 export function notText(file: string, bytes: Uint8Array): Diagnostic | null {
   const found = MAGIC.find(([, magic]) => magic.every((byte, i) => bytes[i] === byte));
   if (found === undefined) return null;

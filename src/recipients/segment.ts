@@ -16,30 +16,27 @@ import {
 import { shorten, show } from './show.ts';
 
 /**
- * Whether a row belongs to the segment. `unreadable`: a cell that the query uses does not match `recipients.columns`;
- * the recipient reader refuses such a row too, and `Segment.fault` has the reason.
+ * `unreadable`: a cell that the query uses does not match `recipients.columns`. The recipient reader refuses such a row
+ * too, with the reason of `Segment.fault`.
  */
 type Verdict = 'in' | 'out' | 'unreadable';
 
-/** The part of a list that a query selects. */
 export interface Segment {
-  /** Names of the columns that the query asks for. */
+  /** Columns that the query uses. */
   readonly columns: readonly string[];
   judge(values: readonly string[]): Verdict;
-  /** The condition that an excluded row does not meet, in a short phrase; null for every other row. */
+  /** The condition that an excluded row does not meet; null for every other row. */
   why(values: readonly string[]): string | null;
-  /** What is wrong with the cells of an unreadable row; null for every other row. */
+  /** The fault of an unreadable row; null for every other row. */
   fault(values: readonly string[]): { readonly message: string; readonly hint: string } | null;
 }
 
 /**
  * Compiles a segment. Empty cells of typed columns are absent values: only $ne, $nin, $not, $nor and `$exists: false`
  * hold for them, and for a word such as NULL. Text is compared as the helper `eq` does.
- *
- * @param columns names of the list's columns
- * @param types what the columns hold (`columnTypes`); a column that is not named contains text
- * @param today the day from which relative dates count, as its midnight in UTC
- * @returns the segment, or everything that is wrong with the query (`invalid-where`, at its place)
+ * @param types column types (`columnTypes`); columns without one contain text
+ * @param today midnight in UTC of the day from which relative dates count
+ * @returns the segment, or every fault of the query (`invalid-where`, at its place)
  */
 export function compileSegment(
   where: Where,
@@ -61,7 +58,7 @@ function createSegment(root: Condition, timeZone: string): Segment {
   const instantOf = isTimed ? createInstantOf(timeZone) : () => 0;
   const test = testerOf(root);
   const testers = new Map<Condition, Tester>();
-  // One for all rows, since nothing keeps it.
+  // Reused for all rows, since no one keeps it.
   const read: Cells = { values: new Map(used.map(({ index }) => [index, undefined])), days: new Map() };
 
   function fill(values: readonly string[]): boolean {
@@ -102,16 +99,15 @@ function uniqueColumns(tests: readonly Test[]): readonly QueryColumn[] {
   return [...new Map(tests.map(({ column }) => [column.index, column])).values()];
 }
 
-/** What the cells of a row hold, by the index of their column; undefined for an empty cell of a typed column. */
+/** Cells by column index; undefined: an empty cell of a typed column. */
 interface Cells {
   readonly values: Map<number, Scalar | undefined>;
-  /** The calendar days of those that are asked for them. */
+  /** Calendar days, for columns that a condition compares by day. */
   readonly days: Map<number, number | null | undefined>;
 }
 
 type Tester = (cells: Cells) => boolean;
 
-/** Says of a row whether a condition holds for it. */
 function testerOf(condition: Condition): Tester {
   if (condition.kind === 'test') {
     const { index } = condition.column;
@@ -138,7 +134,6 @@ function testerOf(condition: Condition): Tester {
   }
 }
 
-/** What an operator says of a calendar day. */
 function dayComparisonOf(operator: Operator, { first, last }: Days): (day: number) => boolean {
   switch (operator) {
     case '$gt':
@@ -166,7 +161,6 @@ function comparisonOf({ operator, operand }: Test): (value: Scalar | undefined) 
     (compare: (value: string, wanted: string) => boolean) =>
     (value: Scalar | undefined): boolean =>
       typeof value === 'string' && compare(value, operand as string);
-  // A set takes as long for ten thousand values as for two.
   const list = new Set<unknown>(Array.isArray(operand) ? operand : []);
   switch (operator) {
     case '$eq':
@@ -199,11 +193,11 @@ function comparisonOf({ operator, operand }: Test): (value: Scalar | undefined) 
   }
 }
 
-/** Longer phrases are cut: they are in one cell of a table. */
+/** Cuts longer phrases, to fit a table cell. */
 const LONGEST = 200;
 
 /**
- * Says in a short phrase why a condition does not hold for a row: `age is 17, not at least 18`.
+ * A short phrase why a condition does not hold for a row: `age is 17, not at least 18`.
  * @param holds whether a part of the condition holds for that row
  */
 function explainCondition(
@@ -223,7 +217,7 @@ function explainCondition(
     return failed.operator === '$nor' ? describe(part) : explain(part);
   }
 
-  /** A condition that holds, but must not. */
+  /** For a condition that holds, but must not. */
   function describe(met: Condition): string {
     if (met.kind !== 'group') return leftOut(met.column, values);
     if (met.operator === '$and') return met.of.map(describe).join(' and ');
@@ -283,7 +277,6 @@ function daysText({ first, last, written }: Days): string {
   return days === written ? days : `${days} (${written})`;
 }
 
-/** More values than fit into a phrase. */
 const MOST_VALUES = 5;
 
 function listOf(column: QueryColumn, operands: readonly Scalar[]): string {

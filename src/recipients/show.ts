@@ -5,7 +5,7 @@ const PERSONAL_DIGITS = 5;
 
 const LONGEST_SHOWN = 40;
 
-/** The value as it may be shown on a terminal: masked where it may be an address, else cut to 40 characters. */
+/** For a terminal: masked where it may be an address, else cut to 40 characters. */
 export function show(cell: string): string {
   const text = cell.trim();
   const digits = text.replace(/[^\p{Nd}]/gu, '').length;
@@ -13,7 +13,6 @@ export function show(cell: string): string {
   return `"${shorten(masked)}"`;
 }
 
-/** The first 40 characters, and a mark where there were more. */
 export function shorten(text: string): string {
   const characters = [...text];
   return characters.length > LONGEST_SHOWN ? `${characters.slice(0, LONGEST_SHOWN).join('')}…` : text;

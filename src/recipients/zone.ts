@@ -2,19 +2,16 @@ import type { ListSpec, Recipient } from '../model.ts';
 import { compared, holdsNothing, trimBlanks } from '../util/cell.ts';
 import prefixesOfZones from './zone-data.json' with { type: 'json' };
 
-/** Finds the possible time zones of a recipient. */
 interface ZoneReader {
-  /** The number of the set of zones of a recipient, from 0 upwards; -1: not known. */
+  /** The number of the recipient's set of zones, from 0; -1: unknown. */
   of(recipient: Pick<Recipient, 'to' | 'values'>): number;
-  /** The zones of that number: IANA names, at least one; any of them may be the recipient's. */
+  /** IANA names, at least one; any may be the recipient's. */
   names(id: number): readonly string[];
 }
 
 /**
- * Makes the reader of zones: the cell of the column `recipients.timeZone`, if it is not empty, else the zones of the
- * phone number's prefix. The cells were checked with the row (`recipient.ts`).
- *
- * @param columns names of the list's columns
+ * Takes the cell of the column `recipients.timeZone`, else the zones of the phone number's prefix. The recipient reader
+ * (`recipient.ts`) has checked the cells.
  */
 export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, columns: readonly string[]): ZoneReader {
   const column = spec.timeZone === null ? -1 : columns.indexOf(compared(spec.timeZone));
@@ -38,18 +35,17 @@ export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, colu
   };
 }
 
-/** The possible time zones of phone numbers. */
 interface ZoneTable {
-  /** Every set of zones, by number. */
+  /** Sets of zones, by number. */
   readonly sets: readonly (readonly string[])[];
-  /** The set of a number in E.164 form, -1 where its prefix says nothing (toll-free, international networks). */
+  /** The set of an E.164 number; -1: its prefix has none (toll-free, international networks). */
   find(e164: string): number;
 }
 
 /**
- * Builds the table from `zone-data.json`: for each set of zones the prefixes (without `+`) of numbers in one of them, of
- * which the longest counts; the first zone of a set is the most frequent one. The table is a tree of digits in one flat array, so that a look-up takes at most nine steps, and allocates
- * nothing. Takes some 3 ms and 100 KB; loaded if a campaign needs the zones of its recipients.
+ * Builds the table from `zone-data.json`: each set of zones has number prefixes (without `+`), the longest match
+ * counts, and its first zone is the most frequent one. The tree of digits is one flat array: a look-up takes at most
+ * nine steps and allocates nothing. Takes some 3 ms and 100 KB.
  */
 export function createZoneTable(): ZoneTable {
   const sets: (readonly string[])[] = [];

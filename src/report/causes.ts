@@ -3,23 +3,23 @@ import { LOST } from './fold-delivery.ts';
 
 /** Recipients whose message failed, or may have failed, for one cause. */
 export interface CauseCount {
-  /** What became of the message: its outcome, or where that is `accepted` its delivery. */
+  /** The outcome of the message, or if that is `accepted`, its delivery. */
   readonly end: { readonly outcome: OutcomeState } | { readonly delivery: Delivery };
-  /** As `causeOf` has it; null: of several causes, which were too many to be kept apart. */
+  /** As from `causeOf`; null: the sum of causes beyond the limit. */
   readonly cause: string | null;
   readonly count: number;
 }
 
 const FAILED: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
 
-/** An API that writes something new into each error would have as many causes as recipients. */
+/** Bounds an API that writes something new into each error. */
 const MOST_CAUSES = 500;
 
 const MOST_CHARACTERS = 200;
 
 /**
- * Why a message failed: the status and the words of the API, or of the delivery report. Words with an address or an id
- * are left out, so that recipients with the same cause have the same text. Null for a message that did not fail.
+ * Why a message failed: the status and the words of the API, or of the delivery report. Drops words with an address or
+ * an id, so that recipients with the same cause have the same text. Null for a message that did not fail.
  */
 export function causeOf({ outcome, reason, httpStatus, error, delivery = null }: Outcome): string | null {
   const words = error === null ? '' : general(error);
@@ -37,7 +37,7 @@ function general(text: string): string {
     .join(' ');
 }
 
-/** It is part of an address, where half of a character cannot be. */
+/** Becomes part of a URL, which cannot hold half a character. */
 function short(text: string): string {
   return text.slice(0, MOST_CHARACTERS).toWellFormed().trim();
 }

@@ -8,19 +8,18 @@ import {
   type VariantResult,
 } from '../model.ts';
 
-/** Recipients that share a variant and the delivery state of their last message. */
+/** Recipients by variant and delivery state of their last message. */
 export interface DeliveryCount {
   readonly variant: string | null;
-  /** Null: `count` are reports that name a message of the run and are not about it, for the reason `unmatched`. */
+  /** Null: `count` reports name a message of the run but are not about it, for the reason `unmatched`. */
   readonly delivery: Delivery | null;
   readonly unmatched?: UnmatchedReason;
   readonly count: number;
 }
 
-/** Counts delivery reports and replies, as recipients go by. */
 export function countDelivery(): {
   add(outcome: Pick<Outcome, 'variant' | 'delivery'>): void;
-  /** Adds reports that are about none of them, by why. */
+  /** Adds reports that are about none of the messages, by reason. */
   addUnmatched(counts: ReadonlyMap<UnmatchedReason, number>): void;
   all(): readonly DeliveryCount[];
 } {
@@ -44,7 +43,7 @@ export function countDelivery(): {
   };
 }
 
-/** Reports that name a message of the run and are not about it, by why; null for none. */
+/** Reports that name a message of the run but are not about it, by reason; null for none. */
 export function unmatchedOf(counts: readonly DeliveryCount[]): NonNullable<Report['unmatchedReports']> | null {
   const found = UNMATCHED_REASONS.flatMap((why) => {
     const count = counts.find(({ unmatched }) => unmatched === why)?.count ?? 0;
@@ -53,7 +52,7 @@ export function unmatchedOf(counts: readonly DeliveryCount[]): NonNullable<Repor
   return found.length === 0 ? null : Object.fromEntries(found);
 }
 
-/** Recipients by delivery state, in the order of the words; those without a report are left out. */
+/** Recipients with a report, by delivery state, in the order of the words. */
 export function deliveriesOf(counts: readonly DeliveryCount[]): Report['deliveries'] {
   return Object.fromEntries(
     DELIVERIES.flatMap((word) => {
@@ -63,19 +62,18 @@ export function deliveriesOf(counts: readonly DeliveryCount[]): Report['deliveri
   );
 }
 
-/** How far messages came, as reports and replies prove: who read the message is among `delivered`, and so on. */
+/** Progress of messages, proven by reports and replies: who read a message is also among `delivered`, and so on. */
 export interface Returned {
   readonly delivered: number;
-  /** Null where no report says of any message that it was read: a reply alone makes no figure of readers. */
+  /** Null where no report says "read": replies alone make no figure of readers. */
   readonly read: number | null;
-  /** Answered, but not to opt out. */
+  /** Without opt-outs. */
   readonly replied: number;
   readonly optedOut: number;
 }
 
 /**
- * A message that was answered was read, and one that was read was delivered.
- *
+ * A reply implies that the message was read, and a read that it was delivered.
  * @param counts - recipients by their latest state
  * @param hasRead - whether any report says "read". Default: whether `counts` has one
  */
@@ -88,7 +86,7 @@ export function returnedOf(
   return { delivered: delivered + seen, read: hasRead ? seen : null, replied, optedOut };
 }
 
-/** The same for the messages of one variant; `read` is absent where it is null. */
+/** `read` is absent where `Returned` has null. */
 export type VariantDeliveries = Pick<VariantResult, 'delivered' | 'read' | 'replied' | 'optedOut'>;
 
 export function variantDeliveries(counts: readonly DeliveryCount[], variant: string): VariantDeliveries {

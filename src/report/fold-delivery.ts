@@ -1,11 +1,9 @@
 import { DELIVERY_STATES, type Delivery, type DeliveryReport, type DeliveryState } from '../model.ts';
 
-/** One report, as far as the state of a message follows from it. */
 export type DeliveryFact = Pick<DeliveryReport, 'state' | 'word' | 'cause' | 'error' | 'channel' | 'atMs'>;
 
 /**
- * The state of a message as a fold over the set of its reports: any order and any number of repetitions give the same.
- *
+ * The state of a message as a fold over its reports: any order and any number of repetitions give the same.
  * Reports skip states, come twice and overtake each other, and many carriers never report `delivered`. So states have
  * ranks and only rise. An end (`expired`, `failed` ...) is above `sent`, because a late `sent` changes nothing.
  * `delivered` is above every end, because the handset has the message. Of several ends the last one counts. Returns the
@@ -20,14 +18,13 @@ export function foldDelivery<T extends DeliveryFact>(facts: Iterable<T>): T | nu
 }
 
 /**
- * The state of a message by the states alone that its reports name, as bits by their place in `DELIVERY_STATES`; null
- * for none. `several-ends`: which of them counts is a question of time, which `foldDelivery` answers.
+ * The same from states alone, as bits by their place in `DELIVERY_STATES`; null for none. `several-ends`: the time
+ * decides which counts, so use `foldDelivery`.
  */
 export function foldStates(said: number): DeliveryState | 'several-ends' | null {
   return FOLDED[said] ?? null;
 }
 
-/** The message has arrived. */
 export function hasArrived(state: DeliveryState): boolean {
   return RANK[state] > ENDED;
 }
@@ -51,7 +48,7 @@ const RANK: Readonly<Record<DeliveryState, number>> = {
   read: 5,
 };
 
-/** States in which a message has not arrived, and will not. */
+/** The message has not arrived, and will not. */
 export const LOST: ReadonlySet<Delivery> = new Set(DELIVERY_STATES.filter(hasEnded));
 
 const FOLDED: readonly (DeliveryState | 'several-ends' | null)[] = Array.from(
@@ -65,13 +62,13 @@ const FOLDED: readonly (DeliveryState | 'several-ends' | null)[] = Array.from(
 );
 
 /**
- * A total order over what facts say, so that the fold cannot depend on the order in which they came in: a fact without
- * a time of its own decides nothing by the time at which it was received.
+ * A total order, so that the fold does not depend on the order of arrival: a report without a time never decides by the
+ * time at which it was received.
  */
 function isAbove(a: DeliveryFact, b: DeliveryFact): boolean {
   const rank = RANK[a.state] - RANK[b.state];
   if (rank !== 0) return rank > 0;
-  // Of ends the last counts, of all others the first: that is when it happened.
+  // The last of several ends, the first of all others: that is when it happened.
   const isEnd = RANK[a.state] === ENDED;
   const missing = isEnd ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   const [ownMs, otherMs] = [a.atMs ?? missing, b.atMs ?? missing];

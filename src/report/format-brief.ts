@@ -6,10 +6,10 @@ import type { Outcomes, ReportOptions } from './record.ts';
 import { totalsKey } from './tally.ts';
 import { causeLines, postedWords, returnedWords } from './words.ts';
 
-/** Characters of both lines: what a chat or a text message shows whole. */
+/** Characters of both lines: a chat or a text message shows them whole. */
 export const BRIEF_LENGTH = 200;
 
-/** Two lines for a chat: what became of the run; delivery reports, and the command for what is left. ASCII punctuation. */
+/** Two lines for a chat: the outcomes; delivery reports and the next command. ASCII punctuation. */
 export async function* formatBrief(
   report: Report,
   _outcomes: Outcomes,
@@ -19,8 +19,8 @@ export async function* formatBrief(
 }
 
 /**
- * One line, or two where something came back or is left to do; 200 characters at most together. Where that is not
- * enough the least important goes: names are cut first, then counts are left out, the skipped ones before all others.
+ * One or two lines; 200 characters at most together. Beyond that, cuts names first, then drops counts, the skipped ones
+ * before all others.
  */
 export function briefText(
   report: Report,
@@ -32,24 +32,24 @@ export function briefText(
   }: Pick<ReportOptions, 'campaignFile' | 'formats' | 'planPath' | 'postedNow'>,
 ): string {
   const advice = adviceOf(report, campaignFile ?? report.campaign, planPath ?? null);
-  // Two ends of lines, and the text between the halves of the second.
+  // Two line ends, and the text between the halves of the second line.
   const room = BRIEF_LENGTH - advice.length - 4;
   const came = [...returnedWords(report, formats), ...causeLines(report, 1, formats).slice(0, 1)];
   const now = postedNow === undefined ? '' : `${postedWords(postedNow, formats)}; `;
   const first = firstLine(report, now, formats, room - Math.min(CAME_LEAST, came.join(', ').length));
   const second = [joined('', came, ', ', room - first.length), advice].filter((part) => part !== '').join('; ');
   const text = second === '' ? `${first}\n` : `${first}\n${second}\n`;
-  // Some locales have spaces of their own between thousands.
+  // Some locales have special spaces between thousands.
   return text.replace(/[\u00a0\u202f]/g, ' ');
 }
 
-/** Room that is kept for delivery reports. */
+/** Reserved for delivery reports. */
 const CAME_LEAST = 18;
 
-/** A longer command would push aside what became of the run. */
+/** A longer command would displace the outcomes. */
 const NEXT_MOST = 64;
 
-/** The command that is to be run next, or where that is long the report, which says it; empty where nothing is left. */
+/** The next command, or if that is long, that of the report; empty if nothing is left. */
 function adviceOf(report: Report, campaign: string, planPath: string | null): string {
   const commands = nextSteps(report, campaign, planPath).flatMap(({ command }) => (command === null ? [] : [command]));
   if (commands.length === 0) return '';
@@ -76,7 +76,7 @@ function firstLine(report: Report, now: string, formats: Formats, room: number):
 
 const NAMES_LEAST = 20;
 
-/** The most pressing first: those stay where there is no room for all. */
+/** The most urgent first: those stay where there is no room for all. */
 const OTHERS: readonly (readonly [OutcomeState, string])[] = [
   ['in-doubt', 'in doubt'],
   ['rejected', 'rejected'],
@@ -101,7 +101,7 @@ const STATES: Readonly<Record<RunState, string>> = {
   interrupted: 'interrupted',
 };
 
-/** As many parts as there is room for, in their order. */
+/** As many parts as fit, in their order. */
 function joined(start: string, parts: readonly string[], between: string, room: number): string {
   let text = start;
   for (const part of parts) {

@@ -34,8 +34,8 @@ function excelDelimiter(locale: string): string {
 }
 
 /**
- * The rows of the list as they are, and behind them what became of each, under names that no list has of its own: so
- * the file is a list again. Columns that an earlier such file left in it are replaced.
+ * The rows of the list, then the outcome of each, in columns with names that no list uses: so the file is a list again.
+ * Replaces columns that an earlier such file left in it.
  */
 async function* withColumns(
   outcomes: Outcomes,

@@ -2,7 +2,7 @@ import type { Report } from '../model.ts';
 import { jsonText } from '../util/escape.ts';
 import { type Outcomes, type ReportOptions, recordOf } from './record.ts';
 
-/** The summary as one document, described by schemas/report.schema.json. */
+/** Described by schemas/report.schema.json. */
 export async function* formatJson(report: Report, _outcomes: Outcomes): AsyncGenerator<string> {
   yield `${jsonText(report, 2)}\n`;
 }
@@ -19,7 +19,7 @@ export async function* formatJsonl(
     let lines = '';
     for (const [i, outcome] of batch.entries()) {
       const record = recordOf(outcome, referenceOf);
-      // Null where the row of the list could not be read.
+      // Null: the row of the list could not be read.
       const cells = values?.[i] ?? null;
       const named = cells && Object.fromEntries(columns?.names.map((name, at) => [name, cells[at] ?? '']) ?? []);
       const own = columns === undefined ? {} : { columns: named };

@@ -29,7 +29,7 @@ import {
 type Style = Parameters<typeof styleText>[0];
 type Paint = (style: Style, text: string) => string;
 
-/** The summary for a terminal: tables and sentences fit its width; names, paths and commands are never cut. */
+/** Tables and sentences fit the terminal's width; names, paths and commands are never cut. */
 export async function* formatText(report: Report, _outcomes: Outcomes, options: ReportOptions): AsyncGenerator<string> {
   const paint: Paint = (style, text) => (options.colour ? styleText(style, text, { validateStream: false }) : text);
   if (options.short === true) {
@@ -69,7 +69,7 @@ function totals(report: Report, options: ReportOptions, paint: Paint): string {
   return outcomes(report, OUTCOMES, (outcome) => OUTCOME_WORDS[outcome], options, paint);
 }
 
-/** Only what occurred, with the reasons in place of the words. */
+/** Only outcomes that occurred, with reasons instead of explanations. */
 function shortTotals(report: Report, options: ReportOptions, paint: Paint): string {
   const { number } = options.formats ?? PLAIN;
   const wordsOf = (outcome: OutcomeState): string => {
@@ -202,7 +202,7 @@ function facts(report: Report, options: ReportOptions, paint: Paint): string {
   return rows.map(([name, value]) => `${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
 }
 
-/** `1,240 requests, 6 retries, 19.4/s · 1,435 parts · 60.99 EUR · delivered 900`, where there was any. */
+/** `1,240 requests, 6 retries, 19.4/s · 1,435 parts · 60.99 EUR · delivered 900`, without zeros. */
 function shortFacts(report: Report, { currency, width, formats = PLAIN }: ReportOptions): string {
   const { number, count: countOf, money } = formats;
   const { posted, retried, perSecond } = report.requests;
@@ -222,7 +222,7 @@ function shortFacts(report: Report, { currency, width, formats = PLAIN }: Report
   return all.length === 0 ? '' : paragraph(all.join(' · '), width);
 }
 
-/** The most pressing thing to do, up to the first command; where there is more, the report says what. */
+/** The most urgent step, up to the first command; the report has the rest. */
 function shortNext(report: Report, options: ReportOptions, paint: Paint): string {
   const { formats = PLAIN } = options;
   const steps = nextSteps(report, options.campaignFile ?? report.campaign, options.planPath, formats);
@@ -265,13 +265,13 @@ const OUTCOME_STYLES: Readonly<Record<OutcomeState, Style>> = {
 interface Shown {
   readonly formats?: Formats;
   readonly width: number;
-  /** ISO 4217 code of the costs; null: not known. */
+  /** ISO 4217 code of the costs; null: unknown. */
   readonly currency: string | null;
 }
 
 /**
- * One line for each step, as wide as the terminal at most: a narrow one does without columns, and columns in which there
- * is nothing are left out. Empty without steps.
+ * One line for each step, within the width: a narrow terminal gets fewer columns. Drops empty columns. Empty without
+ * steps.
  */
 export function stepsTable(steps: readonly StepTotals[], { width, currency, formats = PLAIN }: Shown): string {
   if (steps.length === 0) return '';
@@ -286,10 +286,10 @@ export function stepsTable(steps: readonly StepTotals[], { width, currency, form
 }
 
 interface StepColumn extends Column {
-  /** Narrower terminals do without. */
+  /** Least width of a terminal that shows it. */
   readonly least: number;
   cell(step: StepTotals, formats: Formats): string;
-  /** The column is left out when no step wants it. */
+  /** Absent, or true for some step: the column is shown. */
   wanted?(step: StepTotals): boolean;
 }
 
@@ -314,7 +314,7 @@ const COLUMNS: readonly StepColumn[] = [
   COST,
 ];
 
-/** A count that is left out where it is 0 in every step. */
+/** A count, hidden if it is 0 in every step. */
 function column(title: string, least: number, of: (step: StepTotals) => number): StepColumn {
   return { title, align: 'right', least, cell: (step, { number }) => number(of(step)), wanted: (step) => of(step) > 0 };
 }

@@ -1,14 +1,14 @@
 import type { Outcome, Report } from '../model.ts';
 import type { Formatter, ReportOptions } from './record.ts';
 
-/** A format: with a record for each recipient, or only the summary; and its module, which is loaded when it is used. */
+/** `rows`: with a record for each recipient. The module is loaded when needed. */
 interface Format {
   readonly rows: boolean;
-  /** Absent: the page, which is made by src/web/report. */
+  /** Absent for the page, which src/web/report makes. */
   readonly load?: () => Promise<Formatter>;
 }
 
-/** What `report --format` takes. A new format is a file and an entry here. */
+/** The values of `report --format`. A new format is a file and an entry here. */
 export const FORMATS = {
   text: { rows: false, load: async () => (await import('./format-text.ts')).formatText },
   brief: { rows: false, load: async () => (await import('./format-brief.ts')).formatBrief },
@@ -24,8 +24,8 @@ export type ReportFormat = Exclude<PrintFormat, 'html'>;
 export const PRINT_FORMATS = Object.keys(FORMATS) as [PrintFormat, ...PrintFormat[]];
 
 /**
- * A report as text, in pieces, so that a million recipients are never in memory. Without `rows`, `outcomes` are not read.
- * `json`, `jsonl` and `csv` hold what they are given; the others are for eyes.
+ * A report as text, in pieces, so that a million recipients are never in memory. Reads `outcomes` only for formats with
+ * `rows`. `json`, `jsonl` and `csv` have exact values; the others are for people.
  */
 export async function* formatReport(
   format: ReportFormat,

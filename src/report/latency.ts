@@ -1,6 +1,6 @@
 import type { Json, RequestFigures } from '../model.ts';
 
-/** What a histogram holds, small enough for one row of the ledger: `[bucket, count]` for each bucket that is in use. */
+/** Small enough for one row of the ledger: `[bucket, count]` for each bucket in use. */
 export type SavedLatency = {
   readonly version: 1;
   readonly minMs: number;
@@ -10,20 +10,20 @@ export type SavedLatency = {
 
 /** Latencies of any number of requests in a fixed 5 KiB. */
 export interface Latency {
-  /** Counts one request; what is not a finite number of at least 0 is left out. */
+  /** Ignores values that are negative or not finite. */
   add(ms: number): void;
   merge(saved: SavedLatency): void;
   readonly count: number;
   /** The latency that `p` percent (0 to 100) of the requests did not exceed, within 2%; 0 without any request. */
   percentile(p: number): number;
-  /** p50, p95 and p99, rounded to a hundredth of a millisecond, as a report shows them. */
+  /** p50, p95 and p99, rounded to a hundredth of a millisecond. */
   figures(): RequestFigures['latencyMs'];
   save(): SavedLatency;
 }
 
 /**
- * A histogram whose buckets grow by 3%, so that the middle of one is at most 1.5% from anything in it: from 10 us to
- * 24 h, in 775 buckets. Below and above, the first and the last bucket count.
+ * A histogram whose buckets grow by 3%, so that the middle of one is at most 1.5% from its values: from 10 us to 24 h,
+ * in 775 buckets. The first and the last bucket count values beyond.
  */
 export function createLatency(saved: SavedLatency | null = null): Latency {
   const counts = new Float64Array(BUCKETS);
@@ -77,7 +77,7 @@ export function createLatency(saved: SavedLatency | null = null): Latency {
   return latency;
 }
 
-/** What `save` gave, read back from JSON; null where it is anything else, as from another version. */
+/** Reads the result of `save` from JSON; null for anything else, as from another version. */
 export function readLatency(json: Json | undefined): SavedLatency | null {
   if (!isObject(json) || json['version'] !== 1) return null;
   const { minMs, maxMs, buckets } = json;
@@ -92,7 +92,7 @@ export function readLatency(json: Json | undefined): SavedLatency | null {
   return { version: 1, minMs, maxMs, buckets: read };
 }
 
-/** What took from `fromMs` to before `toMs`: at most so many groups of whole buckets, equally wide on a logarithmic scale. */
+/** Latencies from `fromMs` to before `toMs`, in groups of whole buckets, equally wide on a logarithmic scale. */
 export function latencyGroups(
   { buckets }: SavedLatency,
   most: number,

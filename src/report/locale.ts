@@ -2,9 +2,7 @@ import { onDemand } from '../util/on-demand.ts';
 import { utcText } from '../util/time.ts';
 import { formatMoney } from '../util/units.ts';
 
-/**
- * How figures and times are written for people. Words stay English. What programs read is never written by these.
- */
+/** Writes figures and times for people, never for programs. Words stay English. */
 export interface Formats {
   /** BCP 47, one that `Intl` knows. */
   readonly locale: string;
@@ -12,18 +10,16 @@ export interface Formats {
   number(value: number): string;
   /** With the noun in English: `1 recipient`, `2 recipients`. */
   count(count: number, noun: string, several?: string): string;
-  /** A share with one decimal; what is not nothing never shows as 0, nor what is not everything as 100. */
+  /** With one decimal. Only nothing is 0%, and only everything is 100%. */
   percent(part: number, whole: number): string;
   money(units: number, currency: string | null | undefined): string;
   milliseconds(ms: number): string;
   duration(ms: number): string;
-  /** An ISO 8601 instant; anything else as it is. */
+  /** An ISO 8601 instant; other text is unchanged. */
   instant(iso: string): string;
 }
 
 /**
- * As a locale writes them, with times in a zone.
- *
  * @param locale - BCP 47, one that `Intl` knows; null: as `PLAIN`
  * @param timeZone - IANA name
  */
@@ -32,7 +28,7 @@ export function createFormats(locale: string | null, timeZone: string): Formats 
   const figures = onDemand(() => new Intl.NumberFormat(locale));
   const shares = onDemand(() => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }));
   const times = onDemand(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long', timeZone }));
-  // A short duration has a decimal, and small ones two: `0.42 ms`, `1.2 s`.
+  // A short duration has one decimal, a very short one two: `0.42 ms`, `1.2 s`.
   const inLocale = (text: string): string =>
     text.replace(/^\d+\.\d+/, (figure) =>
       new Intl.NumberFormat(locale, { minimumFractionDigits: figure.split('.')[1]?.length ?? 0 }).format(
@@ -72,15 +68,14 @@ export function number(value: number): string {
 
 /** No sign, no exponent, and no more decimals than are shown. */
 const UNROUNDED = /^\d{1,15}(?:\.\d{1,3})?$/;
-/** Where a comma goes: what follows up to the point, or the end, is whole groups of three. */
+/** The position of a comma: whole groups of three follow, up to the point or the end. */
 const BEFORE_THREES = /\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g;
 
-/** `1 recipient`, `2 recipients`. */
 export function countOf(count: number, noun: string, several = `${noun}s`): string {
   return `${number(count)} ${count === 1 ? noun : several}`;
 }
 
-/** A share in percent with one decimal; what is not nothing never shows as 0, nor what is not everything as 100. */
+/** With one decimal. Only nothing is 0%, and only everything is 100%. */
 export function percent(part: number, whole: number): string {
   if (whole === 0 || part === 0) return '0%';
   if (part === whole) return '100%';
@@ -93,13 +88,13 @@ export function money(units: number, currency: string | null | undefined): strin
   return currency ? `${formatMoney(units)} ${currency}` : formatMoney(units);
 }
 
-/** Milliseconds: `0.42 ms`, `12 ms`, `1.2 s`. */
+/** `0.42 ms`, `12 ms`, `1.2 s`. */
 export function milliseconds(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(1)} s`;
   return `${ms < 10 ? Number(ms.toFixed(2)) : Math.round(ms)} ms`;
 }
 
-/** How long a run took: `0.8 s`, `42 s`, `3 min 5 s`, `2 h 0 min`. */
+/** `0.8 s`, `42 s`, `3 min 5 s`, `2 h 0 min`. */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
@@ -108,7 +103,7 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
-/** An ISO 8601 instant as `2026-11-21 09:00:00 UTC`; anything else as it is. */
+/** `2026-11-21 09:00:00 UTC`; text that is not ISO 8601 is unchanged. */
 export function instant(iso: string): string {
   const ms = Date.parse(iso);
   return Number.isNaN(ms) ? iso : utcText(ms);
@@ -116,7 +111,9 @@ export function instant(iso: string): string {
 
 const numbers = onDemand(() => new Intl.NumberFormat('en-GB'));
 
-/** Without a locale: commas between thousands, amounts with their code, times in UTC. Messages and errors use them too. */
+/**
+ * Without a locale: commas between thousands, amounts with their code, times in UTC. Messages and errors use it too.
+ */
 export const PLAIN: Formats = {
   locale: 'en-GB',
   timeZone: 'UTC',

@@ -8,17 +8,16 @@ import { pausedScope, resumeCommand } from './pause-words.ts';
 import { changedText } from './words.ts';
 
 export interface NextStep {
-  /** What is left and why, in whole sentences. */
+  /** Whole sentences. */
   readonly text: string;
   /** Ready for a POSIX shell; null where no command helps. */
   readonly command: string | null;
 }
 
 /**
- * What to do after a run, the most pressing first; empty when nothing is left.
- *
+ * Steps after a run, the most urgent first; empty when nothing is left.
  * @param campaign the campaign as the user would name it on the command line
- * @param planFile where the environment takes approved plans alone: the plan, as the user would name its file
+ * @param planFile the plan file as the user would name it, where the environment accepts approved plans only
  */
 export function nextSteps(
   report: Report,
@@ -77,18 +76,18 @@ function testSteps({ halt, totals, state }: Report, formats: Formats): readonly 
   return advice;
 }
 
-/** Recipients who wait until a person names the winner of a test; running again does nothing for them by itself. */
+/** Recipients who wait until a person names the winner of a test: running again does not send to them. */
 export function undecidedOf(report: Pick<Report, 'reasons'>): number {
   return report.reasons['deferred']?.['winner-undecided'] ?? 0;
 }
 
-/** Recipients that running again takes up. */
+/** Recipients that another start would send to. */
 export function leftToSend(report: Pick<Report, 'reasons' | 'totals'>): number {
   const { failed, pending, deferred } = report.totals;
   return failed + pending + deferred - undecidedOf(report);
 }
 
-/** What was left by a halt: the command of the halt continues with it, where there is one. */
+/** Recipients that a halt left: the halt's command continues with them, if there is one. */
 function leftStep(left: string, { command }: NextStep, isNext: boolean): NextStep {
   if (command === null) return { text: left, command };
   return isNext
@@ -104,7 +103,6 @@ function fallbackStep(count: number, again: string, formats: Formats): NextStep 
   return { text, command: again };
 }
 
-/** Recipients that a step names. */
 const NAMED = 5;
 
 function changedStep(changed: readonly ChangedRecipient[], again: string, formats: Formats): NextStep {
@@ -185,7 +183,7 @@ function waitText({ reasons, opensAt }: Report, formats: Formats): string | null
     : `${many} ${wait} until the canary goes on${at === null ? '' : `, at ${at} at the latest`}`;
 }
 
-/** Rounded up: before it there is nothing to run again for. */
+/** Rounded up: an earlier start has nothing to do. */
 function minuteText(instant: string): string {
   return utcText(Math.ceil(Date.parse(instant) / 60_000) * 60_000, 'minute');
 }
@@ -203,7 +201,7 @@ export function zonelessOf(reasons: Report['reasons']): number {
   return reasons['deferred']?.['zone-unknown'] ?? 0;
 }
 
-/** Recipients that the API refused: those who cannot receive the channel need something else than to be tried again. */
+/** Recipients that the API refused. Those who cannot receive the channel need another step than a retry. */
 function rejectedSteps(report: Report, again: string, amended: string | null, formats: Formats): readonly NextStep[] {
   const { totals, reasons, steps } = report;
   const unreachable = reasons['rejected']?.['unsupported-channel'] ?? 0;
@@ -229,7 +227,7 @@ function haltStep({ rule, message, next, at }: Halt, report: Report, again: stri
   if (AMENDS.has(rule) || at !== undefined) return amendStep(report, `${message} ${next}`, amended);
   const command = again;
   if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: `${message} ${next}`, command };
-  // Who they are and what to do is the next step; no other recipients are left.
+  // The next step names them and the fix; no other recipients are left.
   if (!left) return { text: message, command: null };
   return {
     text: 'The last start was stopped by doubts. All of them are resolved: send again for the rest.',
@@ -237,7 +235,7 @@ function haltStep({ rule, message, next, at }: Halt, report: Report, again: stri
   };
 }
 
-/** What needs another content; a plan that was approved has none but its own. */
+/** Needs another content, which an approved plan cannot get. */
 function amendStep(report: Report, text: string, amended: string | null): NextStep {
   if (amended !== null) return { text, command: amended };
   const instead = `A plan that was approved cannot be amended: ${anotherOccurrence(report)}`;
@@ -245,10 +243,9 @@ function amendStep(report: Report, text: string, amended: string | null): NextSt
 }
 
 /**
- * How other content, or another list, is sent to the recipients that an occurrence left, where the environment
- * accepts approved plans only: in the order in which it works. A plan of the same occurrence would have to be amended.
- *
- * @param excluded - what the campaign excludes already
+ * How to send other content, or another list, to the remaining recipients of an occurrence, where the environment
+ * accepts approved plans only. A plan of the same occurrence would be an amendment.
+ * @param excluded - the campaign's present `exclude`
  */
 export function anotherOccurrence(
   { environment, campaign, occurrence }: Pick<Report, 'environment' | 'campaign' | 'occurrence'>,
@@ -261,7 +258,7 @@ export function anotherOccurrence(
   );
 }
 
-/** Rules after which the campaign is to be changed before it is sent again. */
+/** Rules after which the campaign needs a change before it is sent again. */
 const AMENDS: ReadonlySet<HaltRule> = new Set(['canary', 'refusals']);
 
 function doubtStep(report: Report, formats: Formats): NextStep {
@@ -274,7 +271,6 @@ function doubtStep(report: Report, formats: Formats): NextStep {
   };
 }
 
-/** What running again would take up, or nothing. */
 function leftOf(report: Report, formats: Formats): string {
   const { failed, pending } = report.totals;
   const { reasons } = report;
@@ -288,7 +284,7 @@ function leftOf(report: Report, formats: Formats): string {
   return parts.join(' ');
 }
 
-/** Starts this run again: as the campaign, or where that is refused by its plan. */
+/** Starts this run again: by its campaign, or where that is refused, by its plan. */
 export function sendCommand(
   {
     environment,
@@ -299,7 +295,7 @@ export function sendCommand(
   planPath: string | null,
 ): string {
   const occurrence = named === 'once' ? '' : ` --occurrence ${shellWord(named)}`;
-  // A plan of one occurrence says which; a standing one is of every occurrence.
+  // A plan of one occurrence names it; a standing one covers every occurrence.
   if (planPath !== null) return `handbill send --plan ${shellWord(planPath)}${occurrence}`;
   const from = postedFrom ?? environment;
   const env = from === 'sandbox' ? '' : ` --env ${shellWord(from)}`;

@@ -5,23 +5,21 @@ import { instant } from './words.ts';
 
 type Scope = Pick<Pause, 'environment' | 'campaign'>;
 
-/** Who paused what, since when and why, as a sentence that another may follow: people end their reasons as they like. */
+/** One sentence that another may follow, whatever punctuation the reason has. */
 export function pauseText(pause: Pause | ReportedPause): string {
   const { who, reason, since } = 'since' in pause ? pause : reportedPause(pause);
   return `${pausedScope(pause)} has been paused since ${instant(since)} by ${who}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'}`;
 }
 
-/** A pause as reports show it. */
 export function reportedPause({ environment, campaign, reason, who, pausedAtMs }: Pause): ReportedPause {
   return { environment, campaign, reason, who, since: iso(pausedAtMs) };
 }
 
-/** What is paused: `production`, or `spring-sale in production`. */
+/** `production`, or `spring-sale in production`. */
 export function pausedScope({ environment, campaign }: Scope): string {
   return campaign === null ? environment : `${campaign} in ${environment}`;
 }
 
-/** How it is ended. */
 export function resumeHint(scope: Scope): string {
   return `End the pause with \`${resumeCommand(scope)}\`, then send again.`;
 }

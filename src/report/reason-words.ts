@@ -1,16 +1,13 @@
 import { DEFER_WORDS, type OutcomeState, type ReasonWords, SKIP_WORDS } from '../model.ts';
 
-/**
- * What a reason means, in half a sentence; empty for a word that is not known here, as a ledger of another version may
- * hold.
- */
+/** Continues a sentence; empty for an unknown word, from a ledger of another version. */
 export function reasonWords(reason: string): string {
   return Object.hasOwn(REASON_WORDS, reason) ? (REASON_WORDS[reason]?.means ?? '') : '';
 }
 
-/** What to do about recipients with this outcome and reason, in a sentence; empty where the word is not known here. */
+/** Advice for recipients with this outcome and reason, in a sentence; empty for an unknown word. */
 export function reasonAdvice(reason: string, outcome: OutcomeState): string {
-  // Whatever the reason: nothing is sent again before it is known whether the message arrived.
+  // Whatever the reason: send nothing again before a person knows whether the message arrived.
   if (outcome === 'in-doubt') return DOUBT;
   return Object.hasOwn(REASON_WORDS, reason) ? (REASON_WORDS[reason]?.advice ?? '') : '';
 }
@@ -20,7 +17,7 @@ const RUN_AGAIN = 'Run again.';
 const NETWORK = 'Look at the network and the address of the API, then run again.';
 const DOUBT = 'Find out from the provider, then `handbill doubt resolve`.';
 
-/** Every reason: those of rules are beside their names, in model/decision.ts. */
+/** Rules have theirs next to their names, in model/decision.ts. */
 export const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   ...SKIP_WORDS,
   ...DEFER_WORDS,

@@ -45,17 +45,16 @@ export type RunFacts = Pick<
 > & {
   readonly state: RunState;
   readonly halt: Halt | null;
-  /** In the order of their numbers. */
+  /** By number. */
   readonly versions?: readonly Pick<VersionResult, 'since' | 'commits' | 'inputs'>[];
 };
 
 interface Known {
   readonly cameBack?: CameBack | null;
-  /** The campaign as it was sent: the order of its variants and steps, and those without recipients. */
+  /** The campaign as it was sent: order of variants and steps, also those without recipients. */
   readonly campaign?: CampaignShape | null;
 }
 
-/** Delivery reports and replies for the messages of a run. */
 export interface CameBack extends Pick<Report, 'replies' | 'fallbacksDue'> {
   readonly deliveries: readonly DeliveryCount[];
 }
@@ -63,11 +62,11 @@ export interface CameBack extends Pick<Report, 'replies' | 'fallbacksDue'> {
 export interface CampaignShape extends Pick<Campaign, 'channel'> {
   readonly variants: readonly { readonly name: string; readonly where?: object | null }[];
   readonly fallbacks: readonly { readonly channel: Channel }[];
-  /** What decides the winner of a test; absent or null: nothing does. */
+  /** The metric for the winner of a test; absent or null: none. */
   readonly split?: { readonly decides: { readonly by: WinnerMetric } | null };
 }
 
-/** Reports a run. `steps` counts all steps; of a recipient with several, what became of the last one counts. */
+/** `steps` counts all steps; for a recipient with several, the last one counts. */
 export function buildReport(
   run: RunFacts,
   steps: readonly StepCount[],
@@ -105,7 +104,7 @@ export function buildReport(
   };
 }
 
-/** Where there is one version only, the report is about it. */
+/** Omitted for a single version: the report is about it. */
 function versionsOf({ versions = [] }: RunFacts, counts: readonly StepCount[]): Pick<Report, 'versions'> {
   if (versions.length < 2) return {};
   const of = (number: number): Totals => totalsOf(counts.filter(({ version }) => version === number));
@@ -119,7 +118,7 @@ function channelStepsOf(steps: readonly StepCount[], campaign: CampaignShape | n
   return { steps: stepTotals(steps, channels) };
 }
 
-/** The variants of a run and whether they differ; nothing where it has none. */
+/** The variants of a run and whether they differ; empty without variants. */
 export function comparedVariants(
   counts: readonly VariantCount[],
   campaign: CampaignShape | null,
@@ -131,12 +130,12 @@ export function comparedVariants(
   const results = variantResults(counts, names);
   const variants =
     deliveries.length === 0 ? results : results.map((one) => ({ ...one, ...variantDeliveries(deliveries, one.name) }));
-  // The winner was decided by the messages of the test, while the report also counts those that were sent later.
+  // The messages of the test decided the winner, while the report also counts later ones.
   if (winner !== null && winner.by !== null) {
     return { variants, significance: compareShares(winner.shares, winner.by) };
   }
   const by = campaign?.split?.decides?.by ?? 'accepted';
-  // Recipients who get a variant by a condition are others than the rest: a difference says nothing about the message.
+  // Variants with a condition have different recipients: a difference is not due to the message.
   const conditional = new Set(campaign?.variants.flatMap(({ name, where = null }) => (where === null ? [] : [name])));
   const shares = variants
     .filter(({ name }) => !conditional.has(name))
@@ -144,7 +143,7 @@ export function comparedVariants(
   return { variants, significance: compareShares(shares, by) };
 }
 
-/** Recipients by outcome and reason, the most frequent reason first; outcomes are named as in `totals`. */
+/** The most frequent reason first; outcomes are named as in `totals`. */
 function reasonsOf(counts: readonly StepCount[]): Report['reasons'] {
   const byOutcome: [string, Readonly<Record<string, number>>][] = [];
   for (const outcome of OUTCOMES) {
@@ -164,9 +163,9 @@ export function totalsKey(outcome: OutcomeState): Exclude<keyof Totals, 'recipie
 }
 
 /**
- * Parts, messages by encoding and the price of what was probably sent: accepted or in doubt, on any step (one that fell
- * back was refused, and costs nothing). The price is the sum of the prices that are known, in units of the currency;
- * null when none is.
+ * Parts, messages by encoding and cost of messages that were probably sent: accepted or in doubt, on any step (one that
+ * fell back was refused, and costs nothing). The cost is the sum of the known prices, in units of the currency; null
+ * when none is known.
  */
 function smsOf(counts: readonly StepCount[]): Report['sms'] {
   const sent = counts.filter((count) => count.outcome === 'accepted' || count.outcome === 'in-doubt');
@@ -184,9 +183,8 @@ function smsOf(counts: readonly StepCount[]): Report['sms'] {
 }
 
 /**
- * What became of the messages on each channel; a campaign has each at most once.
- *
- * @param channels - the campaign's own and those of its fallbacks, in order, where they are known; others follow
+ * The outcomes on each channel; a campaign has each at most once.
+ * @param channels - the campaign's channel and its fallbacks, in order, if known; others follow
  */
 export function stepTotals(counts: readonly StepCount[], channels: readonly Channel[] = []): readonly StepTotals[] {
   const inOrder = counts.toSorted((a, b) => a.step - b.step || (a.channel < b.channel ? -1 : 1));

@@ -5,9 +5,8 @@ import { type Formats, PLAIN } from './locale.ts';
 import { sampleOf } from './variants.ts';
 
 /**
- * One line for each variant, as wide as the terminal at most: on a narrow one the interval goes first, then those who
- * are neither accepted nor refused, then those who were refused. Empty without variants.
- *
+ * One line for each variant, within the width. A narrow terminal loses first the interval, then the others, then the
+ * rejected. Empty without variants.
  * @param width - columns of the terminal
  */
 export function variantsTable(variants: readonly VariantResult[], width: number, formats: Formats = PLAIN): string {
@@ -22,7 +21,7 @@ export function variantsTable(variants: readonly VariantResult[], width: number,
 }
 
 interface VariantColumn extends Column {
-  /** Narrower terminals do without. */
+  /** Least width of a terminal that shows it. */
   readonly least: number;
   cell(variant: VariantResult, formats: Formats): string;
 }
@@ -37,7 +36,7 @@ const COLUMNS: readonly VariantColumn[] = [
   { title: '95% interval', align: 'right', least: 80, cell: intervalOf },
 ];
 
-/** Delivery reports and replies are compared then; the shares are of those accepted. */
+/** Compares delivery reports and replies; shares are of the accepted messages. */
 const COLUMNS_WITH_DELIVERIES: readonly VariantColumn[] = [
   ...COLUMNS.map((column) => ({ ...column, least: column.least + (column.least > 0 ? 40 : 0) })),
   { title: 'delivered', align: 'right', least: 60, cell: (variant, formats) => shareOf(variant, 'delivered', formats) },
@@ -46,7 +45,7 @@ const COLUMNS_WITH_DELIVERIES: readonly VariantColumn[] = [
   { title: 'opted out', align: 'right', least: 90, cell: (variant, formats) => shareOf(variant, 'optedOut', formats) },
 ];
 
-/** The share with this report among those accepted, or `-` while there are none. */
+/** The share of accepted messages with this report; `-`: none is accepted. */
 export function shareOf(variant: VariantResult, what: keyof VariantDeliveries, { percent }: Formats = PLAIN): string {
   const { part, whole } = sampleOf(what, variant);
   return whole === 0 ? '-' : percent(part, whole);
@@ -57,7 +56,7 @@ export function othersOf({ recipients, accepted, rejected }: VariantResult): num
   return recipients - accepted - rejected;
 }
 
-/** Accepted among those accepted or refused, as people read it; `-` while there are none. */
+/** Accepted as a share of accepted and refused; `-` while there are none. */
 export function rateOf({ accepted, rejected }: VariantResult, { percent }: Formats = PLAIN): string {
   return accepted + rejected === 0 ? '-' : percent(accepted, accepted + rejected);
 }
@@ -69,7 +68,7 @@ export function intervalOf({ low, high }: VariantResult, formats: Formats = PLAI
   return `${formats.percent(low, 1)} to ${formats.percent(high, 1)}`;
 }
 
-/** What the comparison says, in a sentence; empty where there is nothing to compare. */
+/** The comparison in a sentence; empty where there is nothing to compare. */
 export function significanceWords({ variants = [], significance }: Pick<Report, 'variants' | 'significance'>): string {
   if (significance === undefined || significance === null) return '';
   const { by, p, test, best } = significance;
@@ -106,19 +105,19 @@ const COMPARED: Readonly<
   },
 };
 
-/** `0.43`, `0.012`. Below 0.05 it is cut, so that it is never shown as 0.05. */
+/** `0.43`, `0.012`. Truncated below 0.05, so that it is never shown as 0.05. */
 function shown(p: number): string {
   return String(p < CHANCE ? Math.floor(p * 1000 + 1e-9) / 1000 : Math.round(p * 100) / 100);
 }
 
-/** What is called significant by custom: one time in twenty, equal variants look that different. */
+/** The usual level of significance: one time in twenty, equal variants look that different. */
 const CHANCE = 0.05;
 const TESTS: Readonly<Record<Exclude<Significance['test'], null>, string>> = {
   'chi-square': 'chi-square test',
   fisher: "Fisher's exact test",
 };
 
-/** Who won a test and by what, in a sentence; empty where there is none, or it is not over. */
+/** The winner of a test and its metric; empty without a winner, or while the test goes on. */
 export function winnerWords({ winner }: Pick<Report, 'winner'>, formats: Formats = PLAIN): string {
   if (winner === undefined) return '';
   const { variant, by, why } = winner;

@@ -1,18 +1,17 @@
 import type { OutcomeState, Significance, Totals, VariantResult, WinnerMetric } from '../model.ts';
 
-/** Recipients that share a variant and an outcome: what the ledger can count in one query. */
+/** Recipients by variant and outcome, as one query of the ledger counts them. */
 export interface VariantCount {
-  /** Null for those that have none: held out, waiting for a winner, left out before they were assigned. */
+  /** Null: held out, waiting for a winner, or skipped before the assignment. */
   readonly variant: string | null;
   readonly outcome: OutcomeState;
   readonly count: number;
 }
 
 /**
- * What became of each variant. The rate is how many the API accepted among those that it accepted or refused: recipients
- * in doubt, or never posted, say nothing about the message.
- *
- * @param names - the variants in the order of the campaign, where it is known; others follow by name
+ * The result of each variant. The rate is the share of accepted among accepted and refused messages: recipients in
+ * doubt, or never posted, say nothing about the message.
+ * @param names - the variants in the order of the campaign, if known; others follow by name
  */
 export function variantResults(
   counts: readonly VariantCount[],
@@ -21,17 +20,16 @@ export function variantResults(
   return orderOf(counts, names).map((name) => resultOf(name, counts));
 }
 
-/** What is compared: some of the messages of a variant, by the metric that decides. */
+/** The messages of a variant that the metric counts. */
 export interface Share extends Sample {
   readonly name: string;
 }
 
-/** The figures of a variant that a metric is a share of. */
 type Figures = Pick<VariantResult, 'accepted' | 'rejected' | 'delivered' | 'read' | 'replied' | 'optedOut'>;
 
 /**
- * What a table, the comparison, the winner and the funnel show as a share: all are of the accepted messages, but for the
- * share of those that were accepted. An API that reports few deliveries, or none, would make any other share meaningless.
+ * The share of a metric, for tables, the comparison, the winner and the funnel. All but the share of accepted messages
+ * are of the accepted messages: an API that reports few deliveries, or none, would make any other share meaningless.
  */
 export function sampleOf(by: WinnerMetric, figures: Figures): Sample {
   const { accepted, rejected } = figures;
@@ -40,19 +38,19 @@ export function sampleOf(by: WinnerMetric, figures: Figures): Sample {
   return part === undefined ? { part: 0, whole: 0 } : { part, whole: acceptedBase(figures) };
 }
 
-/** The accepted messages. A message that the API refused can still have arrived. */
+/** The accepted messages. A refused message can still have arrived. */
 export function acceptedBase({ accepted, delivered = 0 }: Pick<Figures, 'accepted' | 'delivered'>): number {
   return Math.max(accepted, delivered);
 }
 
-/** Those with the best share, in their order: the greatest, and of those who opted out the least. Nothing is rounded. */
+/** The variants with the best share, unrounded: the greatest, or for opt-outs the least. */
 export function bestOf(shares: readonly Share[], by: WinnerMetric): readonly Share[] {
   const least = by === 'optedOut' ? -1 : 1;
   const compare = (a: Share, b: Share): number => least * (a.part * b.whole - b.part * a.whole);
   return shares.filter((one) => shares.every((other) => compare(one, other) >= 0));
 }
 
-/** Whether the variants differ by more than chance, by the metric that decides; null where there are not two of them. */
+/** Whether the variants differ by more than chance; null with fewer than two. */
 export function compareShares(shares: readonly Share[], by: WinnerMetric): Significance | null {
   if (shares.length < 2) return null;
   const counted = shares.filter(({ whole }) => whole > 0);
@@ -79,7 +77,6 @@ function resultOf(name: string, counts: readonly VariantCount[]): VariantResult 
   };
 }
 
-/** Recipients by outcome; they add up to `recipients`. */
 export function totalsOf(counts: readonly Pick<VariantCount, 'outcome' | 'count'>[]): Totals {
   const of = (outcome: OutcomeState) => sum(counts, (count) => (count.outcome === outcome ? count.count : 0));
   return {
@@ -98,22 +95,20 @@ export function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
 }
 
-/** To a ten thousandth of a percent: more says nothing, and fewer digits are the same on every machine. */
+/** To a ten thousandth of a percent, which is the same on every machine. */
 function rounded(share: number): number {
   return Math.round(share * 1e6) / 1e6;
 }
 
-/** Some of a group: 12 of 400. */
+/** `part` of `whole`: 12 of 400. */
 export interface Sample {
   readonly part: number;
   readonly whole: number;
 }
 
 /**
- * The 95% interval of Wilson (1927) for a share that was seen: it stays within 0 and 1, and says something sensible
- * for 0 of n and n of n, where the usual "plus or minus" collapses to nothing (Brown, Cai, DasGupta 2001 recommend it).
- *
- * Null for a part of nothing, because then nothing is known.
+ * The 95% interval of Wilson (1927) for a share: it stays within 0 and 1, and is sensible for 0 of n and n of n, where
+ * the usual "plus or minus" collapses to nothing (Brown, Cai, DasGupta 2001 recommend it). Null for a whole of 0.
  */
 export function wilson({
   part,
@@ -132,15 +127,14 @@ export function wilson({
   };
 }
 
-/** 97.5% of the normal distribution lie below. */
+/** The 97.5% quantile of the normal distribution. */
 const Z95 = 1.959963984540054;
 
 /**
- * Whether groups differ in their shares, or whether chance alone may well have made such a difference. Groups of 0 say
- * nothing and are left out. Two groups: the exact test wherever it can be computed. More: the chi-square test where the
- * counts are large enough for it (by Cochran's rule: every count that is expected is at least 1, and at most a fifth of them
- * below 5; of two groups none), else the exact test. Where neither can be done, or there is nothing to compare, `enough`
- * is false and `p` null.
+ * Whether groups differ in their shares by more than chance. Ignores groups of 0. Two groups: the exact test wherever
+ * it can be computed. More: the chi-square test where the counts are large enough for it (by Cochran's rule: every
+ * expected count is at least 1, and at most a fifth of them below 5; of two groups none), else the exact test. If
+ * neither is possible, or there is nothing to compare, `enough` is false and `p` null.
  */
 export function significanceOf(groups: readonly Sample[]): ChanceTest {
   const samples = groups.filter(({ whole }) => whole > 0);
@@ -175,14 +169,14 @@ type ChanceTest = Pick<Significance, 'p' | 'test' | 'enough'>;
 const NOT_ENOUGH: ChanceTest = { p: null, test: null, enough: false };
 
 /**
- * Pearson's chi-square for the question whether all samples have the same share (no correction for continuity; with
- * two samples it is the square of the two-proportion z). Both a part and a rest must have been seen.
+ * Pearson's chi-square for the hypothesis that all samples have the same share (no correction for continuity; with two
+ * samples it is the square of the two-proportion z). Needs both a part and a rest.
  */
 export function chiSquare(samples: readonly Sample[]): { readonly statistic: number; readonly p: number } {
   const part = samples.reduce((sum, sample) => sum + sample.part, 0);
   const whole = samples.reduce((sum, sample) => sum + sample.whole, 0);
   const rate = part / whole;
-  // Of each sample both cells, the part and the rest, differ from what is expected by the same amount.
+  // In each sample, the part and the rest differ from their expected counts by the same amount.
   const statistic = samples.reduce((sum, sample) => {
     const difference = sample.part - sample.whole * rate;
     return sum + (difference * difference) / (sample.whole * rate * (1 - rate));
@@ -190,7 +184,7 @@ export function chiSquare(samples: readonly Sample[]): { readonly statistic: num
   return { statistic, p: chiSquareTail(statistic, samples.length - 1) };
 }
 
-/** How probable a chi-square of at least `statistic` is, by chance alone. */
+/** The probability of a chi-square of at least `statistic`, by chance alone. */
 export function chiSquareTail(statistic: number, degreesOfFreedom: number): number {
   return statistic <= 0 ? 1 : Math.min(1, Math.max(0, gammaTail(degreesOfFreedom / 2, statistic / 2)));
 }
@@ -233,20 +227,20 @@ function logGammaOfHalves(a: number): number {
 }
 
 const PRECISION = 1e-15;
-/** More than are ever needed: it converges the faster, the larger x is, and x is above a + 1. */
+/** More than are ever needed: it converges faster for larger x, and x is above a + 1. */
 const MOST_STEPS = 1000;
 
 /**
- * Fisher's exact test whether all samples have the same share; for more than two samples what Freeman and Halton made
- * of it. Adds up the probabilities of all ways to spread the parts over the samples that are no more probable than the
- * one that was seen. Null where there are too many ways to go through.
+ * Fisher's exact test for the hypothesis that all samples have the same share, as extended by Freeman and Halton for
+ * more than two samples. Adds up the probabilities of all distributions of the parts over the samples that are no more
+ * probable than the observed one. Null where there are too many.
  */
 export function exactTest(samples: readonly Sample[]): number | null {
   const parts = samples.reduce((sum, sample) => sum + sample.part, 0);
   const whole = samples.reduce((sum, sample) => sum + sample.whole, 0);
-  // Parts or rests, it is the same question: the rarer kind can be spread in fewer ways.
+  // Parts or rests, it is the same question: the rarer kind has fewer distributions.
   const total = Math.min(parts, whole - parts);
-  // What the largest sample gets follows from the others.
+  // The part of the largest sample follows from the others.
   const sorted = samples.toSorted((a, b) => a.whole - b.whole);
   const ways = sorted.slice(0, -1).reduce((product, sample) => product * (Math.min(sample.whole, total) + 1), 1);
   const waysOfRoom = logChoose(total + sorted.length - 1, total);
@@ -256,7 +250,7 @@ export function exactTest(samples: readonly Sample[]): number | null {
   return Math.min(1, tailOf(sorted, 0, total, -all, seen + TIE));
 }
 
-/** Probabilities of at most exp(`most`) over all ways to spread `left` parts over the samples from `at` on. */
+/** Sums the probabilities of at most exp(`most`) over all ways to spread `left` parts over the samples from `at` on. */
 function tailOf(samples: readonly Sample[], at: number, left: number, log: number, most: number): number {
   const size = samples[at]?.whole ?? 0;
   if (at === samples.length - 1) {
@@ -270,12 +264,12 @@ function tailOf(samples: readonly Sample[], at: number, left: number, log: numbe
   return sum;
 }
 
-/** ln of how many ways there are to choose k of n; -Infinity where there are none. */
+/** ln of the number of ways to choose k of n; -Infinity where there are none. */
 function logChoose(n: number, k: number): number {
   return k > n ? Number.NEGATIVE_INFINITY : logFactorial(n) - logFactorial(k) - logFactorial(n - k);
 }
 
-/** ln n!: looked up for small n, Stirling's series from there on, where its error is below 1e-13. */
+/** ln n!: from a table for small n, then Stirling's series, whose error is below 1e-13. */
 function logFactorial(n: number): number {
   const known = SMALL[n];
   if (known !== undefined) return known;
@@ -289,7 +283,7 @@ const SMALL: readonly number[] = Array.from({ length: 63 }).reduce<number[]>(
   (logs) => [...logs, (logs.at(-1) ?? 0) + Math.log(logs.length)],
   [0],
 );
-/** Two ways that are equally probable differ in the last digits of the arithmetic; R allows for the same. */
+/** Two equally probable ways differ in the last digits of the arithmetic; R has the same tolerance. */
 const TIE = 1e-7;
 /** About 20 ms. */
 const MOST_WAYS = 100_000;

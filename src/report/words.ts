@@ -17,19 +17,18 @@ import { totalsKey } from './tally.ts';
 
 export { countOf, duration, instant, milliseconds, money, number, percent } from './locale.ts';
 
-/** Where a message went, and which address the list has since. */
 export function changedText(sentTo: string, listTo: string | null): string {
   return `sent to ${sentTo}; the list now says ${listTo ?? 'none'}`;
 }
 
-/** When it began, and how long it took or that it still goes on. */
+/** `finishedAt` null: the run still goes on. */
 export function period(startedAt: string, finishedAt: string | null, say: Formats = PLAIN): string {
   if (finishedAt === null) return `Started ${say.instant(startedAt)}.`;
   const ms = Date.parse(finishedAt) - Date.parse(startedAt);
   return `Started ${say.instant(startedAt)}${ms >= 0 ? `, took ${say.duration(ms)}` : ''}.`;
 }
 
-/** That a person closed the run, and that personal data was taken out of it; nothing where neither is so. */
+/** Says whether a person closed the run, and whether personal data was removed from it. */
 export function overWords({ closedAt, purgedAt }: Report, say: Formats = PLAIN): readonly string[] {
   return [
     ...(closedAt === undefined ? [] : [`Closed on ${say.instant(closedAt)}: it sends nothing more.`]),
@@ -37,7 +36,7 @@ export function overWords({ closedAt, purgedAt }: Report, say: Formats = PLAIN):
   ];
 }
 
-/** The guards that the list failed and was accepted in spite of; nothing where it failed none. */
+/** Failed list guards that a person allowed. */
 export function acceptedWords(acceptedList: readonly string[] | undefined): readonly string[] {
   return acceptedList === undefined ? [] : [`The list was accepted all the same: ${acceptedList.join(' ')}`];
 }
@@ -48,15 +47,15 @@ export function commitWords({ commit, branch, clean }: Commit): string {
   return `${commit.slice(0, SHORT_HASH)}${where}${clean ? '' : ', with changes that are not committed'}`;
 }
 
-/** Digits of a hash that people see: enough for any repository. */
+/** Digits of a hash for people: enough for any repository. */
 const SHORT_HASH = 12;
 
-/** The commits of a run as names and values; nothing where git knew none. */
+/** The commits of a run; empty where git knew none. */
 export function commitFacts({ commits = [] }: Pick<Report, 'commits'>): readonly (readonly [string, string])[] {
   return commits.map((one) => ['Commit', commitWords(one)] as const);
 }
 
-/** The files of a run with the beginnings of their hashes; JSON has the whole ones. */
+/** The files of a run with short hashes; JSON has the whole ones. */
 export function inputFacts({ inputs = [] }: Pick<Report, 'inputs'>): readonly (readonly [string, string])[] {
   return inputs.map(({ role, file, sha256 }) => {
     const name = role.slice(0, 1).toUpperCase() + role.slice(1);
@@ -64,7 +63,10 @@ export function inputFacts({ inputs = [] }: Pick<Report, 'inputs'>): readonly (r
   });
 }
 
-/** Each version of the inputs where a run has several: its messages, since when, and the files other than in the first. */
+/**
+ * For a run with several versions of its inputs: the messages and start of each, and the files that differ from the
+ * first.
+ */
 export function versionFacts(
   { versions = [] }: Pick<Report, 'versions'>,
   say: Formats = PLAIN,
@@ -89,7 +91,7 @@ export function versionFacts(
   });
 }
 
-/** The state of a run as the end of "The run ...". */
+/** Continues "The run ...". */
 export const STATE_WORDS: Readonly<Record<RunState, string>> = {
   running: 'is running',
   finished: 'is finished',
@@ -98,7 +100,7 @@ export const STATE_WORDS: Readonly<Record<RunState, string>> = {
   interrupted: 'was interrupted',
 };
 
-/** The order in which outcomes need attention: those that a rule left out after those that went wrong. */
+/** By need of attention: failures before skips. */
 export const WORST_FIRST: readonly OutcomeState[] = [
   'in-doubt',
   'rejected',
@@ -133,14 +135,12 @@ export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
   'opted-out': 'answered not to be written to any more',
 };
 
-/** One line of delivery states: the word, how many, their share and what it means. */
 type DeliveryLine = readonly [word: string, count: number, share: string, meaning: string];
 
 /**
- * What deliveries are shares of: the accepted messages, as `winner` and the gate of a canary count them. A message may have
- * arrived whose answer was lost: then there are reports for more than were accepted.
- *
- * @param reported - how many messages have each state
+ * The base of delivery shares: the accepted messages, as `winner` and the gate of a canary count them. A message whose
+ * response was lost may have arrived: then more messages have reports than were accepted.
+ * @param reported - messages by state
  */
 export function deliveryBase({ accepted }: Pick<Report['totals'], 'accepted'>, reported: readonly number[]): number {
   return Math.max(
@@ -149,7 +149,7 @@ export function deliveryBase({ accepted }: Pick<Report['totals'], 'accepted'>, r
   );
 }
 
-/** How far the messages came, in words for the terminal: `delivered 395`, `read 150`; empty where nothing came back. */
+/** For the terminal: `delivered 395`, `read 150`; empty without reports. */
 export function returnedWords(
   { deliveries, totals }: Pick<Report, 'deliveries' | 'totals'>,
   say: Formats = PLAIN,
@@ -169,7 +169,7 @@ export function returnedWords(
   return [`delivered ${say.number(delivered)}`, ...some];
 }
 
-/** The most frequent causes, `821 HTTP 422: Sender name not registered`, and how many more there are. */
+/** The most frequent causes, `821 HTTP 422: Sender name not registered`, and the number of others. */
 export function causeLines(
   { causes = [] }: Pick<Report, 'causes'>,
   most: number,
@@ -201,7 +201,7 @@ export function postedWords(posted: number, { number }: Formats): string {
   return `${number(posted)} posted in this start`;
 }
 
-/** Which requests are missing in the figures, because nothing recorded them. */
+/** Requests that the figures lack, because nothing recorded them. */
 export function uncountedWords(
   { uncountedStarts = 0 }: Pick<RequestFigures, 'uncountedStarts'>,
   say: Formats = PLAIN,
@@ -209,7 +209,7 @@ export function uncountedWords(
   return uncountedStarts === 0 ? [] : [`without those of ${say.count(uncountedStarts, 'start')} that broke off`];
 }
 
-/** Why a delivery report that names the id of a message is not about it, in half a sentence. */
+/** Why a delivery report with the id of a message is not about it, in half a sentence. */
 export const UNMATCHED_WORDS: Readonly<Record<UnmatchedReason, string>> = {
   environment: 'came in for another environment',
   reference: 'names the reference of another message',
@@ -217,7 +217,7 @@ export const UNMATCHED_WORDS: Readonly<Record<UnmatchedReason, string>> = {
   time: 'is older than the message',
 };
 
-/** Delivery reports that count nowhere, by why. */
+/** Delivery reports that do not count, by reason. */
 export function unmatchedLines({
   unmatchedReports = {},
 }: Pick<Report, 'unmatchedReports'>): readonly (readonly [why: UnmatchedReason, count: number, meaning: string])[] {

@@ -22,10 +22,10 @@ import { previewHtml } from './preview/preview.ts';
 import { runPage } from './report/run-page.ts';
 import type { Site } from './site.ts';
 
-/** The result of a form: a question that has to be answered first, or what was done and the next page. */
+/** A question to confirm, or the result and the next page. */
 type Done = { readonly question: Content } | { readonly notice: Notice; readonly to: string };
 
-/** The action of a form: it calls the operation of the command with the same name. */
+/** Calls the operation of the command with the same name. */
 type Action = (site: Site, view: View, form: URLSearchParams) => Promise<Done>;
 
 export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
@@ -35,7 +35,7 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['/suppressions', suppress],
 ]);
 
-/** Does it, and says what is wrong where it is refused. A bug is thrown. */
+/** Shows a refusal as a page. Throws a bug. */
 export async function act(action: Action, site: Site, view: View, form: URLSearchParams, from: string): Promise<Done> {
   try {
     return await action(site, view, form);
@@ -142,12 +142,9 @@ function refused(text: string, to: string): Done {
   return { notice: { text, isBad: true }, to };
 }
 
-/**
- * The page of a report, as `handbill report --format html` writes it. Others are answered while it goes through the
- * list.
- */
+/** The page of `handbill report --format html`. Other requests are answered while it goes through the list. */
 export async function* reportOf(site: Site, run: RunRecord): AsyncGenerator<string> {
-  // Through another connection, because it holds one moment: other pages show what is new meanwhile.
+  // Through another connection, because it holds one moment: other pages show updates meanwhile.
   const ledger = ledgerHere(site.reading, site.context);
   try {
     const summary = await openSummary(ledger, run, contextOf(site), site.reading.project);
@@ -158,8 +155,8 @@ export async function* reportOf(site: Site, run: RunRecord): AsyncGenerator<stri
 }
 
 /**
- * The page of a dry run of a campaign, as `handbill preview --format html` writes it: the campaign and its list are read
- * at this moment, and nothing is sent. Null where no such campaign is shown.
+ * The page of `handbill preview --format html`: reads the campaign and its list now, and sends nothing. Null where no
+ * such campaign is shown.
  */
 export async function previewOf(site: Site, file: string, environment: string): Promise<AsyncGenerator<string> | null> {
   const found = (await campaignFiles(site)).find((one) => one.file === file);

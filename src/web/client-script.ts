@@ -2,21 +2,19 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Html } from '../util/escape.ts';
 
-/** What runs in the browser: a file of `src/web/client` each. */
+/** Scripts for the browser: a file of `src/web/client` each. */
 export const SCRIPTS = ['preview', 'serve'] as const;
 type ScriptName = (typeof SCRIPTS)[number];
 
-/** A script as pages hold it. */
 export interface ClientScript {
   /** The content between `<script>` and `</script>`. */
   readonly code: Html;
-  /** As `script-src` of a content security policy names it: this script and no other. */
+  /** For `script-src` of a content security policy: this script and no other. */
   readonly source: string;
 }
 
 /**
- * The script as the build wrote it. The path to dist/ is the same from `src/web/` and from the build.
- *
+ * Reads the script from the build. The path to dist/ is the same from `src/web/` and from the build.
  * @throws Error if there was no build
  */
 export function clientScript(name: ScriptName): ClientScript {

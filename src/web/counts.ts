@@ -10,28 +10,27 @@ import { createYields } from '../util/long-work.ts';
 import type { LedgerKeeper, OpenLedger } from './ledger.ts';
 import { createTimeCounts, type Slot } from './time-counts.ts';
 
-/** A run as it was at one moment: all figures that a page shows of it. */
+/** All figures of a run that a page shows, at one moment. */
 export interface RunFigures {
   readonly run: RunRecord;
-  /** Whether a process worked on it. */
   readonly isHeld: boolean;
   readonly steps: readonly StepCount[];
-  /** Messages that came to an outcome in the minute before. */
+  /** Outcomes of the last minute. */
   readonly lastMinute: number;
-  /** Outcomes over time; `others` were rejected, failed or are in doubt. */
+  /** `others` were rejected, failed or are in doubt. */
   readonly times: readonly Slot<'accepted' | 'others'>[];
-  /** Why messages failed, the most frequent cause first. */
+  /** The most frequent cause first. */
   readonly causes: readonly CauseCount[];
-  /** Null while the first scan goes on: then only `steps` and `changed` are known. */
+  /** Null during the first scan: then only `steps` and `changed` are known. */
   readonly cameBack: CameBack | null;
   readonly changed: ReturnType<Ledger['changed']>;
 }
 
-/** The figures of runs, kept for as long as they are true: pages and listeners share each pass over a list. */
+/** Caches the figures of runs until they change: pages and listeners share each pass over a list. */
 export interface RunStats {
   /**
-   * Waits at most `patienceMs` for a pass that is needed. The value is null while the first pass goes on; where it is
-   * old, something may have happened since, and it is counted again when it is asked for.
+   * Waits at most `patienceMs` for a pass. The value is null during the first pass; an old one may be outdated, and the
+   * next call counts again.
    */
   of(run: RunRecord, patienceMs: number): Promise<{ readonly value: RunFigures | null; readonly isOld: boolean }>;
   /** Whether a process works on the run, checked at most once a second. */
@@ -43,7 +42,7 @@ const SHARE_OF_TIME = 10;
 
 const HELD_MS = 1_000;
 
-/** Figures that are kept; those that were asked for longest ago are dropped. */
+/** Drops the figures that were used longest ago. */
 const MOST_RUNS = 2_000;
 
 interface Kept {
@@ -54,7 +53,7 @@ interface Kept {
   pass: Promise<void> | null;
 }
 
-/** @param campaignOf the campaign of a run as it was sent, where that is known: who can get a fallback */
+/** @param campaignOf the campaign of a run as it was sent, if known: who can get a fallback */
 export function createRunStats(
   keeper: LedgerKeeper,
   now: () => number,
@@ -99,9 +98,9 @@ export function createRunStats(
     const resolved = open.query('SELECT count(*) FROM resolutions WHERE run = ?').get(run.number)?.[0];
     const [report, reply] = open.query(NEWEST_EVENTS).get() ?? [];
     const facts = [JSON.stringify(run), resolved, isGoing, report, reply];
-    // During a send, every write may be about this run, and a reply can be read anew at any time.
+    // During a send, every write may be about this run, and a reply can be reviewed at any time.
     if (isGoing || reply !== null) facts.push(keeper.mark());
-    // The rate of the last minute changes by itself.
+    // The rate of the last minute changes with the clock.
     if (isGoing) facts.push(Math.floor(now() / 2_000));
     return facts.join(' ');
   };
@@ -118,7 +117,7 @@ export function createRunStats(
     if (known.size > MOST_RUNS && oldest !== undefined) known.delete(oldest);
     const mark = markOf(open, run);
     if (kept.mark === mark) return { value: kept.value, isOld: false };
-    // Only updates of an open page rest, but for the last figures of a start.
+    // Only updates of an open page wait, but not the last figures of a start.
     const isAsked = patienceMs > 0 || (kept.value?.isHeld === true && !isHeld(run));
     if (kept.pass === null && (isAsked || performance.now() >= kept.restUntilMs)) kept.pass = refresh(run, kept, mark);
     if (kept.pass !== null && patienceMs > 0) {
@@ -133,7 +132,7 @@ const NEWEST_EVENTS = 'SELECT (SELECT max(number) FROM delivery_reports), (SELEC
 
 const SETTLED: ReadonlySet<OutcomeState> = new Set(['accepted', 'rejected', 'failed', 'in-doubt']);
 
-/** The outcomes alone: the ledger keeps them for a run that has ended, however large its list is. */
+/** Only outcomes: the ledger keeps them for a finished run, however large its list is. */
 function totalsOf(ledger: Ledger, found: RunRecord, isHeldNow: (run: RunRecord) => boolean): RunFigures {
   using _ = ledger.hold();
   const run = ledger.findRun(found) ?? found;

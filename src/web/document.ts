@@ -4,7 +4,7 @@ import type { ClientScript } from './client-script.ts';
 
 interface Document {
   readonly title: string;
-  /** Additional rules, after those that all pages share. */
+  /** Follows the rules that all pages share. */
   readonly style?: Html;
   readonly script?: ClientScript;
   /** More sources of the content security policy: `connect-src 'self'`. */
@@ -12,8 +12,9 @@ interface Document {
 }
 
 /**
- * What is before and after the content of a page, which can then be written in pieces. A page loads nothing: styles and script are inside it, and the content security policy forbids everything else.
- * The script runs after the content, which it finds complete.
+ * The text before and after the content of a page, which can then be written in pieces. A page loads nothing: styles
+ * and script are inside it, and the content security policy forbids everything else. The script runs after the complete
+ * content.
  */
 export function documentFrame({ title, style, script, policy = [] }: Document) {
   const head = html`<!doctype html>
@@ -34,13 +35,13 @@ export function documentFrame({ title, style, script, policy = [] }: Document) {
   return { head: head.markup, foot: foot.markup };
 }
 
-/** The policy of a page, for its own `<meta>` and for the header of the server that serves it. */
+/** For the page's `<meta>` and the header of the server. */
 export function contentPolicy(script: ClientScript | undefined, more: readonly string[] = []): string {
   const scripts = script === undefined ? [] : [`script-src ${script.source}`];
   return ["default-src 'none'", "style-src 'unsafe-inline'", ...scripts, ...more].join('; ');
 }
 
-/** The style of charts, part of every page. The size of figures is the one that `textWidth` in charts/plot.ts expects. */
+/** For all pages. `textWidth` in charts/plot.ts expects this size of figures. */
 const CHART_STYLE: Html = new Html(`
 :root{--plain:#2f6fb5;--one:#2f6fb5;--two:#a8480f;--three:#1a8754;--four:#8a5fc0;--five:#8a6d00;--six:#b8336a}
 @media (prefers-color-scheme:dark){:root{--plain:#6fa8e8;--one:#6fa8e8;--two:#e08a4f;--three:#3fb37f;--four:#b59ae6;--five:#d3b13c;--six:#ee7fae}}
@@ -92,7 +93,7 @@ svg.inline-mark{display:inline-block;width:.85rem;height:.85rem;margin-right:.4r
 @media (forced-colors:active){.chart{forced-color-adjust:none}}
 `);
 
-/** The look of all pages: no images, no fonts, nothing from elsewhere; light, dark and print. */
+/** For all pages: no images, no fonts, nothing from elsewhere; light, dark and print. */
 const STYLE: Html = new Html(`
 :root{color-scheme:light dark;--paper:#fff;--ink:#1c2430;--soft:#5b6675;--line:#dde3ea;--panel:#f5f7fa;
 --accepted:#1a8754;--rejected:#c9302c;--failed:#a8480f;--skipped:#6c7a8c;--deferred:#3b74c4;--in-doubt:#b58105;--pending:#8a6fc0}

@@ -4,9 +4,7 @@ import { totalsKey } from '../report/tally.ts';
 import { Html, html } from '../util/escape.ts';
 import { shareBar, toneClass } from './charts/chart.ts';
 
-/** The pieces of which all pages are made. */
-
-/** An address of these pages: each step is one segment, with any characters. Every `href` is made by this function. */
+/** An address of these pages: each step is one segment, with any characters. Every `href` comes from this function. */
 export function address(
   steps: readonly (string | number)[],
   query: Readonly<Record<string, string | number | null>> = {},
@@ -26,23 +24,21 @@ ${parts}</section>
 `;
 }
 
-/** A small square in the colour of an outcome. */
 export function swatch(outcome: OutcomeState): Html {
   return html`<span class="key ${toneClass(outcome)}" aria-hidden="true"></span>`;
 }
 
-/** The way to a page: links to those above it, and its own name. */
+/** Breadcrumbs: links to the parent pages, and the name of this one. */
 export function crumbs(links: readonly (readonly [text: string, href: string])[], here: string): Html {
   return html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${links.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}<li aria-current="page">${here}</li></ol></nav>`;
 }
 
-/** Shown where there is nothing yet: what that means, and the command that changes it. */
+/** For a page without data: the meaning, and the command that adds some. */
 export function empty(text: string, more: Html | readonly (Html | null)[] = []): Html {
   const parts = 'markup' in more ? [html`<p class="soft">${more}</p>`] : more.filter((part) => part !== null);
   return html`<div class="empty"><p>${text}</p>${parts}</div>`;
 }
 
-/** A bar of the outcomes of a run. */
 export function totalsBar(totals: Totals, formats: Formats): Html {
   const parts = OUTCOMES.map((outcome) => ({ label: outcome, value: totals[totalsKey(outcome)], tone: outcome }));
   return shareBar(parts, formats);
@@ -60,7 +56,7 @@ export function stateMark(state: RunState, words: string = state): Html {
   return html`<span class="state ${toneClass(STATE_TONES[state])}">${words}</span>`;
 }
 
-/** A list of pairs of a name and a value; those without a value are left out. */
+/** Pairs of a name and a value; skips those without a value. */
 export function facts(pairs: readonly (readonly [name: string, value: Html | string | number | null])[]): Html {
   const shown = pairs.filter(([, value]) => value !== null && value !== '');
   return html`<dl>${shown.map(
@@ -69,7 +65,7 @@ export function facts(pairs: readonly (readonly [name: string, value: Html | str
   )}</dl>`;
 }
 
-/** Text of ours, with parts between backticks as code. */
+/** Our text, with parts between backticks as code. */
 export function coded(text: string): Html {
   const parts = text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
   return html`${parts}`;
@@ -77,26 +73,24 @@ export function coded(text: string): Html {
 
 export interface Column {
   readonly title: string;
-  /** Where the table can be sorted by the column: the address that does so, and how it is sorted now. */
+  /** For a sortable column: the address that sorts by it, and the current order. */
   readonly sort?: { readonly href: string; readonly now: 'ascending' | 'descending' | null };
-  /** Figures are aligned right. */
+  /** Aligned right. */
   readonly isFigure?: boolean;
   /** Its heading is for screen readers only. */
   readonly isHidden?: boolean;
-  /** Left out where no row has anything in it. */
+  /** Hidden if all rows are empty. */
   readonly isOptional?: boolean;
 }
 
 interface TableRow {
   readonly id?: string;
-  /** Belongs to the row above it. */
   readonly isPart?: boolean;
   readonly cells: readonly (Html | string | number | null)[];
 }
 
 /**
  * A table whose rows become blocks on narrow screens. The first cell of a row names it.
- *
  * @param caption the content of the table, also for screen readers
  * @param scrolls the name of a table that scrolls sideways instead, also by keyboard
  */
@@ -152,16 +146,14 @@ export function select(
 }
 
 /**
- * Text that is taken elsewhere: a button copies it, where the browser allows that.
- *
- * @param block what it is, where it is a block of its own
+ * Text with a button that copies it, where the browser allows that.
+ * @param block the name of the text, shown as a block; null: inline
  */
 export function copied(text: string, block: string | null = null): Html {
   const content = html`<code>${text}</code>`;
   return html`<div class="copied">${block === null ? content : html`<pre tabindex="0" role="group" aria-label="${block}">${content}</pre>`}<button type="button" class="quiet">Copy<span class="hidden"> ${text}</span></button></div>`;
 }
 
-/** Links to the pages before and behind. */
 export function pager(label: string, links: readonly (readonly [text: string, href: string | null])[]): Html | null {
   const shown = links.filter(([, href]) => href !== null);
   if (shown.length === 0) return null;

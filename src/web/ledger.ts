@@ -9,45 +9,41 @@ import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 
 interface Reader {
   readonly ledger: Ledger;
-  /** A query of a page, prepared once. Pages ask for rows by their place, which no command does. */
+  /** A prepared query. Pages read rows by their place, which no command does. */
   readonly query: (sql: string) => Query;
 }
 
-/** A ledger from which pages are made: opened for reading, even if actions are allowed. */
+/** Opened for reading, even if actions are allowed. */
 export interface OpenLedger extends Reader {
-  /** The same through another connection, for a scan that holds one moment while pages show what is new. */
+  /** A second connection, for a scan that holds one moment while pages show updates. */
   readonly scan: Reader;
   /** Changes whenever another process has written. */
   readonly version: () => number;
-  /** Another text for another file at the same path. */
+  /** Changes when another file is at the same path. */
   readonly file: string;
 }
 
-/** Opens the ledger when it is there, and anew when another file has taken its place. */
+/** Opens the ledger when it exists, and again when another file has replaced it. */
 export interface LedgerKeeper {
   readonly path: string;
   /**
-   * The ledger as it is now, or null if there is none yet.
-   *
+   * The current ledger; null: none yet.
    * @throws HandbillError as `openExistingLedger`
    */
   current(): OpenLedger | null;
   /** Changes whenever another process has written, or the file is another one. Never throws. */
   mark(): string;
-  /**
-   * Called with every failure. If the ledger failed, it is closed, and opened again by the next request after a pause.
-   */
+  /** Call it with every failure. A failed ledger is closed, and the next request after a pause opens it again. */
   failed(error: unknown): void;
-  /** For good: a pass that is still going on finds no ledger. */
+  /** For good: a running pass finds no ledger. */
   close(): void;
 }
 
-/** The longest wait for a ledger that another process has locked: meanwhile no page is served. */
+/** Longest wait for a locked ledger: meanwhile no page is served. */
 const BUSY_TIMEOUT_MS = 250;
 
 /**
- * A ledger that cannot be read is not opened again at once: after some failures the old connection is kept
- * (failures.md, H1).
+ * Pause before an unreadable ledger is opened again: after some failures the old connection is kept (failures.md, H1).
  */
 const PAUSE_MS = 1_000;
 
@@ -63,7 +59,7 @@ export function keepLedger(path: string, now: () => number): LedgerKeeper {
   };
   const failed = (error: unknown): void => {
     if (!(error instanceof HandbillError) || error.exit !== EXIT.ledger) return;
-    // A busy ledger is asked again by the same connection; after any other failure it is opened again.
+    // The same connection retries a busy ledger; after any other failure it is opened again.
     if (error instanceof LedgerError && error.kind === 'busy') return;
     // The same failure again, after the pause. A new pause would never end while requests come in.
     if (error === failure?.error) return;
@@ -130,10 +126,7 @@ function readerOver(connection: Connection) {
   };
 }
 
-/**
- * Identifies the file at a path; empty if there is none. The file is not opened, because that would drop locks of
- * SQLite.
- */
+/** Identifies the file at a path; empty if there is none. Does not open it, because that would drop locks of SQLite. */
 function fileAt(path: string): string {
   if (isPostgres(path)) return 'shared';
   try {

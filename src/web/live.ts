@@ -4,37 +4,33 @@ import type { LedgerKeeper } from './ledger.ts';
 import { partElement } from './pages/layout.ts';
 import type { Made } from './site.ts';
 
-/** The open pages of runs in progress, which are sent the parts that changed. */
+/** Sends changed parts to the open pages of runs in progress. */
 export interface Live {
   /**
-   * Begins a stream of events. Listeners with the same key share what is made for them.
-   *
-   * @param make the page as it is then
+   * Begins a stream of events. Listeners with the same key share each page.
+   * @param make the current page
    */
   listen(key: string, outgoing: ServerResponse, make: () => Promise<Made>): void;
   readonly listeners: number;
   close(): void;
 }
 
-/** The ledger is asked so often whether anything was written: one question for all listeners, none without any. */
+/** Interval of checks whether the ledger has changed: one for all listeners, none without any. */
 const TICK_MS = 400;
 
-/** Making a page takes a tenth of the time at most. */
+/** Making a page takes at most a tenth of the time. */
 const SHARE_OF_TIME = 10;
 
-/** What changes by itself is looked at so often: a process that was killed, the rate of the last minute. */
+/** Interval of checks for changes outside the ledger: a process that was killed, the rate of the last minute. */
 const ANYWAY_MS = 5_000;
 
-/** A connection whose reader is gone is found by writing to it. */
+/** Detects closed connections by a write. */
 const PING_MS = 15_000;
 
-/** A listener that is this far behind reads no more: it connects again. */
+/** A listener that is this far behind is closed: it connects again. */
 const MOST_BEHIND_BYTES = 4 << 20;
 
-/**
- * With one more, the oldest stream of the client with the most streams is closed, so that one client cannot shut out
- * others.
- */
+/** One stream more closes the oldest of the client with the most streams, so that one client cannot shut out others. */
 const MOST_LISTENERS = 500;
 
 interface Group {
@@ -51,7 +47,7 @@ interface Group {
 
 export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
   const groups = new Map<string, Group>();
-  /** Every stream with the address of its client, the oldest first. */
+  /** Streams by age, the oldest first, with the address of the client. */
   const clients = new Map<ServerResponse, string>();
   let timer: NodeJS.Timeout | null = null;
   let pingedMs = 0;
@@ -128,7 +124,7 @@ export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
   };
 }
 
-/** The oldest stream of the client that has most of them. */
+/** The oldest stream of the client with the most streams. */
 function oldestOfMost(clients: ReadonlyMap<ServerResponse, string>): ServerResponse | undefined {
   const counts = new Map<string, number>();
   for (const client of clients.values()) counts.set(client, (counts.get(client) ?? 0) + 1);

@@ -8,42 +8,41 @@ import { createYields } from '../util/long-work.ts';
 import type { OpenLedger } from './ledger.ts';
 import { matchesSearch, type Search } from './search.ts';
 
-/** The recipients of a run that are asked for: those that match all given criteria. */
+/** Selects the recipients of a run that match all criteria. */
 export interface RowFilter {
   readonly outcome: OutcomeState | null;
   readonly reason: string | null;
   readonly delivery: Delivery | 'none' | null;
   readonly variant: string | null;
-  /** As `causeOf` has it. */
+  /** As from `causeOf`. */
   readonly cause: string | null;
   readonly search: Search | null;
 }
 
-/** Where a page begins: behind a row, or before one. Row numbers count from 0, in list order. */
+/** A page begins after a row, or ends before one. Row numbers count from 0, in list order. */
 export type Cursor = { readonly after: number } | { readonly before: number };
 
 interface RowPage {
   /** In list order, with the delivery result of each. */
   readonly rows: readonly Outcome[];
-  /** Whether there are rows before, and after. */
   readonly hasBefore: boolean;
   readonly hasAfter: boolean;
-  /** The search took too long: it got as far as this row, and goes on from there. */
+  /** The row at which a slow search stopped; it can continue from there. */
   readonly stoppedAt: number | null;
 }
 
-/** Rows that are looked at in one query where a filter leaves out most of them: some milliseconds. */
+/** Rows of one query where a filter excludes most: some milliseconds. */
 const STEP_ROWS = 20_000;
 
-/** Rows that one query gives back at most: each becomes an object. */
+/** Most rows of one query: each becomes an object. */
 const MOST_ROWS = 1_000;
 
-/** A search that finds too few goes no further for now than so long. */
+/** A search that finds too few rows stops after so long. */
 const LONGEST_MS = 1_500;
 
 /**
- * A page of recipients, found by their place in the list: nothing is skipped or sorted, so the last page of a million
- * takes no longer than the first. A filter walks the list in steps, and other requests are answered in between.
+ * A page of recipients by their place in the list: without skipping or sorting, so the last page of a million is as
+ * fast as the first. A filter walks the list in steps, and other requests are answered in between.
  */
 export async function readRows(
   open: OpenLedger,
@@ -82,14 +81,13 @@ export async function readRows(
   return { rows: found.slice(0, limit), hasBefore: cursor.after >= 0, hasAfter: more, stoppedAt: isCut ? after : null };
 }
 
-/** What a list can be sorted by. */
 export const SORTS = ['line', 'recipient', 'outcome', 'delivery', 'variant', 'attempts', 'changed'] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** How far a sorted list can be paged: twice as many of its rows are held at most. */
+/** Limit of pages in a sorted list: holds at most twice as many rows. */
 export const SORTED_ROWS = 10_000;
 
-/** A row takes 5 us to be sorted, but up to 40 by what its delivery reports say: longer lists would take too long. */
+/** Sorting a row takes 5 us, but up to 40 by its delivery reports: longer lists would take too long. */
 const ROWS_BY_DELIVERY = 50_000;
 
 export function canSort({ rows }: Pick<RunRecord, 'rows'>, by: Sort): boolean {
@@ -98,14 +96,10 @@ export function canSort({ rows }: Pick<RunRecord, 'rows'>, by: Sort): boolean {
 
 interface SortedPage {
   readonly rows: readonly Outcome[];
-  /** How many rows match. */
   readonly total: number;
 }
 
-/**
- * A page of the recipients that match, sorted. All rows are read for every page, and no more of them are held than come
- * before its end.
- */
+/** A sorted page of the recipients that match. Reads all rows for every page, but holds only those up to its end. */
 export async function readSorted(
   open: OpenLedger,
   run: RunRecord,
@@ -114,7 +108,7 @@ export async function readSorted(
   { by, isDown, from }: { readonly by: Sort; readonly isDown: boolean; readonly from: number },
   limit: number,
 ): Promise<SortedPage> {
-  // Delivery reports of all rows are looked up only where the order or the filter asks for them.
+  // Looks up delivery reports of all rows only where the order or the filter needs them.
   const isJoined = by === 'delivery' || filter.delivery !== null || filter.cause !== null;
   const walk = createWalk(open, run, isHeld, filter, isJoined);
   const lastRow = Number(open.query(LAST_ROW).get(run.list)?.[0] ?? -1);
@@ -156,7 +150,7 @@ function compare(a: string | number, b: string | number): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** One recipient with all channel steps and its delivery result, or null if the list has no such row. */
+/** One recipient with all channel steps and its delivery result; null: the list has no such row. */
 export function readRow(open: OpenLedger, run: RunRecord, isHeld: boolean, row: number): Outcome | null {
   const walk = createWalk(open, run, isHeld, NO_FILTER);
   return walk.between(row - 1, row)[0] ?? null;
@@ -173,7 +167,7 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
   const join = (rows: readonly Outcome[]): readonly Outcome[] => deliveries?.join(rows) ?? rows;
   const lastStep = Number(open.query(LAST_STEP).get(list)?.[0] ?? 0);
   const wanted = filter.outcome === null ? null : statesFor([filter.outcome], claimed);
-  // A fallback has an address and an id of its own, which the row of step 0 does not have.
+  // The row of step 0 lacks the address and the id of a fallback.
   const names = search === null ? null : JSON.stringify(search.names);
   const params = [wanted, filter.variant, names, search?.line ?? null, search?.part ?? null, filter.reason] as const;
   const unfiltered = [null, null, null, null, null, null] as const;
@@ -201,7 +195,7 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
   };
 }
 
-/** Checked again with all steps, because the query includes every recipient who fell back. */
+/** Checks all steps, because the query includes every recipient who fell back. */
 function fits(outcome: Outcome, { outcome: wanted, reason, variant, search }: RowFilter): boolean {
   return (
     (wanted === null || outcome.outcome === wanted) &&
@@ -211,7 +205,7 @@ function fits(outcome: Outcome, { outcome: wanted, reason, variant, search }: Ro
   );
 }
 
-/** What is known only with the delivery reports. */
+/** Criteria that need the delivery reports. */
 function fitsJoined(outcome: Outcome, { delivery, cause }: RowFilter): boolean {
   return (
     (delivery === null || (outcome.delivery ?? 'none') === delivery) && (cause === null || causeOf(outcome) === cause)
@@ -227,7 +221,7 @@ const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND step = 0 ORDER B
 
 const LAST_STEP = 'SELECT step FROM recipients WHERE list = ? ORDER BY list DESC, step DESC LIMIT 1';
 
-// The columns are those of `toOutcome`. Recipients who fell back are included whatever is asked for: their outcome is in another row.
+// The columns of `toOutcome`. Includes every recipient who fell back: the outcome is in another row.
 const ROWS = `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
     encoding, cost_micros, updated_at, claimed_at, delivery,
     CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend, posted_from,

@@ -2,14 +2,14 @@ import type { Outcome } from '../model.ts';
 import type { PhoneReader } from '../recipients/phone.ts';
 import { listedForm, spellingsOf } from '../util/address-form.ts';
 
-/** What a user types to find a recipient: a line, a key, an address in any spelling, an id of the API. */
+/** A search for a recipient: a line, a key, an address in any spelling, an id of the API. */
 export interface Search {
   readonly text: string;
   /** Whole keys, addresses and ids that it may mean. */
   readonly names: readonly string[];
   /** First line of a row. */
   readonly line: number | null;
-  /** A part of a key or address; null where it is too short for one. */
+  /** Part of a key or address; null: too short for one. */
   readonly part: string | null;
 }
 
@@ -42,7 +42,7 @@ export function readSearch(text: string, phone: PhoneReader): Search | null {
   };
 }
 
-/** Whether a recipient matches, by any of its steps. */
+/** Whether a recipient matches, by any step. */
 export function matchesSearch({ names, line, part }: Search, { steps, ...outcome }: Outcome): boolean {
   if (outcome.line === line) return true;
   const { key } = outcome;

@@ -23,18 +23,17 @@ import { intervalChart } from './charts/chart.ts';
 import { funnelCells, funnelFigures, funnelOf, variantFunnel } from './charts/funnel.ts';
 import { type Column, coded, copied, facts, section, swatch, table, totalsBar } from './kit.ts';
 
-/** The sections that the page of a run and its shareable report have in common. Each is null where it has nothing to show. */
+/** The sections that the page of a run and its shareable report have in common. Null: nothing to show. */
 
-/** What the sections are made from. */
 export interface ShownRun {
   readonly report: Report;
   readonly formats: Formats;
   readonly currency: string | null;
-  /** The campaign as its owner would name it on the command line. */
+  /** As its owner would name it on the command line. */
   readonly campaignFile: string;
-  /** The plan, where the environment takes approved plans only. */
+  /** Where the environment accepts approved plans only. */
   readonly planPath: string | null;
-  /** A link to the recipients that fit; null on a page without links. */
+  /** A link to the recipients that match; null on a page without links. */
   readonly link: ((text: string, query: Readonly<Record<string, string | null>>) => Html) | null;
 }
 
@@ -42,7 +41,6 @@ function figureColumns(...titles: readonly string[]): readonly Column[] {
   return titles.map((title) => ({ title, isFigure: true }));
 }
 
-/** How far the messages came, and what they cost. */
 export function funnelSection({ report, formats, currency }: ShownRun): Html {
   const { cost, parts } = report.sms;
   // Cents are enough at a glance.
@@ -54,7 +52,7 @@ export function funnelSection({ report, formats, currency }: ShownRun): Html {
 `;
 }
 
-/** What is left to do, the most pressing first. */
+/** The most urgent first. */
 export function nextSection({ report, formats, campaignFile, planPath, link }: ShownRun): Html | null {
   // The page of a run in progress shows its progress itself.
   const isShown = (command: string | null) =>
@@ -93,10 +91,10 @@ export function outcomesSection({ report, formats, link }: ShownRun): Html {
   return section('Outcomes', [totalsBar(totals, formats), table(caption, columns, rows)]);
 }
 
-/** Causes that are shown each in a row of its own. */
+/** Causes with a separate row. */
 const MOST_SHOWN = 10;
 
-/** Why messages failed, each cause the most frequent first. */
+/** Why messages failed, the most frequent cause first. */
 export function causesSection({ formats, link, report }: ShownRun, all: readonly CauseCount[]): Html | null {
   if (all.length === 0) return null;
   const share = (count: number) => [formats.number(count), formats.percent(count, report.totals.recipients)];
@@ -140,7 +138,6 @@ export function unmatchedSection({ report, formats }: ShownRun): Html | null {
   return section('Unmatched delivery reports', table(caption, columns, rows));
 }
 
-/** How far the messages of each variant came, and whether they differ. */
 export function variantsSection({ report, formats, link }: ShownRun): Html | null {
   const { variants, significance = null } = report;
   if (variants === undefined) return null;
@@ -166,9 +163,8 @@ export function variantsSection({ report, formats, link }: ShownRun): Html | nul
 }
 
 /**
- * How far the messages on each channel came, where the campaign has several.
- *
- * @param returned delivery reports and replies by channel; null: they were not counted by channel
+ * Progress of the messages on each channel, if there are several.
+ * @param returned delivery reports and replies by channel; null: not counted by channel
  */
 export function channelsSection(
   { report, formats, currency }: ShownRun,
@@ -203,7 +199,7 @@ export function channelsSection(
   return section('Channels', table('How far the messages on each channel came.', columns, rows, 'Channels'));
 }
 
-/** Requests, latency, messages and what the run was made from. */
+/** Requests, latency, messages and inputs. */
 export function figuresOf({ report, formats, currency }: ShownRun): Html {
   const { requests, sms, replies, winner, opensAt } = report;
   const { number, count, milliseconds } = formats;

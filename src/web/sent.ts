@@ -12,14 +12,14 @@ import { createYields } from '../util/long-work.ts';
 import { messageNode } from './preview/message.ts';
 import type { SentMessages, Site } from './site.ts';
 
-/** To make a message again, the list is read up to its row. */
+/** Rows to read before the recipient's, to render the message again. */
 const MOST_ROWS = 50_000;
 const LARGEST_LIST_BYTES = 64 << 20;
 const KEPT = 200;
 
 /**
- * The text that was sent, made again: the ledger does not hold texts. Shown only where the files of the campaign and its
- * list are, byte for byte, those of the run, and where they still say the same about this recipient.
+ * Renders the sent text again: the ledger does not hold texts. Shows it only where the files of the campaign and its
+ * list are, byte for byte, those of the run, and give the same result for this recipient.
  */
 export async function sentMessages(site: Site, run: RunRecord, outcome: Outcome): Promise<SentMessages> {
   const key = `${run.id} ${outcome.row} ${outcome.updatedAt ?? ''}`;
@@ -64,7 +64,7 @@ async function make(site: Site, run: RunRecord, outcome: Outcome): Promise<SentM
     if (!isSame) return { why: 'changed' };
     const decision = await decisionAt(source, outcome);
     if (decision === null || decision.variant !== outcome.variant) return { why: 'unknown' };
-    // What was made from other inputs, before these were allowed, is not known any more.
+    // Messages from earlier inputs cannot be rendered again.
     const steps = (outcome.steps ?? [outcome]).filter(({ version = run.version }) => version === run.version);
     const messages = [decision, ...decision.fallbacks].filter((one) =>
       steps.some((step) => step.channel === one.channel),
@@ -90,7 +90,7 @@ async function decisionAt({ batches }: PreviewRows, { row, key }: Outcome): Prom
   return null;
 }
 
-/** Null where the file is not there, or too large to be read for a page. */
+/** Null where the file is missing, or too large to be read for a page. */
 async function hashOf(path: string): Promise<string | null> {
   try {
     if ((await stat(path)).size > LARGEST_LIST_BYTES) return null;

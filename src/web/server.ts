@@ -22,23 +22,22 @@ import { noRun, runOf, type Site } from './site.ts';
 
 interface RunningPages {
   readonly port: number;
-  /** Ends open streams, and resolves when nothing is open any more. */
+  /** Ends open streams, and resolves when everything is closed. */
   close(): Promise<void>;
 }
 
 interface PagesOptions {
   readonly host: string;
   readonly port: number;
-  /** Names under which other machines may ask. */
+  /** Host names that other machines may use. */
   readonly names: readonly string[];
-  /** Made once the port is known. */
+  /** Called once the port is known. */
   readonly needs: (port: () => number) => AppNeeds;
 }
 
-/** A longer address is refused. */
 const LONGEST_ADDRESS = 4_096;
 
-/** A reader who takes nothing of an answer for so long is gone. Streams of events say something more often. */
+/** Closes a connection whose reader takes nothing for so long. Streams of events write more often. */
 const SILENT_MS = 60_000;
 
 const TIMEOUTS = {
@@ -50,21 +49,17 @@ const TIMEOUTS = {
   maxHeaderSize: 16 * 1024,
 };
 
-/**
- * Serves the pages.
- *
- * @throws HandbillError (exit status 2) if the port is not available
- */
+/** @throws HandbillError (exit status 2) if the port is not available */
 export async function startPages({ host, port, names, needs: make }: PagesOptions): Promise<RunningPages> {
   const needs = make(() => portOf(server));
   const app = createPagesApp(needs);
   const fetch = (request: Request, env: unknown): Response | Promise<Response> =>
     app.fetch(request, env as HttpBindings);
-  // Without patching the globals, which no library may do to the process that it runs in.
+  // Without patching the globals, which no library may do to its process.
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   const server = createServer(TIMEOUTS, (incoming, outgoing) => {
     const { socket } = incoming;
-    // A form is not whole with its headers.
+    // A form is not complete with its headers.
     connections.began(socket);
     if (incoming.method === 'POST') incoming.once('end', () => connections.answering(socket));
     else connections.answering(socket);
@@ -97,7 +92,7 @@ export async function startPages({ host, port, names, needs: make }: PagesOption
   };
 }
 
-/** The refusal of a request before its body is read; null if it is accepted. */
+/** Refuses a request before reading its body; null: accepted. */
 function refusalOf(
   { method = '', url = '', headers }: IncomingMessage,
   names: readonly string[],
@@ -124,11 +119,11 @@ interface AppNeeds {
   /** Null: all clients may read, and none may change anything. */
   readonly sessions: Sessions | null;
   readonly allowActions: boolean;
-  /** Whether reading, too, needs the sign-in by the printed address. */
+  /** Reading needs the sign-in by the printed address, too. */
   readonly isPrivate: boolean;
   /** The ledger as its owner would name it. */
   readonly ledgerName: string;
-  /** Called with a line for a bug; it holds nothing that a reader wrote. */
+  /** Gets a line for a bug, without text from readers. */
   readonly log: (line: string) => void;
 }
 
@@ -138,10 +133,9 @@ interface Env {
 
 type Req = Context<Env>;
 
-/** The largest form that is read. */
 const MAX_FORM_BYTES = 64 * 1024;
 
-/** How long a page may wait for scans of lists; later results come as an update. */
+/** Longest wait of a page for scans of lists; later results are an update. */
 const PATIENCE_MS = 1_000;
 
 /** The routes. `startPages` has checked the host and the method. */
@@ -182,7 +176,7 @@ function logBug({ log, site }: Pick<AppNeeds, 'log' | 'site'>, error: Error, met
 
 const NEEDS_ADDRESS = 'Open the address that handbill serve printed when it was started: it signs this browser in.';
 
-/** On every answer: nothing may be kept, guessed, framed or passed on. */
+/** On every response: no caching, no guessed types, no frames, no referrer. */
 const SAFE_HEADERS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
@@ -240,7 +234,7 @@ function listen(needs: AppNeeds, c: Req): Response {
   }
   const url = new URL(`http://pages.invalid${page}`);
   const { view } = askedOf(needs, c, url, 0);
-  // Nothing would ever be sent, and the connection would stay open.
+  // The response would never begin, and the connection would stay open.
   if (c.req.method === 'HEAD') return new Response(null, { headers: { ...SAFE_HEADERS, Allow: 'GET' }, status: 405 });
   const cookies = c.req.header('cookie');
   const session = needs.isPrivate ? (needs.sessions?.of(cookies)?.csrf ?? null) : view.csrf;
@@ -283,14 +277,14 @@ function trouble(needs: AppNeeds, c: Req, error: unknown): Response {
   return show(needs, c, troublePage(error).content);
 }
 
-/** A page that others make whole, with its own policy inside; the first piece is there before the answer begins. */
+/** A whole page from another module, with its policy inside. Waits for the first piece before the response begins. */
 async function streamed(needs: AppNeeds, c: Req, pieces: AsyncGenerator<string>): Promise<Response> {
   const encoder = new TextEncoder();
   const first = await pieces.next();
   const policy = "frame-ancestors 'none'; form-action 'none'; base-uri 'none'";
   const headers = { ...SAFE_HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy };
   if (c.req.method === 'HEAD') {
-    // Hono drops the body of an answer to HEAD without cancelling it: the ledger behind it would stay open.
+    // Hono drops the body of a response to HEAD without cancelling it: the ledger behind it would stay open.
     await pieces.return(undefined);
     return new Response(null, { headers });
   }
@@ -304,7 +298,7 @@ async function streamed(needs: AppNeeds, c: Req, pieces: AsyncGenerator<string>)
         if (next.done === true) controller.close();
         else controller.enqueue(encoder.encode(next.value));
       } catch (error) {
-        // Thrown further, the error would be printed past the log, and appear in the page as markup.
+        // Rethrown, the error would bypass the log, and appear in the page as markup.
         controller.enqueue(encoder.encode(brokenOff(needs, error)));
         controller.close();
       }
@@ -314,7 +308,7 @@ async function streamed(needs: AppNeeds, c: Req, pieces: AsyncGenerator<string>)
   return new Response(body, { headers });
 }
 
-/** The end of a page that could not be completed. */
+/** Ends a page that could not be completed. */
 function brokenOff(needs: AppNeeds, error: unknown): string {
   if (error instanceof LedgerError) needs.site.keeper.failed(error);
   const isKnown = error instanceof HandbillError;
@@ -332,7 +326,7 @@ function saidBy({ diagnostics }: HandbillError): readonly string[] {
   return diagnostics.slice(0, 20).map(({ message, at }) => (at === undefined ? message : `${at.file}: ${message}`));
 }
 
-/** A form: from one of these pages, by a signed-in user, with the token that only these pages contain. */
+/** Accepts a form only from these pages, by a signed-in user, with the token that only these pages contain. */
 async function changed(needs: AppNeeds, c: Req): Promise<Response> {
   const { incoming } = c.env;
   const session = sessionOf(needs, c);
@@ -361,7 +355,7 @@ async function changed(needs: AppNeeds, c: Req): Promise<Response> {
 interface Session {
   /** The token in each form: another site can send a form, but cannot read this. */
   readonly csrf: string;
-  /** What the last action came to, to be shown once. */
+  /** The result of the last action, to be shown once. */
   notice: Notice | null;
 }
 
@@ -369,19 +363,18 @@ interface Session {
 interface Sessions {
   /** 192 bits, made at the start. */
   readonly token: string;
-  /** The header that signs a browser in, or null where the token is not this one. */
+  /** The header that signs a browser in; null: another token. */
   signIn(token: string): string | null;
-  /** The header that signs it out. */
   signOut(cookies: string | undefined): string;
   of(cookies: string | undefined): Session | null;
 }
 
 const BYTES = 24;
 
-/** With more sign-ins than this, the oldest session ends. */
+/** One more sign-in ends the oldest session. */
 const MOST_SESSIONS = 100;
 
-/** @param port part of the name of the cookie: browsers give it to every port of a host */
+/** @param port part of the name of the cookie: browsers send it to every port of a host */
 export function createSessions(port: () => number): Sessions {
   const token = randomBytes(BYTES).toString('base64url');
   const sessions = new Map<string, Session>();

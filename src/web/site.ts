@@ -8,19 +8,18 @@ import type { LedgerKeeper, OpenLedger } from './ledger.ts';
 import { type Content, messagePage, type View } from './pages/layout.ts';
 import type { PreviewNode } from './preview/nodes.ts';
 
-/** What pages are made from. */
 export interface Site {
   readonly context: Pick<CommandContext, 'cwd' | 'env' | 'now'>;
   readonly reading: ProjectReading;
-  /** As `--ledger` or HANDBILL_LEDGER says; absent where the project does. */
+  /** From `--ledger` or HANDBILL_LEDGER; absent: the project's. */
   readonly ledger?: string;
   readonly keeper: LedgerKeeper;
   readonly stats: RunStats;
-  /** Lists as their guards saw them last, by path: a long one is read again only when its file was written again. */
+  /** Cached facts for list guards, by path: a long list is read again only after its file changes. */
   readonly lists: Map<string, { readonly stamp: string; readonly facts: ListFacts }>;
-  /** Messages that were made again for the pages of recipients, by run and row: the newest of them. */
+  /** Messages rendered again for the pages of recipients, by run and row: the newest ones. */
   readonly sent: Map<string, SentMessages>;
-  /** Campaign files, folders or names that are shown; empty for all of the project. */
+  /** Campaign files, folders or names to show; empty: the whole project. */
   readonly campaigns: readonly string[];
   readonly phone: PhoneReader;
 }
@@ -30,14 +29,12 @@ export type SentMessages =
   | { readonly messages: ReadonlyMap<string, PreviewNode> }
   | { readonly why: 'changed' | 'long' | 'unknown' };
 
-/** A page as it is now. */
 export interface Made {
   readonly content: Content;
-  /** Something in it is being looked at: asked again soon, the page says more. */
+  /** A part is being counted: the page has more soon. */
   readonly isOld: boolean;
 }
 
-/** The request for a page. */
 export interface Asked {
   readonly view: View;
   readonly query: URLSearchParams;
@@ -45,7 +42,7 @@ export interface Asked {
   readonly patienceMs: number;
 }
 
-/** A page of a ledger that is there. */
+/** Makes a page of an existing ledger. */
 export type MakePage = (site: Site, open: OpenLedger, asked: Asked) => Promise<Made> | Made;
 
 export function whole(content: Content): Made {
@@ -56,7 +53,7 @@ export function notFound(what: string): Made {
   return whole(messagePage(404, 'Not found', [what]));
 }
 
-/** The run of an id: never the newest of a campaign, which would be another one tomorrow. */
+/** By id, and never the newest of a campaign, which would be another one tomorrow. */
 export function runOf(open: OpenLedger, id: string): RunRecord | null {
   return open.ledger.runById(id).find((run) => run.id === id) ?? null;
 }

@@ -19,7 +19,7 @@ export interface Serving extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4012/`. */
   readonly url: string;
   readonly port: number;
-  /** What signs a browser in: its holder may read and, where that is allowed, act. Null where the pages are open. */
+  /** Signs a browser in: its holder may read and, where that is allowed, act. Null where the pages are open. */
   readonly signInUrl: string | null;
   /** Path of the ledger. */
   readonly ledger: string;

@@ -1,6 +1,5 @@
-/** Counts of one kind of thing or several, over time. */
 interface TimeCounts<Name extends string> {
-  /** Counts one thing; what happened before the start counts as its beginning. */
+  /** Events before the start count in the first slot. */
   add(name: Name, atMs: number): void;
   /** From the first slot in use to the last; empty when nothing was counted. */
   slots(): readonly Slot<Name>[];
@@ -13,9 +12,8 @@ export interface Slot<Name extends string> {
 }
 
 /**
- * Counts in a fixed number of slots, which grow wider as time goes on: the duration of a run is not known before, and
- * memory stays flat. Slots begin at full seconds, minutes, hours or days in UTC.
- *
+ * Counts in a fixed number of slots, which grow wider over time: the duration of a run is unknown at first, and memory
+ * stays flat. Slots begin at full seconds, minutes, hours or days in UTC.
  * @param startMs - in ms since 1970, as all times here
  */
 export function createTimeCounts<Name extends string>(names: readonly Name[], startMs: number): TimeCounts<Name> {

@@ -32,8 +32,10 @@ const NO_ACTOR =
 
 const CLEAN_COMMENTS = [
   'approval',
+  'diff',
   'model',
   'plan',
+  'report',
   'scaffold',
   'schedule',
   'suppression',

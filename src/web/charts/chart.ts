@@ -14,7 +14,7 @@ import { OUTCOMES } from '../../model.ts';
 import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 
-/** Colours of charts: one for each outcome, and some that mean nothing by themselves. */
+/** Colours of charts: one for each outcome, and some without a meaning. */
 export const TONES = ['plain', 'one', 'two', 'three', 'four', 'five', 'six', ...OUTCOMES] as const;
 export type Tone = (typeof TONES)[number];
 
@@ -42,7 +42,7 @@ const MARKS: Readonly<Record<Tone, SymbolType>> = {
   pending: symbolWye,
 };
 
-/** Each tone has its own mark, so that nothing depends on colour: 10 px across, around the origin. */
+/** Each tone has a mark, so that nothing depends on colour: 10 px across, around the origin. */
 export function mark(tone: Tone): Html {
   return html`<path class="mark" d="${symbol().type(MARKS[tone]).size(56).digits(1)() ?? ''}"/>`;
 }
@@ -63,7 +63,7 @@ ${content}</figure>
 `;
 }
 
-/** A bar on its rail, from and to in percent. A bar of something that is not nothing is seen. */
+/** A bar on its rail, from and to in percent. Any value above zero is visible. */
 export function track(from: number, to: number, tone: Tone, dot: Html | null = null): Html {
   const width = to > from ? Math.max(to - from, 0.4) : 0;
   return html`<svg class="track ${toneClass(tone)}" width="100%" height="9" aria-hidden="true"><rect class="rail" width="100%" height="9" rx="2"/><rect class="fill" x="${round(Math.min(from, 100 - width))}%" width="${round(width)}%" height="9" rx="2"/>${dot}</svg>`;
@@ -76,7 +76,7 @@ interface Part {
   readonly tone?: Tone;
 }
 
-/** Bars that are shown; the others are folded away. */
+/** More bars are folded away. */
 const MOST_BARS = 10;
 
 /** Horizontal bars in the given order: each has its name, its value and its share above it. */

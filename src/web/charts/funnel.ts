@@ -6,20 +6,19 @@ import { deliveryBase } from '../../report/words.ts';
 import { type Html, html } from '../../util/escape.ts';
 import { track } from './chart.ts';
 
-/** How far the messages of a list, a variant or a channel came. Each figure holds the next, but the last two. */
+/** Progress of the messages of a list, a variant or a channel. Each figure includes the next, but the last two. */
 interface Funnel {
   /** Recipients of the list; null for a channel, which has none. */
   readonly list: number | null;
-  /** Requests were made: accepted, refused, in doubt, and those that fell back. */
+  /** Messages with a request: accepted, refused, in doubt, and those that fell back. */
   readonly sent: number;
   readonly accepted: number;
-  /** What the figures of `returned` are shares of: the accepted messages, see `deliveryBase`. */
+  /** The base of the shares of `returned`: the accepted messages, see `deliveryBase`. */
   readonly base: number;
-  /** Null: nothing came back about any message. */
+  /** Null: no reports or replies. */
   readonly returned: Returned | null;
 }
 
-/** The funnel of a whole run. */
 export function funnelOf({ totals, deliveries }: Pick<Report, 'totals' | 'deliveries'>): Funnel {
   const { recipients, accepted, rejected, inDoubt } = totals;
   const returned = Object.keys(deliveries).length > 0 ? returnedOf(deliveries) : null;
@@ -27,7 +26,6 @@ export function funnelOf({ totals, deliveries }: Pick<Report, 'totals' | 'delive
   return { list: recipients, sent: accepted + rejected + inDoubt, accepted, base, returned };
 }
 
-/** The funnel of the recipients of a variant. */
 export function variantFunnel(variant: VariantResult): Funnel {
   const { recipients, accepted, rejected, inDoubt, delivered, read = null, replied = 0, optedOut = 0 } = variant;
   const returned = delivered === undefined ? null : { delivered, read, replied, optedOut };
@@ -37,14 +35,13 @@ export function variantFunnel(variant: VariantResult): Funnel {
 interface Stage {
   readonly name: string;
   readonly count: number;
-  /** What the share is of. */
+  /** The base of the share. */
   readonly whole: number;
   readonly of: string;
 }
 
 const STAGES = ['List', 'Sent', 'Accepted', 'Delivered', 'Read', 'Replied', 'Opted out'];
 
-/** The stages that the funnel has, in order. */
 function stagesOf({ list, sent, accepted, base, returned }: Funnel): readonly Stage[] {
   const [sentWhole, sentOf] = list === null ? [sent, ''] : [list, 'of the list'];
   const { delivered = null, read = null, replied = null, optedOut = null } = returned ?? {};
@@ -65,7 +62,7 @@ function level({ name, count }: Stage, most: number): Html {
   return track(0, width, name === 'Opted out' ? 'rejected' : 'plain');
 }
 
-/** The stages beside each other, each with its figure, its share and a bar against the first. */
+/** The stages side by side, each with its figure, its share and a bar against the first. */
 export function funnelFigures(funnel: Funnel, { number, percent }: Formats): readonly Html[] {
   const stages = stagesOf(funnel);
   const most = Math.max(...stages.map(({ count }) => count));
@@ -76,7 +73,7 @@ export function funnelFigures(funnel: Funnel, { number, percent }: Formats): rea
   });
 }
 
-/** Funnels as rows of a table: a column for each stage that any of them has, and a cell for each. */
+/** Funnels as rows of a table: a column for each stage that any of them has. */
 export function funnelCells(
   funnels: readonly Funnel[],
   { number, percent }: Formats,

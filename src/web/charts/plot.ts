@@ -7,10 +7,10 @@ import { instantOfWall, wallMs } from '../../util/wall-time.ts';
 import { table } from '../kit.ts';
 import { figure, inlineMark, mark, round, type Tone, toneClass } from './chart.ts';
 
-/*
+/**
  * A plot has no viewBox: positions across are in percent and positions down in pixels, so that it fills any width while
- * its text keeps its size. Labels fit the narrowest plot, which remains on a screen of 320 px; from WIDE_PX on there is
- * room for more of them.
+ * its text keeps its size. Labels fit the narrowest plot, on a screen of 320 px; from WIDE_PX on there is room for more
+ * of them.
  */
 const NARROW_PX = 208;
 /** The style of charts in document.ts has the same width (26rem), of which figures on the left take 62 px. */
@@ -20,19 +20,19 @@ const HEIGHT_PX = 220;
 const AXIS_PX = 28;
 const TOP_PX = 26;
 const BOTTOM_PX = HEIGHT_PX - AXIS_PX;
-/** Rows of the folded table: data with more rows is better read from a machine format. */
+/** Rows of the folded table: use a machine format for more. */
 const MOST_ROWS = 300;
 
 interface Plot {
   readonly title: string;
-  /** What there is to see, in a sentence, for those who do not see it. */
+  /** Describes the drawing in a sentence, for screen readers. */
   readonly description: string;
-  /** What `y` counts, written above the axis: `messages a second`. */
+  /** The unit of `y`, written above the axis: `messages a second`. */
   readonly yUnit: string;
   readonly formats: Formats;
 }
 
-/** A drawing with its axes, and its figures as a table that is folded away. */
+/** A drawing with its axes, and its figures as a folded table. */
 function plot(
   { title, description, yUnit, formats }: Plot,
   y: YScale,
@@ -76,7 +76,7 @@ function fittingTicks(ticksOf: (count: number) => readonly Tick[], widthPx: numb
   return ticksOf(2).slice(0, 1);
 }
 
-/** The width in pixels that a figure of 11 px needs at most, in the widest of the common fonts: it cannot be measured. */
+/** Most pixels of a figure of 11 px, in the widest of the common fonts: the server cannot measure it. */
 function textWidth(text: string): number {
   const em = (character: string): number => {
     if (/[ijltfrI.,:;'|![\]() ]/.test(character)) return 0.4;
@@ -97,11 +97,11 @@ function bottomAxis(ticks: readonly Tick[]): Html {
 `;
 }
 
-/** Lines across, with their figures on the left: whole numbers in thousands are short. */
+/** Lines across, with figures on the left. */
 function leftAxis({ y, isWhole }: YScale, { number }: Formats): Html {
   const ticks = y.ticks(4).filter((tick) => !isWhole || Number.isInteger(tick));
   const format = Math.max(...ticks) >= 10_000 ? y.tickFormat(4, '~s') : y.tickFormat(4);
-  // d3 writes figures as in English: `1,500`, `1.5M`.
+  // d3 writes figures in English: `1,500`, `1.5M`.
   const inLocale = (label: string) => label.replace(/^[\d.,]+/, (text) => number(Number(text.replaceAll(',', ''))));
   const drawn = ticks.map((tick) => {
     const at = round(y(tick));
@@ -113,7 +113,7 @@ function leftAxis({ y, isWhole }: YScale, { number }: Formats): Html {
 
 interface YScale {
   readonly y: ReturnType<typeof scaleLinear<number>>;
-  /** Whole things are counted: no line is between two of them. */
+  /** Counts whole things: no line is between two of them. */
   readonly isWhole: boolean;
 }
 
@@ -123,10 +123,10 @@ function yScale(values: readonly number[], top: number): YScale {
   return { y: scaleLinear().domain(domain).nice(4).range([BOTTOM_PX, top]), isWhole: values.every(Number.isInteger) };
 }
 
-/** Instants on a scale from 0 to 100: what d3 chooses on a clock in the zone, written as precisely as they differ. */
+/** Instants on a scale from 0 to 100: d3's choice for a clock in the zone, as precise as their differences. */
 function timeTicks(scale: ScaleTime<number, number>, count: number, { locale, timeZone }: Formats): readonly Tick[] {
   const [from = 0, to = 0] = scale.domain().map((at) => wallMs(Number(at), timeZone));
-  // Nothing is counted more finely than by the second.
+  // Counts are never finer than a second.
   const all = scaleUtc().domain([from, to]).ticks(count).map(Number);
   const ticks = all.filter((tick) => tick % 1_000 === 0);
   const stepMs = ticks.length > 1 ? (ticks[1] ?? to) - (ticks[0] ?? from) : to - from;
@@ -158,12 +158,12 @@ interface LineChart extends Plot {
   readonly area?: boolean;
 }
 
-/** Marks on a line, so that they do not run together. */
+/** Fewer marks on a line do not run together. */
 const MOST_MARKS = 8;
-/** A single line need not be distinguished: with more points than this, marks would look like events. */
+/** On a longer single line, which needs no mark to distinguish it, marks would look like events. */
 const FEW_POINTS = 12;
 
-/** Lines over time, from 0 up. Each has its own mark and dash beside its colour. */
+/** Lines over time, from 0 up. Each has a mark and a dash in addition to its colour. */
 export function lineChart({ series, area = false, ...words }: LineChart): Html {
   const { number, instant } = words.formats;
   const xs = series[0]?.points.map(({ x }) => x) ?? [];
@@ -176,7 +176,7 @@ export function lineChart({ series, area = false, ...words }: LineChart): Html {
     TOP_PX,
   );
   const { y } = scale;
-  // Of a drawing that is 1000 wide and is stretched; strokes are not.
+  // For a drawing that is 1000 wide and is stretched; strokes are not.
   const [atX, atY] = [(point: Point) => time(point.x) * 10, (point: Point) => y(point.y)];
   const line = lineOf<Point>().x(atX).y(atY).curve(curveMonotoneX).digits(1);
   const below = areaOf<Point>().x(atX).y1(atY).y0(BOTTOM_PX).curve(curveMonotoneX).digits(1);
@@ -216,7 +216,7 @@ interface Histogram extends Plot {
 
 const POINTER_PX = 15;
 
-/** Counts over a logarithmic axis, as latencies want it. */
+/** Counts over a logarithmic axis, for latencies. */
 export function histogram({ buckets, marks, format, ...words }: Histogram): Html {
   const { number } = words.formats;
   const x = scaleLog()
@@ -252,7 +252,7 @@ export function histogram({ buckets, marks, format, ...words }: Histogram): Html
   return figure(words.title, drawn);
 }
 
-/** Of the ticks that d3 gives, ten for each power of ten, those that people count by: fewer where there is less room. */
+/** From d3's ticks, ten for each power of ten, those that people count by: fewer where there is less room. */
 function logTicks(
   x: ReturnType<typeof scaleLog<number>>,
   count: number,

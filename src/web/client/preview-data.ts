@@ -3,7 +3,6 @@ import { applyDelta, type Delta, FIELD_END, ROW_END, tokensOf } from '../preview
 import type { RowView } from '../preview/nodes.ts';
 import { fold, type Searched } from './preview-search.ts';
 
-/** The rows of the page. */
 export interface Rows {
   readonly about: About;
   readonly count: number;
@@ -11,7 +10,7 @@ export interface Rows {
   line(row: number): number;
   /** The number of the row's combination of filter values. */
   facets(row: number): number;
-  /** Address, key (empty where it is the address), what else is searched, then the cells. */
+  /** Address, key (empty where it is the address), other searched text, then the cells. */
   fields(row: number): readonly string[];
   /** The message, and the bodies of its requests. */
   view(row: number): Promise<RowView & { readonly bodies: readonly string[] }>;
@@ -23,11 +22,11 @@ interface Block {
   readonly lines: Uint32Array;
   readonly facets: Uint32Array;
   fields(row: number): readonly string[];
-  /** Made when it is first asked for, and kept. */
+  /** Made on first use, and kept. */
   searched(): Searched;
 }
 
-/** Reads the index out of the page; its elements are emptied, because nothing needs them twice. */
+/** Reads the index out of the page, and empties its elements to free memory. */
 export async function readRows(page: Document): Promise<Rows> {
   const about = JSON.parse(page.getElementById('about')?.textContent ?? '{}') as About;
   const elements = [...page.querySelectorAll<HTMLScriptElement>('script.index')];
@@ -96,7 +95,7 @@ function searchedOf(fields: string, lines: Uint32Array): Searched {
   return { folded, starts, lines };
 }
 
-/** Blocks of messages that are kept unpacked: the current one, and those beside it. */
+/** Unpacked blocks of messages: the current one, and its neighbours. */
 const KEPT = 4;
 
 function createViews(page: Document): Rows['view'] {
@@ -121,7 +120,7 @@ function createViews(page: Document): Rows['view'] {
   };
 }
 
-/** Of a long text only what differs from another one of its block is kept. */
+/** A long text is stored as its difference from another one of its block. */
 function whole(texts: readonly string[], position: number): string {
   const text = texts[position] ?? '';
   if (!text.startsWith('=')) return text;

@@ -4,18 +4,16 @@ import type { Rows } from './preview-data.ts';
 import { parseQuery, search } from './preview-search.ts';
 
 /**
- * How long a search may run before other work gets its turn. Less than a key press may take, and more than 100,000 rows
- * need: each turn may cost a frame, which on a slow machine takes longer than the search.
+ * How long a search may run before other work. Less than a key press may take, and more than 100,000 rows need: each
+ * slice may cost a frame, which on a slow machine takes longer than the search.
  */
 const SLICE_MS = 40;
 
 /**
  * The rows that match, in list order. Works in slices, so that typing is never blocked.
- *
- * @param typed - what was typed
  * @param accepted - by number of facets whether such rows are shown; null: all are
- * @param isWanted - asked between slices
- * @returns null if the result is not wanted any more
+ * @param isWanted - called between slices
+ * @returns null if the result is no longer wanted
  */
 export async function findAll(
   rows: Rows,
@@ -42,7 +40,7 @@ export async function findAll(
   return found.slice(0, count);
 }
 
-/** Lets what waits go first. A timer would wait 4 ms each time. */
+/** Yields to waiting work. A timer would wait 4 ms each time. */
 function turn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -77,11 +75,11 @@ export const FILTER_NAMES: readonly string[] = FILTERS.map(([name]) => name);
 interface Filters {
   chosen(): Readonly<Record<string, string>>;
   choose(values: Readonly<Record<string, string>>): void;
-  /** For each number of facets whether its rows are shown; null: all are. */
+  /** By number of facets whether its rows are shown; null: all are. */
   accepted(): Uint8Array | null;
 }
 
-/** Builds what can be chosen: only where rows differ, each value with how many rows have it. */
+/** Offers filters only where rows differ, each value with its number of rows. */
 export function createFilters(rows: Rows, place: HTMLElement, onChange: () => void): Filters {
   const { facets } = rows.about;
   const counts = new Uint32Array(facets.length);

@@ -10,21 +10,20 @@ import { safe, safeLine } from '../../util/escape.ts';
 import { KINDS, type PreviewNode } from '../preview/nodes.ts';
 import type { Rows } from './preview-data.ts';
 
-/** Height of one row of the list, in units of the page's letters. */
+/** Height of one row of the list, in rem. */
 const ROW_REM = 3.6;
 /** Browsers draw elements up to some 17 to 33 million pixels high. */
 const MOST_PX = 15_000_000;
 
-/** The list of matching rows: only those in sight are elements, however many there are. */
+/** The list of matching rows: only visible ones are elements, however many there are. */
 interface List {
-  /** Shows these, from the top. */
   show(hits: Uint32Array<ArrayBuffer>): void;
-  /** Marks one of them, by its place, and brings it into sight. */
+  /** Marks the row at this place, and scrolls to it. */
   choose(place: number): void;
   chosen(): number;
-  /** Places that are in sight at a time. */
+  /** Visible rows. */
   page(): number;
-  /** The most rows that can be shown; for others the user must search. */
+  /** Most rows of a list; beyond that the user must search. */
   readonly most: number;
 }
 
@@ -35,7 +34,7 @@ export function createList(rows: Rows, box: HTMLElement, onPick: (place: number)
   rail.className = 'rail';
   rail.setAttribute('role', 'presentation');
   box.replaceChildren(rail);
-  // With few rows the box is as high as they are; it keeps that height while a search goes on, so that nothing jumps.
+  // A short list has a lower box, which keeps its height during a search, so that nothing jumps.
   box.style.setProperty('--full', `${rows.count * rowPx + 2}px`);
   let hits = new Uint32Array();
   let chosen = 0;
@@ -124,7 +123,7 @@ function hitElement(rows: Rows, row: number, place: number, count: number): HTML
   const said = span('', [of?.reason ?? '', of?.variant ?? '', parts].filter((fact) => fact !== '').join(' · '));
   if (of !== undefined && of.warnings.length > 0) said.append(warned());
   const top = div('hit-top', span('hit-to', to || key || cells[address] || 'no address'));
-  // Nearly all are sent to: only the others are marked.
+  // Nearly all get a message: marks only the others.
   if (of !== undefined && of.decision !== 'send') {
     const badge = span('badge', of.decision);
     badge.dataset['word'] = of.decision;
@@ -135,7 +134,7 @@ function hitElement(rows: Rows, row: number, place: number, count: number): HTML
   return element;
 }
 
-/** Cells side by side. Each is isolated: behind an Arabic name 2026-12-05 would be shown as 05-12-2026. */
+/** Isolates each cell: after an Arabic name 2026-12-05 would be shown as 05-12-2026. */
 function named(names: readonly string[], otherwise: string): HTMLElement {
   const element = span('', names.length === 0 ? otherwise : '');
   for (const [at, name] of names.entries()) {
@@ -146,7 +145,7 @@ function named(names: readonly string[], otherwise: string): HTMLElement {
   return element;
 }
 
-/** A sign to be seen, and a word to be heard. */
+/** A visible sign, and a word for screen readers. */
 function warned(): DocumentFragment {
   const both = document.createDocumentFragment();
   const sign = span('', ' \u26a0');
@@ -169,7 +168,7 @@ function div(name: string, ...children: readonly HTMLElement[]): HTMLElement {
   return element;
 }
 
-/** A message as elements. Everything from outside is a text node, or the content of a frame that may do nothing. */
+/** A message as elements. Everything from outside is a text node, or the content of a frame without permissions. */
 export function elementOf(node: PreviewNode): Node {
   if (typeof node === 'string') return document.createTextNode(safe(node));
   const [kind, ...children] = node;
@@ -186,7 +185,7 @@ function frameOf(html: string): HTMLIFrameElement {
   const frame = document.createElement('iframe');
   frame.className = KINDS.frame.style;
   frame.title = 'The HTML of the email';
-  // Before the content: without any permission it has no scripts, no forms, no origin and nowhere to go.
+  // Before the content: without any permission it has no scripts, forms, origin or navigation.
   frame.setAttribute('sandbox', '');
   frame.referrerPolicy = 'no-referrer';
   frame.srcdoc = quietEmail(html);
@@ -222,8 +221,8 @@ function quietEmail(html: string): string {
 }
 
 /**
- * Event handlers are renamed before anything is parsed, because Chromium reports each one on the console. If quotes are
- * out of order, one may be left; it is then reported there, and still does nothing.
+ * Renames event handlers before parsing, because Chromium reports each one on the console. Malformed quotes may leave
+ * one, which is then reported, but has no effect.
  */
 function withoutHandlers(html: string): string {
   return html.replace(TAGS, (tag) => tag.replace(HANDLERS, 'data-'));
@@ -232,7 +231,7 @@ function withoutHandlers(html: string): string {
 const TAGS = /<[a-z](?:"[^"]*"|'[^']*'|[^>])*>?/gi;
 const HANDLERS = /(?<=[\s"'`/])(?=on[a-z]+\s*=)/gi;
 
-/** The look of placeholders for pictures, and of links without a target. */
+/** For placeholders of pictures, and links without a target. */
 const LOOK = `:root{color-scheme:light}body{overflow-wrap:anywhere}
 .handbill-link{color:#0645ad;text-decoration:underline}
 .handbill-picture{display:inline-flex;align-items:center;justify-content:center;box-sizing:border-box;max-width:100%;min-height:2.5em;padding:.4em .6em;border:1px dashed #777;color:#444;background:#f3f3f3;font:13px/1.3 system-ui,sans-serif;text-align:center}`;
@@ -260,10 +259,7 @@ function withoutLink(element: Element): void {
   element.removeAttribute('src');
 }
 
-/**
- * CSS without anything that it would load, which DOMPurify does not remove. If characters are escaped by number, all of
- * it is dropped.
- */
+/** CSS without anything that it would load, which DOMPurify does not remove. Drops all CSS with numeric escapes. */
 function withoutAddresses(css: string): string {
   if (css.includes('\\')) return '';
   return css.replace(/@(?:import|font-face|charset|namespace)\b[^;{}]*(?:;|\{[^}]*\})?/gi, '').replace(FETCHES, 'none');

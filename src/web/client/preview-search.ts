@@ -1,29 +1,32 @@
-/* Which recipients match a search. Independent of the page, so that tests can compare it with a slow version of the rules. */
+/**
+ * Finds the recipients that match a search. Independent of the page, so that tests can compare it with a slow version
+ * of the rules.
+ */
 
 import { FIELD_END, ROW_END } from '../preview/delta.ts';
 
-/** Rows as they are searched: one text, so that looking through it is one native search for each word. */
+/** Rows as one text, so that each word takes one native search. */
 export interface Searched {
   /** The fields of all rows, folded. */
   readonly folded: string;
-  /** Where each row begins in it, and after the last one its end. */
+  /** Start of each row in it, then the end of the last one. */
   readonly starts: Uint32Array;
   readonly lines: Uint32Array;
 }
 
-/** What is looked for. A row fits by its line, or by the whole as a number, or by its words. */
+/** A row matches by its line, by the whole text as a number, or by its words. */
 interface Query {
-  /** The line of the row that matches; null: the search is not a line. */
+  /** Null: the search is not a line. */
   readonly line: number | null;
-  /** The digits of a phone number; empty if the text is not a number. */
+  /** The digits of a phone number; empty: the text is not a number. */
   readonly digits: string;
-  /** All of them must be there, anywhere; empty: only the line counts. */
+  /** All words must occur, anywhere; empty: only the line counts. */
   readonly words: readonly string[];
 }
 
-/** Without case, accents, ligatures and widths, so that different spellings match. */
+/** Removes case, accents, ligatures and widths, so that different spellings match. */
 export function fold(text: string): string {
-  // Most lists are ASCII for the greater part, where none of the others has anything to do.
+  // Most lists are mostly ASCII, which needs only lower case.
   if (!OTHER.test(text)) return text.toLowerCase();
   return text
     .normalize('NFKD')
@@ -34,7 +37,7 @@ export function fold(text: string): string {
 
 const OTHER = /[\u0080-\uffff]/;
 const MARKS = /\p{Mn}+/gu;
-/** Letters that do not come apart in Unicode. */
+/** Letters that Unicode does not decompose. */
 const PLAIN: Readonly<Record<string, string>> = {
   ł: 'l',
   ø: 'o',
@@ -49,7 +52,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 const LETTERS = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 
-/** The typed search; null if it is empty, so that all recipients match. */
+/** Null: the search is empty, so that all recipients match. */
 export function parseQuery(typed: string): Query | null {
   const text = fold(typed.replace(SEPARATORS, ' ')).trim();
   if (text === '') return null;
@@ -63,7 +66,7 @@ export function parseQuery(typed: string): Query | null {
 }
 
 const SEPARATORS = new RegExp(`[${ROW_END}${FIELD_END}]`, 'g');
-/** At least three digits, and nothing but what people put between them. */
+/** At least three digits, and usual separators. */
 const NUMBER = /^\+?(?:[\s()./-]*\d){3,}[\s()./-]*$/;
 
 /** In any spelling: without separators, the zero of national numbers and the zeros of international ones. */
@@ -75,7 +78,7 @@ function digitsOf(text: string): string {
   return digits.length >= 5 && digits.startsWith('0') ? digits.slice(1) : digits;
 }
 
-/** Adds the positions of the rows that fit, in order. */
+/** Adds the positions of the rows that match, in order. */
 export function search(rows: Searched, query: Query | null, accepts: (row: number) => boolean, into: number[]): void {
   const count = rows.lines.length;
   const fits = query === null ? null : fitting(rows, query);
@@ -102,7 +105,7 @@ function fitting(rows: Searched, { line, digits, words }: Query): Uint8Array {
   return fits;
 }
 
-/** Marks every row that holds the text: from one place to the next, and on with the row after it. */
+/** Marks every row that holds the text: from one place to the next, continuing with the row after it. */
 function mark({ folded, starts }: Searched, text: string, fits: Uint8Array): void {
   let row = 0;
   let at = folded.indexOf(text);

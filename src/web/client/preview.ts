@@ -67,7 +67,7 @@ async function browse(): Promise<void> {
     // The user may have chosen another recipient meanwhile.
     if (isWanted()) fill(detail, rows, row, { ...view, node });
   }
-  /** A row that the search leaves out is shown all the same: the search is emptied. */
+  /** Clears a search that excludes the row. */
   async function goTo(line: number): Promise<void> {
     if (placeOf(rows, hits, line) !== -1) return choose(placeOf(rows, hits, line));
     query.value = '';
@@ -80,7 +80,7 @@ async function browse(): Promise<void> {
   }
   const remember = later(() => {
     const state = { query: query.value, filters: filters.chosen(), line: chosenLine(), compares };
-    // Without a mark in the history: going back leaves the page.
+    // Adds no history entry: going back leaves the page.
     history.replaceState(null, '', `${location.pathname}${location.search}${writeState(state)}`);
   });
   async function restore(): Promise<void> {
@@ -168,7 +168,7 @@ function fill(detail: HTMLElement, rows: Rows, row: number, view: Awaited<Return
   for (const [i, fold] of [...detail.querySelectorAll('details')].entries()) fold.open = open[i] ?? false;
 }
 
-/** The row with the nearest recipient of each variant beside it. */
+/** The row with the nearest recipient of each variant next to it. */
 async function compared(rows: Rows, row: number, node: PreviewNode): Promise<PreviewNode> {
   const own = rows.about.facets[rows.facets(row)]?.variant ?? '';
   const columns = await Promise.all(
@@ -191,7 +191,7 @@ function variantsIn({ about }: Rows): readonly string[] {
   return about.variants.filter((name) => about.facets.some(({ variant }) => variant === name));
 }
 
-/** The row of this variant that is closest to another one. */
+/** The nearest row of this variant. */
 function nearest(rows: Rows, from: number, variant: string): number {
   const is = rows.about.facets.map((one) => one.variant === variant);
   const fits = (row: number) => row >= 0 && row < rows.count && is[rows.facets(row)] === true;
@@ -202,7 +202,7 @@ function nearest(rows: Rows, from: number, variant: string): number {
   return from;
 }
 
-/** The place of the first row with a message: what a reader came for. */
+/** The place of the first row with a message: readers want to see one. */
 function firstSent(rows: Rows, hits: Uint32Array): number {
   const is = rows.about.facets.map(({ decision }) => decision === 'send' || decision === 'defer');
   return Math.max(
@@ -211,7 +211,7 @@ function firstSent(rows: Rows, hits: Uint32Array): number {
   );
 }
 
-/** The line of the first row that has a warning; null if none has. */
+/** The line of the first row with a warning; null: none. */
 function firstWarning(rows: Rows): number | null {
   const has = rows.about.facets.map(({ warnings }) => warnings.length > 0);
   if (!has.includes(true)) return null;
@@ -219,7 +219,7 @@ function firstWarning(rows: Rows): number | null {
   return null;
 }
 
-/** The line, where the page has its row. */
+/** The line, if the page has its row; else null. */
 function lineIn(rows: Rows, line: number | null): number | null {
   if (line === null) return null;
   const all = Uint32Array.from({ length: rows.count }, (_, row) => row);
@@ -232,16 +232,16 @@ function countText(found: number, all: number, most: number, locale: string): st
   return found === all ? `${of} ${all === 1 ? 'row' : 'rows'}${cut}` : `${hits} of ${of} rows${cut}`;
 }
 
-/** A finger has to go further than this across, and more across than down, in pixels. */
+/** Least distance across, in pixels, which must also exceed the distance down. */
 const SWIPE_PX = 56;
 
-/** A swipe to the left brings the next message, as in a book. */
+/** A swipe to the left shows the next message, as in a book. */
 function listenToSwipes(detail: HTMLElement, move: (step: number) => void): void {
   let from: Touch | null = null;
   detail.addEventListener(
     'touchstart',
     ({ touches, target }) => {
-      // What scrolls sideways by itself is left alone.
+      // Elements that scroll sideways keep their swipes.
       const isFree = target instanceof Element && target.closest('.scroll, iframe') === null;
       from = touches.length === 1 && isFree ? (touches[0] ?? null) : null;
     },
@@ -256,7 +256,7 @@ function listenToSwipes(detail: HTMLElement, move: (step: number) => void): void
   });
 }
 
-/** Rows and their lines both rise; -1 where the line is not among them. */
+/** Rows and their lines both ascend; -1: the line is not among them. */
 function placeOf(rows: Rows, hits: Uint32Array, line: number): number {
   let [low, high] = [0, hits.length - 1];
   while (low <= high) {
@@ -297,7 +297,7 @@ interface Places {
 
 interface Moves {
   readonly choose: (place: number) => void;
-  /** The search was emptied. */
+  /** Clears the search. */
   readonly clear: () => void;
   readonly chosen: () => number;
   readonly page: () => number;
@@ -313,7 +313,6 @@ function listenToKeys(places: Places, moves: Moves): void {
   places.query.form?.addEventListener('submit', (event) => event.preventDefault());
 }
 
-/** Whether the key had an action. */
 function act(event: KeyboardEvent, places: Places, moves: Moves): boolean {
   const { query, box, detail, help } = places;
   const { key } = event;
@@ -337,7 +336,7 @@ function act(event: KeyboardEvent, places: Places, moves: Moves): boolean {
     return true;
   }
   const step = STEPS[key];
-  // What scrolls sideways needs its arrows.
+  // Elements that scroll sideways need their arrow keys.
   const isAnywhere = /^[jk]$/.test(key) || (/^Arrow(?:Left|Right)$/.test(key) && !activeElement?.closest('.scroll'));
   if (step !== undefined && (activeElement === box || isAnywhere)) {
     moves.choose(step(moves));
@@ -375,14 +374,14 @@ function stepBack({ query, box }: Pick<Places, 'query' | 'box'>, { clear }: Move
   return true;
 }
 
-/** What the user is looking at, as the fragment of the address keeps it. */
+/** The user's view, kept in the fragment of the address. */
 interface State {
   readonly query: string;
-  /** Chosen values, by the name of what is filtered. */
+  /** Chosen values, by name of the filter. */
   readonly filters: Readonly<Record<string, string>>;
   /** Line of the chosen row; null: the first one. */
   readonly line: number | null;
-  /** The variants are shown side by side. */
+  /** Shows the variants side by side. */
   readonly compares: boolean;
 }
 

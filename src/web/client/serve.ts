@@ -7,8 +7,8 @@ interface Parts {
 const SAY_EVERY_MS = 10_000;
 
 /**
- * Keeps the page as the server has it, while it is visible. A hidden tab closes its connection: a browser allows six
- * for each server, and as many tabs would use them up.
+ * Keeps a visible page as the server has it. A hidden tab closes its connection: a browser allows six for each server,
+ * and as many tabs would use them up.
  */
 function follow(address: string): void {
   const say = createSayer();
@@ -34,7 +34,7 @@ function follow(address: string): void {
   };
   const look = (): void => (document.visibilityState === 'hidden' ? close() : open());
   document.addEventListener('visibilitychange', look);
-  // A page that the browser keeps for the way back has no connection: it gets another when it is shown again.
+  // A page in the back-forward cache has no connection: it reconnects when it is shown again.
   addEventListener('pagehide', close);
   addEventListener('pageshow', look);
   look();
@@ -56,7 +56,7 @@ function show(state: 'live' | 'lost', text: string): void {
   if (place.textContent !== text) place.textContent = text;
 }
 
-/** Says what is new, politely: the last of several that come soon after each other. */
+/** Announces changes politely: the last of several in quick succession. */
 function createSayer(): (text: string) => void {
   let saidMs = 0;
   let timer: number | undefined;
@@ -73,8 +73,8 @@ function createSayer(): (text: string) => void {
 }
 
 /**
- * Changes an element into a new version of it, with few changes: parts that stay keep focus, scroll position and typed
- * text. Nothing is parsed as markup.
+ * Turns an element into a new version with few changes: unchanged parts keep focus, scroll position and typed text.
+ * Parses no markup.
  */
 function morph(old: Element, fresh: Element): void {
   attributes(old, fresh);
@@ -87,7 +87,7 @@ function morph(old: Element, fresh: Element): void {
       else if (known.nodeValue !== wanted.nodeValue && !answering.has(known)) known.nodeValue = wanted.nodeValue;
       continue;
     }
-    // A row that came before others pushes them down: they are found again by their links.
+    // New rows push others down: finds them by their links.
     const further = rest.findIndex((node) => isSameThing(node, wanted));
     if (further > 0) {
       for (const gone of rest.splice(0, further)) gone.remove();
@@ -100,7 +100,7 @@ function morph(old: Element, fresh: Element): void {
   for (const gone of rest) gone.remove();
 }
 
-/** What a person has opened, typed or chosen is theirs. */
+/** A person has opened, typed or chosen these. */
 const KEPT = new Set(['open', 'value', 'checked']);
 
 function attributes(old: Element, fresh: Element): void {
@@ -112,7 +112,7 @@ function attributes(old: Element, fresh: Element): void {
   }
 }
 
-/** Rows of a table are matched by their link, fields by their label, anything else by its kind. */
+/** Matches rows of a table by link, fields by label, anything else by kind. */
 function isLike(a: Node, b: Node): boolean {
   if (a.nodeType !== b.nodeType || a.nodeName !== b.nodeName) return false;
   const [mine, its] = [nameOf(a), nameOf(b)];
@@ -127,7 +127,7 @@ function nameOf(node: Node): string {
   if (!(node instanceof Element)) return '';
   const named = node.id || node.getAttribute('aria-labelledby');
   if (named) return named;
-  // A checkbox is matched by name and value, so that a choice never moves to another row.
+  // Matches a checkbox by name and value, so that a choice never moves to another row.
   if (node instanceof HTMLInputElement) return `${node.name}=${node.getAttribute('value') ?? ''}`;
   if (node.nodeName !== 'TR') return '';
   return (
@@ -141,7 +141,7 @@ const main = document.querySelector<HTMLElement>('main[data-events]');
 const address = main?.dataset['events'];
 if (address !== undefined && 'EventSource' in globalThis) follow(address);
 
-/** Keys for the page: nothing is taken from a person who types, or from the browser. */
+/** Ignores keys while a person types, and keys of the browser. */
 function listenToKeys(): void {
   const dialog = document.querySelector<HTMLDialogElement>('#keys');
   const hint = document.querySelector<HTMLElement>('.keys-hint');
@@ -169,7 +169,7 @@ function search(): void {
   field?.select();
 }
 
-/** To the link of the next row of a table, or of the one before. */
+/** Moves to the link of another row of a table. */
 function step(by: number): void {
   const rows = [...document.querySelectorAll('main tbody tr')].filter((row) => row.querySelector('a') !== null);
   const now = rows.findIndex((row) => row.contains(document.activeElement));
@@ -179,7 +179,7 @@ function step(by: number): void {
   next?.scrollIntoView({ block: 'nearest' });
 }
 
-/** Buttons that copy the text before them. A browser has no clipboard for pages that came from elsewhere without TLS. */
+/** Buttons that copy the text before them. A browser has no clipboard for pages of other machines without TLS. */
 function offerCopies(): void {
   if (!('clipboard' in navigator)) return;
   document.documentElement.classList.add('copies');
@@ -195,7 +195,7 @@ function offerCopies(): void {
   });
 }
 
-/** Labels that say for a moment what became of a click, which an update of the page leaves alone. */
+/** Labels that show the result of a click for a moment; updates of the page skip them. */
 const answering = new Set<Node>();
 
 function answer(label: Node, text: string): void {

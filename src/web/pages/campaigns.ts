@@ -16,7 +16,7 @@ import type { OpenLedger } from '../ledger.ts';
 import { type Made, type Site, whole } from '../site.ts';
 import { type Content, fixed, type View } from './layout.ts';
 
-/** `/campaigns`: those of the project, as their files are at this moment. A ledger need not be there. */
+/** `/campaigns`: those of the project, from their current files. Needs no ledger. */
 export async function makeCampaigns(site: Site, open: OpenLedger | null, view: View): Promise<Made> {
   const runs = open === null ? [] : newestFirst(withoutTests(open.ledger.runs()));
   const lines: CampaignLine[] = [];
@@ -52,10 +52,8 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
 }
 
 /**
- * Why a start at this moment would refuse the list, as `due` or `send` would. A campaign without a schedule and without
- * guards has nothing to fail.
- *
- * @param environment - that of the newest run: earlier lists are compared with
+ * Why `due` or `send` would refuse the list now. A campaign without a schedule and without guards has nothing to fail.
+ * @param environment - that of the newest run, for comparison with earlier lists
  */
 async function listRefusal(
   site: Site,
@@ -66,7 +64,7 @@ async function listRefusal(
   const { id, guards, schedule, recipients } = campaign;
   const isDue = schedule !== null;
   if (!isDue && Object.values(guards).every((guard) => guard === null)) return null;
-  // The occurrence to come: no run has it yet.
+  // A future occurrence: no run has it yet.
   const guard = openListGuard(
     campaign,
     open?.ledger ?? null,
@@ -91,7 +89,7 @@ async function factsOf({ lists }: Site, recipients: ListSpec): Promise<ListFacts
   return facts;
 }
 
-/** Campaign files, and how their owner would name them: nothing else can be asked for. */
+/** Campaign files, as paths and as their owner would name them: only these can be requested. */
 export async function campaignFiles(site: Site): Promise<readonly { readonly path: string; readonly file: string }[]> {
   const cwd = await realpath(site.context.cwd);
   const { files } = await findCampaigns(site.campaigns, cwd);
@@ -101,23 +99,21 @@ export async function campaignFiles(site: Site): Promise<readonly { readonly pat
 interface CampaignLine {
   /** As its owner would name it on the command line. */
   readonly file: string;
-  /** Null where it cannot be read. */
+  /** Null: unreadable. */
   readonly campaign: {
     readonly name: string;
     readonly channel: string;
     readonly recipients: string;
-    /** Cron expression and zone; null: it goes out when it is sent. */
+    /** Cron expression and zone; null: sent by hand. */
     readonly schedule: string | null;
-    /** Why a start at this moment would refuse the list; null: it would not. */
+    /** Why a start would refuse the list now; null: it would not. */
     readonly refused: string | null;
   } | null;
   readonly errors: number;
   readonly warnings: number;
-  /** Of the newest run. */
   readonly lastRun: { readonly id: string; readonly env: string; readonly atMs: number } | null;
 }
 
-/** The campaigns of the project. */
 function campaignsPage(view: View, campaigns: readonly CampaignLine[], missed: readonly MissedOccurrence[]): Content {
   return {
     title: 'Campaigns',
@@ -132,7 +128,7 @@ ${missedNotice(view, missed)}${list(view, campaigns)}`,
   };
 }
 
-/** What `due` on this machine did not send in time. */
+/** Occurrences that `due` on this machine did not send in time. */
 function missedNotice({ formats }: View, missed: readonly MissedOccurrence[]): Html | null {
   if (missed.length === 0) return null;
   const items = missed.slice(0, MOST_MISSED).map(({ campaign, environment, occurrence }) => {

@@ -9,7 +9,7 @@ import type { OpenLedger } from '../ledger.ts';
 import { type Asked, type Made, type MakePage, noRun, runOf, type Site, textOf, whole } from '../site.ts';
 import { type Content, csrfField, fixed, live, questionPage, type View } from './layout.ts';
 
-/** Of each run, where all are shown. */
+/** Rows of each run, where all runs are shown. */
 const SHOWN_OF_EACH = 20;
 const ROWS_ON_A_PAGE = 100;
 const MOST_RUNS = 50;
@@ -99,7 +99,7 @@ const ROWS_BY_INDEX = [
     WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt' AND list = ?`,
 ] as const;
 
-/** No index has what is claimed: a pass over the list (0.1 s a million), of a run that waits for its next start. */
+/** No index has claimed rows: a pass over the list (0.1 s a million), for a run that waits for its next start. */
 const ROWS_OF_KILLED = [
   `SELECT step, row, line, key, address, channel, CASE state WHEN 'claimed' THEN 'crash' ELSE reason END,
       CASE state WHEN 'claimed' THEN NULL ELSE error END, coalesce(claimed_at, updated_at),
@@ -109,7 +109,6 @@ const ROWS_OF_KILLED = [
   `SELECT count(*) FROM recipients WHERE (state = 'in-doubt' OR state = 'claimed') AND list = ?`,
 ] as const;
 
-/** A recipient in doubt, as the page shows it. */
 interface DoubtLine extends Pick<DoubtRow, 'line' | 'row' | 'channel' | 'reason' | 'httpStatus' | 'error' | 'sinceMs'> {
   readonly who: string;
   readonly reference: string | null;
@@ -130,12 +129,12 @@ interface DoubtRun {
 
 interface DoubtData {
   readonly runs: readonly DoubtRun[];
-  /** Only one run is shown, by pages. */
+  /** Shows only one run, by pages. */
   readonly only: string | null;
   readonly isFirst: boolean;
 }
 
-/** All recipients in doubt, run by run, and what to do about it. */
+/** All recipients in doubt, by run, and what to do about it. */
 export function doubtPage(view: View, data: DoubtData): Content {
   const total = data.runs.reduce((sum, { count }) => sum + count, 0);
   return {
@@ -214,7 +213,7 @@ function controls({ run, campaign }: DoubtRun): Html {
 </div></fieldset>`;
 }
 
-/** What is about to be recorded, before it is. */
+/** Asks before recording a verdict. */
 interface DoubtQuestion {
   readonly run: string;
   readonly as: 'accepted' | 'rejected';

@@ -4,7 +4,7 @@ import { type Html, html } from '../../util/escape.ts';
 
 /** Numbers and times as the reader's locale writes them; the words of pages are English. */
 export interface Formats extends ReportFormats {
-  /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for a time that no calendar has. */
+  /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for an impossible time. */
   time(value: number | string | null): Html;
 }
 
@@ -26,10 +26,10 @@ function createFormats(locale: string, timeZone: string): Formats {
 
 const DEFAULT_LOCALE = 'en-GB';
 
-/** Languages in a header that are looked at; browsers name a handful. */
+/** Most languages read from a header; browsers name a handful. */
 const MOST_TAGS = 10;
 
-/** The locale of dates and numbers: the first that the reader asks for and this machine knows. */
+/** The locale of dates and numbers: the reader's first one that this machine knows. */
 export function localeOf(acceptLanguage: string | undefined): string {
   const asked = parseAccept((acceptLanguage ?? '').slice(0, 500)).slice(0, MOST_TAGS);
   for (const { type, q } of asked) {
@@ -43,14 +43,13 @@ function supported(tag: string): string | undefined {
   try {
     return Intl.DateTimeFormat.supportedLocalesOf(tag)[0];
   } catch {
-    // Not every tag that looks like one is one.
+    // The tag is malformed.
     return undefined;
   }
 }
 
 /**
- * Makes the formats of each locale once.
- *
+ * Caches the formats of each locale.
  * @param own - the locale of the project; null: that of the reader
  */
 export function formatsByLocale(timeZone: string, own: string | null): (acceptLanguage: string | undefined) => Formats {

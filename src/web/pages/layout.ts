@@ -4,20 +4,20 @@ import { contentPolicy, documentFrame } from '../document.ts';
 import { MESSAGE_COLOURS, MESSAGE_STYLE } from '../preview/message-html.ts';
 import type { Formats } from './format.ts';
 
-/** What every page knows about its reader. */
+/** Facts about the reader, for every page. */
 export interface View {
   readonly formats: Formats;
-  /** Milliseconds since 1970. */
+  /** Since 1970. */
   readonly nowMs: number;
   /** Path and query of the page. */
   readonly url: string;
   /** The name of the ledger; null for a reader who is not signed in and may not learn paths of the machine. */
   readonly ledger: string | null;
-  /** Whether something may be changed: never, once this reader has signed in, or by this reader. */
+  /** Changes are impossible, need a sign-in, or are allowed to this reader. */
   readonly actions: 'off' | 'signed-out' | 'on';
-  /** The token in each form of a reader who may change something; null for others. */
+  /** The token in each form, for a reader who may change something; else null. */
   readonly csrf: string | null;
-  /** What the last action came to. */
+  /** The result of the last action. */
   readonly notice: Notice | null;
 }
 
@@ -26,7 +26,7 @@ export interface Notice {
   readonly isBad: boolean;
 }
 
-/** A piece of a page that is updated while the page is open: `id` is that of its element. */
+/** Replaced while the page is open: `id` is that of its element. */
 interface Part {
   readonly id: string;
   readonly content: Html;
@@ -36,11 +36,10 @@ interface Part {
 /** The content between the head and the foot of every page. */
 export interface Content {
   readonly title: string;
-  /** Heading and what is above it, where it is another than the title. */
   readonly parts: readonly Part[];
   /** HTTP status; 200 when absent. */
   readonly status?: number;
-  /** Said to those who listen to the page, whenever it is another than before. */
+  /** Announced to screen readers when it changes. */
   readonly said?: string;
 }
 
@@ -49,11 +48,11 @@ interface Page {
   readonly policy: string;
 }
 
-/** The part of the content security policy that can be in a page. The header adds that no page may frame it. */
+/** The part of the policy that can be in a page. The header adds that no page may frame it. */
 const MORE_POLICY = ["connect-src 'self'", "form-action 'self'", "base-uri 'none'"];
 const HEADER_POLICY = [...MORE_POLICY, "frame-ancestors 'none'"];
 
-/** A whole page: works without its script, which only replaces parts while something goes on. */
+/** A whole page: works without its script, which only replaces parts during a run. */
 export function servePage(view: View, content: Content, script: ClientScript): Page {
   const title = `${content.title} - handbill`;
   const { head, foot } = documentFrame({ title, style: SERVE_STYLE, script, policy: MORE_POLICY });
@@ -86,7 +85,7 @@ const KEYS: Html = html`<dialog id="keys" aria-labelledby="keys-title"><form met
 <dt><kbd>?</kbd></dt><dd>this list</dd></dl>
 <p class="actions"><button>Close</button></p></form></dialog>`;
 
-/** A part that stays as it is while the page is open. */
+/** A part that stays unchanged while the page is open. */
 export function fixed(id: string, content: Html): Part {
   return { id, content, isLive: false };
 }
@@ -96,7 +95,7 @@ export function live(id: string, content: Html): Part {
   return { id, content, isLive: true };
 }
 
-/** Asks before something is changed. */
+/** Asks before a change. */
 export function questionPage(title: string, content: Html): Content {
   return { title, parts: [fixed('question', html`<h1>${title}</h1>\n${content}`)] };
 }
@@ -114,7 +113,7 @@ const PAGES: readonly (readonly [path: string, name: string])[] = [
   ['/campaigns', 'Campaigns'],
 ];
 
-/** In one line, or where that is too narrow behind a button: the browser opens a popover without any script. */
+/** In one line, or on narrow screens behind a button: the browser opens a popover without any script. */
 function navigation(view: View): Html {
   const { url } = view;
   const path = url.split('?')[0] ?? '/';
@@ -134,12 +133,12 @@ function session(view: View): Html | null {
   return html`<form method="post" action="/logout">${csrfField(view)}<button class="quiet">End actions</button></form>`;
 }
 
-/** The field that proves that a form came from these pages. */
+/** Proves that a form came from these pages. */
 export function csrfField({ csrf }: View): Html | null {
   return csrf === null ? null : html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
 
-/** Links of which one is what the page shows now. */
+/** Links, one of which is the current choice. */
 export function choices(
   label: string,
   links: readonly { readonly href: string; readonly text: Html; readonly isNow: boolean }[],
@@ -147,7 +146,7 @@ export function choices(
   return html`<nav class="choices" aria-label="${label}">${links.map(({ href, text, isNow }) => html`<a href="${href}"${isNow ? html` aria-current="true"` : null}>${text}</a>`)}</nav>`;
 }
 
-/** A page that says one thing: that something is not there, or why it could not be done. */
+/** For something missing, or refused. */
 export function messagePage(status: number, title: string, sentences: readonly string[]): Content {
   const said = sentences.map(
     (text) => html`<p>${text}</p>
@@ -156,7 +155,6 @@ export function messagePage(status: number, title: string, sentences: readonly s
   return { title, status, parts: [fixed('message', html`<h1>${title}</h1>\n${said}<p><a href="/">All runs</a></p>`)] };
 }
 
-/** What the pages of `handbill serve` have beside the style that all pages share. */
 const SERVE_STYLE: Html = new Html(`
 body{max-width:76rem;padding:0 1.25rem 2rem;font-size:.875rem;line-height:1.45}
 :root{--link:#1d5fae;--focus:#1d5fae;--field:#7b8694;--good:#e3f3ea;--bad:#fbe6e4}

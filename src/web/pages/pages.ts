@@ -14,9 +14,8 @@ import { makeRun, makeRuns, runsPage } from './runs.ts';
 import { makeSuppressions, suppressionsPage } from './suppressions.ts';
 
 /**
- * The page at a path, as it is at this moment. What cannot be read is a page that says why: nothing but a bug is thrown.
- *
- * @param path as it was asked for, each step still encoded
+ * The current page at a path. An unreadable one shows why: throws only bugs.
+ * @param path as requested, each step still encoded
  */
 export async function makePage(site: Site, path: string, asked: Asked): Promise<Made> {
   const steps = stepsOf(path);
@@ -38,8 +37,8 @@ async function madeAt(site: Site, open: OpenLedger | null, steps: readonly strin
 }
 
 /**
- * Every page says above all else that the ledger is not the latest, and what is paused; the pages of runs have the buttons that pause. A page has the same parts
- * with a ledger and without, so that it need not be loaded anew when the first run begins.
+ * Adds warnings of an outdated ledger and of pauses to every page, and buttons for pauses to the pages of runs. A page
+ * has the same parts with a ledger and without, so that it need not reload when the first run begins.
  */
 function withPauses(site: Site, open: OpenLedger | null, steps: readonly string[], view: View, made: Made): Made {
   const { content } = made;
@@ -58,7 +57,7 @@ function withPauses(site: Site, open: OpenLedger | null, steps: readonly string[
   return { ...made, content: { ...content, parts: [banner, ...first, ...buttons, ...spent, ...rest] } };
 }
 
-/** Above every page while a later copy of the ledger lies beside it. */
+/** Above every page while a later copy of the ledger is next to it. */
 function rescuedBanner(found: Diagnostic | null): Html | null {
   if (found === null) return null;
   return html`<div class="notice bad" role="alert"><p><b>${found.message}</b></p>
@@ -66,7 +65,7 @@ function rescuedBanner(found: Diagnostic | null): Html | null {
 `;
 }
 
-/** On the first page, beside the runs that spend it; none without a budget. */
+/** On the first page, next to the runs that spend it; none without a budget. */
 function budgetPart({ reading, context }: Site, open: OpenLedger | null): readonly Html[] {
   const { project } = reading;
   if ([...project.environments.values()].every(({ budget }) => budget === null)) return [];
@@ -74,7 +73,7 @@ function budgetPart({ reading, context }: Site, open: OpenLedger | null): readon
   return [html`${budgets.map((budget) => html`<p>Budget of ${budgetText(budget)}</p>\n`)}`];
 }
 
-/** What a page offers to pause: the environments of the project, or what a run is part of. */
+/** Scopes that a page can pause: the environments of the project, or those of the run. */
 function scopesOf(site: Site, open: OpenLedger | null, [first, id, more]: readonly string[]) {
   if (first === undefined) {
     return [...site.reading.project.environments.keys()].map((environment) => ({ environment, campaign: null }));
@@ -88,7 +87,7 @@ function scopesOf(site: Site, open: OpenLedger | null, [first, id, more]: readon
   ];
 }
 
-/** What is wrong with the ledger or the project; the page comes back by itself when it is over. */
+/** A fault of the ledger or the project; the page recovers by itself. */
 export function troublePage(error: HandbillError): Made {
   const sentences = error.diagnostics
     .slice(0, 5)
@@ -112,7 +111,7 @@ async function withLedger(site: Site, open: OpenLedger, steps: readonly string[]
   return steps.length === 4 && row !== null ? await makeRecipient(site, open, asked, second, row) : noPage();
 }
 
-/** Nothing was sent yet: pages are there, and wait. */
+/** Before the first run: the pages exist, and wait. */
 function withoutLedger(site: Site, [first, ...rest]: readonly string[], { view }: Asked): Made {
   if (first === undefined) return whole(runsPage(view, { runs: [], total: 0, newer: null, older: null }));
   if (rest.length > 0) return notFound('There is no ledger yet, and so no run.');

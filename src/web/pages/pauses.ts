@@ -5,7 +5,7 @@ import { type Content, csrfField, questionPage, type View } from './layout.ts';
 
 type Scope = Pick<Pause, 'environment' | 'campaign'>;
 
-/** What is above every page while something is paused. */
+/** Above every page during a pause. */
 export function pausesBanner(view: View, pauses: readonly Pause[]): Html {
   return html`${pauses.map(
     (pause) => html`<div class="notice bad" role="alert"><p><b>${pauseText(pause)}</b></p>
@@ -30,7 +30,7 @@ function scopeFields(view: View, { environment, campaign }: Scope): Html {
   return html`${csrfField(view)}<input type="hidden" name="environment" value="${environment}"><input type="hidden" name="campaign" value="${campaign ?? ''}">`;
 }
 
-/** Asks whether something is really to be paused, and why. */
+/** Asks for confirmation, and for a reason. */
 export function pauseQuestionPage(view: View, scope: Scope): Content {
   return questionPage(
     `Pause ${pausedScope(scope)}?`,
@@ -41,7 +41,6 @@ export function pauseQuestionPage(view: View, scope: Scope): Content {
   );
 }
 
-/** Asks whether sending may go on. */
 export function resumeQuestionPage(view: View, scope: Scope): Content {
   return questionPage(
     `Resume ${pausedScope(scope)}?`,

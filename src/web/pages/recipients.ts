@@ -77,7 +77,7 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
           hasAfter: (sort.page + 1) * ROWS_ON_A_PAGE < Math.min(sorted.total, SORTED_ROWS),
           stoppedAt: null,
         };
-  // Needed only for the form and a figure, so the wait for them is short.
+  // Only the form and a figure need them, so the wait is short.
   const { value, isOld } = await site.stats.of(run, Math.min(asked.patienceMs, 300));
   const counts = value?.steps ?? null;
   const content = recipientsPage(asked.view, {
@@ -106,7 +106,7 @@ function queryOf(query: URLSearchParams): RecipientQuery {
   return { q, outcome, reason, delivery, variant: of('variant'), cause: of('cause') };
 }
 
-/** Unknown values of a filter are ignored. */
+/** Ignores unknown values of a filter. */
 function filterOf(site: Site, { q, outcome, reason, delivery, variant, cause }: RecipientQuery): RowFilter {
   const deliveries: readonly string[] = [...DELIVERIES, 'none'];
   return {
@@ -131,7 +131,7 @@ interface Sorting {
   readonly page: number;
 }
 
-/** `?sort=-changed&page=2`; null where the list is asked for in its own order. */
+/** `?sort=-changed&page=2`; null: list order. */
 function sortOf(query: URLSearchParams): Sorting | null {
   const text = textOf(query, 'sort');
   const by = SORTS.find((one) => one === text.replace(/^-/, ''));
@@ -143,7 +143,7 @@ function reasonsOf(counts: readonly StepCount[] | null): readonly string[] {
   return [...new Set(reasons)].sort();
 }
 
-/** How many recipients each outcome has; null where that is not counted yet, or would be another number with the filters. */
+/** Recipients by outcome; null: not counted yet, or the filters would change the numbers. */
 function outcomesOf(
   { rows }: RunRecord,
   { reason, delivery, variant, cause, search }: RowFilter,
@@ -157,7 +157,7 @@ function outcomesOf(
   return of;
 }
 
-/** Known where only outcome and reason are asked for. */
+/** Null with other filters than outcome and reason. */
 function totalOf(run: RunRecord, filter: RowFilter, counts: readonly StepCount[] | null): number | null {
   const { delivery, variant, cause, search } = filter;
   if ([delivery, variant, cause, search].some((one) => one !== null)) return null;
@@ -236,7 +236,7 @@ function attemptsOf({ query }: OpenLedger, run: RunRecord, { key }: Outcome): re
     }));
 }
 
-/** The row of a recipient says itself how the last attempt ended, unless something happened to it since. */
+/** The row of a recipient shows how the last attempt ended, unless something happened to it since. */
 function isShownBy(step: StepOutcome, { attempt, state, reason }: EndedAttempt): boolean {
   return attempt === step.attempts && state === step.outcome && reason === step.reason;
 }
@@ -263,7 +263,7 @@ const ATTEMPTS = `SELECT step, attempt, state, reason, http_status, error, claim
 const DOUBTS = `SELECT verdict, coalesce(who, resolved_by), note, reason, resolved_at FROM resolutions
   WHERE run = ? AND key = ? AND resolved_by <> 'resend-changed' ORDER BY number LIMIT 100`;
 
-/** What the form above the list asks for; empty strings for anything. */
+/** The fields of the form; empty: no filter. */
 interface RecipientQuery {
   readonly q: string;
   readonly outcome: string;
@@ -277,27 +277,26 @@ interface RecipientsData {
   readonly run: string;
   readonly campaign: string;
   readonly query: RecipientQuery;
-  /** The number of recipients with each outcome, and under null of all; null where it is not known. */
+  /** Recipients by outcome, and under null all; null: unknown. */
   readonly outcomes: ReadonlyMap<OutcomeState | null, number> | null;
-  /** Words that can be chosen. */
+  /** Choices of the form. */
   readonly reasons: readonly string[];
   readonly variants: readonly string[];
   readonly causes: readonly string[];
   readonly rows: readonly Outcome[];
-  /** The number of rows that match, if that is known without scanning all recipients. */
+  /** Rows that match, if known without scanning all recipients. */
   readonly total: number | null;
   /** Null: in the order of the list. */
   readonly sort: Sorting | null;
   readonly isFirst: boolean;
   readonly hasBefore: boolean;
   readonly hasAfter: boolean;
-  /** The search got as far as this row. */
+  /** The row at which the search stopped. */
   readonly stoppedAt: number | null;
-  /** Of the run, for how far a search got. */
+  /** All recipients of the run, to show how far a search got. */
   readonly recipients: number;
 }
 
-/** The recipients of a run: searched, filtered, a page at a time. */
 function recipientsPage(view: View, data: RecipientsData): Content {
   return {
     title: `Recipients of ${data.campaign}`,
@@ -321,7 +320,7 @@ function head({ run, campaign }: RecipientsData): Html {
 <h1>Recipients of ${campaign}</h1>`;
 }
 
-/** The outcomes with their numbers: each is a link to its recipients, with the other filters as they are. */
+/** Outcomes with numbers: each links to its recipients, and keeps the other filters. */
 function outcomes({ formats }: View, { run, query, outcomes: counts, sort }: RecipientsData): Html {
   const shown = OUTCOMES.filter((one) => counts === null || counts.has(one) || one === query.outcome);
   return choices(
@@ -442,14 +441,14 @@ const SORT_WORDS: Readonly<Record<Sort, string>> = {
   changed: 'last change',
 };
 
-/** The newest change and the most attempts are what is looked for. */
+/** Readers look for the newest change and the most attempts. */
 const DOWN_FIRST: ReadonlySet<Sort> = new Set(['attempts', 'changed']);
 
 function sortText({ by, isDown }: Pick<Sorting, 'by' | 'isDown'>): string {
   return `${isDown ? '-' : ''}${by}`;
 }
 
-/** Headings that sort; a second time, the other way round. */
+/** Headings that sort; a second click reverses. */
 function columnsOf({ recipients: rows, sort }: RecipientsData, to: (sort: string) => string) {
   return COLUMNS.map(([by, column]) => {
     if (by === null || !canSort({ rows }, by)) return column;
@@ -461,7 +460,6 @@ function columnsOf({ recipients: rows, sort }: RecipientsData, to: (sort: string
   });
 }
 
-/** A reply of the recipient, as far as the page shows it. */
 interface RecipientReply {
   readonly id: number;
   readonly text: string;
@@ -469,7 +467,6 @@ interface RecipientReply {
   readonly atMs: number;
 }
 
-/** A doubt about the recipient that ended. */
 interface EndedDoubt {
   readonly verdict: string;
   /** A person, or the evidence. */
@@ -479,12 +476,11 @@ interface EndedDoubt {
   readonly atMs: number;
 }
 
-/** A report, and why it counts for nothing here; null: it is about the message. */
+/** `unmatched`: why a report does not count here; null: it is about the message. */
 interface NamingReport extends DeliveryRecord {
   readonly unmatched: UnmatchedReason | null;
 }
 
-/** An attempt that was not accepted. */
 interface EndedAttempt {
   readonly step: number;
   /** Counted from 1. */
@@ -500,9 +496,9 @@ interface EndedAttempt {
 
 interface RecipientStep {
   readonly step: StepOutcome;
-  /** Those that the row of the recipient does not show any more. */
+  /** Those that the row of the recipient no longer shows. */
   readonly attempts: readonly EndedAttempt[];
-  /** handbill's own id of the message; null if the recipient is not known any more. */
+  /** handbill's id of the message; null if the recipient is no longer known. */
   readonly reference: string | null;
   /** Every report that names the message, also those that are not about it. */
   readonly reports: readonly NamingReport[];
@@ -516,9 +512,9 @@ interface RecipientData {
   readonly steps: readonly RecipientStep[];
   readonly replies: readonly RecipientReply[];
   readonly doubts: readonly EndedDoubt[];
-  /** What was sent; null where nothing was, or personal data was taken out. */
+  /** Null: nothing was sent, or personal data was removed. */
   readonly sent: SentMessages | null;
-  /** On the list of suppressions now, as an address. */
+  /** The suppressions now have the address. */
   readonly isSuppressed: boolean;
 }
 
@@ -627,7 +623,7 @@ const WHY: Readonly<Record<Extract<SentMessages, { why: string }>['why'], string
   unknown: 'The text cannot be made again from the files of the campaign.',
 };
 
-/** What became of the recipient by an attempt that was not accepted. */
+/** Outcomes of attempts that were not accepted. */
 const ENDED_WORDS: Readonly<Record<EndedAttempt['state'], string>> = {
   pending: 'to be tried again',
   failed: 'failed',
@@ -636,13 +632,13 @@ const ENDED_WORDS: Readonly<Record<EndedAttempt['state'], string>> = {
 };
 
 interface Moment {
-  /** Milliseconds since 1970; null where it is not known. */
+  /** Null: unknown. */
   readonly atMs: number | null;
   readonly tone: OutcomeState;
   readonly content: Html;
 }
 
-/** What happened to this recipient, in the order in which it happened. */
+/** Events of this recipient, in chronological order. */
 function timeline({ formats }: View, data: RecipientData): Html {
   const moments = [
     ...data.steps.flatMap((step) => stepMoments(formats, data, step)),
@@ -677,7 +673,7 @@ function timeline({ formats }: View, data: RecipientData): Html {
   )}</ol></section>`;
 }
 
-/** Every attempt of a message, what became of it, and every delivery report that names it. */
+/** Every attempt of a message, its outcome, and every delivery report that names it. */
 function stepMoments(
   formats: View['formats'],
   { steps }: RecipientData,

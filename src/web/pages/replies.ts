@@ -22,7 +22,7 @@ export const makeReplies: MakePage = async (site, open, { view, query }) => {
   return whole(repliesPage(view, { meaning: meaning ?? '', replies, isFirst: before === null, next, stoppedAt }));
 };
 
-/** In steps, because few of many may have the meaning that is asked for. */
+/** In steps, because few of many may have the chosen meaning. */
 async function readReplies(
   open: OpenLedger,
   meaning: ReplyMeaning | null,
@@ -71,9 +71,9 @@ interface ReplyLine {
   readonly meaning: ReplyMeaning;
   /** `everything`, or a topic; null: it is no opt-out. */
   readonly optsOutOf: string | null;
-  /** Milliseconds since 1970: when it was written, else when it came. */
+  /** When it was written, else when it arrived. */
   readonly atMs: number;
-  /** The message that it answers; null: not known. */
+  /** The message that it answers; null: unknown. */
   readonly answers: { readonly run: string; readonly campaign: string; readonly row: number } | null;
   readonly reviewedBy: string | null;
 }
@@ -84,7 +84,7 @@ interface RepliesData {
   readonly replies: readonly ReplyLine[];
   readonly isFirst: boolean;
   readonly next: number | null;
-  /** The search got as far as this reply. */
+  /** The reply at which the search stopped. */
   readonly stoppedAt: number | null;
 }
 

@@ -55,7 +55,7 @@ export const makeRuns: MakePage = async (site, { ledger }, { view, query, patien
 function lineOf(run: RunRecord, isHeld: boolean, figures: RunFigures | null): RunLine {
   const { finishedAtMs, lastStartAtMs } = run;
   const state = stateOf({ isHeld: () => isHeld }, run);
-  // Continued since it ended: it has not ended.
+  // A run that continued since has not ended.
   const hasEnded = finishedAtMs !== null && state !== 'running' && finishedAtMs >= (lastStartAtMs ?? 0);
   return {
     run,
@@ -105,28 +105,26 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
   return { content, isOld };
 }
 
-/** A run in the list. */
 interface RunLine {
   readonly run: RunRecord;
   readonly state: RunState;
-  /** Milliseconds since 1970. */
+  /** Since 1970. */
   readonly startedMs: number;
   readonly finishedMs: number | null;
-  /** Null while it is being counted. */
+  /** Null while counting. */
   readonly totals: Totals | null;
   readonly figures: RunFigures | null;
 }
 
 interface RunsData {
   readonly runs: readonly RunLine[];
-  /** All of them, on all pages. */
+  /** On all pages. */
   readonly total: number;
   /** Addresses of the pages before and after; null if there is none. */
   readonly newer: string | null;
   readonly older: string | null;
 }
 
-/** All runs, last active first. */
 export function runsPage(view: View, data: RunsData): Content {
   const running = data.runs.filter(({ state }) => state === 'running').length;
   const title = 'Runs';
@@ -138,7 +136,7 @@ export function runsPage(view: View, data: RunsData): Content {
   };
 }
 
-/** How many got the message; empty while it is not known, or nothing came back. */
+/** Delivered messages; empty where that is unknown, or there are no reports. */
 function arrived({ totals, figures }: RunLine, formats: View['formats']): Html | string {
   const deliveries = deliveriesOf(figures?.cameBack?.deliveries ?? []);
   if (totals === null || Object.keys(deliveries).length === 0) return '';
@@ -203,15 +201,14 @@ const COLUMNS = [
   { title: 'Pace', isOptional: true },
 ];
 
-/** A run, as its page shows it. */
 interface RunData extends ShownRun {
-  /** Outcomes a second, over the last minute. */
+  /** Over the last minute. */
   readonly perSecond: number;
   /** Null while all recipients are scanned. */
   readonly figures: RunFigures | null;
 }
 
-/** One run: its progress, its outcomes with their reasons, and what is left to do. */
+/** One run: its progress, its outcomes with their reasons, and the next steps. */
 function runPage({ formats }: View, data: RunData): Content {
   const { report, figures } = data;
   const title = `${report.campaign} · ${report.occurrence}`;
@@ -297,11 +294,10 @@ function overTime(formats: View['formats'], times: RunFigures['times']): Html | 
   return section('Over time', chart);
 }
 
-/** Bars of a sparkline at most. */
 const MOST_BARS = 32;
 const SPARK_PX = 20;
 
-/** When messages were accepted, from the first to the last, as small bars. */
+/** Small bars for accepted messages over time. */
 function sparkline({ number }: View['formats'], times: RunFigures['times']): Html {
   const each = Math.ceil(times.length / MOST_BARS);
   const sums = Array.from({ length: Math.ceil(times.length / each) }, (_, i) =>

@@ -37,14 +37,14 @@ export const makeSuppressions: MakePage = async (site, open, { view, query }) =>
   return whole(suppressionsPage(view, data));
 };
 
-/** Where a page ends: by address, then by topic. */
+/** End of a page: by address, then by topic. */
 type Place = readonly [address: string, topic: string];
 
 function placeOf(entry: SuppressionLine | undefined): Place | null {
   return entry === undefined ? null : [entry.address, entry.topic];
 }
 
-/** By their place in the index of addresses: the last page takes no longer than the first. */
+/** Uses the index of addresses: the last page is as fast as the first. */
 async function readEntries(open: OpenLedger, search: Search | null, cursor: Place) {
   const turn = createYields();
   const until = performance.now() + LONGEST_MS;
@@ -82,7 +82,7 @@ const ENTRIES = `SELECT address, topic, reason, until_at, source, created_at FRO
     AND (?5 IS NULL OR address IN (SELECT value FROM json_each(?5)) OR instr(address, ?6) > 0)
   ORDER BY address, topic LIMIT ?7`;
 
-/** Null if the key of the hashes is missing: then it is unknown. */
+/** Null: unknown, because the key of the hashes is missing. */
 async function isHashed(site: Site, { ledger }: OpenLedger, search: Search, nowMs: number): Promise<boolean | null> {
   const { project } = site.reading;
   const read = await readHasher(project.suppressionKey, site.context.env, project.root);
@@ -98,10 +98,10 @@ async function filesOf({ reading, context }: Site): Promise<readonly string[]> {
 
 interface SuppressionLine {
   readonly address: string;
-  /** As the ledger has it. */
+  /** As in the ledger. */
   readonly topic: string;
   readonly reason: string | null;
-  /** Milliseconds since 1970; null: without an end. */
+  /** Null: no end. */
   readonly untilMs: number | null;
   readonly source: string;
   readonly createdMs: number;
@@ -112,17 +112,16 @@ interface SuppressionsData {
   readonly entries: readonly SuppressionLine[];
   readonly addresses: number;
   readonly hashes: number;
-  /** Whether the address that is searched for is on the list as a hash; null: unknown, or not asked. */
+  /** The list has a hash of the searched address; null: unknown, or no search. */
   readonly isHashed: boolean | null;
   readonly isFirst: boolean;
   readonly next: Place | null;
   readonly stoppedAt: Place | null;
-  /** Lists in files that the project names: they count too, and are not shown. */
+  /** Lists in files that the project names: they count too, but are not shown. */
   readonly files: readonly string[];
   readonly timeZone: string;
 }
 
-/** The page of suppressed addresses. */
 export function suppressionsPage(view: View, data: SuppressionsData): Content {
   return {
     title: 'Suppressions',
@@ -145,7 +144,7 @@ ${others}
 ${view.actions === 'on' ? adding(view, timeZone) : howToChange(view)}`;
 }
 
-/** Where nothing can be changed here: how it can. */
+/** How to change suppressions elsewhere, if this page cannot. */
 function howToChange({ actions }: View): Html {
   const here =
     actions === 'off'
@@ -225,8 +224,7 @@ function topicField(topic: string | null): Html | null {
 }
 
 /**
- * Asks whether an address is really to be removed from the suppressions.
- *
+ * Asks before removing an address from the suppressions.
  * @param topic - only the entry for this topic; null: every entry of the address
  */
 export function removalQuestionPage(view: View, who: string, topic: string | null): Content {

@@ -1,8 +1,8 @@
-/* Read on both sides, so that nothing of either is imported here. */
+/** Both the server and the browser load this file, so it imports nothing of either. */
 
 /**
- * What rows are filtered by. Few combinations occur in a list, so that a row holds the number of its own, and a filter
- * is asked once for each combination.
+ * Filter values of a row. A list has few combinations, so a row holds the number of its combination, and a filter
+ * checks each combination once.
  */
 export interface Facets {
   readonly decision: string;
@@ -12,23 +12,23 @@ export interface Facets {
   readonly channel: string;
   readonly country: string;
   readonly encoding: string;
-  /** Of an SMS; 0 for all others. */
+  /** For an SMS; else 0. */
   readonly parts: number;
-  /** Codes of what is worth knowing, each once. */
+  /** Codes of warnings, each once. */
   readonly warnings: readonly string[];
 }
 
-/** What the script reads about the page, beside the rows. */
+/** Data of the page for the script, next to the rows. */
 export interface About {
   readonly columns: readonly string[];
-  /** Columns that say who it is: all but the address, the key and the time zone. */
+  /** Columns that name the recipient: all but the address, the key and the time zone. */
   readonly naming: readonly number[];
   /** The column with the address, for rows whose address is not valid; -1: none. */
   readonly address: number;
   readonly url: string;
-  /** How figures are written. */
+  /** For figures. */
   readonly locale: string;
-  /** Names of the variants, in the campaign's order. */
+  /** In the campaign's order. */
   readonly variants: readonly string[];
   /** Lines of the row with the most parts, and of the one whose message may cost the most; null: not known. */
   readonly longest: number | null;

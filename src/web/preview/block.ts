@@ -7,30 +7,28 @@ import { type Base, baseOf, deltaOf, FIELD_END, ROW_END } from './delta.ts';
 
 /** Rows of one block of the index, which the browser reads whole and at once. */
 const INDEX_ROWS = 4096;
-/** Rows and characters of one block of messages, which the browser reads when one of them is looked at. */
+/** Limits of one block of messages, which the browser reads when it shows one of them. */
 const VIEW_ROWS = 256;
 const VIEW_CHARACTERS = 256 * 1024;
-/** Longer ones are kept as what differs from the first of their block. */
+/** Stores longer texts as their difference from the first of their block. */
 const LONG = 4096;
 
-/** One row, ready to be packed. */
 export interface PackedRow {
   readonly line: number;
   readonly facets: number;
-  /** What is shown in the list and searched: address, key (empty where it is the address), what else is searched, cells. */
+  /** Shown in the list and searched: address, key (empty where it is the address), other searched text, cells. */
   readonly fields: readonly string[];
   /** JSON of a `RowView`, then the bodies of its requests, a line each. */
   readonly view: string;
-  /** Rows with similar messages, such as those of one variant. */
+  /** The same for rows with similar messages, such as those of one variant. */
   readonly like: string;
 }
 
-/** Rows become blocks, and blocks elements of the page. */
+/** Packs rows into blocks, and blocks into elements of the page. */
 interface Packer {
   add(row: PackedRow): void;
-  /** The elements that are full, as markup; empty if there are none. */
+  /** Full elements, as markup; empty if there are none. */
   ready(): string;
-  /** The last ones. */
   rest(): string;
 }
 
@@ -68,8 +66,8 @@ export function createPacker(): Packer {
 }
 
 /**
- * So many rows are text at a time. What is held for longer outlives the young generation, whose garbage V8 leaves for
- * long: with text for all rows of a block, 400,000 rows peaked at 245 MB.
+ * Holds so many rows as text. Objects that live longer outlive the young generation, whose garbage V8 keeps for long:
+ * with text for all rows of a block, 400,000 rows peaked at 245 MB.
  */
 const PIECE_ROWS = 128;
 
@@ -110,7 +108,7 @@ function createIndex() {
   };
 }
 
-/** The two characters that separate have signs of their own in Unicode. */
+/** Replaces the two separators by their visible signs in Unicode. */
 function plainField(text: string): string {
   return SEPARATOR.test(text) ? text.replaceAll(ROW_END, '\u241e').replaceAll(FIELD_END, '\u241f') : text;
 }
@@ -133,7 +131,7 @@ function createViews() {
     add(row: PackedRow, position: number) {
       if (texts.length === 0) first = position;
       const text = packed(row);
-      // Long ones count by what is kept of them.
+      // Counts long ones by their stored part.
       characters += text.length;
       texts.push(text);
     },
@@ -151,7 +149,7 @@ function createViews() {
 }
 
 /**
- * An element that no browser runs or shows; base64 contains nothing that could end it. Compressed at once, although
+ * An element that no browser runs or shows; base64 contains nothing that could end it. Compresses at once, although
  * that blocks other work for some milliseconds: on other threads the same blocks fragment the memory, and 400,000 rows
  * peaked at 240 MB instead of 165.
  */
@@ -162,9 +160,9 @@ function element(kind: 'index' | 'views', first: number, block: Buffer): string 
 
 /** The cells of rows, in list order. */
 export interface Values {
-  /** Reads on until these rows are there, and forgets those before them. */
+  /** Reads up to these rows, and drops those before them. */
   between(first: number, last: number): Promise<void>;
-  /** The cells of a row; empty if the row is missing, or could not be read. Called in list order. */
+  /** Empty if the row is missing, or could not be read. Call it in list order. */
   of(row: number, line: number): readonly string[];
   close(): Promise<void>;
 }
@@ -172,9 +170,8 @@ export interface Values {
 const NONE: readonly string[] = [];
 
 /**
- * Decisions hold cells only for recipients who are sent to, because a run needs no others. But a reader of a preview
- * often asks why a recipient is left out. So the list is read once more, in parallel with the decisions.
- *
+ * Reads the list again, in parallel with the decisions: these hold cells only for recipients who get a message, but a
+ * reader of a preview often asks why a recipient gets none.
  * @throws HandbillError as `openList`
  */
 export async function openValues(spec: ListSpec): Promise<Values> {
@@ -184,7 +181,7 @@ export async function openValues(spec: ListSpec): Promise<Values> {
   let at = 0;
   return {
     async between(first, last) {
-      // Not every row is asked for: rows before this one are dropped.
+      // Drops skipped rows before this one.
       while (at < rows.length && (rows[at]?.row ?? first) < first) at += 1;
       while ((rows.at(-1)?.row ?? -1) < last) {
         const next = await batches.next();

@@ -1,18 +1,17 @@
 /**
- * Long texts that are similar (emails made of one template) are kept as their differences from the first of them.
- * Deflate by itself would not find them: it looks back 32 KB, and one email can be longer.
+ * Stores long texts that are similar (emails from one template) as differences from the first of them. Deflate alone
+ * would not find them: it searches 32 KB, and one email can be longer.
  */
 
 /** Runs of the first text, as the index of a token and how many, and text that is not in it. */
 export type Delta = readonly (readonly [at: number, count: number] | string)[];
 
-/** A text as others are compared with it. */
 export interface Base {
   readonly tokens: readonly string[];
   readonly places: ReadonlyMap<string, number>;
 }
 
-/** Tags and the text between them: the tokens in which templates are compared. */
+/** Tags and the text between them. */
 export function tokensOf(text: string): readonly string[] {
   return text.match(TOKEN) ?? [];
 }
@@ -26,12 +25,12 @@ export function baseOf(text: string): Base {
   return { tokens, places };
 }
 
-/** The text as runs of the base; greedy, in one pass. */
+/** Greedy, in one pass. */
 export function deltaOf(text: string, { tokens, places }: Base): Delta {
   const delta: ([at: number, count: number] | string)[] = [];
   let expected = 0;
   for (const token of tokensOf(text)) {
-    // Where a token was changed, the ones after it mostly go on where the base does.
+    // After a changed token, the next ones usually continue where the base does.
     const at = tokens[expected] === token ? expected : (places.get(token) ?? -1);
     const last = delta.at(-1);
     if (at === -1) {

@@ -7,10 +7,10 @@ import { winnerWords } from '../../report/variants-text.ts';
 import { safeLine } from '../../util/escape.ts';
 import { iso } from '../../util/time.ts';
 
-/** What a preview says beside its figures, by the name of the fact. */
+/** Facts of a preview next to its figures, by name. */
 type MoreFacts = Partial<Record<'topic' | 'list' | 'as of' | 'requests' | 'in steps' | 'winner' | 'at', string | null>>;
 
-/** What the whole list comes to, as names and figures for people; once all rows were read. */
+/** The totals of the whole list, as names and figures for people; call it after all rows were read. */
 export function previewFacts(preview: PreviewRows): readonly (readonly [name: string, value: string])[] {
   const { formats, plan } = preview;
   const { topic, recipients, send } = plan.campaign;
@@ -25,7 +25,7 @@ export function previewFacts(preview: PreviewRows): readonly (readonly [name: st
   });
 }
 
-/** What a list comes to, as names and figures for people, with what else there is to say in its place. */
+/** The totals of a list, as names and figures for people, with other facts in their places. */
 export function estimateFacts(
   estimate: Estimate,
   formats: Formats,
@@ -55,7 +55,7 @@ export function estimateFacts(
   return rows.flatMap(([name, value]) => (value === null || value === undefined ? [] : [[name, value] as const]));
 }
 
-/** A line for each fact, their values one below the other. */
+/** A line for each fact, with aligned values. */
 export function factLines(facts: ReturnType<typeof estimateFacts>): string {
   return facts.map(([name, value]) => `${name.padEnd(10)}${value}\n`).join('');
 }
@@ -65,7 +65,7 @@ function counted(counts: Readonly<Record<string, number>>, { number }: Formats):
   return said.length === 0 ? null : said.join(', ');
 }
 
-/** Only where the campaign asks for more than one recipient in a request. */
+/** Only if the campaign sets more than one recipient per request. */
 function requestsText({ plan, formats }: PreviewRows): string | null {
   const { recipientsPerRequest: most } = plan.campaign.send;
   if (most === 1) return null;

@@ -2,10 +2,9 @@ import { Html, html } from '../../util/escape.ts';
 import { KINDS, type PreviewNode } from './nodes.ts';
 
 /**
- * A message as markup, for pages without scripts. The HTML of an email is left out, because only a browser can sanitize
- * it; its text is shown.
- *
- * @param instead - said where the HTML of an email would be
+ * A message as markup, for pages without scripts. Shows the text of an email instead of its HTML, which only a browser
+ * can sanitize.
+ * @param instead - shown in place of the HTML of an email
  */
 export function nodeHtml(node: PreviewNode, instead: string): Html {
   if (typeof node === 'string') return html`${node}`;
@@ -16,11 +15,10 @@ export function nodeHtml(node: PreviewNode, instead: string): Html {
   return new Html(`${start}${children.map((child) => nodeHtml(child, instead).markup).join('')}</${tag}>`);
 }
 
-/** Colours of messages. */
 export const MESSAGE_COLOURS = `:root{--rim:#c4ccd6;--chosen-line:#2f6fb5;--bubble:#e9eef5;--phone:#f5f7fa;--odd:#ffe08a;--odd-ink:#3d2c00}
 @media (prefers-color-scheme:dark){:root{--rim:#4a5664;--chosen-line:#6fa8e8;--bubble:#26313e;--phone:#1a212a;--odd:#6b5310;--odd-ink:#fff3cf}}`;
 
-/** The look of messages; other pages than the preview nest it, because its names are short. */
+/** Other pages than the preview nest it, because its names are short. */
 export const MESSAGE_STYLE = `.step{margin:1rem 0;padding:0;border:0;background:none}
 .step-name{margin:0 0 .5rem;font-size:.875rem;color:var(--soft);font-weight:600}
 .phone{max-width:23rem;padding:.7rem .9rem 1.1rem;border:1px solid var(--rim);border-radius:2rem;background:var(--phone);box-shadow:inset 0 0 0 5px var(--paper),0 0 0 4px var(--rim)}

@@ -28,7 +28,7 @@ function nameOf({ channel, sms }: StepMessage): string {
 
 type Frame = (described: Description, step: Step) => readonly PreviewNode[];
 
-/** Where a message is seen or heard. */
+/** By where the recipient sees or hears the message. */
 const FRAMES: Readonly<Record<Description['on'], Frame>> = {
   phone({ elements }, { from }) {
     if (elements.length === 0) return [];
@@ -111,7 +111,7 @@ function nodesOf(element: MessageElement): readonly PreviewNode[] {
   }
 }
 
-/** Of an SMS, with a mark where each part ends, and marks around what GSM-7 does not have. */
+/** An SMS, with a mark where each part ends, and marks around characters outside GSM-7. */
 function textNodes({ text, parts, odd = [] }: TextElement): readonly PreviewNode[] {
   if (parts === undefined) return text === '' ? [] : [['text', text]];
   const pattern = odd.length === 0 ? null : oddOf(odd);
@@ -122,7 +122,7 @@ function textNodes({ text, parts, odd = [] }: TextElement): readonly PreviewNode
   return [['text', ...inside]];
 }
 
-/** Runs of characters: a joined emoji in pieces would be several others. */
+/** Matches runs of characters: parts of a joined emoji would be other emoji. */
 function oddOf(codePoints: readonly number[]): RegExp {
   return new RegExp(`([${codePoints.map((one) => `\\u{${one.toString(16)}}`).join('')}]+)`, 'u');
 }
@@ -131,7 +131,7 @@ function marked(part: string, odd: RegExp): readonly PreviewNode[] {
   return part.split(odd).flatMap((piece, i) => (piece === '' ? [] : [i % 2 === 1 ? (['odd', piece] as const) : piece]));
 }
 
-/** Of a template that the provider has, what goes into it. */
+/** For a template at the provider: the values of its variables. */
 function providerNodes({ variables }: StepMessage, { template }: Step): readonly PreviewNode[] {
   if (template?.kind !== 'provider') return [];
   const values = named(variables ?? {}).flatMap(([name, value]): readonly PreviewNode[] => [
@@ -150,7 +150,7 @@ function named(variables: Variables<string>, group = ''): readonly (readonly [st
   );
 }
 
-/** A placeholder for a picture, and which one. */
+/** A placeholder for a picture, with its address. */
 function mediaNode(kind: 'image' | 'video' | 'document', url: string, name: string): PreviewNode {
   const label = name === '' ? [] : [['label', name] as const];
   return ['media', ['mediaKind', MEDIA_WORDS[kind]], ...label, ['address', url]];

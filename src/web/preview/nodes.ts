@@ -1,6 +1,6 @@
 /**
- * What a message looks like, as data: made once on our side, shown as HTML there (`nodeHtml`) and as elements in the
- * browser. A kind is a name of this table, so that no data ever names an element, an attribute or a class.
+ * A message as data: `nodeHtml` shows it as HTML on the server, and the script as elements in the browser. A kind is a
+ * name of this table, so that no data ever names an element, an attribute or a class.
  */
 export const KINDS = {
   row: { tag: 'article', style: 'row' },
@@ -61,14 +61,13 @@ type Kind = keyof typeof KINDS;
 /** Text, or an element with its content. Text is raw: the code that shows it must escape it. */
 export type PreviewNode = string | readonly [kind: Kind, ...children: PreviewNode[]];
 
-/** What the browser gets about one row, beside its columns and the bodies of its requests. */
+/** The browser's data about one row, next to its columns and the bodies of its requests. */
 export interface RowView {
   readonly node: PreviewNode;
-  /** What each request is, in order. */
+  /** A name for each request, in order. */
   readonly requests: readonly string[];
 }
 
-/** A row with more of what is known about it. */
 export function withMore(node: PreviewNode, more: readonly PreviewNode[]): PreviewNode {
   if (typeof node === 'string') return node;
   const [kind, ...children] = node;
@@ -86,7 +85,7 @@ function isKind(node: PreviewNode, kind: Kind): node is readonly [Kind, ...Previ
   return typeof node === 'object' && node[0] === kind;
 }
 
-/** The columns of a row; nothing where the row could not be read. */
+/** The columns of a row; empty where the row could not be read. */
 export function columnsNode(columns: readonly string[], values: readonly string[]): readonly PreviewNode[] {
   if (values.length === 0) return [];
   const facts = columns.flatMap((name, i): readonly PreviewNode[] => [
@@ -99,7 +98,7 @@ export function columnsNode(columns: readonly string[], values: readonly string[
   ];
 }
 
-/** A request with the very text of its body. */
+/** Shows the exact text of the body. */
 export function requestNode(name: string, url: string, body: string): PreviewNode {
   return ['fold', ['foldName', name], ['soft', `POST ${url}, content-type: application/json`], ['code', body]];
 }

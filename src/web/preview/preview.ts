@@ -14,7 +14,7 @@ import { createFacetTable, type FacetTable, rowView } from './row.ts';
 import { summarySection } from './summary.ts';
 
 interface PreviewPageOptions {
-  /** Figures of the whole list with their names, in order; asked for once all rows were read. */
+  /** Figures of the whole list with their names, in order; called after all rows were read. */
   readonly facts: () => readonly (readonly [name: string, value: string])[];
 }
 
@@ -23,10 +23,8 @@ interface PreviewPageOptions {
  * elements: they are written as they are read, so memory does not grow with the list. The visible part follows: the
  * summary, which is known at the end, the first messages for browsers without scripts, and the script that shows all of
  * them.
- *
- * Addresses and texts are in it unmasked: it is for the owner of the list.
- *
- * @throws whatever reading the rows throws; HandbillError if the list changes its form meanwhile
+ * It contains unmasked addresses and texts: it is for the owner of the list.
+ * @throws any error of reading the rows; HandbillError if the list changes its form meanwhile
  */
 async function* previewPage(source: PreviewRows, options: PreviewPageOptions): AsyncGenerator<string> {
   const { campaign, occurrence } = source.plan;
@@ -47,7 +45,7 @@ ${aboutElement(source, facets.all())}
   yield foot;
 }
 
-/** The rows as elements; keeps the first ones as markup, and returns how many there are, and have warnings. */
+/** The rows as elements; keeps the first ones as markup, and returns the counts of rows and of rows with warnings. */
 async function* rowElements(
   source: PreviewRows,
   facets: FacetTable,
@@ -124,7 +122,7 @@ function searchedToo(to: string | null, cells: readonly string[], send: SendDeci
 /** Messages that are in the page as plain markup. */
 const STATIC_ROWS = 20;
 
-/** What the script needs, as JSON in an element that shows nothing. */
+/** Data for the script, as JSON in an invisible element. */
 function aboutElement({ plan, formats, result }: PreviewRows, facets: readonly Facets[]): Html {
   const { estimate, mostExpensive } = result();
   const { columns, environment, campaign } = plan;
@@ -147,7 +145,7 @@ function aboutElement({ plan, formats, result }: PreviewRows, facets: readonly F
     mostExpensive,
     facets,
   };
-  // Nothing in JSON needs to be `<`, with which an end tag begins, but in strings, where it can be written otherwise.
+  // In JSON, `<`, which begins an end tag, occurs only in strings, where it can be escaped.
   const json = JSON.stringify(about).replaceAll('<', '\\u003c');
   return html`<script type="application/json" id="about">${new Html(json)}</script>`;
 }
@@ -194,7 +192,7 @@ ${first}
 </section>`;
 }
 
-/** Buttons that go to a row worth looking at: the script shows those that have one. */
+/** Buttons to notable rows: the script shows those that have one. */
 const JUMPS = [
   ['longest', 'Longest'],
   ['most-expensive', 'Most expensive'],
@@ -217,7 +215,6 @@ const HELP: Html = html`<details class="help" id="help"><summary>Keys</summary>
 </dl>
 </details>`;
 
-/** What a preview looks like, beside what all pages share. */
 const PREVIEW_STYLE: Html = new Html(`
 :root{--chosen:#dfeafa;--warn:#8a5a00;--stop:#c9302c}
 @media (prefers-color-scheme:dark){:root{--chosen:#1f3350;--warn:#e0b040;--stop:#ef6b67}}
@@ -327,7 +324,7 @@ dl{gap:.2rem .8rem}
 @media print{#browse{display:none}#first{display:block!important}.figures::details-content{content-visibility:visible;block-size:auto}}
 `);
 
-/** The page of a dry run: every row of its batches, and what all of them come to. */
+/** The page of a dry run: every row of its batches, and the totals. */
 export function previewHtml(preview: PreviewRows): AsyncGenerator<string> {
   return previewPage(preview, { facts: () => previewFacts(preview) });
 }

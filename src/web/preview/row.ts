@@ -10,7 +10,10 @@ import type { Facets } from './about.ts';
 import { messageNode } from './message.ts';
 import type { PreviewNode, RowView } from './nodes.ts';
 
-/** Everything about one row but its columns: who it is, what is decided and why, and each message as it will be seen. */
+/**
+ * Everything about one row but its columns: the recipient, the decision and its reason, and each message as it will
+ * look.
+ */
 export function rowView(row: Previewed, warnings: readonly Diagnostic[], source: PreviewRows): RowView {
   const { decision } = row;
   const inside = decision.decision === 'send' ? sendNodes(decision, row, source) : restNodes(decision, source);
@@ -36,7 +39,7 @@ function headNode(decision: Decision): PreviewNode {
   return ['head', ['to', who], ['badge', decision.decision], ['soft', facts.join(' · ')]];
 }
 
-/** The rule, its meaning, and the values that it used. */
+/** The rule, its meaning, and its values. */
 function whyNodes(decision: Decision, formats: Formats): readonly PreviewNode[] {
   if (decision.decision === 'send') return [];
   const reason = reasonOf(decision);
@@ -75,7 +78,7 @@ function sendNodes(decision: SendDecision, { sharedWith }: Previewed, source: Pr
   return [messageNode(decision, source.stepOf(decision, decision.variant)), ...steps, ...shared];
 }
 
-/** What they may get later. */
+/** Messages that the recipient may get later. */
 function restNodes(decision: Decision, source: PreviewRows): readonly PreviewNode[] {
   if (decision.decision !== 'defer' || decision.mayGet.length === 0) return [];
   const isSure = decision.mayGet.filter(({ step }) => step === 0).length === 1;
@@ -113,7 +116,7 @@ export function createFacetTable(source: Pick<PreviewRows, 'plan'>): FacetTable 
     numberOf(decision, warnings) {
       const send = decision.decision === 'send' ? decision : null;
       const codes = codesOf(warnings);
-      // Nothing in it but words of handbill's own, and names of variants, which have no spaces.
+      // Contains only handbill's words, and names of variants, which have no spaces.
       const key =
         send === null
           ? `${decision.decision} ${reasonOf(decision)} ${codes}`
@@ -149,7 +152,7 @@ function codesOf(warnings: readonly Diagnostic[]): string {
   return [...new Set(warnings.map(({ code }) => code))].sort().join(',');
 }
 
-/** Why a recipient is not sent to; empty for those who are. */
+/** Why a recipient gets no message; empty: gets one. */
 function reasonOf(decision: Decision): string {
   if (decision.decision === 'send') return '';
   return decision.decision === 'done' ? (decision.reason ?? decision.outcome) : decision.reason;

@@ -11,7 +11,6 @@ import { table } from '../kit.ts';
 
 /**
  * The totals of the whole list, also if the page has only a part of it.
- *
  * @param warned - rows with a warning; null where the page has not seen all rows
  */
 export function summarySection(
@@ -72,7 +71,7 @@ function fact([name, value]: readonly [string, string]): Html {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 }
 
-/** What would stop a send. */
+/** Faults that would stop a send. */
 function problemsPanel(problems: readonly Diagnostic[], count: number, { number }: Formats): Html | null {
   if (count === 0) return null;
   const shown = problems.slice(0, MOST_PROBLEMS);
@@ -92,7 +91,7 @@ ${others}
 }
 
 const MOST_PROBLEMS = 20;
-/** Seen at once, so that the message stays in sight. */
+/** Shown unfolded: few, so that the message stays visible. */
 const FIRST_PROBLEMS = 3;
 
 function warningsPanel(warnings: readonly Diagnostic[]): Html | null {

@@ -6,20 +6,20 @@ import { mask, maskText } from '../../util/redact.ts';
 import { inlineMark } from '../charts/chart.ts';
 import { type Column, section, table } from '../kit.ts';
 
-/** Rows of the table of recipients; the page stays small enough for any browser. */
+/** Keeps the page small enough for any browser. */
 export const LISTED_RECIPIENTS = 1000;
 
-/** Rows of the table that are printed: the whole report is two pages then. */
+/** Printed rows of the table: the whole report is two pages then. */
 const PRINTED = 8;
 
 interface Chosen {
   readonly rows: readonly Outcome[];
   readonly total: number;
-  /** Those among them whose message was accepted and did not arrive, as reports say. */
+  /** Rows with an accepted message that did not arrive, according to reports. */
   readonly lost: number;
 }
 
-/** Chooses the rows to show: those in doubt, rejected or failed before those that wait or were skipped by a rule. */
+/** Chooses the rows to show: doubts, rejections and failures before rows that wait or that a rule skipped. */
 export function createChoice() {
   const pressing: Outcome[] = [];
   const others: Outcome[] = [];
@@ -28,7 +28,6 @@ export function createChoice() {
   return {
     add(outcome: Outcome): void {
       const { delivery = null } = outcome;
-      // Accepted, and reported to have ended without arriving.
       const lost = outcome.outcome === 'accepted' && delivery !== null && LOST.has(delivery);
       if (outcome.outcome === 'accepted' && !lost) return;
       total++;
@@ -43,7 +42,7 @@ export function createChoice() {
 const PRESSING: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
 
 /**
- * Recipients who were not accepted or not reached; null if there are none. A report may be shared, so addresses are
+ * Recipients whose message was not accepted or did not arrive; null: none. A report may be shared, so addresses are
  * masked; with the line number, owners of the list can find the recipient.
  */
 export function recipientsOf(

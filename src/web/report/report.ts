@@ -21,25 +21,24 @@ import {
 import { createChoice, recipientsOf } from './recipients.ts';
 import { latencyOf, overTimeOf, type ReplyCounts, type ReturnTimes, repliesOf, watchTimes } from './returned.ts';
 
-/** What the page shows beside the report. */
 export interface ReportPageOptions
   extends Pick<ReportOptions, 'campaignFile' | 'completed' | 'currency' | 'formats' | 'planPath'> {
   /** In ms since 1970. */
   readonly nowMs: number;
-  /** Which outcomes are in the table of recipients; all of them when absent. */
+  /** Outcomes in the table of recipients; all of them when absent. */
   readonly isListed?: (outcome: Outcome) => boolean;
-  /** When a report or reply came about a recipient; absent if there are none. */
+  /** Times of the reports and replies about a recipient; absent if there are none. */
   readonly timesOf?: (outcome: Outcome) => ReturnTimes;
   readonly latency?: SavedLatency | null;
   readonly replies?: ReplyCounts | null;
-  /** `masked` by default: a page is made for passing on. */
+  /** `masked` by default, because people share the page. */
   readonly addresses?: 'masked' | 'whole';
 }
 
 /**
- * The report of a run as a page of its own, to attach to an email: no script, nothing loaded, no links, and a content
- * security policy that forbids all three. Everything from a file, the API or the ledger is escaped. It takes one pass
- * over the outcomes, of which it keeps counts and the rows that it shows.
+ * The report of a run as a single page, to attach to an email: no script, nothing loaded, no links, and a content
+ * security policy that forbids all three. Escapes everything from a file, the API or the ledger. Takes one pass over
+ * the outcomes, and keeps counts and the rows that it shows.
  */
 export async function* reportPage(
   summary: Report,
@@ -70,7 +69,6 @@ ${headerOf(report, formats)}${funnelSection(shown)}${nextSection(shown)}${outcom
   yield foot;
 }
 
-/** The run and its state. */
 function headerOf(report: Report, formats: Formats): Html {
   const { campaign, environment, occurrence, state, startedAt, finishedAt } = report;
   const tookMs = finishedAt === null ? Number.NaN : Date.parse(finishedAt) - Date.parse(startedAt);
@@ -88,7 +86,6 @@ function headerOf(report: Report, formats: Formats): Html {
 /** A time that is only text from outside stays text. */
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
-/** What the page of a report adds to the look of all pages. */
 const REPORT_STYLE: Html = new Html(`
 body{font-size:.9375rem;padding-top:1.5rem}
 h2{margin-top:1.75rem}

@@ -7,10 +7,12 @@ import { histogram, lineChart } from '../charts/plot.ts';
 import { section } from '../kit.ts';
 import { createTimeCounts, type Slot } from '../time-counts.ts';
 
-/** When each event was first reported about the message of a recipient, in ms since 1970; null: it was not. */
+/** When each event was first reported about the message of a recipient, in ms since 1970; null: never. */
 export type ReturnTimes = Readonly<Record<Returned, number | null>>;
 
-/** When each was reached, in the order of a message. Each of those in the middle is implied by the next: a recipient who replied has read it. */
+/**
+ * In the order of a message. Each of those in the middle is implied by the next: a recipient who replied has read it.
+ */
 const MOMENTS = ['accepted', 'arrived', 'read', 'replied', 'did not arrive'] as const;
 type Moment = (typeof MOMENTS)[number];
 type Returned = Exclude<Moment, 'accepted'>;
@@ -20,9 +22,8 @@ const RETURNED = MOMENTS.filter((name) => name !== 'accepted');
 type ChannelReturns = ReadonlyMap<Channel, Readonly<Partial<Record<Delivery, number>>>>;
 
 /**
- * Follows outcomes, reports and replies as recipients are read.
- *
- * @param timesOf - asked only about recipients with reports or replies; absent if there are none
+ * Collects outcomes, reports and replies as recipients are read.
+ * @param timesOf - called only for recipients with reports or replies; absent if there are none
  * @param nowMs - providers may write any time into a report: a time before the start or in the future is moved to the
  * nearest possible one
  */
@@ -49,7 +50,7 @@ export function watchTimes(timesOf: ((outcome: Outcome) => ReturnTimes) | undefi
   };
 }
 
-/** How many were accepted, and what had come back, at each time; null where nothing happened. */
+/** Accepted messages, reports and replies over time; null where nothing happened. */
 export function overTimeOf(slots: readonly Slot<Moment>[], formats: Formats): Html | null {
   const first = slots[0];
   if (first === undefined) return null;
@@ -76,10 +77,10 @@ const TONES: Readonly<Record<Moment, Tone>> = {
   'did not arrive': 'rejected',
 };
 
-/** Replies to the messages of a run by meaning; their texts are personal and stay in the ledger. */
+/** Replies by meaning; their texts are personal and stay in the ledger. */
 export type ReplyCounts = Readonly<Record<ReplyMeaning, number>>;
 
-/** Replies and their meanings; null if there are none. */
+/** Null: there are no replies. */
 export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null, formats: Formats): Html | null {
   const { count: countOf } = formats;
   if (replies === undefined) return null;
@@ -110,7 +111,7 @@ const REPLY_TONES: Readonly<Record<ReplyMeaning, Tone>> = {
   answer: 'plain',
 };
 
-/** How quickly the API answered; null if that is unknown. */
+/** Latency of the API; null: unknown. */
 export function latencyOf({ requests }: Report, latency: SavedLatency | null, formats: Formats): Html | null {
   const { milliseconds } = formats;
   if (requests.posted === 0 || latency === null || latency.buckets.length === 0) return null;

@@ -12,31 +12,32 @@ import { type Meter, metered } from '../../util/long-work.ts';
 import { reportPage } from './report.ts';
 import type { ReplyCounts, ReturnTimes } from './returned.ts';
 
-/** Which recipients are listed, and how. */
 interface PageOptions extends RowFilter {
   readonly full?: boolean;
   readonly nowMs: number;
-  /** Counts the rows of the list as they go by. */
+  /** Counts the rows of the list as they are read. */
   readonly meter?: Meter;
-  /** Awaited between two steps of a pass, where others want to go on in between. */
+  /** Awaited between two steps of a pass, so that other requests can run. */
   readonly turn?: () => Promise<void> | undefined;
 }
 
-/** The summary of the run. */
 interface PageSummary {
   readonly plain: () => Report;
   readonly reportOf: (deliveries: readonly DeliveryCount[]) => Report;
   readonly options: ReportOptions;
 }
 
-/** The page of a run, in pieces: one pass over its list. Recipients who are not chosen are counted, but not listed. */
+/**
+ * The page of a run, in pieces, with one pass over its list. Counts recipients outside the filter, but does not list
+ * them.
+ */
 export async function* runPage(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'findRun' | 'hold' | 'outcomes' | 'versionsBefore'>,
   found: RunRecord,
   options: PageOptions,
   { plain, reportOf, options: shown }: PageSummary,
 ): AsyncGenerator<string> {
-  // Held until the list was counted: a reader of the page may take long.
+  // Held until the list was counted: a reader of the page may be slow.
   using moment = new DisposableStack();
   moment.use(ledger.hold());
   const run = ledger.findRun(found) ?? found;
@@ -60,7 +61,7 @@ export async function* runPage(
   });
 }
 
-/** Replies to the messages of a run by meaning: that of the reviewer, or else the one read from the text. */
+/** Replies to the messages of a run by meaning: that of the reviewer, else the one read from the text. */
 async function countReplies(
   { events }: Pick<Ledger, 'events'>,
   { number }: RunRecord,
@@ -82,8 +83,8 @@ async function* inTurns<T>(items: Iterable<T>, turn: NonNullable<PageOptions['tu
 }
 
 /**
- * Returns the times of the reports and replies about a recipient, as written in them, or else when they came in. Null
- * for a purged run, whose events are deleted. A row costs two look-ups, about 4 us, and a reply some bytes of memory.
+ * The times of the reports and replies about a recipient, as written in them, else of their arrival. Null for a purged
+ * run, whose events are deleted. A row costs two look-ups, about 4 us, and a reply some bytes of memory.
  */
 function returnTimes({ events }: Pick<Ledger, 'events'>, run: RunRecord): ((outcome: Outcome) => ReturnTimes) | null {
   if (run.purgedAtMs !== null) return null;
@@ -120,7 +121,7 @@ function firstOf(reports: readonly DeliveryRecord[], isMeant: (report: DeliveryR
   return first;
 }
 
-/** When each row was answered first. */
+/** The first reply to each row. */
 function replyTimes(events: Ledger['events'], run: RunRecord): ReadonlyMap<number, number> {
   const times = new Map<number, number>();
   for (const batch of events.replies({ runs: [run.number] })) {
