@@ -16,7 +16,7 @@ export async function main(args: readonly string[]): Promise<void> {
   endWithParent(process);
   let context = contextOf(process);
   process.on('uncaughtException', (error) => {
-    // What is thrown outside of any promise leaves nothing to go on with.
+    // After an error outside of any promise the process cannot continue.
     void fail(error, context).finally(() => process.exit());
   });
   try {
@@ -26,7 +26,7 @@ export async function main(args: readonly string[]): Promise<void> {
       if (!HELP.some((word) => args.includes(word))) {
         const { withEnvFile } = await import('./shared/env-file.ts');
         const { env, warnings } = await withEnvFile(process.env, context.cwd);
-        // What is printed is cleared of the secrets in that file too.
+        // Output is cleared of the secrets in that file too.
         if (env !== process.env) context = contextOf(process, env);
         if (warnings.length > 0 && !QUIET.some((word) => args.includes(word))) {
           context.err(await shown(new HandbillError(EXIT.refused, warnings), context));
@@ -45,7 +45,7 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** What asks for help, or for words that a shell completes, needs no secret. */
+/** Help and the completion of words need no secret. */
 const HELP: readonly string[] = ['help', 'completion', '--help', '-h'];
 const QUIET: readonly string[] = ['--quiet', '-q'];
 

@@ -96,7 +96,7 @@ function ownVersion(): string {
   return devDependencies === undefined || devDependencies.node === undefined ? '24' : devDependencies.node;
 }
 
-/** What brings the right Node.js: for a clone, for a project with handbill in it, and for handbill anywhere else. */
+/** How to get the right Node.js: for a clone, for a project with handbill in it, and for handbill anywhere else. */
 function advice(found: string | null, args: readonly string[]): string {
   const version = ownVersion();
   const folder = dirname(HERE);

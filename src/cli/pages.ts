@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Page {
-  /** Of its file, without `.md`; of a code, the code. */
+  /** Name of the file without `.md`, or the code. */
   readonly name: string;
   readonly title: string;
   readonly markdown: string;

@@ -21,7 +21,8 @@ export async function runProgram(asked: readonly string[], given: CommandContext
   const isTerminal = given.outIsTerminal === true;
   let isJson = false;
   let isBegun = false;
-  // Of the ledger, heard when it is opened: told once, before the first piece of the result, and in it where that is JSON.
+  // A warning of the ledger, from its opening: printed once, before the first piece of the result, and in it where that
+  // is JSON.
   let warning: Diagnostic | null = null;
   let isTold = false;
   const hear = (heard: unknown): void => {

@@ -2,12 +2,12 @@ import type { CommanderError } from 'commander';
 import { type HandbillError, problem, refuse } from '../errors.ts';
 import { maskText } from '../util/redact.ts';
 
-/** What commander found wrong, in handbill's words and with the next step. */
+/** An error of commander in handbill's words, with the next step. */
 export function usageError(error: CommanderError, command: string | null): HandbillError {
   const more = `handbill ${command === null ? '' : `${command} `}--help shows what it takes.`;
   if (error.code === 'commander.help')
     return refuse(problem('usage', 'What is to be done is missing.', { hint: more }));
-  // Of an argument too many, which may be an address, the log of a cron job should know no more than that.
+  // A superfluous argument may be an address, which must not get into the log of a cron job.
   const lines = maskText(error.message.replace(/^error: /, '')).split('\n');
   const suggestion = lines.length > 1 ? SUGGESTION.exec(lines.at(-1) ?? '')?.[1] : undefined;
   const sentence = (suggestion === undefined ? lines : lines.slice(0, -1)).join(' ').replace(/\.?$/, '.');

@@ -7,13 +7,12 @@ import { asker, type Confirm, type ProjectOptions, resolveOptions } from './opti
 import { projectHere, withLedger } from './project.ts';
 import { nameInLedger } from './report.ts';
 
-/** How a run is closed. */
+/** The confirmation before a run is closed. */
 export interface CloseRunOptions extends ProjectOptions {
   /** Asked with the run as it is, before anything changes. Default: no, and nothing is closed. */
   readonly confirm?: Confirm<Report>;
 }
 
-/** What was closed. */
 export interface CloseRunResult {
   /** Recipients that were pending or deferred, and are skipped (`closed`) now. */
   readonly skipped: number;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { ExitStatus } from '../errors.ts';
 import type { Telemetry } from './observer.ts';
 
-/** What a command needs of the process that it runs in; handed in, so that nothing else touches `process`. */
+/** The process, as commands see it; handed in, so that nothing else touches `process`. */
 export interface CommandContext {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -33,9 +33,8 @@ export interface CommandContext {
 
 /** The terminal of a user. What is drawn is cleared of keys, like all that is printed. */
 export interface Terminal {
-  /** The keyboard. */
   readonly input: Readable;
-  /** Of the screen as it is now, in characters; a window may be resized at any time. */
+  /** In characters; the user may resize a window at any time. */
   readonly size: () => { readonly columns: number; readonly rows: number };
   /** Calls back after each change of the size; what it returns ends that. */
   readonly onResize: (listener: () => void) => () => void;

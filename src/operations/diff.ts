@@ -32,7 +32,6 @@ import {
   withDefaults,
 } from './options.ts';
 
-/** The options of `diff` that programs have too. */
 export const DIFF = {
   environment: OPTIONS.environment,
   recipients: {
@@ -44,7 +43,7 @@ export const DIFF = {
   allow: allowOption(['invalid-rows']),
 } as const satisfies OptionTable;
 
-/** What is compared. */
+/** The campaigns and the recipient list of the comparison. */
 export interface DiffOptions extends Omit<ProjectOptions, 'ledger'>, OptionsOf<typeof DIFF> {
   /** A campaign file, its folder or its name. Default: every campaign of the project. */
   readonly campaign?: string;
@@ -84,7 +83,6 @@ export async function diff(revision: string, options: DiffOptions = {}): Promise
   }
 }
 
-/** The project of the command, or of the campaign where the current folder is in none (`projectOf`). */
 async function projectFor(target: string | null, cwd: string): Promise<ProjectPlace> {
   if (target === null || target.includes('\0')) return await findProject(cwd);
   const named = /\.ya?ml$/.test(target) ? resolve(cwd, target) : resolve(cwd, target, 'campaign.yaml');
@@ -159,7 +157,7 @@ async function compare({ before, after, target, range }: Sides, options: Options
   };
 }
 
-/** What keeps messages of the environment from their recipients, as its state afterwards says. */
+/** The fence that keeps messages of the environment from their recipients. */
 async function fenceOf({ place, cwd }: Side, environment: string): Promise<readonly string[]> {
   const { project } = await readProject(place, { cwd });
   const environments = new Map([...project.environments].filter(([name]) => name === environment));
@@ -212,7 +210,7 @@ async function pairsOf(before: Side, after: Side, target: string | null): Promis
       ]);
     }
   };
-  // Two files of one name, which is an error of its own, are matched by their place.
+  // Two files of one name, which is a separate error, are matched by their place.
   take((a, b) => a.name !== null && a.name === b.name && a.place === b.place);
   take((a, b) => a.name !== null && a.name === b.name);
   take((a, b) => a.id !== null && a.id === b.id);
@@ -228,7 +226,7 @@ async function pairsOf(before: Side, after: Side, target: string | null): Promis
   return pairs.filter(([a, b]) => isWanted(a, wanted.before) || isWanted(b, wanted.after));
 }
 
-/** The campaign that was named, looked for on the new side first: an old one may be gone. */
+/** Looks on the new side first: an old campaign may be gone. */
 async function wantedOf(
   before: Side,
   after: Side,

@@ -238,7 +238,7 @@ function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** What is checked; a closed set, which schemas/doctor.schema.json lists too. */
+/** A closed set, which schemas/doctor.schema.json lists too. */
 export const CHECKS = [
   'node',
   'handbill',
@@ -267,16 +267,14 @@ export const CHECKS = [
 
 export type CheckName = (typeof CHECKS)[number];
 
-/** The result of one check. */
 export interface DoctorCheck {
-  /** What was checked: a word of a closed set, which schemas/doctor.schema.json lists. */
+  /** A word of a closed set, which schemas/doctor.schema.json lists. */
   readonly check: string;
   /** Which of several: the name of an environment; null if there is only one. */
   readonly of: string | null;
   /** `problem`: some command would be refused, or would do harm. `skipped`: there is nothing to check, or it was not asked for. */
   readonly status: 'ok' | 'warning' | 'problem' | 'skipped';
   readonly message: string;
-  /** What to do. */
   readonly hint: string | null;
   readonly code: Code | null;
 }
@@ -287,7 +285,7 @@ export function found(check: CheckName, status: DoctorCheck['status'], message: 
   return { check, of: null, hint: null, code: null, ...rest, status, message };
 }
 
-/** A diagnostic as a check, with its place in front. */
+/** Puts the place of the diagnostic first. */
 export function asCheck(
   check: CheckName,
   { code, severity, message, at, hint }: Diagnostic,
@@ -299,7 +297,7 @@ export function asCheck(
   return found(check, status, `${place}${message}`, { ...rest, code, hint: hint ?? WITHOUT_HINT[check] ?? null });
 }
 
-/** What to do where the diagnostic does not say it. */
+/** For diagnostics without a hint. */
 const WITHOUT_HINT: Partial<Record<CheckName, string>> = {
   project: 'handbill validate shows the line.',
   campaign: 'handbill validate shows the line.',
@@ -313,7 +311,6 @@ export function exitOf(checks: readonly DoctorCheck[]): ExitStatus {
   return problems.some(({ code }) => code?.startsWith('ledger-') === true) ? EXIT.ledger : EXIT.refused;
 }
 
-/** What this process runs on. */
 interface Runtime {
   readonly node: string;
   readonly sqlite: string;
@@ -376,7 +373,6 @@ function checkYear(nowMs: number): DoctorCheck {
 
 const SET_CLOCK = 'Set the clock, and let a time server keep it.';
 
-/** The offset that this Node gives. */
 export function offsetHere(timeZone: string, atMs: number): string | null {
   try {
     const parts = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(atMs);

@@ -43,7 +43,6 @@ import {
   withDefaults,
 } from './options.ts';
 
-/** The options of `doctor` that programs have too. */
 export const DOCTOR = {
   environment: { flag: '--env <name>', says: 'only this environment (default: all)' },
   online: { flag: '--online', says: 'connect to the environments; sends neither message nor key' },
@@ -57,11 +56,8 @@ export interface DoctorOptions extends ProjectOptions, OptionsOf<typeof DOCTOR> 
   readonly campaign?: string;
 }
 
-/** What was found. */
 export interface DoctorResult {
-  /** The version of handbill. */
   readonly handbill: string;
-  /** The project's root. */
   readonly root: string;
   readonly checks: readonly DoctorCheck[];
   readonly totals: {
@@ -73,8 +69,8 @@ export interface DoctorResult {
 }
 
 /**
- * `handbill doctor`: checks what a start needs - runtime, ledger, environments, keys, clock - and changes nothing.
- * Problems are returned as checks; nothing is thrown for them.
+ * `handbill doctor`: checks the runtime, ledger, environments, keys and clock that a start needs, and changes nothing.
+ * Returns problems as checks, and throws nothing for them.
  */
 export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
   const options = withDefaults(given);
@@ -106,7 +102,7 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
   return { handbill: version(), root: project.root, checks, totals: totalsOf(checks) };
 }
 
-/** What `due` on this machine did not send in time. */
+/** Occurrences that `due` on this machine did not send in time. */
 async function checkMissed(project: Project, { now, environment }: Given): Promise<readonly DoctorCheck[]> {
   const all = await missedOccurrences(project, now());
   const own = all.filter((one) => (environment ?? one.environment) === one.environment);
@@ -150,7 +146,6 @@ async function checkCampaign(
   return { campaign, checks: [found('campaign', 'ok', `${file ?? path} is valid.`, { hint })] };
 }
 
-/** The campaigns of the project that can be read, with the one that was named. */
 async function campaignsOf(
   root: string,
   named: Campaign | null,
@@ -167,7 +162,7 @@ async function campaignsOf(
 
 const OF_SETTINGS: readonly CheckName[] = ['environment', 'approval', 'suppressions', 'webhooks'];
 
-/** The settings in handbill.yaml; not checked while the file is invalid, because what is left of it would mislead. */
+/** Skipped while handbill.yaml is invalid, because its readable part would mislead. */
 async function settingsChecks(
   reading: ProjectReading,
   campaign: Campaign | null,
@@ -221,7 +216,6 @@ function environmentsOf(all: ReadonlyMap<string, Environment>, name: string | un
   throw refuse(unknown);
 }
 
-/** How many checks have each status. */
 export function totalsOf(checks: readonly DoctorCheck[]): DoctorResult['totals'] {
   const count = (status: DoctorCheck['status']): number => checks.filter((one) => one.status === status).length;
   return { ok: count('ok'), warnings: count('warning'), problems: count('problem'), skipped: count('skipped') };
@@ -229,7 +223,7 @@ export function totalsOf(checks: readonly DoctorCheck[]): DoctorResult['totals']
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The schemas that `init` put beside the project for editors, against those of this handbill. */
+/** Compares the schemas that `init` put into the project for editors with those of this handbill. */
 async function checkSchemas(root: string): Promise<DoctorCheck> {
   const own = join(import.meta.dirname, '..', '..', 'schemas');
   const read = async (path: string): Promise<string | null> => {
@@ -314,10 +308,7 @@ async function checkListsInGit(
   }
 }
 
-/**
- * Whether the first rows of a list hold addresses of real people. Reserved numbers and addresses at example.com do not
- * count.
- */
+/** Reads the first rows. Reserved numbers and addresses at example.com do not count. */
 async function hasRealPeople(spec: ListSpec): Promise<boolean> {
   const list = await openList(spec).catch(() => null);
   if (list === null) return false;
@@ -343,13 +334,12 @@ const LOOKED_AT_ROWS = 1000;
 
 const GIT_TIMEOUT_MS = 10_000;
 
-/** Words for environments without approvers: all, or the one that was asked about. */
 function askedFor({ environments }: Project, only: readonly Environment[]): string {
   const [one] = only;
   return one === undefined || only.length === environments.size ? 'No environment asks' : `${one.name} does not ask`;
 }
 
-/** Who may sign, if an environment needs approval, and the program that verifies signatures. */
+/** Approvers, if an environment needs approval, and the program that verifies signatures. */
 async function checkApproval(
   project: Project,
   only: readonly Environment[],
@@ -390,7 +380,7 @@ async function checkSshKeygen(env: Env): Promise<DoctorCheck> {
 }
 
 /**
- * The lists of people who must not be sent to, and the key of the hashes in them and in the ledger.
+ * Suppression lists, and the key of the hashes in them and in the ledger.
  *
  * @param ledgerKeyId id of the key with which the hashes of the ledger were made; null: it holds no hashes
  */
@@ -429,7 +419,6 @@ async function ledgerKeyFault(keyId: string, { suppressionKey, root }: Project, 
   return found('suppressions', 'problem', message, { code: 'other-suppression-key', hint });
 }
 
-/** The secrets with which senders of reports authenticate. */
 async function checkWebhooks(
   chosen: readonly Environment[],
   { project, diagnostics: said }: ProjectReading,

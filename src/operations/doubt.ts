@@ -24,7 +24,6 @@ import {
 import { countryOf, projectHere, withLedger } from './project.ts';
 import { findRun, meantBy, nameInLedger, takesPlans } from './report.ts';
 
-/** The options of `doubt resolve` that programs have too. */
 export const RESOLVE_DOUBTS = {
   acceptDuplicates: {
     flag: '--accept-duplicates',
@@ -47,28 +46,26 @@ export const RESOLVE_DOUBTS = {
   note: { flag: '--note <text>', says: 'why, for the history', without: 'nothing' },
 } as const satisfies OptionTable;
 
-/** Which recipients, and what happened to their message. */
+/** Recipients in doubt, and what happened to their message. */
 export interface ResolveDoubtsOptions extends ProjectOptions, OptionsOf<typeof RESOLVE_DOUBTS> {
   readonly verdict: DoubtVerdict;
   /** Keys, references or addresses of recipients. Default: none. */
   readonly names?: readonly string[];
-  /** Who resolves the doubts. */
+  /** The person who resolves the doubts, such as `ann@ops-1`. */
   readonly by: string;
   /** Asked before anything is changed; refused (exit 2, `not-confirmed`) if the answer is no. Default: no. */
   readonly confirm?: Confirm<ResolveDoubtsQuestion>;
 }
 
-/** What is about to be recorded, for the question. */
 export interface ResolveDoubtsQuestion {
   readonly verdict: DoubtVerdict;
   readonly doubts: readonly Doubt[];
 }
 
-/** What was recorded. */
 export interface ResolveDoubtsResult {
   /** Empty if `all` was given and no recipient is in doubt. */
   readonly resolved: readonly Doubt[];
-  /** Of the run after the change. */
+  /** After the change. */
   readonly report: Report;
 }
 
@@ -85,10 +82,9 @@ export async function resolveDoubts(run: string, options: ResolveDoubtsOptions):
   return { resolved, report };
 }
 
-/** What the command passes: a name may have a position in the file that it was read from. */
+/** In a command, a name may have a position in its file. */
 type Asked = Omit<ResolveDoubtsOptions, 'names'> & { readonly names?: readonly Named[] };
 
-/** What was recorded, and which options continue the run. */
 export interface RecordedVerdict extends ResolveDoubtsResult {
   readonly run: RunRecord;
   /** Real path of the project's root. */
@@ -99,7 +95,6 @@ export interface RecordedVerdict extends ResolveDoubtsResult {
   readonly isTooLate: boolean;
 }
 
-/** As `resolveDoubts`. */
 export async function recordVerdict(named: string, given: Asked): Promise<RecordedVerdict> {
   for (const line of given.lines ?? []) checkNumbers({ lines: line }, RESOLVE_DOUBTS);
   const options = withDefaults(given);
@@ -144,7 +139,7 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
 }
 
 /**
- * Decided by the campaign as it is now, because that is what would be sent; if it cannot be read, by the age of the run
+ * Depends on the campaign as it is now, because a start would send that; if it cannot be read, on the age of the run
  * alone.
  */
 async function mustBeLate(ledger: Ledger, run: RunRecord, root: string, options: ResolvedOptions): Promise<boolean> {
@@ -174,7 +169,7 @@ function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], opt
   );
 }
 
-/** What is done to a run cannot be undone, so "the newest run" is not assumed: a name that several runs have is refused. */
+/** Changes to a run cannot be undone, so a name that several runs have is refused instead of taking the newest. */
 export function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string): RunRecord {
   const found = runsNamed(ledger, named);
   const run = found.find(({ id }) => id === named) ?? found[0];
@@ -187,7 +182,6 @@ export function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string):
   );
 }
 
-/** Reports everything that is wrong with the options, at once. */
 function refuseUsage(options: Asked): void {
   const { names = [], lines = [], all = false, verdict, messageId, note, by } = options;
   const some = names.length + lines.length > 0;
@@ -248,11 +242,7 @@ interface Wanted {
   readonly all: boolean;
 }
 
-/**
- * The selected recipients in doubt, in list order, each once.
- *
- * @throws HandbillError exit 2 (`not-in-doubt`) with all recipients who were named and are not in doubt
- */
+/** @throws HandbillError exit 2 (`not-in-doubt`) with all recipients who were named and are not in doubt */
 function selectDoubts(
   ledger: Pick<Ledger, 'doubts' | 'outcomes'>,
   run: RunRecord,
@@ -288,7 +278,7 @@ function selectDoubts(
 
 type Unknown = Named | { readonly line: number };
 
-/** How many recipients who are not in doubt are looked up in the whole list, to report their outcome. */
+/** Limit of recipients not in doubt whose outcome is reported: that takes a scan of the whole list. */
 const EXPLAINED = 1000;
 
 /**
@@ -331,7 +321,7 @@ function ambiguous(named: Named, found: readonly DoubtRow[]): Diagnostic {
   });
 }
 
-/** The outcomes of recipients who are not in doubt, from the whole list: read once, and never held in memory. */
+/** Scans the whole list once, and holds none of it in memory. */
 function explain(
   ledger: Pick<Ledger, 'outcomes'>,
   run: RunRecord,
@@ -419,12 +409,11 @@ function userName(): string {
   }
 }
 
-/** The options of `doubt list` that programs have too. */
 export const DOUBTS = {
   resolved: { flag: '--resolved', says: 'what was resolved instead: who said so, when and why' },
 } as const satisfies OptionTable;
 
-/** Which recipients in doubt to list. */
+/** The runs whose recipients in doubt are listed. */
 export interface DoubtsOptions extends ProjectOptions, OptionsOf<typeof DOUBTS> {
   /** Id of a run, or name of a campaign for all its runs. Default: every run. */
   readonly run?: string;
@@ -454,14 +443,13 @@ export interface Doubt {
   readonly error: string | null;
   /** When the request was made, ISO 8601 in UTC. */
   readonly since: string | null;
-  /** What became of it; null, as all that follows, while the recipient is in doubt. */
+  /** Null, like the fields that follow, while the recipient is in doubt. */
   readonly verdict: DoubtVerdict | null;
-  /** Who resolved it, or the evidence. */
+  /** The person who resolved it, or the evidence. */
   readonly resolvedBy: string | null;
   readonly resolvedAt: string | null;
-  /** The id that the API gave out, where it is known. */
+  /** Null: unknown. */
   readonly messageId: string | null;
-  /** Why. */
   readonly note: string | null;
 }
 
@@ -527,7 +515,7 @@ export function* doubtsOf(
   }
 }
 
-/** A doubt in its current state; for a recipient with several channel steps, it is about the last one. */
+/** For a recipient with several channel steps, the doubt is about the last one. */
 export function toDoubt(
   run: RunRecord,
   doubt: Omit<DoubtRow, 'row'>,

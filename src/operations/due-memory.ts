@@ -7,9 +7,9 @@ import { isPostgres } from '../util/ledger-address.ts';
 import { readSmallFile } from '../util/paths.ts';
 
 /*
- * What `due` has said, so that it says it once. This is a file of this machine and no table of the ledger: it must not
- * follow the ledger's clock, which a refused call may not move; a ledger that cannot be written is a refusal that is
- * said too; and on a shared ledger each machine has its own cron, which mails to its own people.
+ * Reports of earlier `due` calls, so that it reports each event once. A file on this machine, not a table of the
+ * ledger: it must not follow the ledger's clock, which a refused call may not move; a ledger that cannot be written is
+ * also a refusal to report; and on a shared ledger each machine has its cron, which mails to its own people.
  */
 
 /** An occurrence that was due, and was not sent to all of its recipients in time. */
@@ -21,15 +21,14 @@ export interface MissedOccurrence {
   readonly atMs: number;
 }
 
-/** What was said in the calls before this one. */
 export interface DueMemory {
-  /** Whether this was said of an occurrence already; from now on it was. */
+  /** Whether an earlier call reported this occurrence; marks it as reported. */
   missed(occurrence: Omit<MissedOccurrence, 'atMs'>): boolean;
-  /** Whether the same refusal of a campaign was said within the last hour; else it counts as said now. */
+  /** Whether a call reported the same refusal within the last hour; else marks it as reported now. */
   refused(what: { readonly environment: string; readonly file: string; readonly text: string }): boolean;
-  /** What was missed, the newest first. */
+  /** Newest first. */
   occurrences(): readonly MissedOccurrence[];
-  /** Writes it, for the next call. A file that cannot be written makes the next call say everything again. */
+  /** Writes the file. If that fails, the next call reports everything again. */
   save(): Promise<void>;
 }
 
@@ -40,15 +39,14 @@ interface Said {
 
 const NOTHING_SAID: Said = { missed: [], refused: {} };
 
-/** How long a refusal that does not change is not said again. */
+/** A refusal that does not change is reported again after this time. */
 const REPEAT_MS = 3_600_000;
 
-/** How long a missed occurrence is shown, and is known to have been said. */
+/** A missed occurrence is shown, and not reported again, for this time. */
 const SHOWN_MS = 31 * 86_400_000;
 
 const MAX_BYTES = 4_000_000;
 
-/** Opens the memory of a project. */
 export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, nowMs: number): Promise<DueMemory> {
   const path = pathOf(project);
   const before = await read(path);

@@ -69,7 +69,6 @@ import { sendWatched } from './send.ts';
 import { exitOf, type SendQuestion, type SendResult } from './send-options.ts';
 import { zonelessWarning } from './warnings.ts';
 
-/** The options of `due` that programs have too. */
 export const DUE = {
   environment: OPTIONS.environment,
   dryRun: { flag: '--dry-run', says: 'say what would be sent, and send nothing' },
@@ -92,7 +91,7 @@ export const DUE = {
   allow: allowOption(DUE_CODES),
 } as const satisfies OptionTable;
 
-/** What is due, and whether it is sent. */
+/** The environment and the time for which `due` runs, and what it may do. */
 export interface DueOptions extends ProjectOptions, OptionsOf<typeof DUE> {
   /** Asked for each campaign, as `send` asks; true is `--yes`. Default: no. */
   readonly confirm?: Confirm<SendQuestion>;
@@ -104,7 +103,7 @@ export interface DueOptions extends ProjectOptions, OptionsOf<typeof DUE> {
   readonly log?: (line: string) => void;
 }
 
-/** What was done, or would be, about one occurrence of a campaign, or about a campaign with none that is due. */
+/** One occurrence of a campaign and what happens with it, or a campaign with none that is due. */
 export interface DueItem {
   /** Null where the campaign cannot be read. */
   readonly campaign: string | null;
@@ -120,14 +119,13 @@ export interface DueItem {
   readonly next: string | null;
   /** 8 where this call is the first to notice that the occurrence was missed, or that its run is too old to go on. */
   readonly exit: ExitStatus;
-  /** The same refusal of the campaign was said within the last hour. */
+  /** `due` reported the same refusal of the campaign within the last hour. */
   readonly isRepeated: boolean;
   /** Null where nothing was sent. */
   readonly result: SendResult | null;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What was done about all of them. */
 export interface DueResult {
   readonly environment: string;
   /** The time for which it was decided what is due, ISO 8601 in UTC. */
@@ -136,7 +134,7 @@ export interface DueResult {
   readonly items: readonly DueItem[];
   /** It was stopped, or lost the ledger: campaigns after the last item were not checked. */
   readonly stopped: boolean;
-  /** What was missed in this environment in the last 31 days, the newest first. */
+  /** Occurrences missed in this environment in the last 31 days, the newest first. */
   readonly missed: readonly MissedOccurrence[];
   /** The worst of all items. */
   readonly exit: ExitStatus;
@@ -153,17 +151,13 @@ export function due(paths: readonly string[] = [], options: DueOptions = {}): Ta
   return dueWatched(paths, options);
 }
 
-/** How a command follows what is sent. */
 interface DueHooks extends Pick<SendHooks, 'onStart' | 'onLedger' | 'random'> {
-  /** Called with each item as soon as it is known. */
   readonly onItem?: (item: DueItem) => Promise<void> | void;
-  /** Called with each campaign that is checked. */
   readonly onCampaign?: (campaign: Campaign) => void;
-  /** Follows what is sent; asked for each campaign that is. */
+  /** Called for each campaign that is sent. */
   readonly watchSend?: (target: string) => SendWatch;
 }
 
-/** The options of `due`, followed. */
 export type WatchedDue = DueOptions & DueHooks;
 
 type Options = WatchedDue & ResolvedOptions & { readonly signal: AbortSignal };
@@ -232,8 +226,8 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
 type MemoryOf = Pick<Campaign['project'], 'root' | 'ledger'> & Partial<Pick<Campaign['project'], 'environments'>>;
 
 /**
- * An item as this call says it: a missed occurrence is an event once, and a refusal that does not change is repeated. Null:
- * a run that is too old, which an earlier call has said.
+ * Reports a missed occurrence once, and marks a refusal that does not change as repeated. Null: an earlier call
+ * reported that the run is too old.
  */
 function remembered(item: DueItem, environment: string, memory: DueMemory): DueItem | null {
   const { action, why, campaign, file, occurrence, missed, exit } = item;
@@ -263,10 +257,7 @@ function refusal(diagnostics: readonly Diagnostic[]) {
   return { action: 'refuse', exit: EXIT.refused, diagnostics } as const;
 }
 
-/**
- * The ledger could not be written: nothing more is posted, so it is not opened again for the next campaign
- * (failures.md, H1).
- */
+/** The ledger cannot be written: nothing more is posted, and no campaign opens it again (failures.md, H1). */
 function isLedgerGone(items: readonly DueItem[]): boolean {
   return items.at(-1)?.exit === EXIT.ledger;
 }
@@ -320,7 +311,7 @@ async function* stepsOf(
     pause = known.pause;
     seen = first ?? (await scheduleSeen(one, known, Math.min(options.now(), lookedMs)));
     const { isNew } = seen;
-    // A past time in `--at` asks what would have been due with this schedule.
+    // With a past `--at`, the user asks what would have been due with this schedule.
     const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
     const seenMs = isLookBack ? 0 : seen.seenMs;
     const facts = { notAfterMs, waitsMs: longestMs, nowMs, lookedMs, seenMs, isRemembered: !isNew, runs };
@@ -356,8 +347,8 @@ async function* stepsOf(
 }
 
 /**
- * What a dry run says of the ledger: whether another environment sent the run, and what is left of the budget; and of a list
- * that is to be begun: only its guards are asked, not each row.
+ * For a dry run: refuses a run that another environment sent, and checks the budget. Before a list begins, checks its
+ * guards but not its rows.
  */
 async function ledgerRefusal(
   { campaign }: Automatic,
@@ -475,7 +466,6 @@ async function sendStep(one: Automatic, environment: string, step: Step, options
     if (error instanceof HandbillError && error.code === 'over-budget') {
       return { ...PAUSED, why: 'over-budget', diagnostics: [...warnings, ...error.diagnostics] };
     }
-    // The time to continue is over: the ledger accounts for the recipients that are left.
     if (step.action === 'continue' && error instanceof HandbillError && error.code === 'too-late') {
       return { action: 'leave', why: 'late', exit: EXIT.done, result: null, diagnostics: [] };
     }
@@ -531,16 +521,15 @@ function worst(items: readonly DueItem[]): ExitStatus {
 
 /** A run of a campaign that may be due. */
 interface DueRun extends KnownRun {
-  /** The occurrence as the ledger has it: an earlier version kept an instant as it was written. */
+  /** As the ledger has it: an earlier version kept an instant as it was written. */
   readonly name: string;
   /** Recipients who wait for a window in an unknown time zone; 0 also for a run that is too old to be due. */
   readonly zoneless: number;
 }
 
-/** What the ledger knows of a campaign in an environment. */
 interface DueKnown {
   readonly runs: readonly DueRun[];
-  /** The schedule that was seen last; null: none ever was. */
+  /** The last one that a call saw; null: none. */
   readonly seen: SeenSchedule | null;
   /** Null: it may be sent. */
   readonly pause: Pause | null;
@@ -548,9 +537,8 @@ interface DueKnown {
   readonly followed: readonly FollowedRun[];
 }
 
-/** The runs of a campaign in an environment, and its schedule. */
 function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers, nowMs: number): DueKnown {
-  // For runs of earlier instants the recipients are not counted, which would take a scan of the list.
+  // Recipients of runs of earlier instants are not counted, which would take a scan of the list.
   const sinceMs = firstInstantMs(nowMs, waitsMs(campaign.send, campaign.split.decides));
   const ledger = ledgers.of(campaign.project.ledger);
   if (ledger === null) return { runs: [], seen: null, pause: null, followed: [] };
@@ -571,7 +559,7 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
   const runs = [...named].map(([occurrence, run]) => {
     // A run that follows another began when it was due.
     const instant = campaign.after === null ? instantOf(occurrence) : run.createdAtMs;
-    // The recipients that were left in a purged run are no longer known, and a closed one sends nothing more.
+    // The ledger no longer knows recipients of a purged run, and a closed run sends nothing more.
     const isOver = run.purgedAtMs !== null || run.closedAtMs !== null;
     const state = isOver ? 'finished' : withFallbacks(ledger, run, campaign, { instant, sinceMs });
     return {
@@ -589,7 +577,6 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
   return { runs, seen: ledger.scheduleOf(identity), pause, followed };
 }
 
-/** The runs that a follow-up follows, as far as anything was sent. */
 function followedBy(
   { after, send, split }: Campaign,
   environment: string,
@@ -600,7 +587,7 @@ function followedBy(
   const oldestMs = firstFollowedMs(nowMs, after.wait.ms, waitsMs(send, split.decides));
   return ledger.runsOf({ environment, campaign: after.id }).flatMap((run) => {
     if (run.startedAtMs === null || run.purgedAtMs !== null || isTest(run.occurrence)) return [];
-    // When its last message went out is found by a scan of its rows.
+    // The time of its last message takes a scan of its rows.
     if (run.state === 'finished' && run.finishedAtMs !== null && run.finishedAtMs < oldestMs) return [];
     const lastMs = ledger.lastClaimMs(run);
     if (lastMs === null) return [];
@@ -609,15 +596,14 @@ function followedBy(
   });
 }
 
-/** When a schedule was first seen, and whether that is still to be recorded in the ledger. */
 export interface Seen extends SeenSchedule {
   readonly isNew: boolean;
 }
 
 /**
- * When the schedule of a campaign was first seen, from the ledger. For a schedule that the ledger does not know, the
- * earliest of: now; since when the campaign's files are unchanged on this machine; the first run that began with the
- * campaign as it is. (The time at which a file changed is set by the system: no copy brings an earlier one along.)
+ * The time at which a call first saw the schedule of a campaign. If the ledger does not have it, the earliest of: now;
+ * the last change of the campaign's files on this machine; the first run with the campaign as it is. (The system sets
+ * the time of a change: a copy does not keep an earlier one.)
  */
 async function scheduleSeen(
   { campaign, path }: Pick<Automatic, 'campaign' | 'path'>,
@@ -646,12 +632,12 @@ function scheduleName({ schedule, after }: Campaign): string {
   return JSON.stringify(schedule === null ? ['after', after?.id] : [whenText(schedule), schedule.timeZone]);
 }
 
-/** A schedule that no call saw before, or why the ledger cannot say it. */
+/** `fault`: why the ledger does not know. */
 type FirstSeen = Seen | { readonly fault: unknown };
 
 /**
- * The campaigns whose schedule is new, with when it was first seen. Records that in one transaction for each ledger, and
- * creates a ledger if there is none; a dry run only reads.
+ * The campaigns whose schedule is new, and when a call first saw it. Records that in one transaction for each ledger,
+ * and creates a missing ledger; a dry run only reads.
  */
 async function seeSchedules(
   all: readonly Automatic[],
@@ -709,7 +695,6 @@ function withFallbacks(
   return unreachedRows(ledger, run, campaign).next().done === true ? state : 'partial';
 }
 
-/** Recipients of a run who wait, as the last start left it. */
 function waitsOf(
   ledger: Ledger,
   run: RunRecord,
@@ -718,7 +703,6 @@ function waitsOf(
 ): Pick<DueRun, 'waitsUntilMs' | 'zoneless'> {
   if (instant === null || instant < sinceMs) return NONE_WAITING;
   const counts = ledger.counts(run);
-  // When the first waiting recipient may be sent to, if all recipients that are left wait.
   const untilMs = run.figures?.['opensAtMs'];
   const others = counts.some(
     ({ outcome, reason }) => (outcome === 'pending' && reason !== 'rate-limited') || outcome === 'failed',
@@ -733,8 +717,8 @@ function waitsOf(
 const NONE_WAITING = { waitsUntilMs: null, zoneless: 0 };
 
 /**
- * Halts a run that cannot continue because its inputs changed, for example a list that is exported each night. The user
- * has to decide, and is notified once.
+ * Halts a run whose inputs changed, for example a list that is exported each night. The user has to decide, and is
+ * notified once.
  *
  * @throws HandbillError exit 6 when another process holds the run, 7 when the ledger cannot be used
  */

@@ -26,7 +26,6 @@ import { countryOf, joinReplies, projectHere } from './project.ts';
 import { ALL_PURGES, busy } from './purge.ts';
 import { hasherOf, readEach } from './suppress-change.ts';
 
-/** The options of `person --erase` that programs have too. */
 export const ERASE = {
   keepSuppressed: {
     flag: '--keep-suppressed',
@@ -34,13 +33,12 @@ export const ERASE = {
   },
 } as const satisfies OptionTable;
 
-/** How a person is erased. */
+/** The form in which the address stays suppressed, and the confirmation. */
 export interface ErasePersonOptions extends ProjectOptions, OptionsOf<typeof ERASE> {
   /** Asked before anything is changed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
   readonly confirm?: Confirm<ErasedPerson>;
 }
 
-/** A run that had the person. */
 export interface ErasedFrom {
   readonly run: string;
   readonly campaign: string;
@@ -50,12 +48,12 @@ export interface ErasedFrom {
   readonly recipients: number;
 }
 
-/** What was erased, or is about to be. It names no address. */
+/** Holds no address. */
 export interface ErasedPerson {
   readonly version: 1;
   readonly ledger: string;
   readonly runs: readonly ErasedFrom[];
-  /** Reports and replies of the person, which were deleted; null: they have not been looked for yet. */
+  /** Deleted reports and replies of the person; null: not counted yet. */
   readonly events: EventCounts | null;
   readonly suppressed: {
     readonly as: 'hash' | 'address';
@@ -110,7 +108,6 @@ export async function erasePerson(address: string, options: ErasePersonOptions =
     await joinReplies(ledger, { now: resolved.now, startLifts, stopEnds });
     const erasure = find(ledger, named.address, hasher);
     refuseOpen(ledger, erasure);
-    // A draft may be of the same occurrence as a run.
     for (const run of new Map([...erasure.runs, ...erasure.drafts].map((one) => [one.run.id, one.run])).values()) {
       const lock = ledger.lock(run);
       if (lock === null) throw inUse([run]);
@@ -155,13 +152,13 @@ async function hasherFor(project: Project, options: ResolvedOptions): Promise<Ha
   throw refuse(problem('missing-suppression-key', message, { hint }));
 }
 
-/** An erasure, and the lists that were read for it. */
+/** `seen`: the lists that were read for it. */
 interface Found extends Erasure {
   readonly runs: readonly (Erasure['runs'][number] & { readonly outcomes: readonly Outcome[] })[];
   readonly seen: readonly number[];
 }
 
-/** What would be erased; nothing is changed, and no ledger is made. */
+/** Changes nothing, and creates no ledger. */
 function look(path: string, address: string, hasher: Hasher | null, nowMs: number): Pick<Found, 'runs' | 'suppressed'> {
   const ledger = openExistingLedger(path, { nowMs });
   if (ledger === null) return { runs: [], suppressed: [address] };
@@ -176,7 +173,7 @@ function look(path: string, address: string, hasher: Hasher | null, nowMs: numbe
   }
 }
 
-/** Reads every list, but for those that were seen. */
+/** Reads every list that is not in `seen`. */
 function find(ledger: Ledger, address: string, hasher: Hasher | null, seen: ReadonlySet<number> = NONE): Found {
   const all = ledger.runs().filter((run) => run.purgedAtMs === null && !seen.has(run.list));
   const runs = all.flatMap((run) => {
@@ -199,7 +196,7 @@ const NONE: ReadonlySet<number> = new Set();
 function rowsIn(ledger: Ledger, run: RunRecord, outcomes: readonly Outcome[]) {
   const referenceOf = createReferences(run);
   const keys = outcomes.flatMap(({ key }) => key ?? []);
-  // Messages to earlier addresses have no row of their own.
+  // Messages to earlier addresses are in no row.
   const earlier = ledger.earlier(run);
   const before = [...new Set(keys)].flatMap((key): readonly KeptDelivery[] =>
     (earlier.get(key) ?? []).map(({ channel, resend, ...one }) => {

@@ -16,7 +16,6 @@ import { version } from '../util/version.ts';
 import { listWithAnd } from '../util/words.ts';
 import { type OptionsOf, type OptionTable, type ProjectOptions, resolveOptions } from './options.ts';
 
-/** The options of `init` that programs have too. */
 export const INIT = {
   channel: {
     flag: '--channel <channel>',
@@ -44,15 +43,13 @@ export const INIT = {
 /** A new project. */
 export interface InitOptions extends Pick<ProjectOptions, 'cwd'>, OptionsOf<typeof INIT> {}
 
-/** What was made. */
 export interface InitResult {
-  /** Absolute path of the project. */
+  /** Absolute. */
   readonly root: string;
-  /** Files that were made, by their path below the root. */
+  /** Files, by their path below the root. */
   readonly made: readonly string[];
-  /** Files that existed, and were left as they are. */
+  /** Existing files that `init` did not change. */
   readonly kept: readonly string[];
-  /** What else to know or do. */
   readonly notes: readonly string[];
   /** The next commands, in order. */
   readonly next: readonly string[];
@@ -133,13 +130,12 @@ interface ProjectManifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** handbill's own folder: the schemas and package.json lie there. */
+/** handbill's package folder, with the schemas and package.json. */
 const HERE = join(import.meta.dirname, '..', '..');
 
 /**
- * What package.json asks for: the handbill that makes the project, from where that one came. From a registry it can be
- * installed again by its version. From a file or a git repository it cannot, because a registry may have something else
- * by that name; npm wrote down which it was. A clone is named by its folder.
+ * The dependency for package.json, from where this handbill came: a version of a registry; or a file or git repository,
+ * as npm recorded it, because a registry may have another package of that name. A clone is named by its folder.
  */
 async function dependencyFrom(root: string): Promise<string> {
   const fileFrom = (path: string): string => `file:${relative(root, path).replaceAll(sep, '/')}`;
@@ -152,7 +148,7 @@ async function dependencyFrom(root: string): Promise<string> {
   return fileFrom(resolve(dirname(HERE), '..', resolved.slice('file:'.length)));
 }
 
-/** What npm writes beside the packages that it installs. */
+/** A record that npm writes with the packages that it installs. */
 interface InstalledLock {
   readonly packages?: { readonly [path: string]: { readonly resolved?: string } };
 }
@@ -222,7 +218,6 @@ async function folderAbove(folder: string, entry: string): Promise<string | null
   return dirname(folder) === folder ? null : await folderAbove(dirname(folder), entry);
 }
 
-/** What a new project is asked for. */
 export interface InitAnswers {
   readonly campaign: string;
   readonly channel: Channel;
@@ -245,7 +240,7 @@ export function normalCountry(typed: string): string {
   return typed.trim().toUpperCase();
 }
 
-/** What is wrong with an answer, in sentences; null where nothing is. */
+/** In sentences; null: valid. */
 export function countryFault(country: string): string | null {
   const finding = checkCountry(country);
   return 'value' in finding ? null : sentences(finding);
@@ -274,7 +269,6 @@ export function senderFault(channel: Channel, from: string): string | null {
   return null;
 }
 
-/** Everything that is wrong with what was given, at once. */
 function answerFaults({ campaign, channel, from, country }: InitAnswers): readonly Diagnostic[] {
   const faults = [
     ['--name', campaignFault(campaign)],
@@ -309,11 +303,10 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const MAX_SENDER = 200;
 const EMAIL = /^(?:[^<>@"]*<[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+)$/;
 
-/** What exists already where new files would be written. */
 export interface Standing {
-  /** Files that are there already, by their path below the root; links and folders of such a name too. */
+  /** Existing files, links and folders, by their path below the root. */
   readonly existing: readonly string[];
-  /** What no file can be put into: a link, or a file where a folder is needed. */
+  /** Links, and files where a folder is needed: no file can be made there. */
   readonly faults: readonly Diagnostic[];
 }
 

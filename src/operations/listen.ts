@@ -16,7 +16,7 @@ import { addressTest, joinReplies, projectHere } from './project.ts';
 import { readSenders } from './senders.ts';
 import { unassignedOptOuts } from './warnings.ts';
 
-/** How reports and replies are received. */
+/** Address, port and environment of a receiver. */
 export interface ListenOptions extends ProjectOptions {
   /** TCP port; 0 takes a free one. Default: 4011. */
   readonly port?: number;
@@ -29,7 +29,7 @@ export interface ListenOptions extends ProjectOptions {
   readonly environment?: string;
   /** Closes it: what has come in is held and answered first. Default: only `close` does. */
   readonly signal?: AbortSignal;
-  /** Called when a group of events is on the disk, with what was new of it. */
+  /** Called when a group of events is on the disk, with those that are new. */
   readonly onRecorded?: (recorded: Recorded) => void;
   /** Called with a line for what was refused or could not be stored; it holds no address, text or secret. */
   readonly log?: (line: string) => void;
@@ -37,7 +37,7 @@ export interface ListenOptions extends ProjectOptions {
 
 /** A receiver of reports and replies. */
 export interface Listening extends AsyncDisposable {
-  /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
+  /** URL for senders, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
   /** The environment of the events posted to that URL; null: nothing is received there. */
@@ -46,11 +46,11 @@ export interface Listening extends AsyncDisposable {
   readonly environments: readonly string[];
   /** Path of the ledger that holds the events. */
   readonly ledger: string;
-  /** What protects these webhooks less than it could. */
+  /** Weaknesses in the protection of these webhooks. */
   readonly warnings: readonly Diagnostic[];
   /**
-   * Resolves when it is closed, by `close` or the signal; rejects with a HandbillError (exit 7) when the ledger can be
-   * written no more: nothing is received from there on, and `close` is still to be called.
+   * Resolves when `close` or the signal closed it. Rejects with a HandbillError (exit 7) when the ledger can no longer
+   * be written: it then receives nothing more, and the caller must still call `close`.
    */
   readonly closed: Promise<void>;
   /** Takes nothing new, and resolves when what has come in is held and answered. */
@@ -113,12 +113,12 @@ export async function listen(options: ListenOptions = {}): Promise<Listening> {
 }
 
 /**
- * A sender commits in milliseconds; if the ledger is locked for longer, providers try again later. Nothing else happens
- * in this process meanwhile, so it cannot wait the 30 seconds of other commands.
+ * A sender commits in milliseconds; if the ledger is locked for longer, providers try again later. This process does
+ * nothing else meanwhile, so it cannot wait the 30 seconds of other commands.
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Stores events that came in for an environment, all or none of them. */
+/** Stores all of the events or none. */
 type RecordEvents = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
 
 function hostWarnings(host: string): readonly Diagnostic[] {
@@ -127,15 +127,13 @@ function hostWarnings(host: string): readonly Diagnostic[] {
   return [warning('weak-webhook', message, { hint: 'Put a proxy with TLS before it, and leave --host as it is.' })];
 }
 
-/** The ledger that events go to; a shared one is waited for where it is lost. */
+/** On loss of a shared ledger, opens it again. */
 interface EventStore {
-  /** Rejects while the ledger is gone: senders come again. */
+  /** Rejects while the ledger is gone: senders retry. */
   record(events: readonly WebhookEvent[], environment: string): Promise<void>;
-  /** Of the ledger, as people may see it. */
+  /** Path or address of the ledger, without a password. */
   readonly path: string;
-  /** Resolves with what is wrong when nothing more can be stored. */
   readonly failed: Promise<HandbillError>;
-  /** Does what is still to do. */
   close(): Promise<void>;
 }
 
@@ -228,19 +226,17 @@ function openEventStore({ open, ...facts }: StoreFacts): EventStore {
   };
 }
 
-/** Holds events in a ledger, and knows when that is over. */
 interface Recorder {
   readonly record: RecordEvents;
-  /** Resolves with what is wrong when the ledger can be written no more. */
+  /** Resolves when the ledger can no longer be written. */
   readonly failed: Promise<HandbillError>;
-  /** Does what is still to do. */
   finish(): void;
 }
 
 interface RecorderFacts extends Pick<IdleFacts, 'now' | 'startLifts' | 'stopEnds' | 'log'> {
   /** Whether an opt-out from there can be put on the suppression list. */
   readonly isAddress: (written: string) => boolean;
-  /** The other environments for which a sender of this one may report. Default: none. */
+  /** Other environments that a sender of this one may report for. Default: none. */
   readonly alsoIn?: (environment: string) => readonly string[];
   readonly onRecorded: (recorded: Recorded) => void;
 }
@@ -275,7 +271,7 @@ export function recorderOf(
       const count = resolveByReports(ledger, now());
       if (count > 0) log(`${count} ${count === 1 ? 'doubt' : 'doubts'} resolved by reports`);
     } catch (error) {
-      // The next start of a run does the same: what matters is whether events can be held.
+      // The next start of a run resolves them too; the receiver must go on.
       if (isAboutEvents(error)) log(`doubts are not resolved, by a bug: ${nameOf(error)}`);
       else if (!passes(error)) fail(asHandbillError(error));
     }
@@ -307,7 +303,7 @@ export function recorderOf(
         if (!passes(error)) fail(asHandbillError(error));
         else if (!isTroubled) log(`not stored: ${error.message}`);
         isTroubled = true;
-        // The group is on the disk; only what comes after it could not be.
+        // The events are on the disk; only later work failed.
         if (error instanceof LedgerError && error.recorded) return;
         throw error;
       }
@@ -346,7 +342,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown';
 }
 
-/** Whether the ledger is sound, and what it was given is not: a bug in reading events. */
+/** The ledger is sound, but its input is not: a bug in reading events. */
 function isAboutEvents(error: unknown): boolean {
   if (!(error instanceof HandbillError)) return true;
   const { cause } = error;
@@ -365,9 +361,8 @@ function asHandbillError(error: unknown): HandbillError {
 
 /** Looks for the messages of replies while nothing more urgent happens. */
 export interface IdleJoiner {
-  /** Replies have come in. */
   noticed(): void;
-  /** Ends what is under way, between two of its steps. */
+  /** Ends between two steps. */
   close(): Promise<void>;
 }
 

@@ -12,8 +12,8 @@ import type { Meter } from '../util/long-work.ts';
 import type { SendListenOptions, SendResult } from './send-options.ts';
 
 /*
- * What commands report about themselves for the log and the metrics file. The caller gets nothing back,
- * and nothing here throws or waits. Absent if neither is configured.
+ * Events of commands for the log and the metrics file. The caller gets nothing back, and nothing here throws or waits.
+ * Absent if neither is configured.
  */
 
 export interface Telemetry {
@@ -34,7 +34,7 @@ export interface Telemetry {
   readonly metrics: MetricsWatch | null;
 }
 
-/** What the metrics file records in addition to what is sent. */
+/** Records for the metrics file, in addition to those of sends. */
 export interface MetricsWatch {
   /** A campaign that is checked, whether or not it is sent. */
   looked(campaign: Pick<Campaign, 'name' | 'project'>, environment: string): void;
@@ -48,7 +48,7 @@ export interface MetricsWatch {
   overall(environment: string): void;
 }
 
-/** How a command follows a send, and what tests replace. None of it changes what is sent. */
+/** Hooks of commands, and replacements for tests. None of them changes the messages. */
 export interface SendHooks {
   /** Default: `Math.random`. */
   readonly random?: () => number;
@@ -71,12 +71,11 @@ export interface SendHooks {
   readonly onAnswer?: ((reading: AnswerReading) => void) | undefined;
   /** Called when a shared ledger is lost in the middle of the run, and when it is back. */
   readonly onLedger?: (event: LedgerEvent) => void;
-  /** Follows what happens, for logs and figures. */
   readonly watch?: SendWatch | undefined;
   readonly listen?: SendListenOptions;
 }
 
-/** What happens to a shared ledger while it is sent from. */
+/** Loss and recovery of a shared ledger during a send. */
 export type LedgerEvent =
   | { readonly kind: 'lost'; readonly error: HandbillError; readonly waitMs: number }
   | ({ readonly kind: 'recalled' } & Recalled)
@@ -95,7 +94,6 @@ export interface SendWatch {
   ended(result: SendResult): void;
 }
 
-/** What is sent, as far as it is followed. */
 export interface PlannedSend {
   readonly campaign: Campaign;
   readonly environment: Environment;
@@ -111,7 +109,6 @@ interface ReceiveWatch {
   readonly line: (line: string) => void;
 }
 
-/** What was asked for. */
 export interface AskedTelemetry {
   /** The full name, such as `send`. */
   readonly command: string;
@@ -131,9 +128,8 @@ export interface RunningTelemetry {
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What the log says beside the fields that every record has, by what happened: the closed set of events. */
+/** Fields of each event of the log, in addition to those that every record has. A closed set. */
 export interface EventFields {
-  /** A command began. */
   readonly 'command-started': { readonly version: string; readonly pid: number };
   readonly 'command-ended': { readonly exitStatus: number; readonly durationMs: number };
   /** The first start of a run. */
@@ -168,14 +164,12 @@ export interface EventFields {
     readonly httpStatus: number | null;
     readonly messageId: string | null;
   };
-  /** What `due` made of one campaign. */
   readonly 'campaign-due': {
     readonly action: string;
     readonly why: string | null;
     readonly next: string | null;
     readonly exitStatus: number;
   };
-  /** It is listened for webhooks. */
   readonly 'webhook-listening': { readonly port: number };
   readonly 'webhook-accepted': EventCounts;
   readonly 'webhook-refused': { readonly httpStatus: number; readonly reason: string; readonly count: number };
@@ -187,7 +181,6 @@ export interface EventFields {
   readonly erased: { readonly runs: number; readonly recipients: number };
   readonly paused: { readonly reason: string; readonly by: string; readonly isNew: boolean };
   readonly resumed: { readonly by: string; readonly isNew: boolean };
-  /** An error or a warning that was printed. */
   readonly diagnostic: {
     readonly code: string;
     readonly file: string | null;
@@ -201,7 +194,7 @@ export interface EventFields {
 
 export type LogEvent = keyof EventFields;
 
-/** What begins: recipients to send to, the ledger, and the commit as far as git knows it. */
+/** `commit`, `branch` and `clean` are null where git does not know them. */
 interface StartFields {
   readonly toDo: number | null;
   readonly ledger: string;
@@ -210,7 +203,6 @@ interface StartFields {
   readonly clean: boolean | null;
 }
 
-/** Received events, by their result. */
 export interface EventCounts {
   readonly reports: number;
   readonly replies: number;
@@ -220,7 +212,7 @@ export interface EventCounts {
   readonly lifted: number;
 }
 
-/** What a record is about; null where that is not known or does not apply. */
+/** Null where that is unknown or does not apply. */
 export interface LogAbout {
   readonly run: string | null;
   readonly campaign: string | null;

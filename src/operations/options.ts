@@ -4,16 +4,16 @@ import { ALLOWABLE, ALLOWABLE_CODES, type Allowable, NEVER_ALLOWED, RETRIES, typ
 import { didYouMean } from '../util/suggest.ts';
 import { listWithAnd } from '../util/words.ts';
 
-/** Where a function works, and by which clock. */
+/** Folder, variables, clock and ledger of a function. */
 export interface ProjectOptions {
   /**
-   * Folder that paths and names are relative to, and from which the project is looked for. Default: the
-   * current folder of the process.
+   * Base of relative paths and names; handbill looks for the project from here upwards. Default: the current folder of
+   * the process.
    */
   readonly cwd?: string;
   /**
-   * Variables in which API keys, secrets, HANDBILL_LEDGER and what git and ssh need are looked for; nothing else of the
-   * environment is. Default: those of the process.
+   * Variables with API keys, secrets and HANDBILL_LEDGER, and those that git and ssh need; handbill reads no others.
+   * Default: those of the process.
    */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Wall clock, in ms since 1970. Default: `Date.now`. */
@@ -25,7 +25,7 @@ export interface ProjectOptions {
   readonly ledger?: string;
 }
 
-/** Whether something may be done: yes, or a function that is asked with what is about to be done. */
+/** Yes, or a function that gets the question. */
 export type Confirm<Question> = boolean | ((question: Question) => boolean | Promise<boolean>);
 
 /** `ProjectOptions` with every default filled in. */
@@ -48,7 +48,6 @@ export function withDefaults<T extends ProjectOptions>(options: T): T & Resolved
   return { ...(present(options) as T), ...resolveOptions(options) };
 }
 
-/** An object without what is undefined. */
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Leaves out what is undefined: programs in JavaScript, and in less strict TypeScript, write it for "not given". */
@@ -56,12 +55,10 @@ export function present<T extends object>(options: T): Present<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Present<T>;
 }
 
-/** A function that is asked, and says no where nothing was given. */
 export function asker<Question>(confirm: Confirm<Question> | undefined): (question: Question) => Promise<boolean> {
   return async (question) => (typeof confirm === 'function' ? await confirm(question) : confirm === true);
 }
 
-/** Least and greatest value of a number, and whether it is whole. */
 type Bounds = readonly [least: number, most: number, kind?: 'whole'];
 
 /**
@@ -77,7 +74,7 @@ export interface OptionSpec {
   readonly inHelp?: string;
   /** Further sentences, for programs. */
   readonly more?: string;
-  /** What holds without the option, where the sentence does not say it. */
+  /** The default, where the sentence does not have it. */
   readonly without?: string;
   /** How the value is parsed. Default: by `choices` and `range`, else text. */
   readonly kind?: keyof OptionKinds;
@@ -90,7 +87,7 @@ export interface OptionSpec {
 
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
 
-/** What a program gives for each kind. */
+/** The type in programs for each kind. */
 interface OptionKinds {
   /** In ms. */
   readonly duration: number;
@@ -146,7 +143,6 @@ export type FlagsOf<T> = {
 
 type Given = { readonly preset: unknown } | { readonly required: true } | { readonly kind: 'environment' };
 
-/** Options that several commands have. */
 export const OPTIONS = {
   environment: {
     flag: '--env <name>',
@@ -189,13 +185,12 @@ export const OPTIONS = {
   },
 } as const satisfies OptionTable;
 
-/** The log of a command. */
 export const LOGGING = { log: OPTIONS.log, logLevel: OPTIONS.logLevel } as const;
 
 /** `--output`, and `--quiet` for the message about the file. */
 export const WRITING = { output: OPTIONS.output, quiet: OPTIONS.quietOutput } as const;
 
-/** `--format`, one of a closed list whose first is the default. */
+/** The first format is the default. */
 export function formatOption<const Formats extends readonly [string, ...string[]]>(formats: Formats) {
   const says = `how to print: ${formats.join(', ')}`;
   return { flag: '--format <format>', says, choices: formats, preset: formats[0] } as const;

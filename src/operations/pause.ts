@@ -19,39 +19,35 @@ import {
 } from './options.ts';
 import { projectHere } from './project.ts';
 
-/** The options of `resume` that programs have too. */
 export const RESUME = {
   environment: { flag: '--env <name>', says: 'environment that was paused', required: true },
   campaign: { flag: '--campaign <name>', says: 'the campaign that was paused (default: the environment as a whole)' },
 } as const satisfies OptionTable;
 
-/** The options of `pause` that programs have too. */
 export const PAUSE = {
   environment: { flag: '--env <name>', says: 'environment in which nothing is sent any more', required: true },
   campaign: { flag: '--campaign <name>', says: 'only this campaign (default: all of the environment)' },
   reason: { flag: '--reason <text>', says: 'why; every send that it halts says so', required: true },
 } as const satisfies OptionTable;
 
-/** What is resumed, and who does it. */
+/** The environment or campaign to resume, and the person who resumes it. */
 export interface ResumeOptions extends ProjectOptions, OptionsOf<typeof RESUME> {
-  /** Who does it, such as `ann@ops-1`. */
+  /** The user, such as `ann@ops-1`. */
   readonly by: string;
 }
 
-/** What is paused, and why. */
+/** The environment or campaign to pause, and the reason. */
 export interface PauseOptions extends ProjectOptions, OptionsOf<typeof PAUSE> {
-  /** Who does it, such as `ann@ops-1`. */
+  /** The user, such as `ann@ops-1`. */
   readonly by: string;
 }
 
-/** What was paused, or was so before. */
 export interface PauseResult {
   readonly pause: Pause;
   /** False: it was paused before, and that pause stays as it was. */
   readonly isNew: boolean;
 }
 
-/** What was resumed. */
 export interface ResumeResult {
   /** Null: it was not paused. */
   readonly ended: Pause | null;
@@ -141,7 +137,7 @@ async function campaignOf(
   return await campaignNamed(campaign, options);
 }
 
-/** Also a campaign that is wrong in other places can be paused. */
+/** Accepts a campaign that is wrong in other places. */
 async function campaignNamed(named: string, { cwd, now }: ResolvedOptions): Promise<string> {
   const found = await findCampaign(named, cwd);
   if ('problem' in found) throw refuse(found.problem);

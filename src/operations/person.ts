@@ -16,7 +16,6 @@ import { newestFirst, rowsOf } from './report.ts';
 import { shownArgument } from './suppress-change.ts';
 import { lookAtSuppressions } from './suppress-list.ts';
 
-/** A recipient in one run. */
 export interface PersonMessage {
   readonly run: string;
   readonly campaign: string;
@@ -26,9 +25,8 @@ export interface PersonMessage {
   readonly outcome: ReportRecord;
 }
 
-/** All that the ledger knows of an address. */
 export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' | 'entries'> {
-  /** In the form in which it is compared. */
+  /** In the compared form. */
   readonly address: string;
   /** In each run that has it, the one started last first. */
   readonly messages: readonly PersonMessage[];
@@ -90,7 +88,7 @@ export function addressOfKey(path: string, key: string, nowMs: number): string |
   }
 }
 
-/** What is no address could have been a key. */
+/** The user may have meant a key. */
 function noKey(given: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof HandbillError)) throw error;

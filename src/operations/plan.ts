@@ -64,10 +64,9 @@ import {
 import { meantOccurrence, projectHere } from './project.ts';
 import { compileStanding, type Fact, type StandingOptions } from './standing.ts';
 
-/** What `plan` takes: the ledger is that of this machine, and no matter of the plan. */
+/** The plan does not record codes about the ledger, which is that of this machine. */
 export const PLANNABLE = [...PLAN_CODES, ...LEDGER_CODES];
 
-/** The options of `plan` that programs have too. */
 export const PLAN = {
   environment: OPTIONS.environment,
   occurrence: OPTIONS.occurrence,
@@ -75,13 +74,13 @@ export const PLAN = {
   allow: { ...allowOption(PLANNABLE), more: 'The plan says so, and a start with it does not refuse either.' },
 } as const satisfies OptionTable;
 
-/** What is planned. */
+/** The environment and the occurrence of a plan, and the key that signs it. */
 export interface PlanOptions extends ProjectOptions, OptionsOf<typeof PLAN> {
   /** Signs the plan as its planner. Default: it is not signed. */
   readonly sign?: SigningKey;
 }
 
-/** With what a plan is signed. */
+/** The key that signs a plan. */
 export interface SigningKey {
   /** A private SSH key, or a public one whose private half is in ssh-agent. Default: HANDBILL_SIGNING_KEY in `env`. */
   readonly key?: string;
@@ -130,7 +129,6 @@ export async function makeStanding(target: string, options: StandingOptions) {
   return compiled;
 }
 
-/** How the command plans. */
 interface PlanHooks {
   readonly meter?: Meter;
   /** The file with what standard input said, where `recipients` is `-`. */
@@ -152,7 +150,6 @@ export async function makePlan(
   return { planFile, project: made.campaign.project, environment: made.environment, warnings };
 }
 
-/** A plan, and what it was compiled to. */
 async function compilePlan(
   target: string,
   given: Omit<PlanOptions, 'sign'> & PlanHooks,
@@ -255,7 +252,7 @@ interface Before extends Disposable {
   readonly reached: Reached | null;
 }
 
-/** What the ledger says to suppression, `exclude` and `frequency`. It is read, and never made. */
+/** Opens the ledger for suppression, `exclude` and `frequency`, if there is one. */
 async function ledgerBefore(made: Plan, nowMs: number, allow: readonly Allowable[]): Promise<Before> {
   const ledger = openExistingLedger(made.campaign.project.ledger, { nowMs, allow });
   try {
@@ -267,7 +264,6 @@ async function ledgerBefore(made: Plan, nowMs: number, allow: readonly Allowable
   }
 }
 
-/** A plan as the text of its file. */
 export function toText(plan: AnyPlanFile): string {
   return `${jsonText(plan, 2)}\n`;
 }
@@ -304,11 +300,7 @@ function noKey() {
   return problem('usage', 'The key to sign with is missing.', { hint });
 }
 
-/**
- * Reads a plan from its file.
- *
- * @throws HandbillError exit 2 if it is not a plan, or was changed after it was made
- */
+/** @throws HandbillError exit 2 if it is not a plan, or was changed after it was made */
 export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'> = {}): Promise<AnyPlanFile> {
   const { cwd } = resolveOptions(options);
   const plan = parsePlanFile(new TextDecoder().decode(await readNamedFile(cwd, file, MAX_PLAN_BYTES)), file);
@@ -316,7 +308,6 @@ export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'
   return plan;
 }
 
-/** The options of `approve` that programs have too. */
 export const APPROVE = {
   recipients: {
     flag: '--recipients <file>',
@@ -326,25 +317,25 @@ export const APPROVE = {
   unchecked: { flag: '--unchecked', says: 'sign without comparing the plan with this checkout' },
 } as const satisfies OptionTable;
 
-/** What is signed, and with which key. */
+/** The checkout that a plan is compared with, and the key that signs it. */
 export interface ApproveOptions extends ProjectOptions, SigningKey, OptionsOf<typeof APPROVE> {
   /** Asked before anything is signed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
   readonly confirm?: Confirm<ApproveQuestion>;
 }
 
-/** What to check. */
+/** The checkout that a plan is compared with. */
 export type CheckApprovalOptions = Omit<ApproveOptions, 'confirm' | keyof SigningKey>;
 
-/** What is about to be signed, for the signer; and the result. */
+/** The plan that the user is about to sign, and the result of `approve`. */
 export interface ApproveQuestion {
   readonly plan: AnyPlanFile;
-  /** What the plan, once it is sent, will be posted to. */
+  /** The URL that a send of the plan posts to. */
   readonly url: string;
   /** Its inputs and figures are those of this checkout; false if they were not compared. */
   readonly compared: boolean;
-  /** Of a standing plan that was compared: what bounds each run, and its sample, a name and a value each. */
+  /** For a standing plan that was compared: the limits of each run, and its sample, a name and a value each. */
   readonly facts: readonly Fact[];
-  /** What its signatures come to; null where the environment asks for none. */
+  /** How its signatures count; null where the environment asks for none. */
   readonly judgement: Judgement | null;
 }
 
@@ -359,7 +350,7 @@ export async function approve(file: string, options: ApproveOptions = {}): Promi
   return await askAndSign(await examine(file, resolved), file, resolved);
 }
 
-/** What is approved until a day, and with which key. */
+/** The campaign and last day of a standing plan, and the key that signs it. */
 export interface ApproveStandingOptions extends StandingOptions, SigningKey, Pick<ApproveOptions, 'confirm'> {
   /** File to write. Default: one of its name and last day, in the folder that `standingApprovals` of the environment names. */
   readonly output?: string;
@@ -393,7 +384,7 @@ export async function approveStanding(
   return { ...signed, file: resolved.output ?? displayPath(path, resolved.cwd) };
 }
 
-/** The plan that a file holds already, if all that it says but the time at which it was made is the same. */
+/** The plan in the file, which gets one more signature, if its content is that of `made`; else `made`. */
 async function samePlanIn(path: string, made: StandingPlan): Promise<StandingPlan> {
   const read = await readSmallFile(path, MAX_PLAN_BYTES);
   const there = 'fault' in read ? null : parsePlanFile(new TextDecoder().decode(read.bytes), path);

@@ -21,7 +21,6 @@ import {
 } from './options.ts';
 import { meantOccurrence } from './project.ts';
 
-/** The options of `preview` that programs have too. */
 export const PREVIEW = {
   environment: OPTIONS.environment,
   occurrence: OPTIONS.occurrence,
@@ -39,7 +38,7 @@ export const PREVIEW = {
   allow: allowOption(),
 } as const satisfies OptionTable;
 
-/** What to preview. */
+/** The environment, the occurrence and the list of a preview. */
 export interface PreviewOptions extends ProjectOptions, OptionsOf<typeof PREVIEW> {}
 
 /** One request, as send would make it. It holds no key. */
@@ -55,7 +54,7 @@ export interface PreviewRequest {
 export interface PreviewFallback {
   readonly channel: Channel;
   readonly to: string;
-  /** What the recipient will read or hear; null where a provider template or rich content says it all. */
+  /** Text or speech; null where the message is only a provider template or rich content. */
   readonly text: string | null;
   /** SMS parts; null on other channels. */
   readonly parts: number | null;
@@ -71,7 +70,6 @@ export interface PreviewRow {
   readonly to: string | null;
 }
 
-/** What will be done with one row, and why. */
 export type PreviewDecision =
   | PreviewSend
   | (PreviewRow & { readonly decision: 'skip'; readonly reason: SkipReason; readonly detail: string | null })
@@ -100,7 +98,7 @@ export interface PreviewSend extends PreviewRow {
   readonly to: string;
   readonly channel: Channel;
   readonly variant: string | null;
-  /** What the recipient will read or hear; null where a provider template or rich content says it all. */
+  /** Text or speech; null where the message is only a provider template or rich content. */
   readonly text: string | null;
   /** SMS parts; null on other channels. */
   readonly parts: number | null;
@@ -110,28 +108,26 @@ export interface PreviewSend extends PreviewRow {
   readonly warnings: readonly Diagnostic[];
   /** Null where this recipient shares the request of another row. */
   readonly request: PreviewRequest | null;
-  /** Line of the row that shows the request that is shared; null where this recipient has a request of its own. */
+  /** Line of the row that shows the shared request; null where this recipient has a separate one. */
   readonly sharedWithLine: number | null;
   readonly fallbacks: readonly PreviewFallback[];
 }
 
-/** What the whole list comes to. */
 export interface PreviewResult {
   readonly campaign: string;
   readonly environment: string;
   readonly occurrence: string;
   /** The day from which relative dates in `recipients.where` count, such as `2026-11-25`; null: none is relative. */
   readonly day: string | null;
-  /** What requests would be posted to. */
   readonly url: string;
-  /** The sample that was read, because the list is not there; null: the list was. */
+  /** The sample that was read because the list is not there; null: the list was read. */
   readonly sample: string | null;
   readonly estimate: Estimate;
-  /** No row and no limit refuses the run. */
+  /** No row or limit refuses the run. */
   readonly valid: boolean;
-  /** What refuses it, at most 1,000 rows. */
+  /** Errors that refuse the run, at most 1,000 rows. */
   readonly problems: readonly Diagnostic[];
-  /** All of them. */
+  /** The number of errors of all rows. */
   readonly problemCount: number;
   /** About the campaign as a whole. */
   readonly warnings: readonly Diagnostic[];
@@ -145,8 +141,7 @@ export interface Preview {
    */
   readonly decisions: AsyncIterable<PreviewDecision>;
   /**
-   * The totals of the list: from the last loop that reached its end, else from a scan of its own. Throws as
-   * `decisions`.
+   * The totals of the list: from the last loop that reached its end, else from a separate scan. Throws as `decisions`.
    */
   result(): Promise<PreviewResult>;
 }
@@ -183,11 +178,9 @@ export function preview(target: string, options: PreviewOptions = {}): Preview {
   };
 }
 
-/** How the command previews: with a meter, and for `send --dry-run` with the options of a start. */
 interface PreviewHooks {
-  /** Called with how far the list was read. */
   readonly meter?: Meter;
-  /** The file with what standard input said, where `recipients` is `-`. */
+  /** Copy of standard input, where `recipients` is `-`. */
   readonly pipedList?: string;
   /** Previews a start of `send` with these options; default: `send` without options. */
   readonly start?: PreviewedStart;

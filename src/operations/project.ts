@@ -23,11 +23,7 @@ import { meaningOf } from '../webhook/meaning.ts';
 import type { CommandContext } from './context.ts';
 import type { ResolvedOptions } from './options.ts';
 
-/**
- * The project of the current folder, for commands that use its ledger.
- *
- * @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml, and its ledger
- */
+/** @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml, and its ledger */
 export async function projectHere(
   context: Pick<CommandContext, 'cwd' | 'env'>,
   ledger: string | undefined,
@@ -40,7 +36,7 @@ export async function projectHere(
   return reading;
 }
 
-/** Prints on stderr which ledger a command has written to, for commands whose result does not name it. */
+/** For commands whose result does not name the ledger that they wrote to. */
 export async function sayLedger(
   context: Pick<CommandContext, 'cwd' | 'env' | 'err'>,
   ledger: string | undefined,
@@ -50,7 +46,7 @@ export async function sayLedger(
 }
 
 /**
- * The ledger of a project, opened to be read.
+ * Opens the ledger of a project to read it.
  *
  * @throws HandbillError: `run-not-found` (exit status 2) where nothing was ever sent, and what `openExistingLedger` throws
  */
@@ -66,7 +62,7 @@ export function ledgerHere({ project }: ProjectReading, context: Pick<CommandCon
 }
 
 /**
- * Does something with the ledger of a project, opened to be read, and closes it.
+ * Opens the ledger of a project to read it, and closes it afterwards.
  *
  * @throws HandbillError as `ledgerHere`
  */
@@ -83,7 +79,7 @@ export async function withLedger<T>(
   }
 }
 
-/** The folder, variables, clock and ledger of a command, as operations take them. `ledger` is what `--ledger` says. */
+/** Options of operations for a command; `ledger` is the value of `--ledger`. */
 export function optionsHere(
   { cwd, env, now }: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
   ledger: string | undefined,
@@ -91,7 +87,7 @@ export function optionsHere(
   return { cwd, env, now, ...ledgerOption(ledger, { env }) };
 }
 
-/** What `--ledger` or HANDBILL_LEDGER says, ready to be spread into options. */
+/** The value of `--ledger` or HANDBILL_LEDGER, to be spread into options. */
 export function ledgerOption(
   given: string | undefined,
   context: Pick<CommandContext, 'env'>,
@@ -126,8 +122,8 @@ export async function joinReplies(
 }
 
 /**
- * The same for the ledger of a project, before something is shown of it; nothing where nothing has come in. Returns why
- * it could not be done: what is shown is true all the same, but may not say which campaign a reply belongs to.
+ * `joinReplies` on the ledger of a project before it is shown; does nothing if no reply has come in. Returns why it
+ * failed: the output is still true, but may not have the campaign of a reply.
  *
  * @throws HandbillError exit 7: the ledger cannot be read
  */
@@ -148,7 +144,7 @@ export async function joinRepliesOf(
     }
   } catch (error) {
     if (error instanceof LedgerError && PASSING.has(error.kind)) return { problem: error.message };
-    // What is read needs no clock that is right; it is joined at the next time.
+    // Reading needs no correct clock; a later call joins the replies.
     const isClock = error instanceof HandbillError && error.diagnostics.some(({ code }) => code === 'clock');
     if (isClock) return { problem: error.message };
     throw error;
@@ -165,15 +161,15 @@ interface OccurrenceOptions {
   readonly nowMs: number;
   /** For commands that send nothing: the ledger is only read, and see `occurrenceFor`. */
   readonly toShow?: boolean;
-  /** With `toShow`: all the same the occurrence that `send` would mean. */
+  /** With `toShow`, still the occurrence that `send` would choose. */
   readonly asSend?: boolean;
   readonly allow?: readonly Allowable[];
 }
 
 /**
- * The occurrence that a command means, with warnings about its name. The ledger is opened to find names that were used
- * before, and closed again: a process may open it only once at a time. `once` needs no ledger, unless the day on which
- * the run began matters to its list.
+ * The occurrence that a command is about, with warnings about its name. Opens the ledger to find earlier names, and
+ * closes it again: a process may open it only once at a time. `once` needs no ledger, unless its list depends on the
+ * day on which the run began.
  *
  * @throws HandbillError exit 2: the name cannot be read, or the ledger knows the campaign under another id; 7: the ledger cannot be read
  */
@@ -183,7 +179,7 @@ export async function meantOccurrence(
 ): Promise<{
   readonly occurrence: string;
   readonly warnings: readonly Diagnostic[];
-  /** The run of that occurrence, as far as the ledger was asked; null: none. */
+  /** Null: none, or the ledger was not read. */
   readonly run: RunRecord | null;
 }> {
   const { schedule, after, recipients } = campaign;
@@ -222,7 +218,7 @@ export function addressTest(reading: Pick<ProjectReading, 'project' | 'written'>
 }
 
 /**
- * The environment whose events these are.
+ * The environment of events.
  *
  * @throws HandbillError exit 2: there is no such environment, or one has to be named
  */

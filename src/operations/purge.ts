@@ -25,7 +25,6 @@ import {
 import { joinReplies, projectHere } from './project.ts';
 import { hasherOf } from './suppress-change.ts';
 
-/** The options of `purge` that programs have too. */
 export const PURGE = {
   olderThanMs: {
     flag: '--older-than <duration>',
@@ -50,7 +49,7 @@ export const PURGE = {
   dryRun: { flag: '--dry-run', says: 'show what would be done; changes nothing' },
 } as const satisfies OptionTable;
 
-/** Which data a purge removes. */
+/** The age and the scope of the data that is removed. */
 export interface PurgeOptions extends ProjectOptions, OptionsOf<typeof PURGE> {
   /** Asked before anything is changed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
   readonly confirm?: Confirm<PurgeResult>;
@@ -69,22 +68,20 @@ export interface PurgedRun {
   readonly open: number;
 }
 
-/** One that stays as it is: a recipient in it has no final outcome, or another process has it. */
+/** A run that stays: a recipient in it has no final outcome, or another process holds it. */
 export interface LeftRun extends PurgedRun {
   readonly why: 'open' | 'held';
 }
 
-/** What was done, or would be. */
 export interface PurgeResult {
   readonly version: 1;
   readonly dryRun: boolean;
-  /** What was last touched before this instant is meant. */
+  /** Purges data that was last changed before this instant. */
   readonly before: string;
   readonly ledger: string;
   readonly purged: readonly PurgedRun[];
-  /** Old enough, but left as they are, and why. */
   readonly left: readonly LeftRun[];
-  /** Lists that were forgotten: of starts that were killed while they loaded one. */
+  /** Removed drafts of lists: of starts that were killed while they loaded one. */
   readonly lists: number;
   /** Addresses that became hashes; entries that had expired, and went; addresses that stay, for want of a key. */
   readonly suppressions: { readonly hashed: number; readonly expired: number; readonly plain: number };
@@ -199,7 +196,7 @@ interface Found extends Selection {
   readonly held: Held;
 }
 
-/** Reads without changing anything; returns nothing if there is no ledger yet. */
+/** Reads only; empty if there is no ledger yet. */
 function survey(path: string, { now }: Pick<ResolvedOptions, 'now'>, look: (ledger: Ledger) => Found): Found {
   const ledger = openExistingLedger(path, { nowMs: now() });
   if (ledger === null) return NOTHING;
@@ -252,7 +249,6 @@ async function carryOut(
   return { purged, left, lists, suppressions, events, rewritten: ledger.purge.rewrite() };
 }
 
-/** Counts what leaves with a run beside what is old. */
 type Changed = { -readonly [K in keyof EventCounts]: number };
 
 type Done = 'purged' | 'forgotten' | 'held' | 'open' | 'not-due';
@@ -303,7 +299,7 @@ async function underLock(
   }
 }
 
-/** Each step is a transaction of its own. */
+/** Commits each step as one transaction. */
 async function carry<T>(steps: Iterable<T>, each: (step: T) => void = () => undefined): Promise<void> {
   const iterator = steps[Symbol.iterator]();
   for (let step = await paced(() => iterator.next()); step.done !== true; step = await paced(() => iterator.next())) {
@@ -317,17 +313,16 @@ export function busy(): HandbillError {
 }
 
 interface PurgeLimits {
-  /** What was last touched before this instant, in ms since 1970. */
+  /** In ms since 1970. */
   readonly beforeMs: number;
   readonly environment: string | null;
   readonly campaign: string | null;
-  /** Of the campaign of that name in the project; null: it has none, and the name is that of its last start. */
+  /** Id of the campaign of that name in the project; null: there is none, and the name is that of its last start. */
   readonly id: string | null;
   /** Also runs with recipients that have no final outcome. */
   readonly withOpen: boolean;
 }
 
-/** What there is to be purged. */
 interface Selection {
   readonly runs: readonly { readonly record: RunRecord; readonly shown: PurgedRun }[];
   readonly left: readonly LeftRun[];
@@ -379,7 +374,6 @@ function shownAs(ledger: Pick<Ledger, 'counts' | 'purge'>, record: RunRecord): P
   return { run: id, campaign, environment, occurrence, lastActivity, recipients: rows, open: openOf(ledger, record) };
 }
 
-/** Of which runs a ledger holds something. */
 type Held = readonly Pick<RunRecord, 'name' | 'environment'>[];
 
 function heldBy(ledger: Pick<Ledger, 'runs' | 'purge'>): Held {

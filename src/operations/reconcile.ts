@@ -25,7 +25,7 @@ import { addressTest, countryOf, environmentFor, interpreterOf, joinReplies, pro
 import { PLAN_FILE, sentCampaign, takesPlans } from './report.ts';
 import { unassignedOptOut } from './warnings.ts';
 
-/** How exported reports are imported. */
+/** Environment and input of an import, and whether it is a dry run. */
 export interface ReconcileOptions extends ProjectOptions {
   /** Does everything on a copy of the ledger, which is removed. Default: false. */
   readonly dryRun?: boolean;
@@ -35,14 +35,11 @@ export interface ReconcileOptions extends ProjectOptions {
   readonly input?: AsyncIterable<Uint8Array>;
 }
 
-/** What was found in one file, and what of it was new. */
 export interface ReconciledFile {
   readonly file: string;
   /** The sum of the next four. */
   readonly events: number;
-  /** New delivery reports. */
   readonly reports: number;
-  /** New replies. */
   readonly replies: number;
   /** New events that handbill does not understand. */
   readonly unread: number;
@@ -50,10 +47,9 @@ export interface ReconciledFile {
   readonly known: number;
 }
 
-/** What was taken over; with `dryRun`, what would be. */
+/** With `dryRun`, what an import would do. */
 export interface ReconcileResult {
   readonly dryRun: boolean;
-  /** That the events are held for. */
   readonly environment: string;
   readonly ledger: string;
   readonly files: readonly ReconciledFile[];
@@ -69,7 +65,6 @@ export interface ReconcileResult {
   readonly lifted: readonly string[];
   /** Runs with recipients whose message did not reach them, and whose fallback waits to be sent. */
   readonly fallbacksDue: readonly DueFallbacks[];
-  /** What could not be read, or not be understood. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -82,15 +77,15 @@ export interface DueFallbacks {
   readonly recipients: number;
 }
 
-/** Events of one transaction: some 40 ms, for which others wait. */
+/** In one transaction of some 40 ms, for which other processes wait. */
 const GROUP_EVENTS = 3_000;
 
-/** The number of diagnostics shown for one file: more would not be read. */
+/** For one file: users would not read more. */
 const MOST_DIAGNOSTICS = 100;
 
 /**
- * `handbill listen --from`: imports exported delivery reports and replies, as `listen` would. Doing it again changes
- * nothing, so that whatever was cut short is finished by doing it again.
+ * `handbill listen --from`: imports exported delivery reports and replies, as `listen` would. A repeated import changes
+ * nothing, and finishes one that was interrupted.
  *
  * @param files - paths relative to `cwd`, or `-` for `input`
  * @throws HandbillError exit 2 for a file of which nothing can be read or understood; 7 (ledger)
@@ -100,7 +95,6 @@ export async function reconcile(files: readonly string[], options: ReconcileOpti
   return { ...result, fallbacksDue: fallbacksDue.map(({ command: _, ...run }) => run) };
 }
 
-/** What was taken over, with the command that sends the fallbacks of each run. */
 export interface TakenFiles extends ReconcileResult {
   readonly fallbacksDue: readonly (DueFallbacks & { readonly command: string })[];
 }
@@ -131,7 +125,6 @@ export async function takeFiles(
   }
 }
 
-/** A file by its path; null: standard input. */
 interface Found extends Omit<EventFile, 'path'> {
   readonly path: string | null;
 }
@@ -269,10 +262,10 @@ function optOutFrom(event: WebhookEvent, isStop: (text: string) => boolean): Omi
     : null;
 }
 
-/** What people wrote, in an event that is not understood. */
+/** Texts of people, in an event that handbill does not understand. */
 const TEXTS = /"[^"]*(?:text|body|message|content)"\s*:\s*"((?:[^"\\]|\\.){1,200})"/gi;
 
-/** Those whose message was not found either, so that no recipient is suppressed for them. */
+/** Warnings about opt-outs whose message was not found: they suppress no recipient. */
 function stillUnassigned(
   all: readonly Unassigned[],
   ledger: Pick<Ledger, 'events'>,
@@ -408,17 +401,14 @@ async function dueFallbacks(
   return due;
 }
 
-/** A file of events, as it is read. */
 interface EventFile {
-  /** Where it lies. */
   readonly path: string;
-  /** As the user would name it. */
+  /** As the user names it. */
   readonly name: string;
-  /** Called with how far it was read. */
   readonly meter?: Meter;
 }
 
-/** Events of one value or row, with the line where it begins; or what is wrong there. */
+/** The line is where the value or the row begins. */
 type ReadPiece =
   | { readonly events: readonly WebhookEvent[]; readonly line: number }
   | { readonly diagnostic: Diagnostic };
@@ -431,9 +421,8 @@ const MAX_VALUE_EVENTS = 200_000;
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Reads a file of exported reports, in memory that does not grow with it: JSON in any form (`util/json.ts`), or
- * CSV whose columns are named as the fields of events are. Errors are returned as diagnostics; reading goes on after
- * them.
+ * Reads a file of exported reports, in memory that does not grow with it: JSON in any form (`util/json.ts`), or CSV
+ * whose columns are named as the fields of events are. Yields errors as diagnostics, and reads on.
  *
  * @throws HandbillError (exit status 2): the header or the form of a CSV file makes it unreadable
  */
@@ -561,8 +550,8 @@ function rethrown(error: unknown): never {
 }
 
 /**
- * Rows as JSON would have them: `error.code` is `code` in `error`, and what is empty is not there. Letter case, spaces
- * and signs in names do not count where events are read.
+ * Rows as JSON would have them: `error.code` is `code` in `error`; empty cells are absent. Letter case, spaces and
+ * signs in names do not count where events are read.
  */
 function documentMaker(columns: readonly string[]): (values: readonly string[]) => object {
   const places = columns.map((name) => {

@@ -24,7 +24,6 @@ import {
 } from './options.ts';
 import { joinRepliesOf, projectHere, withLedger } from './project.ts';
 
-/** The options of `replies` that programs have too. */
 export const REPLIES = {
   meanings: {
     flag: '--meaning <meaning...>',
@@ -39,7 +38,7 @@ export const REPLIES = {
   },
 } as const satisfies OptionTable;
 
-/** Which replies: those that match all that is given. */
+/** Filters of replies, all of which must match. */
 export interface RepliesOptions extends ProjectOptions, OptionsOf<typeof REPLIES> {
   /** Leaves out replies from before this time, in ms since 1970. Default: none. */
   readonly sinceMs?: number;
@@ -56,23 +55,25 @@ export interface ReceivedReply {
   readonly text: string;
   /** The meaning that counts: from a review, else from its words. */
   readonly meaning: ReplyMeaning;
-  /** What an opt-out is about: `everything`, or a topic where `webhook.replies.stopEnds` is `topic`; null: it is none. */
+  /**
+   * Scope of an opt-out: `everything`, or a topic where `webhook.replies.stopEnds` is `topic`; null: the reply is none.
+   */
   readonly optsOutOf: string | null;
   /** When it was written, ISO 8601 in UTC; null where the event does not say. */
   readonly at: string | null;
   readonly receivedAt: string;
   /** `webhook`, or the file that was read. */
   readonly source: string;
-  /** Of the message that it answers; null, as what follows: not known. */
+  /** Run of the message that it answers; null, as the fields that follow: unknown. */
   readonly run: string | null;
   readonly campaign: string | null;
   readonly environment: string | null;
   readonly occurrence: string | null;
-  /** Of the row in the list. */
+  /** Line of the row in the list. */
   readonly line: number | null;
   readonly key: string | null;
   readonly variant: string | null;
-  /** Who reviewed it, and when; null: not reviewed. */
+  /** Null: not reviewed. */
   readonly reviewedBy: string | null;
   readonly reviewedAt: string | null;
 }
@@ -132,7 +133,6 @@ export async function readReplies<T>(
   }
 }
 
-/** Replies of an open ledger, in batches. */
 function* repliesIn(
   ledger: Pick<Ledger, 'events' | 'runs' | 'runById'>,
   { campaign, meanings, sinceMs }: Pick<RepliesOptions, 'campaign' | 'meanings' | 'sinceMs'>,
@@ -180,7 +180,7 @@ function toReceived(
 }
 
 /**
- * What a STOP is about, as people see it: `everything`, or a topic.
+ * The scope of a STOP for people: `everything`, or a topic.
  *
  * @param topic - of the message that it answers; null: there is none, or the message is not known
  */
@@ -206,17 +206,15 @@ export function readSince(text: string, nowMs: number): number {
   throw refuse(problem('usage', `--since ${JSON.stringify(maskText(text.slice(0, 40)))} is no time.`, { hint }));
 }
 
-/** What replies mean, and who decided it. */
+/** The meaning of replies, and the person who reviewed them. */
 export interface ReviewRepliesOptions extends ProjectOptions {
   readonly as: Exclude<ReplyMeaning, 'review'>;
-  /** Who read them. */
+  /** The person who reviewed them, such as `ann@ops-1`. */
   readonly by: string;
 }
 
-/** What was entered, and what followed from it. */
 export interface ReviewRepliesResult {
   readonly reviewed: number;
-  /** Addresses that are suppressed since. */
   readonly suppressed: readonly string[];
   /** Addresses whose opt-out was withdrawn. */
   readonly lifted: readonly string[];
@@ -270,7 +268,6 @@ function unknown(ids: readonly number[]) {
   return refuse(problem('usage', `The ledger holds no ${ids.length === 1 ? 'reply' : 'replies'} ${which}.`, { hint }));
 }
 
-/** The options of `replies export` that programs have too. */
 export const EXPORT_REPLIES = {
   recipients: {
     flag: '--recipients <file>',
@@ -280,19 +277,18 @@ export const EXPORT_REPLIES = {
   },
 } as const satisfies OptionTable;
 
-/** Which answers are asked for, and with which list. */
+/** Filters of replies, and the list that is joined with them. */
 export interface ExportRepliesOptions extends Omit<RepliesOptions, 'campaign'>, OptionsOf<typeof EXPORT_REPLIES> {}
 
 /** Replies to a campaign, oldest first, each with the row of its recipient as the list has it now. */
 export interface ReplyExport {
-  /** Of the list; empty where it cannot be read. */
+  /** Columns of the list; empty where it cannot be read. */
   readonly columns: readonly string[];
   readonly replies: readonly ExportedReply[];
   /** Why columns are missing. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** One answer. */
 export interface ExportedReply {
   readonly key: string | null;
   readonly from: string;
@@ -308,8 +304,8 @@ export interface ExportedReply {
 }
 
 /**
- * `handbill replies export`: what people answered, for a survey. A list that cannot be read any more leaves its columns
- * away, and `diagnostics` says why.
+ * `handbill replies export`: the answers of people, for a survey. If the list cannot be read any more, its columns are
+ * missing and `diagnostics` says why.
  *
  * @param campaign - name of a campaign for all its runs, or id of one
  * @throws HandbillError exit 2 (`run-not-found`: no such campaign; a project file that is wrong), 7 (ledger)
@@ -349,7 +345,7 @@ function toExported(reply: ReceivedReply, { columns, byKey }: Rows): ExportedRep
 
 type Read = { readonly campaign: Campaign } | { readonly campaign: null; readonly diagnostics: readonly Diagnostic[] };
 
-/** The campaign as it is now: what its list says of people today is what they are joined with. */
+/** Answers are joined with the list as it is now. */
 async function campaignOf(
   run: RunRecord | null,
   root: string,
@@ -369,7 +365,7 @@ async function campaignOf(
   return campaign === null ? { campaign, diagnostics } : { campaign };
 }
 
-/** The rows of those who are asked for: the first of each, which is the one that was sent to. */
+/** For each key the first row, which is the one that was sent to. */
 async function rowsOf(read: Read, keys: ReadonlySet<string>): Promise<Rows> {
   const byKey = new Map<string, readonly string[]>();
   const without = (diagnostics: readonly Diagnostic[]): Rows => ({
@@ -386,7 +382,7 @@ async function rowsOf(read: Read, keys: ReadonlySet<string>): Promise<Rows> {
         for (const row of batch) {
           const recipient = recipientOf(row);
           if (!('key' in recipient) || !('values' in recipient) || row.values === null) continue;
-          // Copied, so that the piece of text that was read is let go.
+          // A copy lets go of the block of text that was read.
           if (keys.has(recipient.key) && !byKey.has(recipient.key)) byKey.set(recipient.key, row.values.map(copied));
         }
       }

@@ -39,7 +39,6 @@ import {
 } from './options.ts';
 import { joinRepliesOf, ledgerHere, projectHere } from './project.ts';
 
-/** The options of `report` that programs have too. */
 export const OUTCOME_FILTERS = {
   outcomes: {
     flag: '--outcome <name...>',
@@ -62,10 +61,10 @@ export const OUTCOME_FILTERS = {
   },
 } as const satisfies OptionTable;
 
-/** Which recipients of a run: those that match all that is given. */
+/** Filters of recipients, all of which must match. */
 export interface OutcomesOptions extends ProjectOptions, OptionsOf<typeof OUTCOME_FILTERS> {}
 
-/** What became of the message on one channel. */
+/** The outcome on one channel. */
 export interface StepResult {
   readonly channel: Channel;
   readonly to: string | null;
@@ -76,7 +75,6 @@ export interface StepResult {
   /** Requests over all starts. */
   readonly attempts: number;
   readonly httpStatus: number | null;
-  /** The id that the API gave out. */
   readonly messageId: string | null;
   /** The API's reason for a refusal; text from outside, never trusted. */
   readonly error: string | null;
@@ -154,7 +152,7 @@ export async function* outcomes(
     const referenceOf = createReferences(found);
     for (const batch of rowsOf(ledger, found, present(options))) {
       for (const outcome of batch) yield toOutcome(outcome, referenceOf);
-      // Reading is synchronous: others of this process have their turn between two batches.
+      // Reading is synchronous: other work of this process runs between two batches.
       await turn();
     }
   } finally {
@@ -198,25 +196,22 @@ function toStep(step: StepOutcome, key: string | null, referenceOf: ReturnType<t
   };
 }
 
-/** What was not sent costs nothing; the price of it is known all the same. */
+/** An unsent message costs nothing, although its price is known. */
 function isDue({ outcome, cost }: StepOutcome): boolean {
   return cost === null || outcome === 'accepted' || outcome === 'in-doubt';
 }
 
-/** What the summary of a run is made of, beside its counts. */
 export interface Summary {
-  /** The campaign as it was sent; null where that is not known any more. */
+  /** As it was sent; null: unknown. */
   readonly campaign: Campaign | null;
-  /** The campaign as its file is now; null where it cannot be read. */
+  /** As its file is now; null where it cannot be read. */
   readonly now: Campaign | null;
-  /** The report as it is now, with these deliveries. */
   readonly reportOf: (deliveries: readonly DeliveryCount[]) => Report;
   /** Without delivery reports and replies. */
   readonly plain: () => Report;
   readonly options: ReportOptions;
 }
 
-/** Where it is shown. */
 interface Shown {
   readonly colour: { readonly out: boolean };
   readonly width: number;
@@ -239,7 +234,7 @@ export async function openSummary(
     },
     reportOf(deliveries) {
       using _ = ledger.hold();
-      // It may be another one than it was when the command began.
+      // The run may have changed since the command began.
       const found = ledger.findRun(run) ?? run;
       const returned = cameBack(ledger, found, deliveries, campaign);
       return withCauses(ledger, found, summarise(ledger, found, null, campaign, returned));
@@ -261,7 +256,6 @@ function referencesOf(run: RunRecord): ReferenceOf {
   return ({ key, channel, resend }) => (key === null ? null : referenceOf(key, channel, resend));
 }
 
-/** Which recipients of a run are asked for: those that match all. */
 export type RowFilter = Pick<OutcomesOptions, 'outcomes' | 'deliveries' | 'inputs'>;
 
 /**
@@ -284,7 +278,7 @@ export function* rowsOf(
   if (deliveries !== null) unmatched?.(deliveries.unmatched());
 }
 
-/** Adds what is known of messages before the last one, of the few recipients that have any. */
+/** Adds earlier messages, of the few recipients that have any. */
 export function earlierJoiner(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'versionsBefore'>,
   run: RunRecord,
@@ -349,7 +343,8 @@ export function isChosen(row: Outcome, { outcomes, deliveries, inputs }: RowFilt
 }
 
 /**
- * Refuses a version of the inputs that the run does not have: an empty answer would say that it reached no recipient.
+ * Refuses a version of the inputs that the run does not have: an empty list would look as if the version reached no
+ * recipient.
  *
  * @throws HandbillError exit 2
  */
@@ -362,7 +357,7 @@ export function checkInputs({ id, versions }: RunRecord, wanted: readonly string
 }
 
 /**
- * The run that is meant: by its id, or the newest of a campaign, or the newest of all. A test is meant by its id alone.
+ * The run with this id, or the newest of a campaign, or the newest of all. Only its id names a test.
  *
  * @throws HandbillError (exit status 2, `run-not-found`)
  */
@@ -411,13 +406,11 @@ export async function nameInLedger(
 
 const ONLY_TESTS = 'A test is shown by its id, which `handbill runs` lists.';
 
-/** The newest first; of a campaign, or of all, without the tests. */
 export function meantBy(named: string | null, runs: readonly RunRecord[]): readonly RunRecord[] {
   const byId = runs.filter(({ id }) => id === named);
   return newestFirst(byId.length > 0 ? byId : withoutTests(runs));
 }
 
-/** The runs that went to the list of their campaign. */
 export function withoutTests(runs: readonly RunRecord[]): readonly RunRecord[] {
   return runs.filter(({ occurrence }) => !isTest(occurrence));
 }
@@ -428,7 +421,7 @@ export function newestFirst(runs: readonly RunRecord[]): readonly RunRecord[] {
   return runs.toSorted((a, b) => at(b) - at(a) || b.number - a.number);
 }
 
-/** Which runs. */
+/** The commit whose runs are listed. */
 export interface ListRunsOptions extends ProjectOptions {
   /** Only runs with a start from this commit: 4 or more digits of its hash. Default: all runs. */
   readonly commit?: string;
@@ -451,8 +444,6 @@ export async function listRuns(options: ListRunsOptions = {}): Promise<readonly 
 }
 
 /**
- * The summaries of the runs in a ledger, the one started last first.
- *
  * @param commit - only runs with a start from a commit whose hash begins so; default: all runs
  * @throws HandbillError exit 2: this cannot be the beginning of a hash
  */
@@ -476,13 +467,13 @@ function madeFrom(commit: string): (run: RunRecord) => boolean {
   return ({ commits }) => commits.some((one) => one.commit.startsWith(prefix));
 }
 
-/** The campaign of a run: its file as the user would name it, and what it says where that is what was sent. */
+/** The file as the user names it. */
 interface SentCampaign {
-  /** Null: nothing says which file it was. */
+  /** Null: unknown. */
   readonly file: string | null;
-  /** Null where the file says something else by now, or cannot be read any more. */
+  /** Null where the file has changed or cannot be read any more. */
   readonly campaign: Campaign | null;
-  /** What the file says now; null where it cannot be read. */
+  /** As the file is now; null where it cannot be read. */
   readonly now: Campaign | null;
 }
 
@@ -495,9 +486,9 @@ export async function sentCampaign(
   const input = run.inputs.find(({ role }) => role === 'campaign');
   if (input === undefined) return { file: null, campaign: null, now: null };
   const path = join(root, input.file);
-  // Most who use this module need no campaign.
+  // Most callers of this module need no campaign.
   const { readCampaign } = await import('../campaign/load.ts');
-  // Of the time at which it was sent: since then a validity may have passed, which would be an error now.
+  // With the time of the send: a validity that has passed since would be an error now.
   const { campaign: now } = await readCampaign(path, { cwd, env, now: run.createdAtMs });
   const isSame = now?.inputs.some(({ role, sha256 }) => role === 'campaign' && sha256 === input.sha256) === true;
   // A test has neither the variants nor the fallbacks of its campaign.
@@ -507,7 +498,6 @@ export async function sentCampaign(
 /** For a run that is sent by a plan, only the user knows the name of the plan file. */
 export const PLAN_FILE = 'FILE';
 
-/** Whether what continues a run must be an approved plan. */
 export function takesPlans({ environment }: Pick<RunRecord, 'environment'>, project: Project): boolean {
   return (project.environments.get(environment)?.approval ?? null) !== null;
 }

@@ -34,7 +34,6 @@ import {
   withDefaults,
 } from './options.ts';
 
-/** The options of `schedule` that programs have too. */
 export const SCHEDULE = {
   next: {
     flag: '--next <n>',
@@ -53,36 +52,34 @@ export const SCHEDULE = {
   },
 } as const satisfies OptionTable;
 
-/** Which times are asked for. */
+/** The number of times that are listed, and the instant from which. */
 export interface ScheduleOptions extends Omit<ProjectOptions, 'ledger'>, OptionsOf<typeof SCHEDULE> {}
 
-/** When one campaign goes out. */
 export interface ScheduledCampaign {
   readonly campaign: string;
   readonly file: string;
   /** Null: it goes out once, at `at`. */
   readonly cron: string | null;
-  /** The one time, as the campaign says it; null: `cron` says when. */
+  /** As the campaign has it; null: `cron` is set. */
   readonly at: string | null;
   /** IANA name of the zone that they are read in. */
   readonly timeZone: string;
-  /** What becomes of an instant at which nothing ran. */
+  /** The rule for an instant at which nothing ran. */
   readonly missed: 'catch-up' | 'skip';
-  /** The next ones: the instant in UTC, and as the clock on the wall shows it in the zone. */
+  /** The instant in UTC, and as a wall clock in the zone shows it. */
   readonly next: readonly { readonly occurrence: string; readonly local: string }[];
 }
 
-/** When campaigns go out by themselves. */
 export interface ScheduleResult {
   readonly campaigns: readonly ScheduledCampaign[];
-  /** Those that follow on another campaign, each recipient some time after its message. */
+  /** Campaigns that follow another one, each recipient some time after its message. */
   readonly followUps: readonly {
     readonly campaign: string;
     readonly file: string;
     readonly after: string;
     readonly wait: string;
   }[];
-  /** Those that speak of a schedule and cannot be read. */
+  /** Campaigns that mention a schedule and cannot be read. */
   readonly refused: readonly { readonly file: string; readonly diagnostics: readonly Diagnostic[] }[];
   /** Occurrences of these campaigns that `due` on this machine missed in the last 31 days, the newest first. */
   readonly missed: readonly MissedOccurrence[];
@@ -123,22 +120,19 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
 export const NOTHING_SCHEDULED =
   'No campaign here has a schedule. Without a PATH, every campaigns/**/campaign.yaml below this folder is looked at.';
 
-/** A campaign that is sent automatically. */
+/** A campaign that `due` sends. */
 export interface Automatic {
   readonly campaign: Campaign;
-  /** The campaign file, as it was found. */
   readonly path: string;
   /** Why the ledger must not be used. */
   readonly ledgerFault: Diagnostic | null;
 }
 
-/** At the times of its schedule. */
 export interface Scheduled extends Automatic {
   readonly schedule: Schedule;
   readonly clock: CronClock;
 }
 
-/** After the messages of another campaign. */
 export interface Following extends Automatic {
   readonly after: FollowUp;
 }
@@ -187,15 +181,12 @@ export async function readScheduled(paths: readonly string[], options: Scheduled
   return { campaigns, followUps, refused };
 }
 
-/**
- * Found without parsing the file: most campaigns of a large project have no schedule, and `due` runs every few minutes.
- */
+/** Does not parse the file: most campaigns of a large project have no schedule, and `due` runs every few minutes. */
 async function mentionsSchedule(path: string): Promise<boolean> {
   const read = await readSmallFile(path, MAX_YAML_BYTES);
   return 'fault' in read || /\b(?:schedule|after)["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'));
 }
 
-/** What calls `handbill due`. */
 export type CallerKind = 'crontab' | 'systemd' | 'kubernetes' | 'github-actions';
 
 export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const satisfies readonly CallerKind[];
@@ -203,7 +194,6 @@ export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as
 /** handbill's own script, beside which this one lies in a folder: as sources or as they were built. */
 const SCRIPT = join(import.meta.dirname, '..', import.meta.filename.endsWith('.ts') ? 'cli.ts' : 'cli.js');
 
-/** The options of `schedule --format` that programs have too. */
 export const CALLER = {
   environment: {
     flag: '--env <name>',
@@ -230,7 +220,7 @@ export const CALLER = {
   },
 } as const satisfies OptionTable;
 
-/** Where the caller runs. */
+/** The scheduler, and the environment that it sends to. */
 export interface CallerOptions extends ProjectOptions, OptionsOf<typeof CALLER> {
   /** Program that is called, and its first arguments, absolute. Default: this Node.js with the script of this package. */
   readonly program?: readonly string[];

@@ -18,14 +18,12 @@ const LISTEN_FOR_MS = 2 * 60_000;
 /** The sandbox of a start signs as Standard Webhooks says. */
 const OWN = { scheme: { kind: 'standard', toleranceMs: DEFAULTS.webhookToleranceMs } } as const;
 
-/** What the listening of a start needs to know of it. */
 export interface ListenNeeds {
   readonly plan: Plan;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
 }
 
-/** Receives into the ledger of a start. */
 export interface SendListener extends AsyncDisposable {
   readonly reporters: Reporters;
   /** The sandbox that reports to it; absent for every other environment. */
@@ -33,8 +31,8 @@ export interface SendListener extends AsyncDisposable {
 }
 
 /**
- * Reads how to listen, before anything that takes long. The function that it returns begins to listen, with the ledger
- * of the start.
+ * Reads the settings before anything that takes long. The function that it returns begins to listen, with the ledger of
+ * the start.
  *
  * @throws HandbillError (exit status 2) if handbill.yaml does not say how reports are received, or a secret is missing;
  *   the returned function, if the port is taken

@@ -49,22 +49,20 @@ import {
   type SendResult,
 } from './send-options.ts';
 
-/** What one start is asked for: the options of `send`, with defaults, and how it is followed. */
 export interface StartOptions
   extends Omit<SendOptions, keyof ResolvedOptions | 'confirm' | 'listen' | 'log' | 'progressEveryMs'>,
     SendHooks,
     ResolvedOptions {
-  /** What is sent is what this file says: any change of its inputs is refused. */
+  /** The start must match this plan: a change of its inputs is refused. */
   readonly planFile?: AnyPlanFile;
   /** Asked before the first request of any environment but the sandbox; false refuses. Default: refuse. */
   readonly confirm?: (question: SendQuestion) => Promise<boolean>;
 }
 
-/** What one start came to. */
 export interface StartResult extends Omit<SendResult, 'diagnostics'> {
   /** By the report; 7 where the ledger could not be written. */
   readonly exit: ExitStatus;
-  /** The ledger could not be written any more; the report says what it held before. */
+  /** Null: the ledger could be written; else the report has its last state. */
   readonly ledgerError: Error | null;
 }
 
@@ -95,7 +93,6 @@ export async function sendOnce(target: string, options: StartOptions, memory: Me
   return await sendPlan(plan, options, memory);
 }
 
-/** As `sendOnce`, of a plan that was made already. */
 export async function sendPlan(plan: Plan, given: StartOptions, memory: Memory): Promise<StartResult> {
   const { campaign } = plan;
   if (given.winner !== undefined) checkWinner(plan, given.winner);
@@ -115,7 +112,7 @@ interface Approved {
   readonly asked: Promise<Provenance>;
 }
 
-/** Sends what was compared with its plan; the API asks once more whether that is approved. */
+/** `openApi` checks the approval again. */
 async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, memory: Memory): Promise<StartResult> {
   const { campaign } = plan;
   const { now, allow = [] } = options;
@@ -245,7 +242,7 @@ async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, 
   return resultOf(ledger, plan, prices, await sendListening(prepared.finishLoad(), rounds));
 }
 
-/** Servers and signatures are for those who listen alone. */
+/** Loads servers and signatures only where a start listens. */
 async function howToListen(listening: SendListenOptions, needs: ListenNeeds) {
   const { prepareListening } = await import('./send-listen.ts');
   return await prepareListening(listening, needs);
@@ -287,7 +284,7 @@ async function confirmed(
   return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
 }
 
-/** What every start of a run with an open ledger needs. */
+/** For every round of a run with an open ledger. */
 interface Start {
   readonly options: StartOptions;
   readonly commit: Commit | null;
@@ -300,13 +297,13 @@ interface Start {
   readonly listsAgain: ListsAgain;
   readonly concurrency: number;
   readonly interrupt: AbortSignal;
-  /** Null: a ledger that is a file is not lost and found again. */
+  /** Null for a ledger in a file, which cannot be lost and recovered. */
   readonly memory: Memory | null;
   /** Workers share the run; null: this process sends it alone. */
   readonly sharing: Sharing | null;
 }
 
-/** One start of the run, with connections of its own; `send --wait` has several. */
+/** Each round opens new connections; `send --wait` has several rounds. */
 function createRound(start: Start): RoundsOptions['round'] {
   const { options, plan, ledger, prepared, prices, suppressions, listsAgain, concurrency, interrupt } = start;
   const { campaign } = plan;
@@ -359,7 +356,7 @@ function createRound(start: Start): RoundsOptions['round'] {
   };
 }
 
-/** The time stamps are taken before the lists are read: what is written meanwhile is seen by the first refresh. */
+/** Takes the time stamps before it reads the lists, so that the first refresh sees any change made meanwhile. */
 export async function howListsAreRead(
   campaign: Campaign,
   { env, now, lookMs = LOOK_MS }: StartOptions,
@@ -395,7 +392,7 @@ interface SharingNeeds {
   readonly prepared: Pick<Prepared, 'discard'>;
 }
 
-/** Opens the queue through which the run is shared; what was prepared is forgotten where that fails. */
+/** Opens the queue through which workers share the run; on failure, discards what was prepared. */
 async function beginSharing({
   options,
   plan,
@@ -441,18 +438,12 @@ async function beginSharing({
   }
 }
 
-/**
- * A process without a sign of life for this long counts as dead. It is longer than a commit usually waits for others.
- */
+/** A process without a sign of life for this long counts as dead; a commit usually waits less for others. */
 const LEASE_MS = 8000;
 /** A worker speaks four times a second. */
 const LEAST_MS = 1000;
 
-/**
- * This process as a worker.
- *
- * @throws HandbillError (exit 2): HANDBILL_LEASE is no time
- */
+/** @throws HandbillError (exit 2): HANDBILL_LEASE is no time */
 export function thisWorker(env: Readonly<Record<string, string | undefined>>): WorkerFacts {
   const said = env['HANDBILL_LEASE'];
   const leaseMs = said === undefined || said === '' ? LEASE_MS : durationMs(said);
@@ -462,7 +453,7 @@ export function thisWorker(env: Readonly<Record<string, string | undefined>>): W
   return { id: randomUUID(), host: hostname(), pid: process.pid, leaseMs };
 }
 
-/** What a start says that had nothing to send. */
+/** The result of a start that had nothing to send. */
 function nothingToDo(
   ledger: Ledger,
   plan: Plan,
@@ -482,7 +473,6 @@ function nothingToDo(
   return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null, ...shown };
 }
 
-/** What a start came to. */
 export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, end: RunEnd): StartResult {
   const came = whatCameBack(ledger, end.run, plan);
   const ended = { state: end.state, halt: end.halt };
@@ -492,30 +482,28 @@ export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, e
   return { report, exit, started: true, posted, recovered, ledgerError, ...shownBy(plan, prices) };
 }
 
-/** How people see the figures of the result. */
 function shownBy({ campaign: { project } }: Plan, prices: PriceList | null) {
   return { currency: prices?.currency ?? null, locale: project.locale, timeZone: project.timeZone };
 }
 
-/** The delivery reports and replies so far, as `report` counts them. Scans the list if there are any. */
+/** Scans the list if there are any reports or replies. */
 function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack | null {
   const deliveries = countDeliveries(ledger, run);
   return deliveries.length === 0 ? null : cameBack(ledger, run, deliveries, campaign);
 }
 
-/** The listening that a start was asked for, or that its sandbox needs for what the campaign asks; null: none. */
+/** As the user asked, or as the sandbox needs it for the campaign; null: none. */
 function listeningOf(plan: Plan, asked: SendListenOptions | undefined): SendListenOptions | null {
   if (asked !== undefined) return asked;
   return isSandbox(plan) && needsReports(plan.campaign) ? {} : null;
 }
 
-/** Whether delivery reports or replies decide which recipients are sent to. */
 function needsReports({ send, split }: Campaign): boolean {
   const { decides } = split;
   return (decides !== null && decides.by !== 'accepted') || (send.canary !== null && asksReports(send.canary.gate));
 }
 
-/** The result of a start as plain data; with the exit status 130 where its signal ended it. */
+/** Exit status 130 where the signal ended the start. */
 export function toSendResult(
   { ledgerError, exit, ...result }: StartResult,
   warnings: readonly Diagnostic[],

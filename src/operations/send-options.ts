@@ -5,16 +5,15 @@ import type { Estimate } from '../plan/estimate.ts';
 import type { StandingPlan } from '../plan/plan-file.ts';
 import { allowOption, type Confirm, OPTIONS, type OptionSpec, type OptionsOf, type ProjectOptions } from './options.ts';
 
-/** What an option of `send` is about, which decides where it can be given. */
+/** The scope decides where an option can be given. */
 export interface SendOption extends OptionSpec {
   /**
-   * `all`: for the list, a test and a dry run. `list`: not for a test. `test`: only for a test. `sending`: a dry run says that
-   * it leaves it out. `run`: both for the list alone, and left out of a dry run.
+   * `all`: for the list, a test and a dry run. `list`: not for a test. `test`: only for a test. `sending`: a dry run
+   * ignores it, and says so. `run`: only for the list, and not in a dry run.
    */
   readonly scope: 'all' | 'list' | 'test' | 'sending' | 'run';
 }
 
-/** The options of `send` that programs have too. */
 export const SEND = {
   environment: { scope: 'all', ...OPTIONS.environment, without: 'that of a plan, else `sandbox`' },
   occurrence: { scope: 'list', ...OPTIONS.occurrence, more: 'A plan has its own.' },
@@ -69,7 +68,7 @@ export const SEND = {
   },
 } as const satisfies Readonly<Record<string, SendOption>>;
 
-/** What is sent, and how. */
+/** The environment, the occurrence and the recipients of a start, and its limits. */
 export interface SendOptions extends ProjectOptions, OptionsOf<typeof SEND> {
   /**
    * Asked once everything was checked, before the first request; true is `--yes`. Any environment but `sandbox` is
@@ -103,26 +102,28 @@ export interface SendListenOptions {
   readonly port?: number;
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
-  /** After the last message, how long it is waited for the next event, in ms. Default: 2 minutes. */
+  /** Time to wait for the next event after the last message, in ms. Default: 2 minutes. */
   readonly forMs?: number;
-  /** Called once it listens, with what senders post to and what protects it less than it could. */
+  /** Called once it listens, with the URL for senders and weaknesses in its protection. */
   readonly onListening?: (url: string, warnings: readonly Diagnostic[]) => void;
-  /** Called when a group of events is on the disk, with what was new of it. */
+  /** Called when a group of events is on the disk, with those that are new. */
   readonly onRecorded?: (recorded: Recorded) => void;
   /** Called with a line for what was refused or could not be stored; it holds no address, text or secret. */
   readonly log?: (line: string) => void;
 }
 
-/** What is about to be sent, for the question. */
+/** The send that the user is about to confirm. */
 export interface SendQuestion {
   readonly campaign: string;
   readonly environment: string;
-  /** What will be posted to. */
   readonly url: string;
   readonly occurrence: string;
-  /** Who is sent to in this start. */
+  /** Recipients of this start. */
   readonly recipients: number;
-  /** Who gets a second message, at an address that was corrected since the first; empty unless `retry` is `corrected`. */
+  /**
+   * Recipients of a second message, at an address that was corrected since the first; empty unless `retry` is
+   * `corrected`.
+   */
   readonly resends: readonly ChangedRecipient[];
   /**
    * A sentence for each refusal that a yes allows: recipients have this occurrence from another environment
@@ -135,25 +136,20 @@ export interface SendQuestion {
   readonly estimate: Estimate | null;
 }
 
-/** How far a start is. */
 export interface SendProgress {
   /** 1; with `wait` and `listen` a start has several rounds, and figures are those of the round. */
   readonly round: number;
-  /** Recipients to do in this round. */
   readonly toDo: number;
   readonly posted: number;
-  /** Attempts that were followed by another one. */
   readonly retried: number;
-  /** What became of recipients in this round, by outcome. */
   readonly outcomes: Readonly<Record<OutcomeState, number>>;
-  /** What it waits for, and until when (ISO 8601 in UTC); null while it sends. */
+  /** ISO 8601 in UTC; null while it sends. */
   readonly waits: { readonly why: 'canary' | 'window' | 'reports'; readonly until: string } | null;
 }
 
-/** What became of one start. */
 export interface SendResult {
   readonly report: Report;
-  /** What the command line would exit with: 0, 3, 4, 5; 7 for a ledger that could not be written; 130 for the signal. */
+  /** Exit status of the command line: 0, 3, 4, 5; 7 for a ledger that could not be written; 130 for the signal. */
   readonly exit: ExitStatus;
   /** False when there was nothing left to do. */
   readonly started: boolean;
@@ -161,7 +157,7 @@ export interface SendResult {
   readonly posted: number;
   /** Recipients that an earlier start left without an outcome: now in doubt. */
   readonly recovered: number;
-  /** Of the price list; null without one. */
+  /** Currency of the price list; null without one. */
   readonly currency: string | null;
   /** The file of a standing plan that was found, as the user would name it; absent: none was needed, or it was given. */
   readonly standingPlan?: string;

@@ -19,7 +19,7 @@ import { checkAllow } from './options.ts';
 import { type StartOptions, type StartResult, sendPlan, toSendResult } from './send-once.ts';
 import type { SendResult } from './send-options.ts';
 
-/** Options that are passed on unchanged to the start of each message. */
+/** Passed unchanged to the start of each message. */
 const PASSED = [
   'random',
   'concurrency',
@@ -39,7 +39,7 @@ interface SendTestOptions
       | ('cwd' | 'env' | 'now' | 'environment' | 'ledger' | 'recipients' | 'pipedList' | 'allow' | 'onWarnings')
       | (typeof PASSED)[number]
     > {
-  /** The addresses to send to; empty: the testers in handbill.yaml whose channel fits. */
+  /** Empty: the testers in handbill.yaml whose channel fits. */
   readonly testers: readonly string[];
   /** The message of this variant alone. Default: that of every variant, and every fallback. */
   readonly variant?: string;
@@ -47,18 +47,17 @@ interface SendTestOptions
   readonly confirm?: (question: TestQuestion) => Promise<boolean>;
 }
 
-/** What is about to be sent, for the one who is asked. */
 interface TestQuestion {
   readonly campaign: string;
   readonly environment: string;
   readonly url: string;
-  /** The row that the message takes its data from. */
+  /** Source of the data. */
   readonly row: { readonly file: string; readonly line: number };
   /** Each message, and the addresses that it goes to. */
   readonly messages: readonly Pick<TestMessage, 'name' | 'to'>[];
 }
 
-/** What became of a test: a run for each message. */
+/** One result per message. */
 interface SendTestResult {
   readonly question: TestQuestion;
   readonly results: readonly SendResult[];
@@ -66,8 +65,8 @@ interface SendTestResult {
 }
 
 /**
- * Sends the messages of one row of the list to testers, exactly as recipients would get them. Each message is a run of
- * its own, whose occurrence marks it as a test. The campaign's occurrences, its list and every frequency cap stay
+ * Sends the messages of one row of the list to testers, exactly as recipients would get them. Each message is a
+ * separate run, whose occurrence marks it as a test. The campaign's occurrences, its list and every frequency cap stay
  * unchanged.
  *
  * @throws HandbillError as `send` does; exit 2 also if no tester fits, or there is no such row or variant
@@ -168,9 +167,7 @@ function freeMoment(
   }
 }
 
-/**
- * Renders every message before the first one is sent; a template that cannot be rendered refuses all (failures.md, A3).
- */
+/** Renders every message before it sends the first one; a template that fails refuses all (failures.md, A3). */
 async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): Promise<void> {
   for (const plan of plans) {
     const suppressions = await loadSuppressions(plan.campaign, env);
@@ -185,7 +182,6 @@ async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): 
   }
 }
 
-/** How the answer to one message of a test was read, in a line. */
 export function stateAnswer(reading: AnswerReading): string {
   const { to, status, outcome, reason, messageId, messageIdAt, decidedBy, referenceAt } = reading;
   const became = reason === null ? outcome : `${outcome} (${reason})`;

@@ -61,7 +61,7 @@ export function sendWatched(target: string | AnyPlanFile, options: WatchedSend):
 
 const EVERY_MS = 250;
 
-/** The figures of a round, which change while it goes on. */
+/** Figures that change while the round goes on. */
 interface Live {
   readonly round: number;
   readonly figures: {
@@ -79,7 +79,6 @@ function snapshot({ round, figures }: Live): SendProgress {
   return { round, toDo, posted, retried, outcomes: { ...finished }, waits: waiting };
 }
 
-/** The options of a send that is followed. */
 export type WatchedSend = SendOptions & SendHooks;
 
 async function prepareAndSend(
@@ -125,7 +124,6 @@ async function prepareAndSend(
   return toSendResult(result, [...warnings, ...changedWarning(result.report)]);
 }
 
-/** What a plan says of how it is sent. */
 function writtenIn(planFile: AnyPlanFile) {
   if (isStanding(planFile)) return { environment: planFile.environment };
   const { environment, occurrence, recipients } = planFile;
@@ -142,7 +140,6 @@ function refuseOthers(planFile: AnyPlanFile, options: SendOptions): void {
 /** A server that is started again, or a replica that takes over, is back by then. */
 const LEDGER_WAIT_MS = 60_000;
 
-/** What one start came to. */
 type Tried = { readonly result: StartResult } | { readonly error: unknown };
 
 /**
@@ -197,7 +194,7 @@ async function tried(start: Promise<StartResult>): Promise<Tried> {
   }
 }
 
-/** What ended a start that had begun to send, where that may be over soon; null: nothing did, or something else. */
+/** The error of a start that had begun to send, if it may pass soon; null: none, or another error. */
 function lossOf(end: Tried, { limit, workers }: StartOptions, memory: Memory): LedgerError | null {
   // With a limit that workers share, this process cannot know how much of it is left.
   if (memory.last === null || (limit !== undefined && workers === true)) return null;
@@ -222,7 +219,7 @@ function onceMore({ onWarnings: _said, retry: _done, ...options }: StartOptions,
   };
 }
 
-/** What was allowed for the first start: what it did stays done. */
+/** Codes that the first start has applied already. */
 const DONE_AT_FIRST: readonly Allowable[] = ['input-changed', ...LEDGER_CODES];
 
 function unreachable(): never {

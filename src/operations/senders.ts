@@ -5,17 +5,17 @@ import type { Sender } from '../webhook/receive.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { interpreterOf } from './project.ts';
 
-/** Who may report, for each environment that says so. */
+/** Senders of events, by environment. */
 interface Senders {
   readonly senders: ReadonlyMap<string, Sender>;
-  /** The other environments for which a sender of this one may report. */
+  /** Other environments that a sender of this one may report for. */
   readonly alsoIn: (environment: string) => readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads the secrets of all environments. If one environment is named, others whose secrets are not
- * here are left out with a warning: a machine needs no secrets but its own.
+ * Reads the secrets of all environments. If one environment is named, skips others whose secrets are missing, with a
+ * warning: a machine needs no secrets of other environments.
  *
  * @param named - null: all of them
  * @throws HandbillError exit 2: handbill.yaml does not say who may report, or a secret is missing

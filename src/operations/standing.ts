@@ -13,7 +13,7 @@ import { countOf } from '../report/words.ts';
 import { dayMs } from '../util/time.ts';
 import { type ProjectOptions, present, type ResolvedOptions } from './options.ts';
 
-/** What is approved until a day. */
+/** The environment and the last day of a standing plan. */
 export interface StandingOptions extends ProjectOptions {
   /** Environment of handbill.yaml, which has `approvers` and `standingApprovals`. */
   readonly environment: string;
@@ -21,10 +21,9 @@ export interface StandingOptions extends ProjectOptions {
   readonly until: string;
 }
 
-/** A fact about what is signed, for the person who signs it. */
+/** Shown to the person who signs. */
 export type Fact = readonly [name: string, value: string];
 
-/** A standing plan, and what it was made of. */
 export interface Compiled {
   readonly planFile: StandingPlan;
   readonly campaign: Campaign;
@@ -82,7 +81,7 @@ async function checkTexts(campaign: Campaign, environment: string, nowMs: number
   return [];
 }
 
-/** What the sample comes to, and its first message; empty where the campaign has none. */
+/** Figures of the sample and its first message; empty where the campaign has no sample. */
 async function sampleFacts(campaign: Campaign, environment: string, nowMs: number): Promise<readonly Fact[]> {
   const recipients = sampleOf(campaign.recipients);
   if (recipients === null) return [];
@@ -98,7 +97,7 @@ async function sampleFacts(campaign: Campaign, environment: string, nowMs: numbe
   return [['sample', facts.join('')], ...first];
 }
 
-/** The sample in the place of the list, whether or not that is there. */
+/** The sample in place of the list, even if that is there. */
 function sampleOf({ missing: _, ...list }: ListSpec): ListSpec | null {
   if (list.sampled !== undefined) return list;
   return list.sample === undefined ? null : { ...list, ...list.sample };

@@ -35,14 +35,13 @@ import {
 } from './options.ts';
 import { countryOf, projectHere } from './project.ts';
 
-/** The options of `suppress add` that programs have too. */
 export const ADD_SUPPRESSIONS = {
   reason: { flag: '--reason <text>', says: 'why, for people who read the list', without: 'none' },
   until: { flag: '--until <date>', says: 'until the end of a day (2027-01-31) or an instant (default: without end)' },
   topic: { flag: '--topic <topic>', says: 'only in campaigns with this topic (default: in all)' },
 } as const satisfies OptionTable;
 
-/** Why and how long an address is not sent to. */
+/** Topic, reason and end of new entries. */
 export interface AddSuppressionsOptions extends ProjectOptions, OptionsOf<typeof ADD_SUPPRESSIONS> {}
 
 /**
@@ -80,12 +79,12 @@ export async function addSuppressions(
   }
 }
 
-/** Left out of a result where there are none. */
+/** Results without warnings have no such field. */
 function said(warnings: readonly Diagnostic[]): { readonly warnings?: readonly Diagnostic[] } {
   return warnings.length === 0 ? {} : { warnings };
 }
 
-/** The topic is of no campaign, so that the entry leaves out no recipient; null: it is of some. */
+/** The warning that no campaign has the topic, so that the entry suppresses no recipient; null: one has it. */
 async function topicOfNone(
   topic: string,
   { root }: Project,
@@ -93,7 +92,6 @@ async function topicOfNone(
 ): Promise<Diagnostic | null> {
   const topics = new Set<string>();
   const { files } = await findCampaigns([], root);
-  // Campaigns in other places are not known.
   if (files.length === 0) return null;
   for (const file of files) {
     const { campaign } = await readCampaign(file, { cwd, now: now() });
@@ -106,10 +104,8 @@ async function topicOfNone(
   return warning('usage', `No campaign has the topic "${topic}": so far, the entry leaves out no recipient.`, { hint });
 }
 
-/** What was put on the list. */
 export interface AddedSuppressions {
   readonly added: number;
-  /** Those that had been there before. */
   readonly known: number;
   /** Numbers that probably have a digit too few or too many. Absent: there is nothing to say. */
   readonly warnings?: readonly Diagnostic[];
@@ -136,16 +132,14 @@ export async function removeSuppressions(
   return { removed, absent, ...said(unknown === null ? [] : [unknown]) };
 }
 
-/** What was taken off the list. */
 export interface RemovedSuppressions {
   readonly removed: number;
-  /** Those that were not there. */
   readonly absent: number;
   /** The topic may be misspelt. Absent: there is nothing to say. */
   readonly warnings?: readonly Diagnostic[];
 }
 
-/** No entry of the list has the topic; null: some do. */
+/** The warning that no entry has the topic; null: one has it. */
 function unknownTopic(project: Project, topic: string, nowMs: number): Diagnostic | null {
   const ledger = openExistingLedger(project.ledger, { nowMs });
   if (ledger === null) return null;
@@ -163,7 +157,7 @@ function unknownTopic(project: Project, topic: string, nowMs: number): Diagnosti
   }
 }
 
-/** How many were on the list, in clear or as hashes. */
+/** Returns how many were on the list, in clear or as hashes. */
 async function removeFrom(
   project: Project,
   { addresses, hashes }: NamedAddresses,
@@ -192,12 +186,11 @@ async function removeFrom(
   }
 }
 
-/** The options of `suppress remove` that programs have too. */
 export const REMOVE_SUPPRESSIONS = {
   topic: { flag: '--topic <topic>', says: 'only the entry for this topic (default: every entry)' },
 } as const satisfies OptionTable;
 
-/** Which entries are taken off. */
+/** The topic whose entries are removed. */
 export interface RemoveSuppressionsOptions extends ProjectOptions, OptionsOf<typeof REMOVE_SUPPRESSIONS> {}
 
 /** '': all topics. */
@@ -215,7 +208,7 @@ async function untilOf(text: string, timeZone: string, nowMs: number): Promise<n
   return ms;
 }
 
-/** Entries of one transaction: 30 ms, for which others wait. */
+/** In one transaction of 30 ms, for which other processes wait. */
 const BATCH = 5000;
 
 /**
@@ -253,9 +246,8 @@ export async function importSuppressions(file: string, options: ProjectOptions =
   }
 }
 
-/** What was read of a file. */
 export interface ImportedSuppressions {
-  /** The file as the user would name it. */
+  /** As the user names it. */
   readonly file: string;
   readonly entries: number;
   readonly added: number;
@@ -335,7 +327,7 @@ async function takeOver(
   return { all, added };
 }
 
-/** What was named on a command line, each once, in the form in which it is compared. */
+/** The addresses of a command line, each once, in the form in which they are compared. */
 interface NamedAddresses {
   readonly addresses: readonly string[];
   readonly hashes: readonly WrittenHash[];
@@ -357,7 +349,7 @@ function readAddresses(raw: readonly string[], defaultCountry: string | null): N
   return { addresses: [...addresses], hashes: [...hashes.values()], warnings: doubts.warnings() };
 }
 
-/** One of those that were named, as it was given and in the form in which it is compared. */
+/** As given, and in the form in which it is compared. */
 export type Named = { readonly given: string } & (
   | { readonly address: string; readonly doubt: string | null }
   | { readonly hash: WrittenHash }
@@ -397,7 +389,7 @@ function kindAsWritten(text: string): AddressKind {
   return text.includes('@') && !isChatId(text) ? 'email' : 'msisdn';
 }
 
-/** What was typed: only what may be a person's address is masked, because logs hold messages too. */
+/** Masks only what may be a person's address, because logs hold messages too. */
 export function shownArgument(text: string): string {
   const digits = text.replace(/\D/g, '').length;
   return /^[+0(]|@/.test(text) || digits >= 10 ? mask(text) : text.slice(0, 100);

@@ -39,15 +39,13 @@ import { checkHashes, hasherOf, type Named, readEach } from './suppress-change.t
 
 const EMPTY: Pick<Ledger, 'suppressions' | 'suppressedHashes'> = { suppressions: () => [], suppressedHashes: () => [] };
 
-/** The options of `suppress export` that programs have too. */
 export const EXPORT_SUPPRESSIONS = {
   hashed: { flag: '--hashed', says: 'keyed hashes instead of addresses, without reasons' },
 } as const satisfies OptionTable;
 
-/** In which form the list is written. */
+/** The form of the exported entries. */
 export interface ExportSuppressionsOptions extends ProjectOptions, OptionsOf<typeof EXPORT_SUPPRESSIONS> {}
 
-/** One entry of the list. */
 export interface Suppression {
   /** Null where only a hash of it is known. */
   readonly address: string | null;
@@ -58,7 +56,7 @@ export interface Suppression {
   readonly reason: string | null;
   /** ISO 8601 in UTC; null: without end. */
   readonly until: string | null;
-  /** Where it comes from: `user`, a file, a reply. */
+  /** `user`, a file, a reply. */
   readonly source: string;
   readonly createdAt: string;
 }
@@ -113,7 +111,7 @@ export async function* exportSuppressions(
 
 type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
 
-/** In the form of a suppression file, so that one project's list can be another's. */
+/** As a suppression file, which another project can import. */
 export function* asCsv(lists: Lists): Generator<string> {
   yield 'msisdn,email,contact,hash,reason,until,topic\r\n';
   const columnOf = createColumnOf();
@@ -128,8 +126,7 @@ export function* asCsv(lists: Lists): Generator<string> {
 }
 
 /**
- * The column in which an import reads an address as the right kind: the id of a contact may look like an invalid
- * number.
+ * The column from which an import reads the right kind of address: the id of a contact may look like an invalid number.
  */
 function createColumnOf(): (address: string) => AddressKind {
   const read = { msisdn: createAddressReader('msisdn', null), email: createAddressReader('email', null) };
@@ -141,7 +138,7 @@ function createColumnOf(): (address: string) => AddressKind {
   };
 }
 
-/** The same as hashes, to be shared: without reasons, which may identify a person. */
+/** Without reasons, which may identify a person. */
 function* asHashes(lists: Lists, { keyId, hash }: Hasher): Generator<string> {
   yield 'hash,until,topic\r\n';
   for (const { address, untilMs, topic } of lists.suppressions()) {
@@ -160,15 +157,15 @@ function untilOf(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** The addresses to check. */
+/** The addresses to look up. */
 export interface CheckSuppressionsOptions extends ProjectOptions {
   /** Numbers, email addresses, `contact:ID`s or hashes, each of which gets an answer. Default: none. */
   readonly addresses?: readonly string[];
 }
 
-/** What the lists of a project hold, and what would keep its campaigns from being sent. */
+/** Contents of the lists of a project, and problems that stop its campaigns. */
 export interface SuppressionCheck {
-  /** In the ledger, unchanged. */
+  /** Addresses in the ledger that are not hashed. */
   readonly addresses: number;
   readonly hashes: number;
   /** Id of the key of those hashes; null without any. */
@@ -177,7 +174,6 @@ export interface SuppressionCheck {
   readonly ownKeyId: string | null;
   /** Lists that handbill.yaml names. */
   readonly files: readonly string[];
-  /** Empty: nothing would. */
   readonly problems: readonly Diagnostic[];
   /** One for each of `addresses`, in their order. */
   readonly answers: readonly SuppressionAnswer[];
@@ -193,7 +189,7 @@ export async function checkSuppressions(options: CheckSuppressionsOptions = {}):
   return (await lookAtSuppressions(options)).checked;
 }
 
-/** As `checkSuppressions`, and how many problems there are: `problems` has the first ones of each list. */
+/** As `checkSuppressions`, with the number of problems: `problems` has the first ones of each list. */
 export async function lookAtSuppressions(
   options: CheckSuppressionsOptions,
 ): Promise<{ readonly checked: SuppressionCheck; readonly total: number }> {
@@ -252,10 +248,10 @@ function answerOf(named: Named, entries: readonly SuppressionEntry[], isComplete
 
 const NO_LEDGER = { hashKeyId: () => null, suppressionCounts: () => ({ addresses: 0, hashes: 0 }) };
 
-/** A list, and the campaigns that name it; null: the project does. */
+/** Campaigns that name the list; null: the project does. */
 type AnsweringList = SuppressionSource & { readonly campaigns: string[] | null };
 
-/** The lists that only campaigns name. A campaign that is wrong is left out: it cannot be sent either. */
+/** The lists that only campaigns name. Ignores an invalid campaign: it cannot be sent either. */
 async function listsOfCampaigns(
   { root }: Project,
   { cwd, now }: Pick<ResolvedOptions, 'cwd' | 'now'>,
@@ -266,7 +262,7 @@ async function listsOfCampaigns(
     if (campaign === null) continue;
     const own = { ...campaign, suppressions: campaign.suppressions.filter(({ namedBy }) => namedBy === 'campaign') };
     for (const source of sourcesOf(own)) {
-      // The country says how its numbers are read.
+      // Numbers are read by the country.
       const key = JSON.stringify(source);
       const list = lists.get(key) ?? { ...source, campaigns: [] };
       list.campaigns.push(campaign.name);
@@ -278,7 +274,7 @@ async function listsOfCampaigns(
 
 type Answering = Pick<Ledger, 'suppressionsOf' | 'suppressedHashesOf' | 'suppressions'>;
 
-/** Looks for each given address in the ledger and in every list. Returns the errors in the lists, too. */
+/** Looks each address up in the ledger and in every list. Returns also the errors in the lists. */
 async function answer(
   named: readonly Named[],
   { ledger, lists, reading }: { ledger: Answering | null; lists: readonly AnsweringList[]; reading: HasherReading },

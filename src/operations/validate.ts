@@ -41,7 +41,6 @@ import {
   withDefaults,
 } from './options.ts';
 
-/** The options of `validate` that programs have too. */
 export const VALIDATE = {
   recipients: {
     flag: '--recipients <file>',
@@ -67,31 +66,28 @@ export const VALIDATE = {
   },
 } as const satisfies OptionTable;
 
-/** How campaigns are checked. */
+/** The campaigns that are checked, and how many diagnostics are kept. */
 export interface ValidateOptions extends ProjectOptions, OptionsOf<typeof VALIDATE> {
   /** Called with each diagnostic as it is found, kept or not, and the campaign file that it was found for. */
   readonly onDiagnostic?: (diagnostic: Diagnostic, campaign: string | null) => Promise<void> | void;
 }
 
-/** What was found in one campaign file. */
 export interface ValidatedFile {
-  /** Path as the user would name it. */
+  /** As the user names it. */
   readonly file: string;
   readonly errors: number;
   readonly warnings: number;
-  /** What its list comes to; null where it was not read to its end. */
+  /** Null where the list was not read to its end. */
   readonly estimate: Estimate | null;
-  /** The sample that was read, because the list is not there; null: the list was. */
+  /** The sample that was read because the list is not there; null: the list was read. */
   readonly sample: string | null;
 }
 
-/** What was found in all of them. */
 export interface ValidateResult {
-  /** No errors. */
   readonly valid: boolean;
   readonly errors: number;
   readonly warnings: number;
-  /** In the order in which they were found, at most `keep` of each code. */
+  /** In order of discovery, at most `keep` of each code. */
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly ValidatedFile[];
 }
@@ -107,24 +103,22 @@ export async function validate(paths: readonly string[] = [], options: ValidateO
   return { valid: errors === 0, errors, warnings, diagnostics, files };
 }
 
-/** What was found, and how much of it was not kept. */
 export interface Validation extends Omit<ValidateResult, 'valid'> {
   /** Errors and warnings, kept or not. */
   readonly total: number;
-  /** How many of each code and severity there were, as `error missing-variable`. */
+  /** By code and severity, as `error missing-variable`. */
   readonly counts: ReadonlyMap<string, number>;
-  /** What keeps messages from going out and is no fault: pauses in force, and fences of environments. */
+  /** Pauses in force, and fences of environments: no faults, but they keep messages from going out. */
   readonly notes: readonly string[];
 }
 
 /** Called with how far the list of the current campaign was read. */
 export interface Metered {
   readonly meter?: Meter;
-  /** The file with what standard input said, where `recipients` is `-`. */
+  /** Copy of standard input, where `recipients` is `-`. */
   readonly pipedList?: string;
 }
 
-/** As `validate`. */
 export async function checkCampaigns(paths: readonly string[], given: ValidateOptions & Metered): Promise<Validation> {
   checkNumbers(given, VALIDATE);
   checkAllow(given, ['invalid-rows']);
@@ -175,9 +169,9 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
   return { diagnostics, files, errors, warnings, total: errors + warnings, counts, notes: [...shared.notes] };
 }
 
-/** What the campaigns of a project have in common, and is read once. */
+/** Read once for all campaigns of a project. */
 interface Shared {
-  /** What is to be said once of the lists that were read from their samples; null: there is one campaign. */
+  /** Warnings about lists that were read from their samples; null for a single campaign. */
   readonly sampled: Diagnostic[] | null;
   readonly projects: Projects;
   readonly lists: SharedLists;
@@ -185,7 +179,7 @@ interface Shared {
   readonly notes: Set<string>;
 }
 
-/** At one instant, and as if it were another; in ms since 1970. */
+/** `at` is the instant that the check assumes. In ms since 1970. */
 type Checking = Omit<ValidateOptions, 'now' | 'at'> &
   Metered &
   Pick<ResolvedOptions, 'cwd' | 'env'> & { readonly now: number; readonly at: number };
@@ -228,7 +222,7 @@ async function checkFile(
   }
 }
 
-/** What a check of the sample alone would not find: where both are there, that they have the same columns. */
+/** Where list and sample are both there: they must have the same columns. */
 async function sampleFaults(list: ListSpec): Promise<readonly Diagnostic[]> {
   const { sample, missing, ...spec } = list;
   if (sample === undefined || missing !== undefined) return [];
@@ -245,7 +239,7 @@ async function sampleFaults(list: ListSpec): Promise<readonly Diagnostic[]> {
     const hint = 'Where the list is not there, templates are checked against the columns of the sample.';
     return [warning('sample-differs', `The sample ${said.join(' and ')}.`, { at, hint })];
   } catch (error) {
-    // What is wrong with the list is found when it is read; what is wrong with its sample, only here.
+    // Reading the list reports its own errors; this reports those of its sample.
     if (!(error instanceof HandbillError)) throw error;
     return error.diagnostics.filter(({ at }) => at?.file === sample.file);
   }
@@ -310,7 +304,7 @@ async function checkList(
   await collector.addAll(openListGuard(campaign, null, identity, { nowMs: options.now }).judge(stream.facts()));
   const worst = estimator.worst();
   await collector.addAll([...checkLimits(campaign, estimate, worst), ...adviseEstimate(campaign, estimate)]);
-  // What was spent of a budget is not asked: a campaign that is above the whole of it fits into no period.
+  // Ignores what a budget has spent: a campaign above the whole of it fits into no period.
   for (const environment of campaign.project.environments.values()) {
     const state = budgetState({ environment, campaign }, prices, options.now);
     await collector.addAll(checkBudget(campaign, estimate, worst, state));
@@ -319,8 +313,8 @@ async function checkList(
 }
 
 /**
- * What a ledger on this machine says about the campaign: pauses, beside the fences of the project, and that it knows the
- * campaign under another id. A ledger that cannot be read is no matter of the files, and a server is not connected to.
+ * Pauses in a ledger on this machine, fences of the project, and an earlier id of the campaign. Ignores a ledger that
+ * cannot be read, and connects to no server.
  */
 async function ledgerSays(campaign: Campaign, nowMs: number) {
   const ledger = ledgerHere(campaign, nowMs);
@@ -359,7 +353,7 @@ interface Collector {
   addOnce(diagnostics: readonly Diagnostic[]): Promise<void> | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly errors: number;
-  /** Errors that were not added because they had been: whatever they were found in is wrong all the same. */
+  /** Errors that `addOnce` had added before: they count for each campaign. */
   readonly repeated: number;
   readonly warnings: number;
   readonly counts: ReadonlyMap<string, number>;
@@ -424,12 +418,11 @@ function createCollector(
   };
 }
 
-/** Under which diagnostics are counted together. */
 export function countKey(diagnostic: Diagnostic): string {
   return `${diagnostic.severity} ${diagnostic.code}`;
 }
 
-/** What a list comes to, in one line: recipients, who is sent to and who is not, parts. */
+/** `1,200 recipients, 1,100 to send, 100 skipped (duplicate)`, with parts of SMS. */
 export function figuresOf({ rows, send, skipped, deferred, invalid, parts, encodings }: Estimate): string {
   const reasons = Object.entries(skipped).map(([reason, count]) => `${number(count)} ${reason}`);
   const deferredRows = Object.values(deferred).reduce((sum, count) => sum + count, 0);
@@ -443,7 +436,7 @@ export function figuresOf({ rows, send, skipped, deferred, invalid, parts, encod
   return texts.join(', ');
 }
 
-/** How a campaign is read. */
+/** The list that is read with a campaign. */
 export interface LoadOptions extends ProjectOptions {
   /** A list to take instead of the campaign's, relative to `cwd`; it may lie outside of the project. Default: its own. */
   readonly recipients?: string;

@@ -27,7 +27,7 @@ export function unassignedSentences(senders: readonly string[]): readonly string
   return [`No recipient is suppressed for ${from} that cannot be read as an address: use \`handbill suppress add\`.`];
 }
 
-/** What is wrong with an opt-out in a file that can be joined to no address. */
+/** The warning about an opt-out in a file that belongs to no known address. */
 export function unassignedOptOut(
   sender: string,
   country: string | null,
@@ -102,7 +102,7 @@ function canResend({ outcome, sentBefore }: Pick<ChangedRecipient, 'outcome' | '
   return outcome === 'accepted' && !sentBefore;
 }
 
-/** What a preview says of them all: each row says where its message went. */
+/** One warning for all of them: each row says where its message went. */
 export function changedInPreview(count: number, { recipients }: Pick<Campaign, 'recipients'>): readonly Diagnostic[] {
   if (count === 0) return [];
   const who = `${countOf(count, 'recipient')} ${count === 1 ? 'has' : 'have'} another address in the list`;
@@ -116,7 +116,7 @@ export function changedInPreview(count: number, { recipients }: Pick<Campaign, '
   ];
 }
 
-/** What happens to a shared ledger while it is sent from, in lines for people. */
+/** Lines for people about the loss and recovery of a shared ledger. */
 export function ledgerText(event: LedgerEvent): string {
   switch (event.kind) {
     case 'lost': {
@@ -143,7 +143,7 @@ export function ledgerPrinter(
   };
 }
 
-/** What a lost and recovered server does not know; recipients whose claim it lacked are in doubt (failures.md, J6). */
+/** The loss of a recovered server; recipients whose claim it lacked are in doubt (failures.md, J6). */
 export function recalledText({ restored }: Pick<Recalled, 'restored'>): string {
   if (restored === null) return 'the server that took over does not know this run; only the API knows who was sent to.';
   return `the server that took over lacked ${countOf(restored, 'claim')} of this process, now in doubt.`;

@@ -34,7 +34,7 @@ import { projectHere } from './project.ts';
 import { howListsAreRead, rateOf, thisWorker } from './send-once.ts';
 import { recalledText } from './warnings.ts';
 
-/** How a worker works. */
+/** The runs that a worker takes, its concurrency, and its end. */
 export interface WorkerOptions extends ProjectOptions {
   /** Only runs of this environment of handbill.yaml. Default: `sandbox`. */
   readonly environment?: string;
@@ -62,7 +62,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
 }
 
 /**
- * `handbill worker list`: who works on what, on a shared ledger; none where nothing was ever sent.
+ * `handbill worker list`: workers of a shared ledger and their runs; none where nothing was ever sent.
  *
  * @throws HandbillError exit 2 (the ledger is a file, a project file that is wrong), 7 (ledger)
  */
@@ -77,14 +77,12 @@ export async function listWorkers(options: ProjectOptions = {}): Promise<readonl
   }
 }
 
-/** How the command follows a worker. */
 interface WorkerHooks {
   readonly onEvent?: (event: WorkerEvent) => void;
-  /** Follows what is sent; asked for each part of a run. */
+  /** Called for each part of a run. */
   readonly watchSend?: (target: string) => SendWatch;
 }
 
-/** What happens to a worker, for logs. */
 export type WorkerEvent =
   | { readonly kind: 'joined'; readonly worker: WorkerFacts; readonly ledger: string }
   | { readonly kind: 'begins' | 'finished'; readonly run: RunRecord }
@@ -93,7 +91,7 @@ export type WorkerEvent =
   | { readonly kind: 'lost'; readonly error: HandbillError }
   | ({ readonly kind: 'recalled' } & Recalled);
 
-/** What happens to a worker, as a line for a log. It holds no address. */
+/** A line for a log, without an address. */
 export function workerText(event: WorkerEvent): string {
   switch (event.kind) {
     case 'joined':
@@ -125,12 +123,11 @@ function runName({ id, environment, occurrence }: RunRecord): string {
   return `${id} (${environment}, ${occurrence})`;
 }
 
-/** How often a worker looks for shards, in ms. */
+/** In ms. */
 const LOOK_MS = 500;
-/** Files that differed may have been brought up to date. */
+/** In ms. By then, files that differed may be up to date. */
 const AGAIN_MS = 30_000;
 
-/** What a worker that is running knows. */
 interface Running {
   readonly options: WorkerOptions &
     WorkerHooks &
@@ -138,10 +135,10 @@ interface Running {
     Required<Pick<WorkerOptions & WorkerHooks, 'environment' | 'signal' | 'onEvent'>>;
   readonly needs: SessionNeeds;
   readonly worker: WorkerFacts;
-  /** Runs that are left to others, until when. */
+  /** Runs that this worker leaves to others, until when. */
   readonly leftAlone: Map<string, number>;
   readonly memory: Memory;
-  /** When there was something to do last, by the monotonic clock. */
+  /** Time of the last work, by the monotonic clock. */
   busyAt: number;
 }
 
@@ -353,7 +350,7 @@ function leaveAlone({ options, leftAlone }: Open, run: RunRecord, error: Handbil
   options.onEvent({ kind: 'leaves-alone', run, error });
 }
 
-/** What the process that shares a run passes on, in addition to the ledger and the files. */
+/** Facts from the process that shares a run, in addition to the ledger and the files. */
 interface RunFacts {
   readonly recipients: string | null;
   readonly ratePerSecond: number | null;
@@ -362,7 +359,7 @@ interface RunFacts {
 }
 
 interface SessionNeeds {
-  /** Of the project: the run says where in it the campaign is. */
+  /** Root of the project: the run has the path of its campaign below it. */
   readonly root: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -373,7 +370,6 @@ interface SessionNeeds {
   readonly concurrency: number | null;
 }
 
-/** Everything that a worker needs for one run. */
 interface Session {
   readonly work: Omit<WorkOptions, 'interrupt'>;
   readonly before: Omit<Answers, 'inDoubt'>;

@@ -104,7 +104,7 @@ function onceFacts({ occurrence, estimate, recipients, allow }: PlanFile): Facts
   ];
 }
 
-/** What a standing plan leaves open, and what bounds each run under it. */
+/** The scope of a standing plan, and the limits of each run under it. */
 function standingFacts({ standing: { until } }: StandingPlan, facts: ApproveQuestion['facts']): Facts {
   return [
     ['STANDING', `every occurrence until ${until} (UTC), without another approval`],

@@ -155,7 +155,7 @@ interface Fitted {
   add(text: string): void;
   room(): number;
   stop(): void;
-  /** What was gathered; with `sentence` where something did not fit. */
+  /** The gathered text; with `sentence` where something did not fit. */
   text(sentence: string): string;
 }
 

@@ -16,7 +16,7 @@ import { type CostRange, listCostText } from '../../plan/estimate.ts';
 import { countOf, money, number } from '../../report/words.ts';
 import { microsOf } from '../../util/units.ts';
 
-/* How a diff is said, the same for terminals and for pull requests. Nothing here is escaped. */
+/* The words of a diff, the same for terminals and for pull requests. Nothing here is escaped. */
 
 interface FigureLine {
   readonly label: string;

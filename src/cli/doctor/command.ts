@@ -17,7 +17,7 @@ const FLAGS = {
   ledger: OPTIONS.ledger,
 } as const satisfies OptionTable;
 
-/** What `handbill doctor --format json` prints: schemas/doctor.schema.json. */
+/** The output of `handbill doctor --format json`: schemas/doctor.schema.json. */
 interface Checkup extends DoctorResult {
   readonly version: 1;
 }

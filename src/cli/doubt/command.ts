@@ -122,7 +122,7 @@ function verdictOf({ as, resend }: ResolveFlags): 'accepted' | 'rejected' | 'res
 
 const MOST_BYTES = 64 << 20;
 
-/** One name a line, also as a column that was cut out of a CSV of handbill; blank lines are left out. */
+/** One name a line, also as a column cut out of a CSV of handbill; skips blank lines. */
 async function namesIn(file: string | undefined, cwd: string): Promise<readonly Named[]> {
   if (file === undefined) return [];
   const decoded = decodeUtf8(await readNamedFile(cwd, file, MOST_BYTES), file);

@@ -24,7 +24,7 @@ type Writer = (runs: DoubtsByRun, shown: DoubtShown) => Generator<string>;
 
 const WRITERS: Readonly<Record<DoubtFormat, Writer>> = { text, json, jsonl, csv };
 
-/** Doubts as text, in pieces. Machine formats contain everything; `text` is for people. */
+/** In pieces. Machine formats contain everything; `text` is for people. */
 export function formatDoubts(format: DoubtFormat, runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
   return WRITERS[format](runs, shown);
 }
@@ -58,7 +58,6 @@ function* batches(runs: DoubtsByRun): Generator<readonly Doubt[]> {
   for (const run of runs) yield* run;
 }
 
-/** Rows of each run in text without `--full`. */
 const SHOWN = 20;
 
 function* text(runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
@@ -127,7 +126,7 @@ const BELOW = ' '.repeat(8);
 
 interface DoubtColumn extends Column {
   readonly cell: (doubt: Doubt, full: boolean) => string;
-  /** The column is left out when no row wants it. */
+  /** The table has the column only if a row wants it. */
   readonly wanted?: (doubt: Doubt, full: boolean) => boolean;
 }
 

@@ -9,8 +9,8 @@ interface PageTextOptions {
 }
 
 /**
- * A page of docs/ for a terminal: paragraphs filled to the width, tables in columns, code as it is. Where a page leads to
- * another one, the command that shows that is named at the end. Pictures are left out.
+ * A page of docs/ for a terminal: paragraphs filled to the width, tables in columns, code unchanged, no pictures. A
+ * link to another page ends with the command that shows it.
  */
 export function pageText(markdown: string, options: PageTextOptions): string {
   const tokens = lexer(safe(markdown));

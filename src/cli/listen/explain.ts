@@ -100,7 +100,7 @@ function unreadOf(level: Level, found: readonly Found[]): readonly Leaf[] {
 
 interface Advice {
   readonly says: readonly string[];
-  /** What to write under `webhook.fields`: JSON pointers from the event. */
+  /** Entries for `webhook.fields`: JSON pointers from the event. */
   readonly fields: readonly (readonly [EventField, string])[];
   /** A state that `webhook.states` does not know. */
   readonly word?: string;

@@ -10,7 +10,6 @@ import { mask } from '../../util/redact.ts';
 import { listWithAnd } from '../../util/words.ts';
 import { withProgress } from '../shared/progress.ts';
 
-/** The flags of an import. */
 interface FromFlags {
   readonly env?: string;
   readonly dryRun?: true;

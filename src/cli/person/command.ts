@@ -160,7 +160,7 @@ function asText({ address, suppressed, entries, messages, replies, unread, repor
   );
 }
 
-/** What an entry counts for, where that is not everything. */
+/** The scope of an entry that does not count for everything. */
 function onlyFor(topic: string | null, campaigns: readonly string[] | null): string {
   const what = [...(topic === null ? [] : [`the topic ${topic}`]), ...(campaigns ?? [])];
   return what.length === 0 ? '' : ` (only for ${what.join(', ')})`;

@@ -69,7 +69,7 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   if (warnings.length > 0 && flags.quiet !== true) {
     context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
   }
-  // Said also by --quiet: the plan would be refused.
+  // Printed with --quiet too: the plan would be refused.
   if (unknown.length > 0) context.err(formatDiagnostics(unknown, { colour: context.colour.err }));
   else if (plan.signatures !== undefined) {
     for (const one of await uncounted(plan, environment, context)) context.err(`${one}\n`);
@@ -139,7 +139,7 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
   const done = doneText(estimate);
   const end = forecastText(estimate);
   const finished = end === null ? '' : ` Finished: ${end}.`;
-  // Of those who wait for a window, others would wait at another time.
+  // Some recipients wait for a window: at another time, others would.
   const isOfHour = estimate.deferred['outside-window'] !== undefined;
   const at = isOfHour ? ` at ${utcText(Date.parse(planFile.plannedAt), 'minute')}` : '';
   return safeLine(
@@ -149,7 +149,7 @@ function summary(planFile: AnyPlanFile, environment: Environment, file: string):
 
 function nextStep(planFile: AnyPlanFile, { approval }: Environment, file: string): string {
   const { signatures } = planFile;
-  // What a pipe held is not there any more when the plan is sent.
+  // The content of a pipe is gone when the plan is sent.
   const again = !isStanding(planFile) && planFile.recipients === '-' ? ' --recipients -' : '';
   if (approval === null) return `Send it with: handbill send --plan ${shellWord(file)}${again}`;
   const command = `handbill approve ${shellWord(file)} --sign KEY`;

@@ -73,7 +73,7 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
     const limit = flags.limit ?? (flags.format === 'text' ? 20 : null);
     const choice = { limit, key, line, width: context.tableWidth ?? context.width };
     const chunks = previewWriter(flags.format)({ ...shown, batches: watched() }, choice);
-    // With --quiet the list is read all the same: what is wrong in it is said.
+    // With --quiet the list is still read: the command prints what is wrong in it.
     await writeResult(chunks, flags, flags.quiet === true ? { ...context, out: () => undefined } : context);
     const { problems, problemCount, changed, warnings: ofList, estimate } = shown.result();
     const most = flags.start?.limit;

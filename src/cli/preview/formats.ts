@@ -124,7 +124,7 @@ function record(preview: PreviewRows, row: Previewed): string {
   return `${head},"request":${requestOf(preview, row)}${fallbacksOf(preview, row, send)}}`;
 }
 
-/** What the rule saw, and until when it says no; where there is more than the reason. */
+/** The facts of the rule, and until when it applies; where there are more than the reason. */
 function ruleFacts(decision: Decision): {
   readonly detail?: string;
   readonly until?: string;
@@ -227,7 +227,7 @@ function detailOf(decision: Decision): string | null {
   return decision.decision === 'skip' || decision.decision === 'defer' ? (decision.detail ?? null) : null;
 }
 
-/** What will be seen or heard; of a template that the provider has, the values that go into it. */
+/** The text or speech; for a template of the provider, the values that go into it. */
 function messageOf(message: StepMessage, { template }: Step): string {
   const { channel, text, rendered, variables } = message;
   const provider = template?.kind === 'provider' ? [`[template] ${template.id}`] : [];

@@ -23,7 +23,7 @@ const WRITERS: Readonly<Record<ReplyFormat, (replies: Batches, shown: RepliesSho
   csv,
 };
 
-/** Replies as text, in pieces. Machine formats contain everything; `text` is for people. */
+/** In pieces. Machine formats contain everything; `text` is for people. */
 export function formatReplies(format: ReplyFormat, replies: Batches, shown: RepliesShown): Generator<string> {
   return WRITERS[format](replies, shown);
 }
@@ -53,7 +53,6 @@ function* csv(replies: Batches): Generator<string> {
   }
 }
 
-/** Replies that text shows unless it is asked for all. */
 const SHOWN = 50;
 
 function* text(replies: Batches, shown: RepliesShown): Generator<string> {

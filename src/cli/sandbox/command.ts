@@ -181,7 +181,7 @@ export function addWebhookOptions(command: Command): void {
 }
 
 /**
- * What `startSandbox` takes, or null without `--webhook`.
+ * Options for `startSandbox`, or null without `--webhook`.
  *
  * @throws HandbillError (exit 2) for options that would do nothing, and a secret that is not there
  */

@@ -301,7 +301,7 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
   }
 }
 
-/** What is received is in the report; what is wrong with it is said at once, above the line of the progress. */
+/** The report has the received events; problems with them are printed at once, above the progress line. */
 function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandContext): SendListenOptions | undefined {
   if (flags.listen === undefined) return undefined;
   const quiet = flags.quiet === true;

@@ -80,7 +80,6 @@ export function flagsGiven(command: Command, names: readonly string[]): string {
     .join(', ');
 }
 
-/** Parses a whole number within bounds, for an option. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -89,14 +88,14 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** Parses a time such as `30s`, for an option; in ms. */
+/** `30s`; in ms. */
 export function time(text: string): number {
   const ms = durationMs(text);
   if (ms === null) throw new InvalidArgumentError('Write it as 30s, 5m or 1h.');
   return ms;
 }
 
-/** Parses an instant, or a time from now such as `+14d`; in ms since 1970. */
+/** An instant, or a time from now such as `+14d`; in ms since 1970. */
 export function instant(text: string, now: () => number): number {
   const fromNow = text.startsWith('+') ? durationMs(text.slice(1)) : null;
   const ms = fromNow === null ? instantMs(text) : now() + fromNow;
@@ -118,7 +117,6 @@ export function addExamples(command: Command, examples: readonly (readonly [line
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** The options of a standing approval, which `plan` and `approve` have. */
 export const STANDING = {
   standing: { flag: '--standing', says: 'for every occurrence until a day, whatever its list holds: needs no list' },
   until: { flag: '--until <day>', says: 'with --standing: the last day, in UTC, such as 2026-12-31' },
@@ -138,13 +136,12 @@ export function untilMissing(): Diagnostic {
   return problem('usage', 'A standing approval has a last day.', { hint: 'Add it: --until 2026-12-31' });
 }
 
-/** Parses the name of a host, for `--host`: an empty one would be every address of this machine. */
+/** For `--host`: an empty name would be every address of this machine. */
 export function hostName(text: string): string {
   if (/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) return text;
   throw new InvalidArgumentError('Give a name or an address, such as 127.0.0.1.');
 }
 
-/** `--format`, one of a closed list whose first is the default. */
 export function addFormat(command: Command, formats: readonly [string, ...string[]]): Command {
   return addOptions(command, { format: formatOption(formats) }, NOWHERE);
 }

@@ -13,7 +13,6 @@ interface PrintOptions extends CommandContext {
   readonly planPath?: string;
 }
 
-/** Prints the result of a start: the report on stdout, diagnostics on stderr. */
 export async function printSend(result: SendResult, options: PrintOptions): Promise<void> {
   const isWell = result.exit !== EXIT.ledger && exitOf(result.report) === EXIT.done;
   if (options.quiet && isWell) return;

@@ -138,7 +138,7 @@ export async function withProgress<T>(
 
 /** One line on a terminal that says how far a run is: sent, rate, time left, outcomes so far. Nothing elsewhere. */
 interface ProgressLine {
-  /** Told how far the list was checked, before anything is sent. */
+  /** Shows how far the list was checked, before anything is sent. */
   readonly meter: Meter;
   readonly start: (figures: Readonly<Figures>) => void;
   /** Nothing is sent before this instant: printed once if there is no progress line. */
@@ -261,7 +261,7 @@ function leftText({ done, total }: Shown, perSecond: number | null): string | nu
   return `${duration((Math.max(0, total - done) * 1000) / perSecond)} left`;
 }
 
-/** The parts that fit, in their order: those with the highest rank number are left out first. */
+/** The parts that fit, in their order, without those of the highest ranks. */
 function fitting(parts: readonly Part[], width: number): readonly Part[] {
   let kept = parts;
   while (kept.length > 1 && lengthOf(kept) > width) {

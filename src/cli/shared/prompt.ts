@@ -21,7 +21,7 @@ interface TextQuestion {
   readonly placeholder?: string;
   /** The meaning of Enter without an answer; shown until something is typed. */
   readonly initial?: string;
-  /** What is wrong with an answer, or null; who answered is asked again. */
+  /** The fault of an answer, which makes the question appear again, or null. */
   readonly check?: (answer: string) => string | null;
   readonly stopped?: AbortSignal;
 }
@@ -151,7 +151,7 @@ async function onTerminal<Answer>(
   } finally {
     keys.stop();
     output.close();
-    // While it reads keys the terminal makes no signals of its own: Ctrl-C comes here.
+    // While the terminal reads keys it makes no signals: this handles Ctrl-C.
     if (keys.interrupted()) await interrupt();
   }
 }
@@ -168,7 +168,7 @@ async function interrupt(): Promise<void> {
 
 /**
  * Ends the question when the terminal does: Ctrl-D, and the end of the input, close the library's reader, which does
- * not notice it. A signal of its own, because the library never removes its listener from the given one.
+ * not notice it. Uses a separate signal, because the library never removes its listener from the given one.
  */
 function watchKeys(input: Terminal['input'], stopped: AbortSignal | undefined) {
   const controller = new AbortController();

@@ -37,7 +37,7 @@ export const PER_ROW: readonly Code[] = [
   'unassigned-number',
 ];
 
-/** Of one kind in one file: what any format lists of it, so that memory stays flat. */
+/** Findings of one kind in one file that any format lists, so that memory stays flat. */
 const MOST_OF_A_KIND = 50;
 
 /** Gathers the findings of `validate`, kinds in the order in which the first of each was found. */

@@ -3,7 +3,7 @@ import { countOf, number } from '../../report/words.ts';
 import { safe, withoutCommands } from '../../util/escape.ts';
 import { type Finding, findingsOf, type Place, placeOf, type ValidationDocument } from './findings.ts';
 
-/** Of errors and of warnings: GitHub shows 10 each per step and 50 per job; more only make the log longer. */
+/** For errors, and as many for warnings: GitHub shows 10 each per step and 50 per job. */
 const MOST_ANNOTATIONS = 50;
 
 /**
@@ -52,7 +52,7 @@ function lastLine({ validation }: ValidationDocument, shown: number): string {
   return `${counts} in ${countOf(files.length, 'campaign')}${left}.`;
 }
 
-/** What follows the second `::`; escapes as in the toolkit's own `command.ts`. */
+/** The part after the second `::`; escapes as in the toolkit's own `command.ts`. */
 function data(text: string): string {
   return safe(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

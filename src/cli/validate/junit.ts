@@ -4,7 +4,7 @@ import { countOf, number } from '../../report/words.ts';
 import { safe, safeLine } from '../../util/escape.ts';
 import { findingsOf, type Kind, placeOf, type ValidationDocument } from './findings.ts';
 
-/** Places of one kind that are named; the rest is counted. */
+/** Named places of one kind; the rest is counted. */
 const NAMED = 20;
 
 /**
@@ -165,7 +165,7 @@ interface Xml {
 }
 
 /**
- * An element of XML 1.0. An attribute that is null is left out. Text is not indented, because its spaces count. Names come
+ * An element of XML 1.0, without attributes that are null. Text is not indented, because its spaces count. Names come
  * from the program, never from input.
  */
 export function element(

@@ -24,7 +24,7 @@ type Run = (more: Partial<ValidateOptions>) => Promise<Validation>;
 interface Printing {
   readonly context: CommandContext;
   readonly out: CommandContext['out'];
-  /** Nothing is printed if there are no errors. */
+  /** Prints nothing if there are no errors. */
   readonly quiet: boolean;
   /** Results go to a file, which is written even on an error: its reader expects one. */
   readonly toFile: boolean;
@@ -32,7 +32,7 @@ interface Printing {
 
 type Print = (run: Run, printing: Printing) => Promise<Validation>;
 
-/** Errors that are shown; the rest is counted. */
+/** The rest is counted. */
 const SHOWN = 20;
 
 /**
@@ -59,7 +59,6 @@ function isSilent(quiet: boolean, { errors }: Validation): boolean {
   return quiet && errors === 0;
 }
 
-/** Diagnostics on stderr, then a line for each campaign on stdout. */
 const printText: Print = async (run, { context, out, quiet, toFile }) => {
   const validation = await run({});
   const silent = isSilent(quiet, validation);
@@ -84,8 +83,8 @@ function complain(validation: Validation, context: CommandContext): void {
 }
 
 /**
- * The errors to show. Where there are too many for a screen, they are grouped by code: first what is wrong with files,
- * of which one may be the cause of a thousand faults in rows, then the most frequent, each with a few examples.
+ * The errors to show. If a screen cannot hold them, they are grouped by code: first errors in files, one of which may
+ * cause a thousand faults in rows, then the most frequent, each with a few examples.
  *
  * @returns what is said below the last example of each code: how many more there are, and where
  */
@@ -121,7 +120,7 @@ function moreOf(group: readonly Diagnostic[], shown: number, count: number): str
   return `${number(count - shown)} more like it${where}${others}`;
 }
 
-/** What several campaigns share is shown once. */
+/** Shows shared findings of several campaigns once. */
 function uniqueOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...new Map(diagnostics.map((one) => [keyOf(one), one])).values()];
 }
@@ -129,10 +128,8 @@ function uniqueOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 /** From so many errors of one code on, a few are shown, however few errors there are. */
 const MANY = 10;
 
-/** Errors of one code that are shown where there are many. */
 const EXAMPLES = 3;
 
-/** Lines that are named of the others. */
 const NAMED = 8;
 
 /** One document, written while the lists are read, so that a million faults need no memory. */

@@ -18,7 +18,7 @@ interface WorkerFlags {
 
 export function configure(command: Command, context: CommandContext): void {
   command
-    // `list` has a --ledger of its own.
+    // `list` has a separate --ledger.
     .enablePositionalOptions()
     .addOption(environmentOption(context, 'environment of handbill.yaml whose runs it works on'))
     .option('--concurrency <n>', 'requests in flight at most (default: as the campaign says)', wholeNumber(1, 1024))
