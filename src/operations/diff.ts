@@ -227,11 +227,7 @@ async function pairsOf(before: Side, after: Side, target: string | null): Promis
 }
 
 /** Looks on the new side first: an old campaign may be gone. */
-async function wantedOf(
-  before: Side,
-  after: Side,
-  target: string,
-): Promise<{ readonly before: CampaignFile | null; readonly after: CampaignFile | null }> {
+async function wantedOf(before: Side, after: Side, target: string) {
   const now = await namedCampaign(after, target);
   if (!('problem' in now)) return { before: null, after: now };
   const old = await namedCampaign(before, target);

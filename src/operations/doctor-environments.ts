@@ -45,10 +45,7 @@ function checkAddress({ name: of, url, proxy }: Environment): DoctorCheck {
   return found('environment', 'warning', `${url}${way} is plain http, without TLS.`, { of, hint });
 }
 
-async function checkKey(
-  { name: of, apiKey }: Environment,
-  { env, root }: EnvironmentCheckOptions,
-): Promise<DoctorCheck> {
+async function checkKey({ name: of, apiKey }: Environment, { env, root }: EnvironmentCheckOptions) {
   if (apiKey === null) {
     const hint = 'Write apiKey: { env: HANDBILL_API_KEY }.';
     return found('key', 'problem', 'No key is named.', { of, code: 'missing-api-key', hint });

@@ -134,10 +134,7 @@ function projectChecks({ project, diagnostics }: ProjectReading): readonly Docto
   return [found('project', 'skipped', `There is no handbill.yaml; the root is ${project.root}.`, { hint })];
 }
 
-async function checkCampaign(
-  path: string,
-  { cwd, env, now, ledger }: Given,
-): Promise<{ readonly campaign: Campaign | null; readonly checks: readonly DoctorCheck[] }> {
+async function checkCampaign(path: string, { cwd, env, now, ledger }: Given) {
   const given = { cwd, env, now: now(), ...(ledger === undefined ? {} : { ledger }) };
   const { campaign, diagnostics, file } = await readCampaign(path, given);
   const own = diagnostics.filter(({ severity }) => severity === 'error');
@@ -146,11 +143,7 @@ async function checkCampaign(
   return { campaign, checks: [found('campaign', 'ok', `${file ?? path} is valid.`, { hint })] };
 }
 
-async function campaignsOf(
-  root: string,
-  named: Campaign | null,
-  { cwd, env, now }: Given,
-): Promise<readonly Campaign[]> {
+async function campaignsOf(root: string, named: Campaign | null, { cwd, env, now }: Given) {
   const { files } = await findCampaigns([], root);
   const campaigns = named === null ? [] : [named];
   for (const file of files) {
@@ -340,11 +333,7 @@ function askedFor({ environments }: Project, only: readonly Environment[]): stri
 }
 
 /** Approvers, if an environment needs approval, and the program that verifies signatures. */
-async function checkApproval(
-  project: Project,
-  only: readonly Environment[],
-  env: Env,
-): Promise<readonly DoctorCheck[]> {
+async function checkApproval(project: Project, only: readonly Environment[], env: Env) {
   const asking = only.filter(({ approval }) => approval !== null);
   if (asking.length === 0) return [found('approval', 'skipped', `${askedFor(project, only)} for it.`)];
   const checks: DoctorCheck[] = [];
@@ -384,11 +373,7 @@ async function checkSshKeygen(env: Env): Promise<DoctorCheck> {
  *
  * @param ledgerKeyId id of the key with which the hashes of the ledger were made; null: it holds no hashes
  */
-async function checkSuppressions(
-  listed: Listed,
-  ledgerKeyId: string | null,
-  env: Env,
-): Promise<readonly DoctorCheck[]> {
+async function checkSuppressions(listed: Listed, ledgerKeyId: string | null, env: Env) {
   const { suppressions } = listed;
   const { faults } = await readSuppressions(listed, env);
   const checks = faults.diagnostics.slice(0, MOST_SHOWN).map((one) => asCheck('suppressions', one));

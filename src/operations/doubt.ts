@@ -285,11 +285,7 @@ const EXPLAINED = 1000;
  * Looks a recipient up: by key and reference first, then by address, a number in any notation. All of these mean the
  * channel step that is in doubt.
  */
-function finder(
-  doubts: readonly DoubtRow[],
-  run: RunRecord,
-  phone: PhoneReader,
-): (name: string) => readonly DoubtRow[] {
+function finder(doubts: readonly DoubtRow[], run: RunRecord, phone: PhoneReader) {
   const referenceOf = createReferences(run);
   const exact = new Map<string, DoubtRow[]>();
   const byAddress = new Map<string, DoubtRow[]>();
@@ -298,7 +294,7 @@ function finder(
     add(exact, referenceOf(doubt.key, doubt.channel, doubt.resend), doubt);
     if (doubt.to !== null) add(byAddress, listedForm(doubt.to), doubt);
   }
-  return (name) => {
+  return (name: string) => {
     const found = exact.get(name) ?? byAddress.get(listedForm(name));
     if (found !== undefined) return found;
     const number = phone(name);

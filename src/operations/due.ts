@@ -377,13 +377,7 @@ async function ledgerRefusal(
 }
 
 /** For a dry run: what `send` would refuse before it reads the rows. */
-async function refusalOf(
-  one: Automatic,
-  name: string,
-  step: Step,
-  ledgers: Readers,
-  options: Options,
-): Promise<Partial<DueItem>> {
+async function refusalOf(one: Automatic, name: string, step: Step, ledgers: Readers, options: Options) {
   const environment = environmentOf(one.campaign, name);
   const provenance = environment.git === null ? null : await readProvenance(one.campaign, options.env);
   const faults = provenance === null ? [] : commitFaults(environment, provenance);
@@ -577,12 +571,7 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
   return { runs, seen: ledger.scheduleOf(identity), pause, followed };
 }
 
-function followedBy(
-  { after, send, split }: Campaign,
-  environment: string,
-  ledger: Ledger,
-  nowMs: number,
-): readonly FollowedRun[] {
+function followedBy({ after, send, split }: Campaign, environment: string, ledger: Ledger, nowMs: number) {
   if (after === null) return [];
   const oldestMs = firstFollowedMs(nowMs, after.wait.ms, waitsMs(send, split.decides));
   return ledger.runsOf({ environment, campaign: after.id }).flatMap((run) => {

@@ -27,7 +27,7 @@ import {
   signedBytes,
 } from '../plan/plan-file.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
+import { commitIn, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { canonical, suppressionsInput } from '../plan/settings.ts';
 import { timeFaults } from '../plan/standing-inputs.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
@@ -150,15 +150,7 @@ export async function makePlan(
   return { planFile, project: made.campaign.project, environment: made.environment, warnings };
 }
 
-async function compilePlan(
-  target: string,
-  given: Omit<PlanOptions, 'sign'> & PlanHooks,
-): Promise<{
-  readonly planFile: PlanFile;
-  readonly made: Plan;
-  readonly provenance: Provenance;
-  readonly warnings: readonly Diagnostic[];
-}> {
+async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & PlanHooks) {
   const options = withDefaults(given);
   const { cwd, env, now, recipients, pipedList, ledger } = options;
   checkAllow(options, PLANNABLE);

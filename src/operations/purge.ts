@@ -214,13 +214,7 @@ interface Work {
   readonly all: boolean;
 }
 
-async function carryOut(
-  ledger: Ledger,
-  found: Selection,
-  work: Work,
-  planned: PurgeResult,
-  now: () => number,
-): Promise<Partial<PurgeResult>> {
+async function carryOut(ledger: Ledger, found: Selection, work: Work, planned: PurgeResult, now: () => number) {
   const purged: PurgedRun[] = [];
   const left: LeftRun[] = [...planned.left];
   const events = { ...NO_EVENTS };
@@ -254,13 +248,7 @@ type Changed = { -readonly [K in keyof EventCounts]: number };
 type Done = 'purged' | 'forgotten' | 'held' | 'open' | 'not-due';
 
 /** The selected run is checked again under its lock: another process may have sent it meanwhile. */
-async function purgeRun(
-  ledger: Ledger,
-  selected: RunRecord,
-  work: Work,
-  now: () => number,
-  events: Changed,
-): Promise<Done> {
+async function purgeRun(ledger: Ledger, selected: RunRecord, work: Work, now: () => number, events: Changed) {
   const run = ledger.findRun(selected);
   if (run === null || !isDue(ledger, run, work.beforeMs)) return 'not-due';
   if (isRefused(run, openOf(ledger, run), work)) return 'open';
@@ -281,12 +269,7 @@ async function forgetDraft(ledger: Ledger, draft: RunRecord): Promise<Done> {
   return 'forgotten';
 }
 
-async function underLock(
-  ledger: Ledger,
-  identity: RunIdentity,
-  now: () => number,
-  work: () => Promise<Done>,
-): Promise<Done> {
+async function underLock(ledger: Ledger, identity: RunIdentity, now: () => number, work: () => Promise<Done>) {
   const lock = ledger.lock(identity);
   if (lock === null) return 'held';
   try {

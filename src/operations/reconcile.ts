@@ -150,11 +150,7 @@ async function findFiles(written: readonly string[], cwd: string): Promise<reado
 }
 
 /** Standard input as a file: its beginning decides which form it has. */
-async function spooled(
-  found: readonly Found[],
-  folder: TemporaryFolder | null,
-  input: Readable,
-): Promise<readonly EventFile[]> {
+async function spooled(found: readonly Found[], folder: TemporaryFolder | null, input: Readable) {
   const files: EventFile[] = [];
   for (const { path, name } of found) {
     const place = path ?? join(folder?.root ?? '', 'input');
@@ -266,11 +262,7 @@ function optOutFrom(event: WebhookEvent, isStop: (text: string) => boolean): Omi
 const TEXTS = /"[^"]*(?:text|body|message|content)"\s*:\s*"((?:[^"\\]|\\.){1,200})"/gi;
 
 /** Warnings about opt-outs whose message was not found: they suppress no recipient. */
-function stillUnassigned(
-  all: readonly Unassigned[],
-  ledger: Pick<Ledger, 'events'>,
-  country: string | null,
-): readonly Diagnostic[] {
+function stillUnassigned(all: readonly Unassigned[], ledger: Pick<Ledger, 'events'>, country: string | null) {
   if (all.length === 0) return [];
   const nameOf = (sender: string, replyId: string | null): string => JSON.stringify([sender, replyId]);
   const open = new Set(ledger.events.unjoinedOptOuts().map(({ sender, replyId }) => nameOf(sender, replyId)));
@@ -451,11 +443,7 @@ async function firstBytes(handle: FileHandle): Promise<{ readonly bytes: Buffer 
   return { bytes: buffer.subarray(0, bytesRead) };
 }
 
-async function* readJson(
-  file: EventFile,
-  interpreter: Interpreter,
-  nowMs: number,
-): AsyncGenerator<readonly ReadPiece[]> {
+async function* readJson(file: EventFile, interpreter: Interpreter, nowMs: number) {
   const at = { line: 1 };
   try {
     for await (const values of jsonValues(textOf(file, at), MAX_VALUE)) {
@@ -511,11 +499,7 @@ async function* textOf({ path, meter }: EventFile, at: { line: number }): AsyncG
   if (decoding !== null) yield seen(decoding.end());
 }
 
-async function* readCsv(
-  file: EventFile,
-  interpreter: Interpreter,
-  nowMs: number,
-): AsyncGenerator<readonly ReadPiece[]> {
+async function* readCsv(file: EventFile, interpreter: Interpreter, nowMs: number) {
   const { meter } = file;
   const list = await openList(
     { ...ONLY_CELLS, path: file.path, file: file.name },

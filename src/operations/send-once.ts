@@ -454,13 +454,7 @@ export function thisWorker(env: Readonly<Record<string, string | undefined>>): W
 }
 
 /** The result of a start that had nothing to send. */
-function nothingToDo(
-  ledger: Ledger,
-  plan: Plan,
-  prices: PriceList | null,
-  nowMs: number,
-  winner: WinnerState,
-): StartResult {
+function nothingToDo(ledger: Ledger, plan: Plan, prices: PriceList | null, nowMs: number, winner: WinnerState) {
   const found = ledger.findRun(identityOf(plan));
   if (found === null) throw new Error('a run without anything to do is in the ledger');
   // The process was killed after the last outcome, or that outcome halted the run: it is marked as finished here.

@@ -252,10 +252,7 @@ const NO_LEDGER = { hashKeyId: () => null, suppressionCounts: () => ({ addresses
 type AnsweringList = SuppressionSource & { readonly campaigns: string[] | null };
 
 /** The lists that only campaigns name. Ignores an invalid campaign: it cannot be sent either. */
-async function listsOfCampaigns(
-  { root }: Project,
-  { cwd, now }: Pick<ResolvedOptions, 'cwd' | 'now'>,
-): Promise<readonly AnsweringList[]> {
+async function listsOfCampaigns({ root }: Project, { cwd, now }: Pick<ResolvedOptions, 'cwd' | 'now'>) {
   const lists = new Map<string, AnsweringList & { readonly campaigns: string[] }>();
   for (const file of (await findCampaigns([], root)).files) {
     const { campaign } = await readCampaign(file, { cwd, now: now() });

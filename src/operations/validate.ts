@@ -184,12 +184,7 @@ type Checking = Omit<ValidateOptions, 'now' | 'at'> &
   Metered &
   Pick<ResolvedOptions, 'cwd' | 'env'> & { readonly now: number; readonly at: number };
 
-async function checkFile(
-  file: string,
-  options: Checking,
-  collector: Collector,
-  shared: Shared,
-): Promise<Pick<ValidatedFile, 'estimate' | 'sample'>> {
+async function checkFile(file: string, options: Checking, collector: Collector, shared: Shared) {
   const { cwd, at, recipients, pipedList, ledger } = options;
   const known = await shared.projects(file);
   const reading = await readCampaign(file, {
@@ -259,12 +254,7 @@ function columnsText(names: readonly string[]): string {
 }
 
 /** The whole list through the same decisions that preview shows and send carries out. */
-async function checkList(
-  campaign: Campaign,
-  options: Checking,
-  collector: Collector,
-  lists: SharedLists,
-): Promise<Estimate> {
+async function checkList(campaign: Campaign, options: Checking, collector: Collector, lists: SharedLists) {
   const plan = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once', nowMs: options.at });
   await collector.addOnce(plan.warnings);
   const { prices, diagnostics } = await readPriceList(campaign.project);

@@ -115,11 +115,7 @@ async function ofEach(target: string, asked: Parameters<typeof makeStanding>[1])
 }
 
 /** Signatures that will not count where the plan is sent to. */
-async function uncounted(
-  plan: AnyPlanFile,
-  environment: Environment,
-  context: CommandContext,
-): Promise<readonly string[]> {
+async function uncounted(plan: AnyPlanFile, environment: Environment, context: CommandContext) {
   const judgement = await judgePlan(environment, plan, { env: context.env, nowMs: context.now() });
   return (judgement?.refused ?? []).map((sentence) => safeLine(`Beware: ${sentence}`));
 }

@@ -125,11 +125,7 @@ function record(preview: PreviewRows, row: Previewed): string {
 }
 
 /** The facts of the rule, and until when it applies; where there are more than the reason. */
-function ruleFacts(decision: Decision): {
-  readonly detail?: string;
-  readonly until?: string;
-  readonly sentTo?: string;
-} {
+function ruleFacts(decision: Decision) {
   if (decision.decision === 'done' && decision.sentTo !== undefined) return { sentTo: decision.sentTo };
   if (decision.decision !== 'skip' && decision.decision !== 'defer') return {};
   const { detail } = decision;

@@ -138,12 +138,7 @@ function ids(text: string, before: readonly number[] | undefined): readonly numb
   return [...(before ?? []), oneId(text)];
 }
 
-function enter(
-  numbers: readonly number[],
-  as: Verdict,
-  given: ReviewFlags,
-  context: CommandContext,
-): Promise<ReviewRepliesResult> {
+function enter(numbers: readonly number[], as: Verdict, given: ReviewFlags, context: CommandContext) {
   return reviewReplies(numbers, { ...optionsHere(context, given.ledger), as, by: given.by ?? userHere() });
 }
 

@@ -93,12 +93,7 @@ export function configure(command: Command, context: CommandContext): void {
   });
 }
 
-async function run(
-  target: string | undefined,
-  flags: SendFlags,
-  command: Command,
-  context: CommandContext,
-): Promise<void> {
+async function run(target: string | undefined, flags: SendFlags, command: Command, context: CommandContext) {
   refuseMixed(command, flags);
   if (flags.testTo !== undefined) return await runTest(target, flags, context);
   const planFile = flags.plan === undefined ? undefined : await readPlan(flags.plan, context);

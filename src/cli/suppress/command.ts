@@ -95,11 +95,7 @@ export function configure(command: Command, context: CommandContext): void {
   );
 }
 
-async function addAll(
-  raw: readonly string[],
-  flags: FlagsOf<typeof ADD_FLAGS>,
-  context: CommandContext,
-): Promise<void> {
+async function addAll(raw: readonly string[], flags: FlagsOf<typeof ADD_FLAGS>, context: CommandContext) {
   const { reason } = flags;
   const {
     added,
@@ -114,11 +110,7 @@ async function addAll(
   await sayLedger(context, flags.ledger);
 }
 
-async function removeAll(
-  raw: readonly string[],
-  given: FlagsOf<typeof REMOVE_FLAGS>,
-  context: CommandContext,
-): Promise<void> {
+async function removeAll(raw: readonly string[], given: FlagsOf<typeof REMOVE_FLAGS>, context: CommandContext) {
   const {
     removed,
     absent,

@@ -88,10 +88,7 @@ function complain(validation: Validation, context: CommandContext): void {
  *
  * @returns what is said below the last example of each code: how many more there are, and where
  */
-function byCause({ diagnostics, errors, counts }: Validation): {
-  readonly shown: readonly Diagnostic[];
-  readonly below: ReadonlyMap<Diagnostic, string>;
-} {
+function byCause({ diagnostics, errors, counts }: Validation) {
   const all = uniqueOf(diagnostics.filter((one) => one.severity === 'error'));
   const groups = [...Map.groupBy(all, ({ code }) => code).values()].map((group) => ({
     group,
