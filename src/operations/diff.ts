@@ -105,16 +105,12 @@ async function sideOf(place: GitPlace, { commit }: Revision, into: string, here:
   return { ...side, place: await findProject(side.cwd).catch(() => unclear) };
 }
 
-interface Sides {
-  readonly before: Side;
-  readonly after: Side;
-  readonly target: string | null;
-  readonly range: Range;
-}
-
 type Options = DiffOptions & ResolvedOptions & { readonly signal: AbortSignal; readonly workTree: Side };
 
-async function compare({ before, after, target, range }: Sides, options: Options): Promise<Diff> {
+async function compare(
+  { before, after, target, range }: Record<'before' | 'after', Side> & { target: string | null; range: Range },
+  options: Options,
+): Promise<Diff> {
   const names = [nameOf(range.before), range.after === null ? 'work tree' : nameOf(range.after)] as const;
   const compareOptions: CompareOptions = {
     now: options.now(),

@@ -235,18 +235,11 @@ export interface Named {
   readonly at?: Position;
 }
 
-interface Wanted {
-  readonly names: readonly Named[];
-  /** First lines of rows. */
-  readonly lines: readonly number[];
-  readonly all: boolean;
-}
-
 /** @throws HandbillError exit 2 (`not-in-doubt`) with all recipients who were named and are not in doubt */
 function selectDoubts(
   ledger: Pick<Ledger, 'doubts' | 'outcomes'>,
   run: RunRecord,
-  wanted: Wanted,
+  wanted: Required<Pick<Asked, 'names' | 'lines' | 'all'>>,
   phone: PhoneReader,
 ): readonly DoubtRow[] {
   const doubts = [...ledger.doubts(run)].flat();

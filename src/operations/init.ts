@@ -118,16 +118,13 @@ async function isInstalledIn(root: string): Promise<boolean> {
   const read = await readSmallFile(join(root, MANIFEST), 1 << 20);
   if (!('bytes' in read)) return false;
   try {
-    const { dependencies, devDependencies } = JSON.parse(Buffer.from(read.bytes).toString('utf8')) as ProjectManifest;
+    const { dependencies, devDependencies } = JSON.parse(Buffer.from(read.bytes).toString('utf8')) as {
+      readonly [field: string]: Readonly<Record<string, string>> | undefined;
+    };
     return dependencies?.['handbill'] !== undefined || devDependencies?.['handbill'] !== undefined;
   } catch {
     return false;
   }
-}
-
-interface ProjectManifest {
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
 /** handbill's package folder, with the schemas and package.json. */
@@ -141,16 +138,13 @@ async function dependencyFrom(root: string): Promise<string> {
   const fileFrom = (path: string): string => `file:${relative(root, path).replaceAll(sep, '/')}`;
   if (!HERE.split(sep).includes('node_modules')) return fileFrom(HERE);
   const installed = join(dirname(HERE), '.package-lock.json');
-  const lock = JSON.parse(await readFile(installed, 'utf8').catch(() => '{}')) as InstalledLock;
+  const lock = JSON.parse(await readFile(installed, 'utf8').catch(() => '{}')) as {
+    readonly packages?: { readonly [path: string]: { readonly resolved?: string } };
+  };
   const { resolved = '' } = lock.packages?.['node_modules/handbill'] ?? {};
   if (resolved.startsWith('git+')) return resolved;
   if (!resolved.startsWith('file:')) return version();
   return fileFrom(resolve(dirname(HERE), '..', resolved.slice('file:'.length)));
-}
-
-/** A record that npm writes with the packages that it installs. */
-interface InstalledLock {
-  readonly packages?: { readonly [path: string]: { readonly resolved?: string } };
 }
 
 /** The Node.js that this handbill is tested with. */
@@ -303,21 +297,14 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const MAX_SENDER = 200;
 const EMAIL = /^(?:[^<>@"]*<[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+)$/;
 
-export interface Standing {
-  /** Existing files, links and folders, by their path below the root. */
-  readonly existing: readonly string[];
-  /** Links, and files where a folder is needed: no file can be made there. */
-  readonly faults: readonly Diagnostic[];
-}
-
 /**
- * Checks where files would be written, and changes nothing. No symbolic link is followed: a link made by another user
- * would decide where the files are written.
+ * Checks where files would be written, and changes nothing. `existing` has files, links and folders; `faults` has links,
+ * and files where a folder is needed. A link made by another user would decide where the files are written.
  *
  * @param root absolute; need not exist
  * @param paths below the root, with `/`
  */
-async function lookAround(root: string, paths: Iterable<string>, cwd: string): Promise<Standing> {
+async function lookAround(root: string, paths: Iterable<string>, cwd: string) {
   const existing: string[] = [];
   const faults: Diagnostic[] = [];
   const folders = new Set<string>();

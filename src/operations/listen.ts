@@ -118,9 +118,6 @@ export async function listen(options: ListenOptions = {}): Promise<Listening> {
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Stores all of the events or none. */
-type RecordEvents = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
-
 function hostWarnings(host: string): readonly Diagnostic[] {
   if (isLoopback(host)) return [];
   const message = `Other machines reach ${host}, and nothing that they send is encrypted: handbill speaks plain HTTP.`;
@@ -135,10 +132,6 @@ interface EventStore {
   readonly path: string;
   readonly failed: Promise<HandbillError>;
   close(): Promise<void>;
-}
-
-interface StoreFacts extends RecorderFacts {
-  readonly open: () => Ledger;
 }
 
 interface Opened {
@@ -158,7 +151,7 @@ const NOTHING_NEW: Recorded = {
 };
 
 /** @throws HandbillError (exit 7): the ledger cannot be opened */
-function openEventStore({ open, ...facts }: StoreFacts): EventStore {
+function openEventStore({ open, ...facts }: RecorderFacts & { readonly open: () => Ledger }): EventStore {
   const { onRecorded, log } = facts;
   let fail: (error: HandbillError) => void = () => undefined;
   const failed = new Promise<HandbillError>((resolve) => {
@@ -227,7 +220,8 @@ function openEventStore({ open, ...facts }: StoreFacts): EventStore {
 }
 
 interface Recorder {
-  readonly record: RecordEvents;
+  /** Stores all of the events or none. */
+  readonly record: (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
   /** Resolves when the ledger can no longer be written. */
   readonly failed: Promise<HandbillError>;
   finish(): void;

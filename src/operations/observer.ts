@@ -29,7 +29,11 @@ export interface Telemetry {
   said(diagnostics: readonly Diagnostic[], about?: Partial<LogAbout>): void;
   /** A campaign is about to be sent. */
   sending(target: string, environment: string): SendWatch;
-  readonly receiving: ReceiveWatch;
+  readonly receiving: {
+    readonly recorded: (recorded: Recorded) => void;
+    /** A line of the receiver about what was refused, or could not be stored. */
+    readonly line: (line: string) => void;
+  };
   /** Null without a metrics file. */
   readonly metrics: MetricsWatch | null;
 }
@@ -102,12 +106,6 @@ export interface PlannedSend {
 
 /** Called once for each commit with what is on the disk now. */
 export type OnCommitted = (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
-
-interface ReceiveWatch {
-  readonly recorded: (recorded: Recorded) => void;
-  /** A line of the receiver about what was refused, or could not be stored. */
-  readonly line: (line: string) => void;
-}
 
 export interface AskedTelemetry {
   /** The full name, such as `send`. */

@@ -94,12 +94,10 @@ function isOf(pause: Pause, scope: PauseScope): boolean {
   return pause.environment === scope.environment && pause.id === scope.campaign;
 }
 
-/** One, or one for each campaign that was last sent under a name that no file has. */
-type Scopes = readonly [PauseScope, ...(readonly PauseScope[])];
-
+/** `scopes`: one, or one for each campaign that was last sent under a name that no file has. */
 async function withScopes<T>(
   given: ResumeOptions,
-  change: (ledger: Ledger, scopes: Scopes, nowMs: number) => T,
+  change: (ledger: Ledger, scopes: readonly [PauseScope, ...(readonly PauseScope[])], nowMs: number) => T,
 ): Promise<T> {
   const options = resolveOptions(given);
   const { project, place } = await projectHere(options, options.ledger);

@@ -5,13 +5,12 @@ import { type Judgement, judge } from '../approval/judge.ts';
 import { signBytes } from '../approval/sign.ts';
 import { MAX_SIGNATURES, readSignature } from '../approval/signature.ts';
 import { loadCampaign } from '../campaign/load.ts';
-import { type Diagnostic, problem, refuse } from '../errors.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { problem, refuse } from '../errors.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import { type Allowable, type Environment, LEDGER_CODES, PLAN_CODES, type Project } from '../model.ts';
+import { type Allowable, type Environment, LEDGER_CODES, PLAN_CODES } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
-import { openReachToSend, type Reached } from '../plan/contact-history.ts';
+import { openReachToSend } from '../plan/contact-history.ts';
 import { openElsewhere, otherProvider } from '../plan/elsewhere.ts';
 import { createForecaster } from '../plan/forecast.ts';
 import { adviseEstimate } from '../plan/limits.ts';
@@ -45,7 +44,6 @@ import { pausedWarning } from '../send/pause.ts';
 import { identityOf, refuseUnsendable } from '../send/prepare.ts';
 import { jsonText } from '../util/escape.ts';
 import { writeOutput } from '../util/files.ts';
-import type { Meter } from '../util/long-work.ts';
 import { displayPath, readNamedFile, readSmallFile } from '../util/paths.ts';
 import {
   allowOption,
@@ -63,6 +61,7 @@ import {
 } from './options.ts';
 import { meantOccurrence, projectHere } from './project.ts';
 import { compileStanding, type Fact, type StandingOptions } from './standing.ts';
+import type { Metered } from './validate.ts';
 
 /** The plan does not record codes about the ledger, which is that of this machine. */
 export const PLANNABLE = [...PLAN_CODES, ...LEDGER_CODES];
@@ -129,28 +128,14 @@ export async function makeStanding(target: string, options: StandingOptions) {
   return compiled;
 }
 
-interface PlanHooks {
-  readonly meter?: Meter;
-  /** The file with what standard input said, where `recipients` is `-`. */
-  readonly pipedList?: string;
-}
-
 /** As `plan`, before it is signed; `meter` is called with how far the list was read. */
-export async function makePlan(
-  target: string,
-  given: Omit<PlanOptions, 'sign'> & PlanHooks,
-): Promise<{
-  readonly planFile: PlanFile;
-  readonly project: Project;
-  readonly environment: Environment;
-  readonly warnings: readonly Diagnostic[];
-}> {
+export async function makePlan(target: string, given: Omit<PlanOptions, 'sign'> & Metered) {
   const { planFile, made, provenance, warnings } = await compilePlan(target, given);
   refuseOtherCommit(made.environment, provenance);
   return { planFile, project: made.campaign.project, environment: made.environment, warnings };
 }
 
-async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & PlanHooks) {
+async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Metered) {
   const options = withDefaults(given);
   const { cwd, env, now, recipients, pipedList, ledger } = options;
   checkAllow(options, PLANNABLE);
@@ -238,14 +223,8 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Pl
   };
 }
 
-interface Before extends Disposable {
-  /** Null: nothing was ever sent from here, and no address suppressed. */
-  readonly ledger: Ledger | null;
-  readonly reached: Reached | null;
-}
-
-/** Opens the ledger for suppression, `exclude` and `frequency`, if there is one. */
-async function ledgerBefore(made: Plan, nowMs: number, allow: readonly Allowable[]): Promise<Before> {
+/** Opens the ledger for suppression, `exclude` and `frequency`; null: nothing was sent, and no address suppressed. */
+async function ledgerBefore(made: Plan, nowMs: number, allow: readonly Allowable[]) {
   const ledger = openExistingLedger(made.campaign.project.ledger, { nowMs, allow });
   try {
     const reached = await openReachToSend(made, ledger, nowMs);
@@ -386,12 +365,10 @@ async function samePlanIn(path: string, made: StandingPlan): Promise<StandingPla
   return contentOf(there) === contentOf(made) ? there : made;
 }
 
-type SigningOptions = SigningKey & Pick<ApproveOptions, 'confirm'> & ResolvedOptions;
-
 async function askAndSign(
   { question, environment }: Examined,
   file: string,
-  resolved: SigningOptions,
+  resolved: SigningKey & Pick<ApproveOptions, 'confirm'> & ResolvedOptions,
   folder: string | null = null,
 ): Promise<ApproveQuestion> {
   const { cwd, env, now } = resolved;
@@ -440,12 +417,7 @@ async function examine(file: string, options: ExamineOptions): Promise<Examined>
   return { question: { plan, url: environment.url, compared, facts, judgement }, environment };
 }
 
-interface Compared {
-  readonly environment: Environment;
-  readonly facts: readonly Fact[];
-}
-
-async function compareAny(plan: AnyPlanFile, options: ExamineOptions): Promise<Compared> {
+async function compareAny(plan: AnyPlanFile, options: ExamineOptions) {
   if (!isStanding(plan)) return { environment: await compare(plan, options), facts: [] };
   if (options.recipients !== undefined) {
     throw refuse(problem('usage', 'A standing plan is of no list.', { hint: 'Leave --recipients out.' }));

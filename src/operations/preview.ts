@@ -5,7 +5,6 @@ import type { Estimate } from '../plan/estimate.ts';
 import { createPlan } from '../plan/plan.ts';
 import type { Previewed, PreviewedStart, PreviewRows } from '../plan/previewed.ts';
 import { previewPlan } from '../send/preview.ts';
-import type { Meter } from '../util/long-work.ts';
 import { iso } from '../util/time.ts';
 import {
   allowOption,
@@ -20,6 +19,7 @@ import {
   withDefaults,
 } from './options.ts';
 import { meantOccurrence } from './project.ts';
+import type { Metered } from './validate.ts';
 
 export const PREVIEW = {
   environment: OPTIONS.environment,
@@ -51,13 +51,7 @@ export interface PreviewRequest {
 }
 
 /** The message that goes out where the channel before cannot be received. */
-export interface PreviewFallback {
-  readonly channel: Channel;
-  readonly to: string;
-  /** Text or speech; null where the message is only a provider template or rich content. */
-  readonly text: string | null;
-  /** SMS parts; null on other channels. */
-  readonly parts: number | null;
+export interface PreviewFallback extends Pick<PreviewSend, 'channel' | 'to' | 'text' | 'parts'> {
   readonly request: PreviewRequest;
 }
 
@@ -178,10 +172,7 @@ export function preview(target: string, options: PreviewOptions = {}): Preview {
   };
 }
 
-interface PreviewHooks {
-  readonly meter?: Meter;
-  /** Copy of standard input, where `recipients` is `-`. */
-  readonly pipedList?: string;
+interface PreviewHooks extends Metered {
   /** Previews a start of `send` with these options; default: `send` without options. */
   readonly start?: PreviewedStart;
 }

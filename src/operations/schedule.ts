@@ -31,6 +31,7 @@ import {
   type OptionsOf,
   type OptionTable,
   type ProjectOptions,
+  type ResolvedOptions,
   withDefaults,
 } from './options.ts';
 
@@ -137,27 +138,17 @@ export interface Following extends Automatic {
   readonly after: FollowUp;
 }
 
-interface ScheduledCampaigns {
-  readonly campaigns: readonly Scheduled[];
-  readonly followUps: readonly Following[];
-  readonly refused: ScheduleResult['refused'];
-}
-
-interface ScheduledOptions {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Ms since 1970. */
-  readonly now: number;
-  readonly ledger?: string;
-}
-
 /**
  * The campaigns with a schedule among those that paths mean (as for `validate`), by path. An invalid campaign counts
- * only if it has a schedule: the draft of another campaign must not disturb those that are sent automatically.
+ * only if it has a schedule: the draft of another campaign must not disturb those that are sent automatically. `now` is
+ * in ms since 1970.
  *
  * @throws HandbillError exit 2 if a path names no campaign
  */
-export async function readScheduled(paths: readonly string[], options: ScheduledOptions): Promise<ScheduledCampaigns> {
+export async function readScheduled(
+  paths: readonly string[],
+  options: Omit<ResolvedOptions, 'now'> & { readonly now: number },
+) {
   const cwd = await realpath(options.cwd);
   const found = await findCampaigns(paths, cwd);
   if (found.diagnostics.length > 0) throw new HandbillError(EXIT.refused, found.diagnostics);

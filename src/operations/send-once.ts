@@ -106,14 +106,12 @@ export async function sendPlan(plan: Plan, given: StartOptions, memory: Memory):
   return file === null ? result : { ...result, standingPlan: file };
 }
 
-interface Approved {
-  readonly options: StartOptions;
-  readonly planFile: AnyPlanFile | null;
-  readonly asked: Promise<Provenance>;
-}
-
 /** `openApi` checks the approval again. */
-async function sendApproved(plan: Plan, { options, planFile, asked }: Approved, memory: Memory): Promise<StartResult> {
+async function sendApproved(
+  plan: Plan,
+  { options, planFile, asked }: { options: StartOptions; planFile: AnyPlanFile | null; asked: Promise<Provenance> },
+  memory: Memory,
+): Promise<StartResult> {
   const { campaign } = plan;
   const { now, allow = [] } = options;
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
@@ -385,20 +383,15 @@ function refuseUnlessShareable({ project }: Campaign): void {
   if (!isPostgres(project.ledger)) throw needsShared('--workers is for a shared ledger; this one is a file.');
 }
 
-interface SharingNeeds {
-  readonly options: StartOptions;
-  readonly plan: Plan;
-  readonly ledger: Ledger;
-  readonly prepared: Pick<Prepared, 'discard'>;
-}
-
 /** Opens the queue through which workers share the run; on failure, discards what was prepared. */
 async function beginSharing({
   options,
   plan,
   ledger,
   prepared,
-}: SharingNeeds): Promise<{ readonly sharing: Sharing } & AsyncDisposable> {
+}: Pick<Start, 'options' | 'plan' | 'ledger'> & { readonly prepared: Pick<Prepared, 'discard'> }): Promise<
+  { readonly sharing: Sharing } & AsyncDisposable
+> {
   const { workers } = ledger;
   if (workers === null) throw new Error('a ledger that is a file has no workers');
   try {

@@ -17,7 +17,6 @@ import { testOccurrence } from '../util/occurrence-name.ts';
 import { mask } from '../util/redact.ts';
 import { checkAllow } from './options.ts';
 import { type StartOptions, type StartResult, sendPlan, toSendResult } from './send-once.ts';
-import type { SendResult } from './send-options.ts';
 
 /** Passed unchanged to the start of each message. */
 const PASSED = [
@@ -57,13 +56,6 @@ interface TestQuestion {
   readonly messages: readonly Pick<TestMessage, 'name' | 'to'>[];
 }
 
-/** One result per message. */
-interface SendTestResult {
-  readonly question: TestQuestion;
-  readonly results: readonly SendResult[];
-  readonly exit: ExitStatus;
-}
-
 /**
  * Sends the messages of one row of the list to testers, exactly as recipients would get them. Each message is a
  * separate run, whose occurrence marks it as a test. The campaign's occurrences, its list and every frequency cap stay
@@ -71,7 +63,7 @@ interface SendTestResult {
  *
  * @throws HandbillError as `send` does; exit 2 also if no tester fits, or there is no such row or variant
  */
-export async function sendTest(target: string, options: SendTestOptions): Promise<SendTestResult> {
+export async function sendTest(target: string, options: SendTestOptions) {
   checkAllow(options, LEDGER_CODES);
   const { cwd, env, now, environment = 'sandbox' } = options;
   const { campaign, warnings } = await loadCampaign(target, {

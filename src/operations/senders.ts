@@ -5,17 +5,10 @@ import type { Sender } from '../webhook/receive.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { interpreterOf } from './project.ts';
 
-/** Senders of events, by environment. */
-interface Senders {
-  readonly senders: ReadonlyMap<string, Sender>;
-  /** Other environments that a sender of this one may report for. */
-  readonly alsoIn: (environment: string) => readonly string[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 /**
  * Reads the secrets of all environments. If one environment is named, skips others whose secrets are missing, with a
- * warning: a machine needs no secrets of other environments.
+ * warning: a machine needs no secrets of other environments. `alsoIn` has the other environments that a sender of this
+ * one may report for.
  *
  * @param named - null: all of them
  * @throws HandbillError exit 2: handbill.yaml does not say who may report, or a secret is missing
@@ -24,7 +17,7 @@ export async function readSenders(
   reading: ProjectReading,
   named: string | null,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<Senders> {
+) {
   const { environments, file, root } = reading.project;
   const senders = new Map<string, Sender>();
   const diagnostics: Diagnostic[] = [];
@@ -52,7 +45,7 @@ export async function readSenders(
   }
   const secrets = new Map([...senders].map(([name, sender]) => [name, sender.secrets]));
   diagnostics.push(...sharedSecrets(secrets));
-  return { senders, alsoIn: (name) => sharingWith(name, secrets), diagnostics };
+  return { senders, alsoIn: (name: string) => sharingWith(name, secrets), diagnostics };
 }
 
 const isError = ({ severity }: Diagnostic): boolean => severity === 'error';

@@ -1,13 +1,13 @@
 import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
-import type { Campaign, Environment, ListSpec } from '../model.ts';
+import type { Campaign, ListSpec } from '../model.ts';
 import { checkList } from '../plan/check.ts';
 import { duplicatesIn } from '../plan/decide.ts';
 import { UNGUARDED } from '../plan/list-guard.ts';
 import { createPlan, environmentOf, textFaults } from '../plan/plan.ts';
-import { createStandingPlan, type StandingPlan } from '../plan/plan-file.ts';
+import { createStandingPlan } from '../plan/plan-file.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { commitIn, type Provenance, readProvenance } from '../plan/provenance.ts';
+import { commitIn, readProvenance } from '../plan/provenance.ts';
 import { guardFacts, standingInputsOf, timeFaults } from '../plan/standing-inputs.ts';
 import { countOf } from '../report/words.ts';
 import { dayMs } from '../util/time.ts';
@@ -24,22 +24,13 @@ export interface StandingOptions extends ProjectOptions {
 /** Shown to the person who signs. */
 export type Fact = readonly [name: string, value: string];
 
-export interface Compiled {
-  readonly planFile: StandingPlan;
-  readonly campaign: Campaign;
-  readonly environment: Environment;
-  readonly provenance: Provenance;
-  readonly warnings: readonly Diagnostic[];
-  readonly facts: readonly Fact[];
-}
-
 /**
  * Makes a standing plan. Templates are checked against the list, or where that is not there against its sample; the list
  * may be missing without one.
  *
  * @throws HandbillError exit 2 with everything that is wrong
  */
-export async function compileStanding(target: string, options: StandingOptions & ResolvedOptions): Promise<Compiled> {
+export async function compileStanding(target: string, options: StandingOptions & ResolvedOptions) {
   const { cwd, env, now, until } = options;
   const nowMs = now();
   const loading = { cwd, env, now: nowMs, withSample: true, ...present({ ledger: options.ledger }) };

@@ -255,16 +255,12 @@ export interface ImportedSuppressions {
   readonly warnings?: readonly Diagnostic[];
 }
 
-interface Checked {
-  readonly warnings: readonly Diagnostic[];
-  /** The digest of the bytes that were checked: no others are imported. */
-  readonly digest: ListDigest;
-  /** Key of the hashes; null if there are none. */
-  readonly keyId: string | null;
-}
-
-/** @throws HandbillError with every row that is wrong */
-async function check(source: SuppressionSource, hasher: HasherReading): Promise<Checked> {
+/**
+ * `digest` is that of the bytes that were checked: no others are imported. `keyId` is null without hashes.
+ *
+ * @throws HandbillError with every row that is wrong
+ */
+async function check(source: SuppressionSource, hasher: HasherReading) {
   let keyId: string | null = null;
   const keys = createKeyCheck(source.file, hasher);
   const { diagnostics, warnings, total, digest } = await readSuppressionList(source, {

@@ -34,6 +34,7 @@ const CLEAN_COMMENTS = [
   'approval',
   'diff',
   'model',
+  'operations',
   'plan',
   'report',
   'scaffold',

@@ -7,7 +7,7 @@ import { mask, maskText } from '../../util/redact.ts';
 import { type Column, cut, proseWidth, table, wrap } from '../../util/table.ts';
 
 export const DOUBT_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
-export type DoubtFormat = (typeof DOUBT_FORMATS)[number];
+type DoubtFormat = (typeof DOUBT_FORMATS)[number];
 
 interface DoubtShown {
   readonly colour: boolean;

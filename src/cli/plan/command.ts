@@ -88,10 +88,8 @@ function shown(planFile: AnyPlanFile, { locale, timeZone }: Project): string {
   return `${head}\n\n${facts}\nNothing was written: add -o FILE to approve it or to send it.\n`;
 }
 
-type StandingFlags = PlanFlags & { readonly standing: true; readonly until: string };
-
 /** A standing plan is of no list and no occurrence: what says something about them is refused. */
-function isOfEach(flags: PlanFlags): flags is StandingFlags {
+function isOfEach(flags: PlanFlags): flags is PlanFlags & { readonly standing: true; readonly until: string } {
   if (flags.standing !== true) {
     if (flags.until === undefined) return false;
     throw refuse(problem('usage', '--until is for --standing.', { hint: 'Add --standing, or leave it out.' }));

@@ -9,7 +9,7 @@ import { iso } from '../../util/time.ts';
 import { factLines, previewFacts } from '../../web/preview/facts.ts';
 
 export const PREVIEW_FORMATS = ['text', 'json', 'jsonl', 'html'] as const;
-export type PreviewFormat = (typeof PREVIEW_FORMATS)[number];
+type PreviewFormat = (typeof PREVIEW_FORMATS)[number];
 
 /** Which rows are shown. All rows are decided about, so that counts and problems are those of the whole list. */
 interface PreviewChoice {

@@ -6,7 +6,7 @@ import { mask, maskText } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
 
 export const REPLY_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
-export type ReplyFormat = (typeof REPLY_FORMATS)[number];
+type ReplyFormat = (typeof REPLY_FORMATS)[number];
 
 interface RepliesShown {
   readonly width: number;

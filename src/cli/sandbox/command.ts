@@ -113,7 +113,7 @@ Ctrl-C stops it.
 `;
 }
 
-export interface WebhookGiven extends Partial<Record<ShareFlag, number>>, Partial<Record<DelayKey, number>> {
+export interface WebhookGiven extends Partial<Record<keyof typeof SHARES | keyof typeof DELAYS, number>> {
   readonly webhook?: string;
   readonly webhookScheme?: WebhookScheme;
   readonly webhookSecretEnv?: string;
@@ -147,8 +147,6 @@ const SHARES = {
   late: ['late', 'messages that are reported late'],
 } as const satisfies Readonly<Record<string, readonly [keyof Shares, string]>>;
 
-type ShareFlag = keyof typeof SHARES;
-
 const DELAYS = {
   sentAfter: ['sent', '--sent-after <ms>', 'milliseconds from accepted to sent, on average (50)'],
   deliveredAfter: ['delivered', '--delivered-after <ms>', 'from sent to delivered, or to another end (200)'],
@@ -156,8 +154,6 @@ const DELAYS = {
   replyAfter: ['reply', '--reply-after <ms>', 'from delivered or read to a reply (1000)'],
   lateBy: ['late', '--late-by <ms>', 'how late late ones are (5000)'],
 } as const satisfies Readonly<Record<string, readonly [keyof Delays, string, string]>>;
-
-type DelayKey = keyof typeof DELAYS;
 
 const A_DAY_MS = 86_400_000;
 

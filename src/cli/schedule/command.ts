@@ -99,10 +99,8 @@ async function printCallers(
   return EXIT.done;
 }
 
-type ScheduleFormat = 'text' | CallerKind;
-
 /** For which formats an option is, where it is not for all. */
-const FORMATS_OF: { readonly [Name in keyof ScheduleFlags]?: readonly ScheduleFormat[] } = {
+const FORMATS_OF: { readonly [Name in keyof ScheduleFlags]?: readonly ('text' | CallerKind)[] } = {
   at: ['text'],
   envFile: ['crontab', 'systemd'],
   image: ['kubernetes'],

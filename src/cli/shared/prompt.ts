@@ -123,13 +123,10 @@ export async function askSelect<Value extends string>(
 
 interface Ways<Answer> {
   plain(line: (question: string) => Promise<string | null>): Promise<Answer | null>;
-  drawn(clack: typeof import('@clack/prompts'), streams: Streams): Promise<Answer | symbol | null>;
-}
-
-interface Streams {
-  readonly input: Terminal['input'];
-  readonly output: Screen;
-  readonly signal: AbortSignal;
+  drawn(
+    clack: typeof import('@clack/prompts'),
+    streams: { readonly input: Terminal['input']; readonly output: Screen; readonly signal: AbortSignal },
+  ): Promise<Answer | symbol | null>;
 }
 
 async function onTerminal<Answer>(

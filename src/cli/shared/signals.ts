@@ -43,18 +43,13 @@ export function watchSignals(say: (text: string) => void): Signals {
   };
 }
 
-/** Signals to a command that has something to clear up, and nothing to finish. */
-interface Interrupts {
-  readonly signal: AbortSignal;
-  /** The exit status of the signal that came; null when none did. */
-  status(): ExitStatus | null;
-  stop(): void;
-}
-
 const EXIT_BY_SIGNAL = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangup } as const;
 
-/** Watches for the first signal; a second one ends the process at once. */
-export function watchInterrupts(): Interrupts {
+/**
+ * For a command that has something to clear up, and nothing to finish: a second signal ends the process at once. `status`
+ * is the exit status of the first signal; null when none came.
+ */
+export function watchInterrupts() {
   const controller = new AbortController();
   let status: ExitStatus | null = null;
   const names = Object.keys(EXIT_BY_SIGNAL) as (keyof typeof EXIT_BY_SIGNAL)[];

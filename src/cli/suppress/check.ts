@@ -7,19 +7,13 @@ import { instant, number } from '../../report/words.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 
-interface CheckFlags {
-  readonly ledger?: string;
-  readonly format: 'text' | 'json';
-  readonly quiet?: true;
-}
-
 /**
  * `handbill suppress check`: exit status 2 where a campaign would be refused, or an address is none; whether an address is
  * suppressed does not change it.
  */
 export async function checkAll(
   addresses: readonly string[],
-  given: CheckFlags,
+  given: { readonly ledger?: string; readonly format: 'text' | 'json'; readonly quiet?: true },
   context: CommandContext,
 ): Promise<void> {
   const { out, err, exit, colour } = context;

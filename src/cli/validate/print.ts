@@ -17,7 +17,7 @@ import { withOutput } from '../shared/output-sink.ts';
 import { createGatherer, keyOf, PER_ROW, repositoryPaths, sumUp, type ValidationDocument } from './findings.ts';
 
 export const VALIDATION_FORMATS = ['text', 'json', 'github', 'junit'] as const;
-export type ValidationFormat = (typeof VALIDATION_FORMATS)[number];
+type ValidationFormat = (typeof VALIDATION_FORMATS)[number];
 
 type Run = (more: Partial<ValidateOptions>) => Promise<Validation>;
 
@@ -86,7 +86,7 @@ function complain(validation: Validation, context: CommandContext): void {
  * The errors to show. If a screen cannot hold them, they are grouped by code: first errors in files, one of which may
  * cause a thousand faults in rows, then the most frequent, each with a few examples.
  *
- * @returns what is said below the last example of each code: how many more there are, and where
+ * @returns `below`: a line after the last example of each code, with how many more there are, and where
  */
 function byCause({ diagnostics, errors, counts }: Validation) {
   const all = uniqueOf(diagnostics.filter((one) => one.severity === 'error'));
