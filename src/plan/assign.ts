@@ -3,7 +3,6 @@ import type { Split, Variant } from '../model.ts';
 
 type Drawable = Pick<Variant, 'name' | 'weight'> & Partial<Pick<Variant, 'where'>>;
 
-/** Which message a recipient gets, if any. */
 export type Assignment =
   /** Held out: gets nothing, so that the campaign can be compared with its absence. */
   | { readonly kind: 'holdout' }
@@ -15,15 +14,9 @@ export type Assignment =
   | { readonly kind: 'own' };
 
 /**
- * Divides recipients by their keys alone: the same person gets the same whenever it is asked, however the list is
- * ordered and who else is in it. Each question has another hash, so that no answer depends on another: a
- * holdout that is added moves no recipient between the variants, and a share that is raised only adds people to those it has.
+ * Divides recipients by their keys alone: the order and the rest of the list do not count. Each question has another hash,
+ * so that an added holdout moves no recipient between variants, and a raised share only adds people.
  *
- * It is asked for every row. A question that a campaign does not ask costs nothing, one that it asks 0.5 us, and the
- * answers are shared objects. One digest for all three would do as well (its bits are independent), but saves only
- * half a microsecond on average and would tie the questions to the order of the bits.
- *
- * @param variants - of those with a condition nothing is drawn
  * @param split - `winner` must be the name of a variant; throws otherwise
  */
 export function createAssigner(variants: readonly Drawable[], split: Split): (key: string) => Assignment {

@@ -8,7 +8,6 @@ import { formatMoney, unitsOf } from '../util/units.ts';
 import type { Estimate, WorstRows } from './estimate.ts';
 import { mostMicros, rowOf } from './limits.ts';
 
-/** One period of a budget. */
 interface Period {
   /** `2026-11`, `2026-W48`, `2026-11-25`. */
   readonly name: string;
@@ -81,7 +80,6 @@ export function claimBudget({ environment, campaign }: Where, prices: PriceList 
 /** A price list need not name its currency. */
 const UNNAMED = '';
 
-/** How far the budget of an environment is spent in the period of an instant. */
 export interface BudgetState extends Budget {
   readonly environment: string;
   readonly period: string;
@@ -114,7 +112,6 @@ export function budgetState(
   return { ...budget, environment: name, period, next, endsMs, timeZone, currency, spentMicros: asked, ownMicros: 0 };
 }
 
-/** The budgets of which something was spent in the period of this instant. */
 export function budgetsNow(
   project: Pick<Project, 'environments' | 'timeZone'>,
   ledger: Pick<Ledger, 'spentIn'>,
@@ -129,7 +126,6 @@ export function budgetsNow(
   });
 }
 
-/** A budget in machine formats. */
 export function budgetRecord({ environment, period, currency, maxMicros, spentMicros, endsMs }: BudgetState) {
   return {
     environment,
@@ -188,7 +184,7 @@ function unpricedBudget({ environment }: BudgetState, { file }: Campaign): Diagn
   return problem('no-price', message, { at: { file }, hint });
 }
 
-/** The rest of the budget, for people who read a plan or send it: a warning where it is little; empty without a budget. */
+/** A warning where little of the budget is left; empty without a budget. */
 export function budgetNotice(state: BudgetState | null): readonly Diagnostic[] {
   if (state === null || state.currency === null || state.spentMicros === null) return [];
   const severity = leftOf(state) * LITTLE < state.maxMicros ? 'warning' : 'note';

@@ -9,7 +9,6 @@ import { firstAt } from '../util/wall-time.ts';
 
 const DAY_MINUTES = 1440;
 
-/** The calendar day in a zone at an instant. */
 export function dayOf(ms: number, zone: string): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate();
 }
@@ -39,14 +38,12 @@ export function wallText(ms: number, zone: string): string {
   return shown.toString({ smallestUnit: 'minute' }).replace('T', ' ');
 }
 
-/** Whether something is open, and from when on that is otherwise. */
 interface Opening {
   readonly open: boolean;
   /** Ms since 1970; infinite where it stays so for more than a year. */
   readonly changesAtMs: number;
 }
 
-/** When a rule is open in one zone. */
 export interface Calendar {
   at(ms: number): Opening;
 }
@@ -59,10 +56,7 @@ interface Span {
   readonly toMs: number;
 }
 
-/**
- * Makes the calendar of a rule in a zone. Days are worked out when they are first asked for: some 50 us each, for a
- * process that asks for a few.
- */
+/** Works out each day when it is first asked for, in some 50 us. */
 export function createCalendar(rule: WindowRule, zone: string): Calendar {
   const holidays = new Set(rule.holidays);
   const isAlwaysOpen = holidays.size === 0 && rule.hours.some(isWholeWeek);
@@ -77,7 +71,6 @@ export function createCalendar(rule: WindowRule, zone: string): Calendar {
     firstMs = ms;
     return extend(dayOf(ms, zone).subtract({ days: 2 }));
   };
-  /** Works out one more day, and says from when on nothing is known. */
   const extend = (today: ReturnType<typeof dayOf>): number => {
     for (const span of spansOf(rule.hours, holidays, today, zone)) spans = insert(spans, span);
     day = today.add({ days: 1 });
@@ -110,7 +103,6 @@ function isWholeWeek({ fromMinute, toMinute, days }: WindowHours): boolean {
   return fromMinute === 0 && toMinute === 1440 && days.length === 7;
 }
 
-/** The spans that open on a day. */
 function spansOf(
   hours: readonly WindowHours[],
   holidays: ReadonlySet<string>,
@@ -128,7 +120,6 @@ function spansOf(
   });
 }
 
-/** Spans that touch become one. */
 function insert(spans: readonly Span[], span: Span): Span[] {
   const before = spans.filter(({ toMs }) => toMs < span.fromMs);
   const after = spans.filter(({ fromMs }) => fromMs > span.toMs);
@@ -138,10 +129,7 @@ function insert(spans: readonly Span[], span: Span): Span[] {
   return [...before, { fromMs, toMs }, ...after];
 }
 
-/**
- * Whether several calendars are open all at once: the only hours that are right wherever a recipient is, when it is one of
- * several zones. Closed with an infinite change: they do not meet within a year.
- */
+/** Whether all calendars are open at once. Closed with an infinite change: they do not meet within a year. */
 export function openingOf(calendars: readonly Calendar[], nowMs: number): Opening {
   for (let at = nowMs; at <= nowMs + HORIZON_MS; ) {
     const states = calendars.map((calendar) => calendar.at(at));
@@ -200,10 +188,9 @@ function minuteOf(text: string): number {
   return Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
 }
 
-/** A rule, and whose time it is in. */
 interface ZonedRule {
   readonly rule: WindowRule;
-  /** IANA name; null: the recipient's. */
+  /** Null: the recipient's. */
   readonly zone: string | null;
 }
 
@@ -223,7 +210,6 @@ export function rulesFor(
   return rules;
 }
 
-/** Every rule that can apply; for a bound on all of them. */
 export function allRules(window: SendWindow, overrides: Readonly<Record<string, WindowRule>>): readonly ZonedRule[][] {
   const countries = window.countries ? Object.keys({ ...COUNTRY_WINDOWS, ...overrides }) : [];
   return [null, ...countries].map((country) => [...rulesFor(window, overrides, country)]);

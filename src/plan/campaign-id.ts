@@ -5,10 +5,7 @@ import type { KnownCampaign } from '../ledger/records.ts';
 import type { Campaign } from '../model.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 
-/**
- * The ledger's record of a campaign that is sent. The path of its file starts at the ledger, so that a project and
- * its ledger can be moved together; for a ledger on a server it is the whole path.
- */
+/** Paths start at the ledger, so that both can be moved together; for a ledger on a server they are absolute. */
 export function knownCampaign({ id, name, inputs, project }: Campaign): KnownCampaign {
   const written = inputs.find(({ role }) => role === 'campaign')?.file ?? '';
   const path = resolve(project.root, written);
@@ -16,12 +13,7 @@ export function knownCampaign({ id, name, inputs, project }: Campaign): KnownCam
   return { id, name, file: file.split(sep).join('/') };
 }
 
-/**
- * Why a campaign is not sent: the ledger knows its file or its name under another id, so its name was probably changed,
- * or its `id` taken out, and all recipients would look new. Null: it is sent. An id that is written is always meant.
- *
- * @param known - newest first
- */
+/** Why not to send: under another id than before, all recipients would look new. `known`: newest first. */
 export function formerNameProblem(known: readonly KnownCampaign[], campaign: Campaign): Diagnostic | null {
   if (campaign.isIdWritten) return null;
   const own = knownCampaign(campaign);

@@ -4,10 +4,8 @@ import { columnTag } from '../templates/compile.ts';
 import { type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
 import type { Plan } from './plan.ts';
 
-/** Looks at the cells that messages show: a column with something odd in it is warned about once, with its first line. */
 interface CellCheck {
   add(decision: Decision): void;
-  /** The findings, once all decisions were added. */
   warnings(): readonly Diagnostic[];
 }
 

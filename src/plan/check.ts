@@ -11,7 +11,6 @@ import { checkLimits } from './limits.ts';
 import type { ListGuard } from './list-guard.ts';
 import type { Plan } from './plan.ts';
 
-/** The result of checking a whole list. */
 export interface Checked {
   readonly list: ListDigest;
   readonly estimate: Estimate;
@@ -23,7 +22,6 @@ export interface Checked {
   readonly notes: readonly Diagnostic[];
 }
 
-/** The limits and states that the list is compared with. */
 interface CheckSources {
   readonly prices: PriceList | null;
   readonly guard: ListGuard;
@@ -33,15 +31,10 @@ interface CheckSources {
   readonly join?: (decision: Decision) => Decision;
   /** Default: the end of the run is not worked out. */
   readonly forecaster?: Forecaster | null;
-  /** Limits that are warnings. */
   readonly allow?: readonly Allowable[];
 }
 
-/**
- * Looks at every row before anything is sent (failures.md, A3): hands each batch of decisions to `take`, and throws `HandbillError`
- * (exit 2) with every invalid row, every limit that is exceeded and every guard that the list fails. Nothing may be sent
- * unless this returns.
- */
+/** Throws HandbillError (exit 2) with all invalid rows, exceeded limits and failed guards (failures.md, A3). */
 export async function checkList(
   plan: Plan,
   view: View,
@@ -85,7 +78,7 @@ export async function checkList(
   return { list, estimate, inputs: [...plan.inputs, accepted], accepted: judged, notes: stream.notes() };
 }
 
-/** Sums up the bad rows that refuse a run, with the option that leaves them out; empty: there are none. */
+/** Empty: there are none. */
 export function badRows({ campaign }: Pick<Plan, 'campaign'>, invalid: number, rows: number): readonly Diagnostic[] {
   if (invalid === 0) return [];
   const message = `${number(invalid)} of ${countOf(rows, 'row')} cannot be sent to.`;

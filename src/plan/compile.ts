@@ -48,7 +48,6 @@ import {
   withProviders,
 } from './write-message.ts';
 
-/** A campaign with everything compiled that a row goes through, in order. */
 export interface CompiledCampaign {
   /** Null: all recipients. */
   readonly segment: Segment | null;
@@ -56,11 +55,9 @@ export interface CompiledCampaign {
   readonly values: (values: readonly string[]) => TemplateValues;
   /** The columns that any message uses, by position. */
   readonly used: readonly number[];
-  /** The columns whose cells any text shows. */
   readonly shown: readonly (Shown & { readonly index: number; readonly name: string })[];
   /** Columns that become parts of web addresses. */
   readonly links: readonly LinkPart[];
-  /** Where any message compares a column with a text. */
   readonly comparisons: readonly Comparison[];
   /** One for each variant, in order; then the campaign's own, unless recipients are divided among variants. */
   readonly messages: readonly Message[];
@@ -78,11 +75,7 @@ interface Branch {
   readonly at: Where['at'];
 }
 
-/**
- * Compiles a campaign, and collects the errors of all its parts.
- *
- * @param today - the day from which relative dates in `where` count, as its midnight in UTC
- */
+/** @param today - midnight in UTC of the day from which relative dates in `where` count */
 export async function compileCampaign(
   campaign: Campaign,
   list: Pick<List, 'columns' | 'headerLine' | 'laterHeader'>,
@@ -200,17 +193,13 @@ function addressOf(fallback: Fallback, campaign: Campaign, columns: readonly str
   return { column: columns.indexOf(fallback.to), name: fallback.to, kind, read };
 }
 
-/** The input of all steps of a campaign, and what the compiler has found so far. */
 interface CompileContext {
   readonly campaign: Campaign;
   readonly columns: readonly string[];
   readonly diagnostics: Diagnostic[];
-  /** Columns that anything uses. */
   readonly used: Set<string>;
-  /** How the texts show the cells of columns. */
   readonly shown: Map<string, Shown>;
   readonly comparisons: Comparison[];
-  /** Columns that become parts of web addresses. */
   readonly links: LinkPart[];
   /** Null where there is nothing but SMS. */
   readonly check: CheckContent | null;
@@ -260,10 +249,7 @@ export function isText(source: SourceText | Readonly<Record<string, SourceText>>
   return typeof source.text === 'string';
 }
 
-/**
- * Checks a step before the first row. Texts with expressions are not known yet, except for a message without columns: it is
- * checked as it will be sent, because no row checks it.
- */
+/** Checks a step before the first row: all of a message without columns, else the texts without expressions. */
 function checkAtLoad(step: Step, content: Content | null, filledIn: FilledIn | null, context: CompileContext): void {
   const { template, channel } = step;
   const isProvider = template?.kind === 'provider';
@@ -367,7 +353,6 @@ async function emailFinisher(content: Content | null): Promise<NonNullable<Compi
   };
 }
 
-/** Compiles every text of the content that holds an expression; the others are the same for all recipients. */
 async function compileContent(
   written: Content,
   context: CompileContext,
@@ -456,7 +441,6 @@ async function withHtml(
 
 type ProviderTemplate = Extract<Step['template'], { kind: 'provider' }>;
 
-/** The variables of a provider's template; null for contacts, which take none. */
 function compileVariables(
   step: Step,
   template: ProviderTemplate,
@@ -514,7 +498,6 @@ function defaultVariables(template: ProviderTemplate, context: CompileContext): 
   return {};
 }
 
-/** Names that no object from outside may have. */
 const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** JSON holds either a value or a group under one name. */
@@ -570,7 +553,6 @@ function lastOf(name: string): string {
   return name.slice(name.indexOf('.') + 1);
 }
 
-/** The step that a message was written for. */
 export function channelStepsOf(campaign: Campaign): (message: StepMessage, variant: string | null) => Step {
   const variants = new Map(campaign.variants.map(({ name, step }) => [name, step]));
   const fallbacks = new Map(campaign.fallbacks.map((step) => [step.channel, step]));
@@ -580,12 +562,12 @@ export function channelStepsOf(campaign: Campaign): (message: StepMessage, varia
   };
 }
 
-/** The kind of a step's addresses: that of the list, unless a fallback has a column for its channel. */
 export function addressKindOf({ recipients }: Campaign, step: Step & { readonly to?: string | null }): AddressKind {
   const hasColumn = typeof step.to === 'string';
   return recipients.kind === 'contact' && !hasColumn ? 'contact' : CHANNEL_TABLE[step.channel].address;
 }
-/** Checks the content of every message; null for a campaign of SMS without content. */
+
+/** Null for a campaign of SMS without content. */
 export function checkFor(steps: readonly Step[]): CheckContent | null {
   return steps.every(({ channel, content }) => channel === 'sms' && content === null) ? null : checkContent;
 }

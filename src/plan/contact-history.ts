@@ -30,14 +30,7 @@ export interface Reached {
   readonly refusals: readonly Diagnostic[];
 }
 
-/**
- * Reads the contact history of other runs of the environment, as far as `exclude` and `frequency` ask for it. Null where neither
- * does, or where there is no ledger: then there is no history.
- *
- * @throws HandbillError (exit 2): `exclude` names an unknown campaign, or a rule asks about a run whose
- * personal
- *   data was purged: it would let people through
- */
+/** Null without a rule or ledger. Throws (exit 2): `exclude` names an unknown campaign, a rule asks of a purged run. */
 export async function openReach(
   plan: Plan,
   ledger: (Pick<Ledger, 'reach' | 'runs' | 'counts' | 'campaigns'> & FollowUpLedger) | null,
@@ -75,11 +68,7 @@ export async function openReach(
   };
 }
 
-/**
- * The same for what is about to be sent, not only shown.
- *
- * @throws HandbillError (exit 2): as `openReach`, and where the run cannot be sent
- */
+/** @throws HandbillError (exit 2): as `openReach`, and where the run cannot be sent */
 export async function openReachToSend(...args: Parameters<typeof openReach>): Promise<Reached | null> {
   const reached = await openReach(...args);
   if (reached !== null && reached.refusals.length > 0) throw refuse(...reached.refusals);
@@ -93,7 +82,6 @@ function acceptedIn(run: RunRecord | null, ledger: Pick<Ledger, 'counts'>): numb
   return counts.reduce((sum, { outcome, count }) => sum + (outcome === 'accepted' ? count : 0), 0);
 }
 
-/** Without a ledger no message was sent. */
 const NO_HISTORY: Reached = {
   reach: {
     purged: [],
@@ -179,7 +167,6 @@ function purged({ campaign, occurrence }: RunIdentity, asking: Campaign, exclude
   return problem('run-purged', message, { at: { file: asking.file }, ...excluded?.place, hint });
 }
 
-/** A cap of `frequency` at one moment for one recipient. */
 interface DatedCap extends Cap {
   /** Where its day or week is: of several possible zones, the one in which it began first. */
   readonly zone: string;
@@ -194,7 +181,6 @@ interface Caps {
   earliestMs(nowMs: number): number;
 }
 
-/** People who may be in the same zones. */
 interface Group {
   readonly zones: readonly string[];
   caps: readonly DatedCap[];
@@ -202,11 +188,7 @@ interface Group {
   toMs: number;
 }
 
-/**
- * The caps of a campaign, dated for each recipient. Calendar units are those of the recipient's zone (the column, else
- * what the number says, else the campaign's `timeZone`); where several are possible, the earliest beginning counts,
- * because it is in none of them too early to send then. Loads the zones of numbers only where a calendar needs them.
- */
+/** Calendar units are those of the recipient's zone; of several possible zones, the earliest beginning counts. */
 export async function createCaps(plan: Plan): Promise<Caps> {
   const { frequency, recipients, timeZone, topic } = plan.campaign;
   const [{ dayOf, beginOf, wallText }, { createZoneReader }] = await Promise.all([

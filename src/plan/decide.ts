@@ -58,7 +58,6 @@ export interface View {
   readonly winner?: string | null;
 }
 
-/** Finds recipients that the list of a plan names more than once. */
 export function duplicatesIn({ campaign, compiled }: Plan): Duplicates {
   const { kind, key } = campaign.recipients;
   return createDuplicates({ kind, byAddress: key.length > 0, used: compiled.used });
@@ -135,7 +134,6 @@ const NO_MESSAGES: readonly never[] = [];
 
 type LaterRuling = Extract<Closed, { readonly decision: 'defer' }>;
 
-/** Checks rows behind a fault of the list; without duplicates, which need all rows. */
 /** Bad rows are skipped: the campaign, or the user, says so. Else they refuse the run. */
 export function skipsInvalid({ recipients }: Pick<Campaign, 'recipients'>, allow: readonly Allowable[]): boolean {
   return recipients.onInvalid === 'skip' || allow.includes('invalid-rows');
@@ -149,7 +147,7 @@ function rowCheck(plan: Plan, { rules, skipsInvalid }: View): RowCheck {
   };
 }
 
-/** Decides about one row: which recipient it is, what the rules say (rules.ts), and what it gets (failures.md, A2). */
+/** Finds the recipient, asks the rules (skip-rules.ts) and writes the messages (failures.md, A2). */
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   const { compiled, campaign } = plan;
   const { segment, messages, branches } = compiled;
@@ -235,7 +233,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   };
 }
 
-/** The decision for a duplicate of an earlier row; null: the campaign sends to both. */
+/** Null: the campaign sends to both. */
 function leftOut(
   { campaign: { recipients } }: Plan,
   view: View,
@@ -282,9 +280,7 @@ function done(
 
 const WENT_OUT: ReadonlySet<OutcomeState> = new Set(['accepted', 'rejected', 'in-doubt']);
 
-/**
- * A recipient that waits must be able to get any variant and fallback: what is wrong with one is wrong before the first request.
- */
+/** A recipient that waits must be able to get any variant and fallback: an error in one refuses the run. */
 function deferred(
   plan: Plan,
   view: View,
@@ -312,7 +308,6 @@ function messagesFor({ messages, branches }: CompiledCampaign, branch: number | 
   return messages.filter((_, index) => (branch === null ? !conditional.has(index) : index === branch));
 }
 
-/** The reason for skipping a row with this diagnostic. */
 function reasonOf({ code }: Diagnostic): SkipReason {
   return code === 'missing-variable' || code === 'invalid-address' ? code : 'render-error';
 }

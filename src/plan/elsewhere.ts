@@ -20,7 +20,6 @@ export interface Elsewhere {
 
 type ElsewhereLedger = Pick<Ledger, 'counts' | 'findRun' | 'isHeld' | 'reach' | 'runs'>;
 
-/** A run in another environment. */
 interface Source {
   readonly run: RunRecord;
   readonly reach: Reach;
@@ -29,12 +28,7 @@ interface Source {
   count: number;
 }
 
-/**
- * The runs of the same occurrence in other environments. Null where they do not matter: from the sandbox, an address of
- * this machine or a fenced environment no list is sent to.
- *
- * @param ledger - null: nothing was sent
- */
+/** Null: no other run matters, as from a sandbox or fenced environment, or the ledger is null (nothing was sent). */
 export function openElsewhere(plan: Plan, ledger: ElsewhereLedger | null): Elsewhere | null {
   const { campaign, environment, occurrence } = plan;
   if (ledger === null || !isForPeople(environment) || isTest(occurrence)) return null;
@@ -87,7 +81,6 @@ export function otherProvider(
   return problem('other-provider', message, { at: { file: campaign.file }, hint: ALLOWABLE['other-provider'] });
 }
 
-/** How the ledger names the environment that posts: null where that is the one of the run. */
 export function standInOf({ name, identity }: Pick<Environment, 'name' | 'identity'>): string | null {
   return name === identity ? null : name;
 }

@@ -15,7 +15,6 @@ import { iso } from '../util/time.ts';
 import { listWithAnd } from '../util/words.ts';
 import { createPricer } from './prices.ts';
 
-/** Counts the recipients of a run by the hours in which they may be sent to. */
 export interface Forecaster {
   add(recipient: Recipient): void;
   /** Null: the run takes less than a minute. */
@@ -73,7 +72,6 @@ export interface CostRange {
   readonly high: number;
 }
 
-/** A running estimate: `add` is called once per decision and allocates nothing in the common case. */
 export interface Estimator {
   add(decision: Decision): void;
   /** Cost of one message in millionths of the currency; null where it is not known. */
@@ -262,7 +260,7 @@ function fallbackEstimate(
 
 /* An estimate in one line; null where there is nothing to print. */
 
-/** ` now, 160 later (winner-undecided), at most 202`: follows the number of recipients; empty where none waits. */
+/** ` now, 160 later (winner-undecided), at most 202`, after the number of recipients; empty where none waits. */
 export function laterText({ send, deferred }: Pick<Estimate, 'send' | 'deferred'>, formats: Formats = PLAIN): string {
   const { number } = formats;
   const reasons = Object.entries(deferred);
@@ -299,7 +297,7 @@ export function partsText(parts: number, formats: Formats = PLAIN): string | nul
   return parts === 0 ? null : formats.count(parts, 'part');
 }
 
-/** `12.30 EUR`, or from the cheapest to the most expensive where fallbacks may change it; and the cost of those that wait. */
+/** `12.30 EUR`, or a range where fallbacks may change the cost; and the cost of recipients who wait. */
 export function costText(estimate: Estimate, formats: Formats = PLAIN): string | null {
   return listCostText(listCost(estimate), formats);
 }
@@ -315,7 +313,6 @@ export function listCost({ costMicros, currency, unpriced, fallback, waiting }: 
   return { now, waiting, currency, unpriced };
 }
 
-/** As `costText`. */
 export function listCostText({ now, waiting, currency, unpriced }: ListCost, formats: Formats = PLAIN): string | null {
   if (now === null) return null;
   const { money, number } = formats;
@@ -327,7 +324,6 @@ export function listCostText({ now, waiting, currency, unpriced }: ListCost, for
   return unpriced === 0 ? amount : `${amount} and ${number(unpriced)} without a price`;
 }
 
-/** The recipients of fallbacks, and how many parts they add at most. */
 export function fallbackText({ fallback }: Estimate, formats: Formats = PLAIN): string | null {
   if (fallback === null) return null;
   const parts = partsText(fallback.parts, formats);

@@ -17,7 +17,6 @@ import { iso } from '../util/time.ts';
 import { addressKindOf, channelStepsOf } from './compile.ts';
 import type { ReferenceOf } from './reference.ts';
 
-/** Makes requests of decisions. */
 export interface Expander {
   /** The request for one recipient: the message of the first step, or of a fallback. */
   one(decision: SendDecision, message: StepMessage): SendRequest;
@@ -30,11 +29,7 @@ export interface SharedRequest extends SendRequest {
   readonly addressees: readonly { readonly to: string; readonly reference: string }[];
 }
 
-/**
- * Returns what makes the requests. All that is the same for everyone is turned into JSON once for each step, so that
- * a recipient costs the text, the address and the reference. Fields are in the order of the API's document
- * (section 2.1); optional ones only when they were written.
- */
+/** JSON that all recipients share is made once. Fields are in the order of the API's document (section 2.1). */
 export function createExpander(
   campaign: Campaign,
   environment: Environment,
@@ -203,10 +198,7 @@ export function validityOnWire(validity: Validity, startMs: number, digits = 3):
   return `${text.slice(0, 19)}.${fraction}+00:00`;
 }
 
-/**
- * A copy of a document with a value at a place; what is missing on the way is made, as mappings. The place is one that
- * `wire.content` may name: inside `/body`, `/metaData` or a recipient.
- */
+/** Copies a document with a value at a place inside `/body`, `/metaData` or a recipient; makes missing mappings. */
 function withValueAt(document: JsonObject, place: readonly string[], value: Json): JsonObject {
   const [name, ...rest] = place;
   if (name === undefined) return value as JsonObject;
@@ -225,7 +217,6 @@ function isMapping(value: Json | undefined): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Makes the function that gives other names to keys, however deep they are. */
 function renamed(names: Readonly<Record<string, string>>): (value: Json) => Json {
   const rename = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(rename);
@@ -235,10 +226,7 @@ function renamed(names: Readonly<Record<string, string>>): (value: Json) => Json
   return rename;
 }
 
-/**
- * A name that two keys of one mapping would have after they got other names, so that one of them would be lost; null
- * where there is none.
- */
+/** A name that two keys of one mapping would have after they got other names; null: none. */
 export function clashIn(value: Json, names: Readonly<Record<string, string>>): string | null {
   if (value === null || typeof value !== 'object') return null;
   const keys = Array.isArray(value) ? [] : Object.keys(value).map((key) => nameIn(names, key));

@@ -7,26 +7,18 @@ import { mask } from '../util/redact.ts';
 import { addressKindOf } from './compile.ts';
 import { readSuppressionList } from './suppression.ts';
 
-/** The addresses that an environment sends to (`only`) or sends to instead (`redirect`); read once for each start. */
 export interface Fence {
-  /** The addresses, sorted. */
   readonly inputs: readonly InputFile[];
   /** For previews and starts. */
   readonly notices: readonly Diagnostic[];
   /** Where messages to addresses of a kind go instead; empty: to their recipients. */
   readonly redirect: ReadonlyMap<AddressKind, string>;
-  /** Whether the address may be sent to. */
   reaches(to: string): boolean;
   /** Whether all recipients of a finished request may be sent to. It is read from the bytes, not from what made them. */
   holds(body: string): boolean;
 }
 
-/**
- * Reads the addresses of an environment's `only` and `redirect`. A fence that cannot be read lets no address through.
- *
- * @returns null: the environment has none
- * @throws HandbillError exit 2: a file that is missing, empty or wrong, a text that is no address
- */
+/** Null: the environment has neither. Throws HandbillError (exit 2) where an address or file is missing or wrong. */
 export async function openFence(environment: Environment, project: FenceProject): Promise<Fence | null> {
   const { identity: name, wire } = environment;
   if (environment.only === null && environment.redirect === null) return null;
@@ -133,7 +125,6 @@ function readRedirect(
   return redirect;
 }
 
-/** A campaign cannot be redirected on a channel for which there is no address. */
 export function redirectFaults(
   campaign: Campaign,
   { name, redirect }: Environment,

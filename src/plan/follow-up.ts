@@ -10,7 +10,6 @@ import type { Plan } from './plan.ts';
 import { createReferences } from './reference.ts';
 import type { Closed } from './window.ts';
 
-/** The rule for follow-ups: the message before was sent long enough ago, and no exception applies. */
 interface FollowUpRule {
   /** Why a recipient gets none, or gets it later; null: it is their turn. */
   check(recipient: Pick<Recipient, 'key'>, nowMs: number): string | Closed | null;
@@ -72,7 +71,6 @@ export function createFollowUp(plan: Plan, ledger: FollowUpLedger, reach: Reach)
   };
 }
 
-/** Which exception of `unless` applies to the message before, in words; null: none. */
 function exceptionsOf(
   { environment, occurrence }: Pick<Plan, 'environment' | 'occurrence'>,
   { id: campaign, unless }: FollowUp,
@@ -106,7 +104,6 @@ function exceptionsOf(
   };
 }
 
-/** Why a follow-up cannot be sent: the campaign before was not, under this occurrence. */
 export function notSentBefore({ campaign, environment, occurrence }: Plan, sent: readonly string[]): Diagnostic | null {
   const { after } = campaign;
   if (after === null || sent.includes(occurrence)) return null;
@@ -131,7 +128,6 @@ export function otherList(
   return [warning('follow-up-list', message, { ...after.place, hint })];
 }
 
-/** The run that this occurrence follows; null: there is none. */
 export function runBefore(
   ledger: Pick<Ledger, 'runsOf'>,
   { id: campaign }: Pick<FollowUp, 'id'>,

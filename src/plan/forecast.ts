@@ -6,13 +6,11 @@ import type { Forecaster } from './estimate.ts';
 import type { Plan } from './plan.ts';
 import { createWindowGate, lastMoment } from './window.ts';
 
-/** Recipients who may be sent to in the same hours. */
 interface Waiting {
   readonly recipients: number;
   readonly calendar: Calendar;
 }
 
-/** The limits of a run's speed. */
 interface Bounds {
   /** Recipients a second; null: no limit. */
   readonly perSecond: number | null;
@@ -27,10 +25,7 @@ const MINUTE_MS = 60_000;
 /** How far ahead the forecast goes. */
 const HORIZON_MS = 366 * 86_400_000;
 
-/**
- * Works out when the last recipient has a turn. All recipients whose window is open share the rate, as a list in no
- * order does. Latency and the number of connections are not known, so a run without a rate takes no time.
- */
+/** Windows that are open share the rate. Latency is unknown, so a run without a rate takes no time. */
 export function forecast(
   groups: readonly Waiting[],
   { perSecond, startMs, endMs }: Bounds,
@@ -64,10 +59,7 @@ interface ForecastOptions {
   readonly ratePerSecond?: number | null;
 }
 
-/**
- * The forecast of a start at an instant, or at that of the occurrence where it is later; null: neither a rate nor a
- * window bounds the run.
- */
+/** Begins at the occurrence's instant where that is later. Null: neither a rate nor a window bounds the run. */
 export async function createForecaster(
   plan: Plan,
   { nowMs, ratePerSecond = null }: ForecastOptions,

@@ -10,10 +10,6 @@ import type { Estimate, WorstRows } from './estimate.ts';
 const LONG_PARTS = 3;
 const MOST_PARTS = 10;
 
-/**
- * Warns of probable mistakes: a segment that no recipient is in, SMS with more parts than people expect, and a test that
- * can find no winner.
- */
 export function adviseEstimate(
   campaign: Campaign,
   estimate: Pick<Estimate, 'longest' | 'rows' | 'skipped' | 'variants' | 'deferred' | 'done'>,
@@ -63,11 +59,7 @@ function adviseLength(campaign: Campaign, { longest }: Pick<Estimate, 'longest'>
   return [warning('too-many-parts', message, { at: rowOf(campaign, longest.line), hint })];
 }
 
-/**
- * The limits of the campaign that this estimate is above, each as an error that names the figure and the worst row.
- *
- * @param allow - `would-expire` in it makes a warning of that error
- */
+/** @param allow - `would-expire` in it makes a warning of that error */
 export function checkLimits(
   campaign: Campaign,
   estimate: Estimate,
@@ -142,16 +134,13 @@ function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): re
   ];
 }
 
-/**
- * Whatever a plan may come to: with a fallback, or for those who wait, the most expensive message of each recipient. Null
- * without a price list.
- */
+/** At most, with fallbacks and for recipients that wait. Null without a price list. */
 export function mostMicros({ costMicros, fallback, waiting }: Estimate): number | null {
   if (costMicros === null) return null;
   return (fallback?.costMicros?.high ?? costMicros) + (waiting?.high ?? 0);
 }
 
-/** The line of the list that an error is about; null: the list. */
+/** Null line: the list. */
 export function rowOf(campaign: Campaign, line: number | null): { readonly file: string; readonly line?: number } {
   return line === null ? { file: campaign.recipients.file } : { file: campaign.recipients.file, line };
 }

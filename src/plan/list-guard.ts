@@ -6,7 +6,6 @@ import { countOf, number } from '../report/words.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { iso } from '../util/time.ts';
 
-/** Facts about a list, once all of it was read. */
 export interface ListFacts {
   readonly file: string;
   /** Rows, whatever becomes of them: a segment or a suppression list may leave out any number. */
@@ -16,7 +15,6 @@ export interface ListFacts {
   readonly sha256: string;
 }
 
-/** Judges a list before the first request. */
 export interface ListGuard {
   /** Each guard that the list fails, as an error; or as a warning where a person allowed it. */
   judge(list: ListFacts): readonly Diagnostic[];
@@ -35,7 +33,7 @@ interface GuardOptions {
 
 type LedgerOfRuns = Pick<Ledger, 'findRun' | 'runsOf' | 'counts'>;
 
-/** The guards of a campaign, for one run of it; with null instead of a ledger, no earlier run is known. */
+/** Null ledger: no earlier run is known. */
 export function openListGuard(
   campaign: Pick<Campaign, 'guards' | 'file' | 'recipients'>,
   ledger: LedgerOfRuns | null,
@@ -72,7 +70,6 @@ function isBegunWith(run: RunRecord | null, { sha256 }: ListFacts): boolean {
   return run !== null && run.rows > 0 && run.inputs.some((one) => one.role === 'recipients' && one.sha256 === sha256);
 }
 
-/** The list of a run, and how many rows it had. */
 interface SentList {
   readonly occurrence: string;
   readonly rows: number;
@@ -80,10 +77,7 @@ interface SentList {
 
 const SENT: ReadonlySet<string> = new Set(['accepted', 'rejected', 'in-doubt']);
 
-/**
- * The newest run of the same campaign and environment that sent something, for another occurrence, with a list whose size
- * needed no `--allow`.
- */
+/** The newest run for another occurrence that sent something, and whose list size needed no `--allow`. */
 function lastSent(ledger: LedgerOfRuns, identity: RunIdentity): SentList | null {
   const others = ledger.runsOf(identity).filter(({ occurrence }) => occurrence !== identity.occurrence);
   for (const run of others.toReversed()) {

@@ -28,17 +28,13 @@ export interface PlanFile {
   readonly signatures?: readonly string[];
 }
 
-/**
- * The approval of a campaign and its templates until a day, as a file. Neither the list nor the day or the occurrence is
- * in it, and it allows nothing. Its version keeps handbill 0.1 from taking it for a plan of one occurrence.
- */
+/** Approves a campaign and its templates until a day. Version 2 keeps handbill 0.1 from sending it. */
 export interface StandingPlan extends Omit<PlanFile, 'version' | 'occurrence' | 'recipients' | 'allow' | 'estimate'> {
   readonly version: 2;
   /** `until`: the last day on which a run may start, in UTC. */
   readonly standing: { readonly until: string };
 }
 
-/** A plan of one occurrence, or of each until a day. */
 export type AnyPlanFile = PlanFile | StandingPlan;
 
 export function isStanding(plan: AnyPlanFile): plan is StandingPlan {
@@ -101,7 +97,6 @@ function textOrNull(plan: object): string | null {
   }
 }
 
-/** As `textOrNull`. */
 function fingerprintOrNull(content: object): string | null {
   try {
     return fingerprintOf(content);
@@ -154,7 +149,6 @@ function isForStanding(plan: Written): boolean {
   return isKnown && typeof until === 'string' && dayMs(until) !== null && Object.keys(more).length === 0;
 }
 
-/** As `toISOString` writes it. */
 function isInstant(value: unknown): boolean {
   return (
     typeof value === 'string' &&

@@ -15,7 +15,6 @@ import { createReferences, type ReferenceOf } from './reference.ts';
 import { settingsInputs } from './settings.ts';
 import type { CheckContent } from './write-message.ts';
 
-/** A campaign, an environment and an occurrence, with everything compiled that a row needs. */
 export interface Plan {
   readonly campaign: Campaign;
   readonly environment: Environment;
@@ -25,16 +24,15 @@ export interface Plan {
   readonly day: WhereDay | null;
   /** Hashes of all that goes into a message, except the list, whose hash is known once it has been read. */
   readonly inputs: readonly InputFile[];
-  /** Found while the plan was made: entities in an SMS, advice about content. Never errors. */
+  /** Never errors. */
   readonly warnings: readonly Diagnostic[];
   readonly compiled: CompiledCampaign;
-  /** The only addresses that the environment sends to; null: all. */
+  /** Null: sends to all addresses. */
   readonly fence: Fence | null;
-  /** Knows the limits of every channel; null where there is nothing but SMS. */
+  /** Null where all messages are SMS. */
   readonly check: CheckContent | null;
   /** Most recipients of one request; 1 where texts differ by recipient, or for contacts. */
   readonly recipientsPerRequest: number;
-  /** handbill's own id for a recipient on a channel. */
   readonly referenceOf: ReferenceOf;
   /** Makes the requests; `startMs` is the run's first start, which dates a relative validity. */
   expander(startMs: number): Expander;
@@ -44,10 +42,7 @@ interface PlanOptions extends DayFacts {
   readonly environment: string;
 }
 
-/**
- * Makes a plan: reads the header of the list, resolves columns, compiles and checks the templates.
- * Opens no connection and reads no row. Throws `HandbillError` (exit 2) with everything that is wrong.
- */
+/** Opens no connection and reads no row. Throws `HandbillError` (exit 2) with all errors. */
 export async function createPlan(campaign: Campaign, options: PlanOptions): Promise<Plan> {
   const environment = environmentOf(campaign, options.environment);
   const day = whereDay(campaign, options);
@@ -93,10 +88,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   };
 }
 
-/**
- * The errors in templates and content that do not depend on columns: for a list that is not there, or whose header cannot
- * be read.
- */
+/** The errors that do not depend on columns: for a list that is missing, or whose header cannot be read. */
 export async function textFaults(campaign: Campaign): Promise<readonly Diagnostic[]> {
   const { diagnostics } = await compileCampaign(
     campaign,
@@ -128,7 +120,7 @@ function rowCheck(spec: ListSpec, columns: readonly string[], today: number): Ro
   };
 }
 
-/** The environment of that name; throws `HandbillError` (exit 2) where there is none. */
+/** @throws HandbillError (exit 2): there is none */
 export function environmentOf(campaign: Pick<Campaign, 'project'>, name: string): Environment {
   const environment = campaign.project.environments.get(name);
   if (environment !== undefined) return environment;
@@ -148,7 +140,6 @@ function stepsIn(campaign: Campaign): readonly Step[] {
 
 const UNSUBSCRIBE_HEADER = /^list-unsubscribe(?:-post)?$/i;
 
-/** The environment and the campaign must not write to the same place of a request. */
 function checkPlaces(campaign: Campaign, { name, wire }: Environment): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const at = { file: campaign.file };

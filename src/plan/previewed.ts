@@ -17,17 +17,12 @@ import type { WhereDay } from './day.ts';
 import type { Estimate } from './estimate.ts';
 import type { AnyPlanFile } from './plan-file.ts';
 
-/** A dry run that is under way: read `batches` to its end, then ask for `result`. */
 export interface PreviewRows {
   readonly plan: PreviewedPlan;
-  /** How figures and times are written for people: as the project says. */
   readonly formats: Formats;
-  /** Warnings about a message that is sent, now or later, or about a row that is skipped. */
   readonly warn: (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
-  /** The channel step that a message was written for. */
   readonly stepOf: (message: StepMessage, variant: string | null) => Step;
   readonly warnings: readonly Diagnostic[];
-  /** Every decision, in list order; the request of each with the bytes that send would post. */
   readonly batches: AsyncIterable<readonly Previewed[]>;
   /** How far the search for the winner of a test is at that time. */
   readonly winner: WinnerState;
@@ -53,15 +48,12 @@ interface PreviewedPlan {
   readonly occurrence: string;
   /** The files that messages are made of, with their hashes, as a run records them; the list is not among them. */
   readonly inputs: readonly InputFile[];
-  /** Columns of the list. */
   readonly columns: readonly string[];
   /** The day from which relative dates in `recipients.where` count; null: none is relative. */
   readonly day: WhereDay | null;
-  /** Most recipients of one request. */
   readonly recipientsPerRequest: number;
 }
 
-/** One decision with the requests that it would become. */
 export interface Previewed {
   readonly decision: Decision;
   /** JSON text of the body; null unless it would be sent, and for all but the first of those who share a request. */

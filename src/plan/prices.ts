@@ -7,10 +7,7 @@ import { readSmallFile } from '../util/paths.ts';
 
 const MAX_PRICES_BYTES = 1024 * 1024;
 
-/**
- * The price list of a project; null where it has none, or where something is wrong with it. It is not part of a plan file:
- * prices say what a plan costs, not what is sent.
- */
+/** Null: the project has none, or it has errors. */
 export async function readPriceList(
   project: Project,
 ): Promise<{ readonly prices: PriceList | null; readonly diagnostics: readonly Diagnostic[] }> {
@@ -22,11 +19,7 @@ export async function readPriceList(
   return { prices: null, diagnostics: [problem(code, message, { at: { file }, hint })] };
 }
 
-/**
- * As `readPriceList`, for those who go on only with a sound list.
- *
- * @throws HandbillError exit 2 with everything that is wrong with it
- */
+/** @throws HandbillError exit 2 with all errors */
 export async function loadPrices(project: Project): Promise<PriceList | null> {
   const { prices, diagnostics } = await readPriceList(project);
   const errors = diagnostics.filter((d) => d.severity === 'error');
@@ -34,7 +27,7 @@ export async function loadPrices(project: Project): Promise<PriceList | null> {
   return prices;
 }
 
-/** Makes what says the price of one message in millionths of the currency; null where it is not known. */
+/** The price in millionths of the currency; null: unknown. */
 export function createPricer(prices: PriceList | null): (message: StepMessage) => number | null {
   if (prices === null) return () => null;
   const perPart = new Map(CHANNELS.map((channel) => [channel, new Map<string, number | null>()]));

@@ -7,27 +7,22 @@ import type { Campaign, Commit, Environment, GitRule } from '../model.ts';
 import { type GitPlace, repositoryOf, runGit } from '../util/git.ts';
 import { isInside } from '../util/paths.ts';
 
-/** Where the files of a campaign come from, or why git cannot say it: the end of a sentence. */
+/** `unknown`: why git cannot say it, as the end of a sentence. */
 export type Provenance =
   | { readonly commit: Commit /** Files that are not as committed. */; readonly changed: readonly string[] }
   | { readonly unknown: string };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A file that is compared with the commit. */
 interface UsedFile {
   readonly path: string;
-  /** The hash of the bytes that were read; null: it is not known. */
+  /** Of the bytes that were read; null: unknown. */
   readonly sha256: string | null;
   /** Many teams do not commit lists. One that is tracked counts. */
   readonly mayBeUntracked: boolean;
 }
 
-/**
- * The commit that is checked out, and whether the files of the campaign are as it has them: campaign, templates,
- * partials, project file and prices; lists where they are tracked. Never throws: a start goes on without git, unless its
- * environment asks for a commit.
- */
+/** Compares lists only where git tracks them. Never throws: without git a start may go on. */
 export async function readProvenance(
   { inputs, project, recipients, suppressions }: Pick<Campaign, 'inputs' | 'project' | 'recipients' | 'suppressions'>,
   env: Env,
@@ -84,7 +79,7 @@ async function askGit(place: GitPlace, files: readonly UsedFile[]): Promise<Prov
 
 const HEADS = 'refs/heads/';
 
-/** The blobs of files in a commit, by their paths. Those that it does not have are absent. */
+/** Paths that the commit does not have are absent. */
 async function blobsIn(
   place: GitPlace,
   top: string,
@@ -105,10 +100,7 @@ async function blobsIn(
 /** Larger files are not held in memory. Their line ends count. */
 const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 
-/**
- * Compares a file with a blob by its hash. git itself would run the filters that the configuration names. What git
- * changes at a checkout does not count: line ends, and large files that git-lfs keeps elsewhere.
- */
+/** By hash: git would run the configured filters. Line ends do not count, nor where git-lfs keeps a file. */
 async function isAsCommitted({ path, sha256 }: UsedFile, blob: string): Promise<boolean> {
   const algorithm = blob.length === 40 ? 'sha1' : 'sha256';
   const nameOf = (bytes: Uint8Array): string =>
@@ -141,10 +133,7 @@ function lfsPointer(sha256: string, size: number): Buffer {
   return Buffer.from(`version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize ${size}\n`);
 }
 
-/**
- * The branch that a CI system names: most of them check out a commit and no branch. It counts for the commit that the
- * system names beside it and for no other.
- */
+/** Most CI systems check out a commit and no branch. Their branch counts only for the commit beside it. */
 function ciBranch(commit: string, env: Env): string | null {
   for (const [branchName, commitName] of CI_VARIABLES) {
     const branch = env[branchName];
@@ -163,7 +152,7 @@ const CI_VARIABLES: readonly (readonly [branch: string, commit: string])[] = [
   ['CIRCLE_BRANCH', 'CIRCLE_SHA1'],
 ];
 
-/** The commit to record with a start; null: git does not know. */
+/** Null: git does not know. */
 export function commitIn(provenance: Provenance): Commit | null {
   return 'commit' in provenance ? provenance.commit : null;
 }
@@ -181,11 +170,7 @@ export function commitFaults({ name, git }: Environment, provenance: Provenance)
   return [...branchFaults(name, git, commit, fault), ...(git.clean ? changedFaults(name, changed, fault) : [])];
 }
 
-/**
- * As `commitFaults`, where something is about to be sent or planned.
- *
- * @throws HandbillError exit 2
- */
+/** @throws HandbillError exit 2 */
 export function refuseOtherCommit(environment: Environment, provenance: Provenance): void {
   const faults = commitFaults(environment, provenance);
   if (faults.length > 0) throw refuse(...faults);
@@ -201,7 +186,6 @@ function branchFaults(name: string, { branches }: GitRule, { branch }: Commit, f
   return [fault(`${name} takes campaigns from ${branches.join(' or ')} only, and ${is}.`, hint)];
 }
 
-/** Files that are named; there may be many. */
 const NAMED_FILES = 5;
 
 function changedFaults(name: string, changed: readonly string[], fault: Fault): readonly Diagnostic[] {

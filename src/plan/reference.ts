@@ -31,7 +31,6 @@ export function createReference(
 /** The reference of a message to a key on a channel; `resend` as for `createReference`. */
 export type ReferenceOf = (key: string, channel: Channel, resend?: number) => string;
 
-/** As `createReference`, for steps on any channel. */
 export function createReferences(identity: Parameters<typeof createReference>[0]): ReferenceOf {
   const byChannel = new Map<Channel, (key: string) => string>();
   return (key, channel, resend = 0) => {

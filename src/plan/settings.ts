@@ -120,7 +120,6 @@ const ENVIRONMENT: Concerns<Environment> = {
   budget: ['bound', (budget) => budget ?? undefined],
 };
 
-/** The values whose change is of this concern. */
 function chosen<T extends object>(concerns: Concerns<T>, wanted: Concern, of: T): Readonly<Record<string, unknown>> {
   const entries = Object.entries(concerns) as [keyof T & string, Concerns<T>[keyof T]][];
   return Object.fromEntries(
@@ -131,10 +130,7 @@ function chosen<T extends object>(concerns: Concerns<T>, wanted: Concern, of: T)
   );
 }
 
-/**
- * The settings that change messages, in addition to the files. For a stand-in these are the settings of its original, so
- * that it can continue the original's runs; its own address and `wire` are a second input.
- */
+/** For a stand-in those of its original, whose runs it may continue; its own `wire` is another input. */
 export function settingsInputs(campaign: Campaign, environment: Environment): readonly InputFile[] {
   const { project, file, recipients } = campaign;
   const original = project.environments.get(environment.identity) ?? environment;
@@ -161,16 +157,12 @@ export function boundsInput(campaign: Campaign, environment: Environment): Input
   return { role: 'guards', file: project.file ?? file, sha256: digest(content) };
 }
 
-/**
- * The names of the suppression lists, which are an input of a plan: a run without one of them would send to people who have
- * opted out. What the lists hold may change.
- */
+/** Only the names: a run without one of the lists would send to people who have opted out. Entries may change. */
 export function suppressionsInput({ suppressions, project, file }: Campaign): InputFile {
   const names = suppressions.map(({ path }) => relative(project.root, path).split(sep).join('/'));
   return { role: 'suppressions', file: project.file ?? file, sha256: digest(names.sort()) };
 }
 
-/** Texts without the places where they are written. */
 function textsOf(sources: Variables<SourceText>): object {
   return Object.fromEntries(
     Object.entries(sources).map(([name, source]) => [name, isText(source) ? source.text : textsOf(source)]),
@@ -187,7 +179,7 @@ function digest(value: unknown): string {
   return hash('sha256', canonical(value), 'hex');
 }
 
-/** JSON with sorted keys, so that the order in which a file was written does not count. */
+/** With sorted keys: the order in which a file was written does not count. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner !== null && typeof inner === 'object' && !Array.isArray(inner)

@@ -13,7 +13,7 @@ import type { Closed, WindowGate } from './window.ts';
 type RuleSources = AtMoment | Partial<Record<keyof AtMoment, undefined>>;
 
 interface AtMoment {
-  /** The clock that dates the decisions, in ms since 1970. */
+  /** Ms since 1970. */
   readonly now: () => number;
   readonly suppressions?: Suppressions;
   /** Null: there is none, as in a check of files. */
@@ -97,10 +97,7 @@ function followUp({ reached, now }: RuleSources): Check | null {
   return now === undefined ? null : (reached?.follows(now) ?? null);
 }
 
-/**
- * The country of a number that the environment does not send to; null: it may be sent to. Only numbers have a country:
- * email addresses and contacts are not asked about.
- */
+/** Null: it may be sent to. Only numbers have a country. */
 export function otherCountry(
   countries: readonly string[],
   { to, country }: Pick<Recipient, 'to' | 'country'>,
@@ -113,7 +110,6 @@ function isLater(ruling: Ruling | null): boolean {
   return ruling !== null && typeof ruling !== 'string' && ruling.decision === 'defer';
 }
 
-/** The rules that a campaign asks for, in order. */
 export type OpenRules = readonly { readonly reason: SkipReason; readonly check: Check }[];
 
 /** @throws HandbillError (exit 2) where the ledger holds hashes and their key is not there */
@@ -121,7 +117,7 @@ export function openRules(plan: Plan, sources: RuleSources = {}): OpenRules {
   return opened(RULES, plan, sources);
 }
 
-/** Those that are asked again for each message, whatever the hour. */
+/** Each message asks these again, whatever the hour. */
 export function openClaimRules(plan: Plan, { window: _, ...sources }: RuleSources): OpenRules {
   return opened(
     RULES.filter(({ atClaim }) => atClaim === true),

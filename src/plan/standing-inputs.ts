@@ -10,10 +10,7 @@ import type { Plan } from './plan.ts';
 import type { StandingPlan } from './plan-file.ts';
 import { boundsInput, settingsInputs, suppressionsInput } from './settings.ts';
 
-/**
- * The inputs that a standing plan fixes: all of a plan except the list and the day, and the guards of each run. The guards may
- * come from handbill.yaml, and here they are all that bounds the list.
- */
+/** All inputs of a plan except the list and the day; and the guards, which here are all that bounds the list. */
 export function standingInputs({
   campaign,
   environment,
@@ -23,11 +20,7 @@ export function standingInputs({
   return [...kept, boundsInput(campaign, environment), suppressionsInput(campaign)];
 }
 
-/**
- * As `standingInputs`, without a plan: the list need not be there.
- *
- * @throws HandbillError exit 2: the addresses of `only` or `redirect` cannot be read
- */
+/** Does not read the list. Throws HandbillError (exit 2): the addresses of `only` or `redirect` cannot be read. */
 export async function standingInputsOf(campaign: Campaign, environment: Environment): Promise<readonly InputFile[]> {
   const fence = await openFence(environment, campaign.project);
   const files = campaign.inputs.filter(({ role }) => role !== 'project');
@@ -35,7 +28,7 @@ export async function standingInputsOf(campaign: Campaign, environment: Environm
   return standingInputs({ campaign, environment, inputs });
 }
 
-/** Why a standing plan does not count in its environment at a time, with any signatures; empty: it may. */
+/** Why a standing plan does not count at a time, whatever its signatures; empty: it counts. */
 export function timeFaults(
   { standing: { until }, plannedAt, campaign, environment }: StandingPlan,
   rule: StandingRule | null,
@@ -69,7 +62,6 @@ export function endsSoon(
   return [warning('approval-ends', message, { hint: againHint(campaign.name, environment) })];
 }
 
-/** How a campaign is approved anew. */
 export function againHint(campaign: string, environment: string): string {
   return `Approve it again: handbill approve ${campaign} --env ${environment} --standing --until DATE --sign KEY`;
 }
@@ -89,7 +81,6 @@ export function leaveHint({
   return `${again} Then undo the change of \`exclude\`: a standing approval is of the campaign as it was.`;
 }
 
-/** The limits of each run under a standing plan, for the person who signs it. */
 export function guardFacts(
   campaign: Campaign,
   { budget }: Pick<Environment, 'budget'>,

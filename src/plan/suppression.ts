@@ -13,7 +13,6 @@ import { type Hasher, type HasherReading, readHasher } from '../suppression/hash
 import { createUntilReader } from '../suppression/until.ts';
 import { formsOf } from '../util/address-form.ts';
 
-/** The part of a campaign that names its lists and how they are read. */
 export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>;
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -25,11 +24,9 @@ export interface Suppressions {
   /** The list that has this address at this time, or null. */
   listOf(to: string, key: string, nowMs: number): string | null;
   readonly hasher: HasherReading;
-  /** Topic of the campaign: entries for other topics do not count. */
+  /** Entries for other topics do not count. */
   readonly topic: string | null;
-  /** No file has an entry. */
   readonly isEmpty: boolean;
-  /** Unusual facts about the files that do not stop a run. */
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -43,24 +40,14 @@ export const NO_SUPPRESSIONS: Suppressions = createSuppressions(
 /** Look-ups in the ledger, for each of its entries, that cost as much as reading the entries into memory. */
 const LOOKUPS_PER_ENTRY = 1 / 2;
 
-/**
- * Reads the suppression lists of a campaign and the key of their hashes, at every start.
- *
- * @throws HandbillError (exit 2): a list that cannot be read, rows that cannot be understood - all of them -, hashes
- *   without their key or with another one's
- */
+/** @throws HandbillError (exit 2): an unreadable list, all invalid rows, hashes with no key or another one */
 export async function loadSuppressions(campaign: Campaign, env: Variables): Promise<Suppressions> {
   const { suppressions, faults } = await readSuppressions(campaign, env);
   if (faults.total > 0) throw new HandbillError(EXIT.refused, faults.diagnostics, faults.total);
   return suppressions;
 }
 
-/**
- * As `loadSuppressions`, but errors are returned. Lists without errors can be used.
- *
- * @param shared - lists that were read before, and those that are read now; default: all are read into one book, in
- *   which an address is found at once
- */
+/** Returns the errors. `shared`: lists that were read before; by default one book holds all and finds addresses at once. */
 export async function readSuppressions(
   campaign: Listed,
   env: Variables,
@@ -110,11 +97,7 @@ function createSuppressions(parts: readonly Part[], reading: HasherReading, topi
   };
 }
 
-/**
- * Compares the key with that of the hashes in the ledger.
- *
- * @throws HandbillError (exit 2) where the ledger holds hashes and their key is not there
- */
+/** @throws HandbillError (exit 2): the ledger holds hashes, and their key is missing */
 export function checkHashKey({ hasher }: Pick<Suppressions, 'hasher'>, ledger: HashReader): void {
   const found = ledgerKeyProblem(hasher, ledger);
   if (found !== null) throw refuse(found);
@@ -138,7 +121,6 @@ function ledgerKeyProblem(reading: HasherReading, ledger: HashReader): Diagnosti
   return { ...other, hint: `${other.hint} ${LOST_KEY}` };
 }
 
-/** How many hashes the ledger holds, under which key, and whether the project has that key. */
 interface HashKeyState {
   readonly hashes: number;
   /** Null: there are none. */
@@ -168,14 +150,7 @@ export async function hashKeyState(
 export type SuppressionReader = HashReader &
   Pick<Ledger, 'isSuppressed' | 'isHashSuppressed' | 'suppressions' | 'suppressedHashes' | 'suppressionCounts'>;
 
-/**
- * Says for each recipient which list names them: a file, or the ledger. What is added to the ledger while a run is
- * going is seen by the claims.
- *
- * @param ledger null: there is none
- * @returns null where no list has an entry
- * @throws HandbillError (exit 2) where the ledger holds hashes and their key is not there
- */
+/** Null where no list has an entry. Throws HandbillError (exit 2): the ledger has hashes, and their key is missing. */
 export function suppressedBy(
   suppressions: Suppressions,
   ledger: SuppressionReader | null,
@@ -190,10 +165,7 @@ export function suppressedBy(
   };
 }
 
-/**
- * Looks addresses up in the ledger's list. Once so many were asked for that it is worth it, the list is read into memory:
- * a look-up in a ledger on another machine takes 100 us and more, and a short list is not worth a million entries.
- */
+/** After many look-ups it reads the list into memory: one in a remote ledger takes 100 us and more. */
 function ledgerLookup(
   suppressions: Suppressions,
   ledger: SuppressionReader,
@@ -234,16 +206,13 @@ function lookUpIn(book: Book, hasher: Hasher | null): (form: string, nowMs: numb
   };
 }
 
-/** Some lists in one book. */
 interface Part {
   readonly book: Book;
   /** By the numbers of the lists. */
   readonly names: readonly string[];
-  /** Unusual facts about them that do not stop a run. */
   readonly warnings: readonly Diagnostic[];
 }
 
-/** A part, and what was wrong with its lists. */
 interface ReadPart extends Part {
   readonly faults: ListFaults;
 }
@@ -251,11 +220,7 @@ interface ReadPart extends Part {
 /** Lists that several campaigns name: a command over many campaigns reads each list once. */
 export type SharedLists = Map<string, Promise<ReadPart>>;
 
-/**
- * Reads each list into its own book, or takes the one that was read before.
- *
- * @param root - of the project, to whose key the hashes are compared
- */
+/** `root`: the project to whose key the hashes are compared. */
 async function readShared(
   sources: readonly SuppressionSource[],
   topic: string | null,
@@ -332,7 +297,6 @@ export function otherKeyProblem(
   return problem('other-suppression-key', message, { at, hint });
 }
 
-/** A suppression list as it is read. */
 export interface SuppressionSource extends Pick<SuppressionFile, 'path' | 'file'> {
   /** ISO 3166-1 alpha-2, for numbers without a country code. */
   readonly defaultCountry: string | null;
@@ -340,7 +304,6 @@ export interface SuppressionSource extends Pick<SuppressionFile, 'path' | 'file'
   readonly timeZone: string;
 }
 
-/** The errors in a list: the first so many, and their number. */
 interface ListFaults {
   readonly diagnostics: readonly Diagnostic[];
   readonly total: number;
@@ -354,10 +317,7 @@ type ListsOf = Pick<Campaign, 'suppressions' | 'topic'> & {
 /** Rows of one list that are named one by one; the rest is counted. */
 const NAMED_FAULTS = 1000;
 
-/**
- * Which files a campaign is checked against, and how their numbers are read. Those of handbill.yaml mean the same in
- * every campaign, so that the project's country comes first there.
- */
+/** The country of the project comes first for lists of handbill.yaml: they mean the same in every campaign. */
 export function sourcesOf({ suppressions, recipients, project }: ListsOf): readonly SuppressionSource[] {
   return suppressions.map(({ path, file, namedBy }) => {
     const [first, second] = [recipients.defaultCountry, project.defaultCountry];
@@ -373,14 +333,13 @@ interface ListReadOptions {
   readonly each?: () => Promise<void> | undefined;
 }
 
-/** The errors in a list, and the digest of its bytes; null where it could not be read to its end. */
 interface ListRead extends ListFaults {
   /** About numbers that probably have a digit too few or too many. */
   readonly warnings: readonly Diagnostic[];
   readonly digest: ListDigest | null;
 }
 
-/** Reads a suppression list as a stream, and hands what it holds to `sink`. Everything that is wrong comes back. */
+/** Reads a list as a stream into `sink`, and returns its errors. */
 export async function readSuppressionList(
   source: SuppressionSource,
   sink: EntrySink,

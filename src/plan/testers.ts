@@ -9,12 +9,8 @@ import { addressKindOf } from './compile.ts';
 import { decisions } from './decide.ts';
 import type { Plan } from './plan.ts';
 
-/*
- * A message to testers is the message of one row of the list, sent to another address: another campaign, made of
- * the real one, whose list holds that row once for each tester, with the tester's address in the place of the row's.
- */
+/* A test is another campaign: one row of the list, once for each tester, with the tester's address. */
 
-/** The row whose data a test shows. */
 interface TestRow {
   readonly line: number;
   readonly values: readonly string[];
@@ -27,13 +23,11 @@ export interface WhichRow {
   readonly key?: string | undefined;
 }
 
-/** One message of a campaign, for testers. */
 export interface TestMessage {
   /** The end of the name of its occurrence; empty for the message of a campaign that has no other. */
   readonly part: string;
   /** For people: `sms`, `variant a (sms)`. */
   readonly name: string;
-  /** The testers, normalised. */
   readonly to: readonly string[];
   /** Those among them that handbill.yaml does not name. */
   readonly strangers: readonly string[];
@@ -48,11 +42,7 @@ interface Testers {
   readonly variant: string | null;
 }
 
-/**
- * The row that a test shows.
- *
- * @throws HandbillError (exit 2): there is no such row, or none would be sent to
- */
+/** @throws HandbillError (exit 2): there is no such row, or none would be sent to */
 export async function testRow(plan: Plan, { line, key }: WhichRow): Promise<TestRow> {
   const { file } = plan.campaign.recipients;
   const which = line === undefined && key === undefined ? { line: await firstSentTo(plan) } : { line, key };
@@ -68,7 +58,6 @@ export async function testRow(plan: Plan, { line, key }: WhichRow): Promise<Test
   throw noSuchRow(file, which);
 }
 
-/** Line of the first row that would be sent to. */
 async function firstSentTo(plan: Plan): Promise<number> {
   for await (const batch of decisions(plan, { skipsInvalid: true })) {
     for (const { decision, line } of batch) if (decision === 'send') return line;
@@ -78,7 +67,6 @@ async function firstSentTo(plan: Plan): Promise<number> {
   throw refuse(problem('usage', 'No row of the list would be sent to, so that a test has no data.', { at, hint }));
 }
 
-/** A row was asked for that the list does not have. */
 export function noSuchRow(file: string, { line, key }: WhichRow): Error {
   const which = line === undefined ? `with the key ${show(key ?? '')}` : `that begins at line ${line}`;
   return refuse(problem('usage', `The list has no row ${which}.`, { at: { file } }));
@@ -89,12 +77,7 @@ function isMeant({ compiled }: Plan, row: Row, { line, key }: WhichRow): boolean
   return key === undefined || compiled.recipient(row).key === compared(key);
 }
 
-/**
- * Every message of a campaign that the testers can get: of each variant, and of each fallback. They have no rules
- * about recipients and times, and no address of the list.
- *
- * @throws HandbillError (exit 2): a tester cannot get any, or there is no such variant
- */
+/** One for each variant and fallback. Throws HandbillError (exit 2): a tester gets none, or the variant is unknown. */
 export function testMessages({ campaign, columns }: Plan, row: TestRow, testers: Testers): readonly TestMessage[] {
   const { defaultCountry } = campaign.recipients;
   const readers = Object.fromEntries(ADDRESS_KINDS.map((kind) => [kind, readerOf(kind, defaultCountry)])) as Record<
@@ -167,13 +150,11 @@ function ownSteps(campaign: Campaign, variant: string | null): readonly Named[] 
   return [...own, ...fallbacks];
 }
 
-/** The message alone, without what else a campaign says. */
 function withoutAddress(step: Step): Step {
   const { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content } = step;
   return { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content };
 }
 
-/** The columns of the list that hold addresses, and of which kind. */
 function addressColumns(campaign: Campaign): readonly (readonly [column: string, kind: AddressKind])[] {
   const others = campaign.fallbacks.flatMap((step) =>
     step.to === null ? [] : [[step.to, addressKindOf(campaign, step)] as const],
@@ -181,7 +162,6 @@ function addressColumns(campaign: Campaign): readonly (readonly [column: string,
   return [[campaign.recipients.to, campaign.recipients.kind], ...others];
 }
 
-/** The campaign with one message and its list of testers, and without all that is about the real list. */
 function onlyFor(
   campaign: Campaign,
   step: OwnStep,

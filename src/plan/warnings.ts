@@ -14,10 +14,8 @@ import { channelStepsOf } from './compile.ts';
 import type { Plan } from './plan.ts';
 import type { CheckContent } from './write-message.ts';
 
-/** Warnings about a message that is sent, now or later, or about a row that is skipped. */
 type Warner = (decision: SendDecision | SkipDecision | DeferDecision) => readonly Diagnostic[];
 
-/** Prepares once for a campaign what does not depend on the recipient. */
 export function createWarner({
   campaign,
   check,
@@ -80,10 +78,7 @@ export function createWarner({
   };
 }
 
-/**
- * Finds what a whole list says of its templates and columns: comparisons that no recipient meets, often a slip such as
- * another case or a space; and columns of a web system, whose values hold HTML entities.
- */
+/** Finds comparisons that no recipient meets, and columns whose values hold HTML entities. */
 interface ComparisonCheck {
   add(decision: Decision): void;
   /** Those that were never met, once all decisions were added; nothing where no recipient is sent to, now or later. */
@@ -186,7 +181,6 @@ function ofEmail(to: string, at: Position): Diagnostic | null {
   return warning('unusual-address', `The address ${doubt.problem}.`, { at, hint: doubt.hint });
 }
 
-/** Doubts about the address of a message. */
 function numberWarning({ to, country, channel }: StepMessage, assigned: boolean, at: Position): Diagnostic | null {
   // Contacts and email addresses are no numbers; a landline takes calls, and may have an account of a messaging app.
   if (channel === 'email') return ofEmail(to, at);

@@ -2,7 +2,6 @@ import type { AddressKind, Recipient, SendWindow } from '../model.ts';
 import type { Calendar } from './calendar.ts';
 import type { Plan } from './plan.ts';
 
-/** The answer of a closed window. */
 export type Closed =
   | { readonly decision: 'skip'; readonly reason: 'window-closed' | 'expired'; readonly detail: string }
   | {
@@ -13,18 +12,17 @@ export type Closed =
       readonly opensAtMs: number | null;
     };
 
-/** Says whether a recipient may be sent to at this moment. */
 export interface WindowGate {
-  /** Why a recipient is not to be sent to now; null: the window is open. */
+  /** Null: the window is open. */
   closed(recipient: Recipient): Closed | null;
-  /** Until when a recipient may be sent to, in ms since 1970; at that very moment not any more. 0 where it is closed. */
+  /** In ms since 1970, exclusive. 0 where it is closed. */
   closesAtMs(recipient: Recipient): number;
-  /** When the window of a recipient is open: in all of these. Null where the time zone is not known. */
+  /** It is open when all of these are. Null: the time zone is unknown. */
   calendars(recipient: Recipient): readonly Calendar[] | null;
 }
 
 interface GateOptions {
-  /** Ms since 1970: the clock that dates the decision. */
+  /** Ms since 1970. */
   readonly now: () => number;
   /** First start of the run, which dates a relative validity. */
   readonly startMs: number;
@@ -33,7 +31,6 @@ interface GateOptions {
 /** Recipients of the same zones and country: what is true of one is true of all of them, until it changes. */
 interface Group {
   readonly calendars: readonly Calendar[];
-  /** The zone in which its openings are shown. */
   readonly zone: string;
   readonly zones: number;
   fromMs: number;
@@ -41,10 +38,7 @@ interface Group {
   closed: Closed | null;
 }
 
-/**
- * The window of a campaign as a question that is asked of every row: a look-up and a comparison, without an allocation.
- * Null without a window; then nothing is loaded. Some 40 ms for the libraries, and half a millisecond for each zone.
- */
+/** Null without a window. Loading costs some 40 ms, and half a millisecond for each zone. */
 export async function createWindowGate(plan: Plan, options: GateOptions): Promise<WindowGate | null> {
   const { window, notAfterMs } = plan.campaign.send;
   if (window === null) return null;
@@ -123,12 +117,10 @@ export async function createWindowGate(plan: Plan, options: GateOptions): Promis
 
 const NO_RULE = { hours: [], holidays: [] };
 
-/** All recipients are in one zone, whatever their own is. */
 function isFixed(window: SendWindow): boolean {
   return window.timeZone !== 'recipient';
 }
 
-/** Groups by zones and, where they count, by country; made when they are first met. */
 function createGroups(
   make: (id: number, country: string | null) => Group | null,
   byCountry: boolean,
@@ -152,7 +144,7 @@ function createGroups(
   };
 }
 
-/** When the message stops being valid; infinite where it has no validity. */
+/** Infinite without a validity. */
 export function lastMoment({ campaign }: Pick<Plan, 'campaign'>, startMs: number): number {
   const { validity } = campaign;
   if (validity === null) return Number.POSITIVE_INFINITY;
@@ -169,10 +161,7 @@ function unknownZone(kind: AddressKind): Closed {
   return { decision: 'defer', reason: 'zone-unknown', detail, opensAtMs: null };
 }
 
-/**
- * The last of the openings to which a recipient may have been put off at an instant, or since: of every rule, in whatever
- * zone; null without a window.
- */
+/** The last opening, by any rule and zone, of those deferred at this instant or since; null without a window. */
 export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sinceMs: number): Promise<number | null> {
   const { window } = campaign.send;
   if (window === null) return null;

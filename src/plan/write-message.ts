@@ -17,7 +17,6 @@ import { type AddressReader, addressMessage } from '../recipients/address.ts';
 import { type CompiledTemplate, columnTag, type TemplateValues } from '../templates/compile.ts';
 import { damageOf, damageText, holdsNothing, isBlank } from '../util/cell.ts';
 
-/** One message that a recipient may get. */
 export interface Message {
   /** Null for the campaign's own. */
   readonly variant: string | null;
@@ -32,7 +31,7 @@ export interface Message {
 }
 
 export interface FallbackMessage extends Message {
-  /** Where the address on this channel comes from; null: it is the recipient's own. */
+  /** Null: the recipient's own. */
   readonly address: {
     readonly column: number;
     readonly name: string;
@@ -62,7 +61,7 @@ export interface CompiledStep {
         readonly headers: Readonly<Record<string, string>>;
       })
     | null;
-  /** Checks the content of each recipient; null for SMS. */
+  /** Null for SMS. */
   readonly check: CheckContent | null;
 }
 
@@ -77,12 +76,7 @@ export type Personalised = readonly (
 const NOTHING_REPLACED: readonly Replacement[] = [];
 const EMPTY: JsonObject = Object.freeze({});
 
-/**
- * Makes the writer of a step's messages.
- *
- * @param index - 0 for the campaign's own message and its variants; then the fallbacks
- * @param metaData - the metadata of each recipient, the same for all steps
- */
+/** @param index - 0 for the campaign's own message and its variants; then the fallbacks */
 export function createWriter(
   compiled: CompiledStep,
   index: number,
@@ -115,7 +109,6 @@ export function createWriter(
   };
 }
 
-/** Makes the beginning of a message that goes to another address than its recipient's. */
 export type Mark = (to: string) => string;
 
 /** The subject of an email and the text of every message; where a provider's template says it all, nothing is marked. */
@@ -141,7 +134,6 @@ type Shaper = (rendered: string | null, content: JsonObject | null, at: Position
 
 const NOTHING_RENDERED: Shaped = { text: null, content: null, headers: null, replaced: NOTHING_REPLACED, sms: null };
 
-/** Encoding and parts of an SMS. */
 function createSmsShaper({ characterSet, transliterate: wanted }: Step): Shaper {
   return (rendered, _content, at) => {
     if (rendered === null) return NOTHING_RENDERED;
@@ -222,7 +214,6 @@ export function writeMessage(
   return missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
 }
 
-/** Every message that a recipient may get, fallbacks included; or the error in one of them. */
 export function writeAll(
   messages: readonly Message[],
   fallbacks: readonly FallbackMessage[],
