@@ -1,16 +1,10 @@
 /**
- * The nouns that flow through handbill, in the order in which they appear:
+ * The nouns of handbill, in the order in which they appear:
  *
  *   CampaignFile -> Campaign -> Plan -> Recipient -> Decision -> SendRequest -> Attempt -> Outcome -> Report
  *
- * and what the API says later, which is joined to the outcome: WebhookEvent -> Delivery
- *
- * Read the files below model/ in that order, after words.ts and project.ts: campaign, commit, recipient, decision (with the
- * SendRequest), attempt, outcome, event, report. The first noun, files as they were written and not trusted yet, never leaves
- * its folder: campaign/written.ts. A plan is made of functions: plan/plan.ts.
- *
- * Nothing here does anything. ARCHITECTURE.md and docs/ explain the words; options and helpers live with
- * the code that uses them.
+ * The API's later events are joined to the outcome: WebhookEvent -> Delivery. Read words.ts and project.ts first.
+ * CampaignFile, which is not trusted yet, never leaves campaign/written.ts; plan/plan.ts has the Plan. No code runs here.
  */
 
 export * from './model/allow.ts';

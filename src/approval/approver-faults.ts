@@ -3,11 +3,7 @@ import type { Environment, Project, SignerSource } from '../model.ts';
 import { isInside } from '../util/paths.ts';
 import { readSigners } from './verify.ts';
 
-/**
- * Finds errors in the files of approvers and planners of a project, or of one of its environments. A file outside
- * the project may exist only on the machine that sends, where no commit can change it. If it is missing here, that is a
- * warning.
- */
+/** A file outside the project may exist only on the machine that sends, so here its absence is a warning. */
 export async function approverFaults(
   { root, environments }: Pick<Project, 'root' | 'environments'>,
   only?: Environment,
@@ -23,12 +19,7 @@ export async function approverFaults(
   return found;
 }
 
-/**
- * Checks, before a plan is signed, that the signature will count, so that this is not found out when the plan is sent.
- *
- * @returns warnings if this machine does not know who may sign
- * @throws HandbillError exit 2
- */
+/** Throws (exit 2) where the signature would not count. Warns if this machine does not know who may sign. */
 export async function checkApprovers(project: Project, environment: Environment): Promise<readonly Diagnostic[]> {
   const found = await approverFaults(project, environment);
   if (found.some(({ severity }) => severity === 'error')) throw new HandbillError(EXIT.refused, found);

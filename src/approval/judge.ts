@@ -28,11 +28,10 @@ interface Good extends Signed {
 }
 
 /**
- * Judges the signatures of a plan by the rule of its environment: as many approvers as it asks for must have signed,
- * and one more person who may plan. No person counts twice, so enough others than the planner agreed.
- * Which of them planned needs not be known, and is nothing that could be forged.
+ * As many approvers as the environment asks for must sign, and one more person who may plan. No person counts twice, so enough
+ * others than the planner agreed; the role of planner cannot be forged.
  *
- * @param bytes - what must have been signed
+ * @param bytes - the signed text
  * @throws HandbillError exit 2 where the file of signers cannot be read, or there is no usable ssh-keygen
  */
 export async function judge(
@@ -75,7 +74,7 @@ async function signersOf(rule: Approval): Promise<People> {
   return { approver: approvers.signers, planner: planners.signers };
 }
 
-/** The signature of a person, or the rest of a sentence about why it does not count. */
+/** Or the rest of a sentence about why it does not count. */
 async function judgeOne(
   text: string,
   bytes: Uint8Array,
@@ -107,10 +106,8 @@ function missingOf(counted: readonly Signed[], signatures: number, approvals: nu
 }
 
 /**
- * Tells people apart. Entries that share a name or a key are one person, however many keys and names they have: otherwise
- * a person with two keys could approve what they planned themselves. Letter case does not make another name.
+ * Entries that share a name (in any case) or a key are one person: a second key must not approve the plan of the first.
  *
- * @param signers - all who may sign, in whatever role
  * @returns the person behind a signature, by its names and the id of its key; the same text for the same person
  */
 function tellApart(

@@ -9,7 +9,6 @@ import { type Env, inPrivateFolder, runSshKeygen } from './ssh-keygen.ts';
 interface SignOptions {
   readonly cwd: string;
   readonly env: Env;
-  /** A person can be asked for a passphrase or a touch of the key. */
   readonly interactive: boolean;
   readonly onSaid?: (text: string) => void;
 }
@@ -18,10 +17,8 @@ interface SignOptions {
 const TIMEOUT_MS = 180_000;
 
 /**
- * Signs bytes as git does, with `ssh-keygen -Y sign`.
- *
  * @param key - a private key, or a public key (or certificate) whose private half is in ssh-agent; relative to `cwd`
- * @returns the signature, armoured
+ * @returns the signature, armoured, as `ssh-keygen -Y sign` makes it
  * @throws HandbillError exit 2 where the key is not there, or cannot be used
  */
 export async function signBytes(bytes: Uint8Array, key: string, options: SignOptions): Promise<string> {

@@ -7,10 +7,10 @@ export const NAMESPACE = 'handbill-plan';
 export const MAX_SIGNATURES = 20;
 export const MAX_SIGNATURE_LENGTH = 16 * 1024;
 
-/** A signature as it claims to be: whether it is good is for ssh-keygen to say. */
+/** ssh-keygen decides whether it is good. */
 export interface Signature {
   readonly key: SshKey;
-  /** The signature as ssh-keygen writes it, spelt anew. */
+  /** As ssh-keygen writes it, spelt anew. */
   readonly armoured: string;
 }
 
@@ -20,12 +20,7 @@ const MAGIC = 'SSHSIG';
 const VERSION = 1;
 const HASHES = new Set(['sha256', 'sha512']);
 
-/**
- * Reads a signature (OpenSSH's PROTOCOL.sshsig): who claims to have signed, and what for. Weak ones (RSA with SHA-1)
- * are refused here too, whichever ssh-keygen there is.
- *
- * @returns in `problem`, the rest of a sentence that begins with "A signature"
- */
+/** OpenSSH's PROTOCOL.sshsig. Refuses RSA with SHA-1. `problem`: the rest of a sentence after "A signature". */
 export function readSignature(text: string): Signature | { readonly problem: string } {
   const damaged = { problem: 'is damaged.' };
   if (text.length > MAX_SIGNATURE_LENGTH) return { problem: 'is longer than any that handbill makes.' };

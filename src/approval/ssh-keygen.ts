@@ -9,9 +9,9 @@ import { makeTemporaryFolder, temporaryFault } from '../util/files.ts';
 export type Env = Readonly<Record<string, string | undefined>>;
 
 interface Call {
-  /** Fixed words and paths of our own; what comes from data is always the value of an option. */
+  /** Fixed words and paths of handbill; data is always the value of an option. */
   readonly args: readonly string[];
-  /** Where it runs, and where the files lie that `args` name. */
+  /** It contains the files that `args` name. */
   readonly folder: string;
   readonly env: Env;
   /** Its standard input; `terminal` lets it ask for a passphrase or a touch. */
@@ -24,23 +24,17 @@ interface Call {
 interface Answer {
   readonly ok: boolean;
   readonly out: string;
-  /** Its complaints, fit for eyes. */
   readonly said: string;
 }
 
-/** More than ssh-keygen ever says; what is longer is cut. */
+/** ssh-keygen prints less; longer output is cut. */
 const MAX_OUTPUT = 64 * 1024;
 
-/** The environment of ssh-keygen: to be found, to find the agent, and to ask. */
+/** To find ssh-keygen and the agent, and to ask. */
 const PASSED = ['PATH', 'HOME', 'SSH_AUTH_SOCK', 'SSH_SK_PROVIDER', 'SSH_SK_HELPER', 'SYSTEMROOT'];
 const PASSED_TO_ASK = ['DISPLAY', 'WAYLAND_DISPLAY', 'SSH_ASKPASS', 'SSH_ASKPASS_REQUIRE', 'TERM', 'XAUTHORITY'];
 
-/**
- * Runs ssh-keygen: no shell, its own environment, bounded output and time. Without a terminal it gets none, so
- * that it fails where it would ask.
- *
- * @throws HandbillError exit 2 where there is no ssh-keygen, or one that is too old
- */
+/** No shell; bounded output and time. Without a terminal it cannot ask. Throws (exit 2): none, or too old. */
 export async function runSshKeygen(call: Call): Promise<Answer> {
   const asks = call.input === 'terminal';
   const child = spawn('ssh-keygen', call.args, {
@@ -97,7 +91,7 @@ function tooOld(): Error {
   return refuse(problem('signing-failed', message, { hint: 'Install OpenSSH 8.7 or newer.' }));
 }
 
-/** Does something in a folder that no other user can read; nothing of it is left afterwards. */
+/** The folder is removed afterwards; no other user can read it. */
 export async function inPrivateFolder<T>(
   files: Readonly<Record<string, string | Uint8Array>>,
   work: (folder: string) => Promise<T>,

@@ -11,17 +11,12 @@ export interface VerifyOptions {
   readonly nowMs: number;
 }
 
-/** Either whose signature it is, or why it does not count; `isKnown`: its key is at least one of those that may sign. */
+/** `isKnown`: the key is at least one of those that may sign. */
 type Verified = { readonly names: readonly string[] } | { readonly problem: string; readonly isKnown: boolean };
 
 const TIMEOUT_MS = 15_000;
 
-/**
- * Asks ssh-keygen whether a signature of these bytes is good and by one of those who may sign. It asks
- * about each of them with a separate file, so that the answer is about that one.
- *
- * @throws HandbillError exit 2 without a usable ssh-keygen
- */
+/** Asks about each signer with a separate file, to learn which one it is. Throws (exit 2) without ssh-keygen. */
 export async function verifySignature(
   signature: Signature,
   bytes: Uint8Array,
@@ -63,7 +58,7 @@ async function verifyAs(
   });
 }
 
-/** A name that one person has: no patterns, no spaces, no beginning like that of an option. */
+/** No patterns, no spaces, no beginning like that of an option. */
 function isName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9.@_+-]{0,199}$/.test(name);
 }
@@ -78,12 +73,12 @@ function lineOf({ names, key, authority, validAfter, validBefore, namespaces }: 
   return [names.join(','), ...(options.length === 0 ? [] : [options.join(',')]), key].join(' ');
 }
 
-/** `20261121091500`, in UTC, which is the zone that ssh-keygen runs in. */
+/** `20261121091500`, in UTC, the zone of ssh-keygen. */
 function timeOf(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '');
 }
 
-/** ssh-keygen's own words, where it has any for this, without the place in a temporary file. */
+/** Without the place in a temporary file. */
 function reasonOf(said: string): string {
   const [line = ''] = said.split('\n').filter((one) => one.startsWith('signers:'));
   const words = line.replace(/^signers:\d+: /, '').slice(0, 200);
@@ -92,7 +87,6 @@ function reasonOf(said: string): string {
 
 const MAX_BYTES = 256 * 1024;
 
-/** The people who may sign, or all errors in the file that names them. */
 export async function readSigners(source: SignerSource): Promise<{
   readonly signers: readonly Signer[];
   readonly diagnostics: readonly Diagnostic[];
@@ -109,10 +103,7 @@ export async function readSigners(source: SignerSource): Promise<{
   return parseSigners(new TextDecoder().decode(read.bytes), file);
 }
 
-/**
- * Reads a file in the format of git's allowed signers (ssh-keygen(1), ALLOWED SIGNERS): names, options, key. Stricter
- * than ssh-keygen where a person would not be identified: names are names, and patterns are for authorities alone.
- */
+/** The format of git's allowed signers (ssh-keygen(1)), but only authorities may have patterns as names. */
 export function parseSigners(
   text: string,
   file: string,
@@ -157,13 +148,12 @@ function parseLine(line: string): Signer | { readonly problem: string } {
   return { names, key: key.text, ...options };
 }
 
-/** Options end at the first space outside of quotes. */
 function splitOptions(text: string): { readonly options: string; readonly key: string } | null {
   const match = /^((?:[^\s"]|"[^"]*")+)[ \t]+(.*)$/.exec(text);
   return match === null ? null : { options: match[1] ?? '', key: match[2] ?? '' };
 }
 
-/** Characters; to find the commas outside of quotes takes time by the square of it, at this length 10 ms. */
+/** Finding commas outside of quotes takes time by the square of it, at this length 10 ms. */
 const MAX_OPTIONS = 4_000;
 
 type Options = Omit<Signer, 'names' | 'key'>;
@@ -195,7 +185,6 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   'valid-before': DATE,
 };
 
-/** As a name, with the wildcards of ssh-keygen. */
 function isPattern(name: string): boolean {
   return /^!?[A-Za-z0-9*?][A-Za-z0-9.@_+*?-]{0,199}$/.test(name);
 }

@@ -21,7 +21,6 @@ export function checkMediaUrl(found: Findings, pointer: string, value: Json | un
   checkUrl(found, pointer, value, /^https:\/\//i, 'an https address', 'Media must be publicly readable.');
 }
 
-/** The address of a page that a button opens. */
 function checkPageUrl(found: Findings, pointer: string, value: Json | undefined): void {
   checkUrl(found, pointer, value, /^https?:\/\//i, 'a web address', 'Write an address that begins with https://');
 }
@@ -47,7 +46,7 @@ function faultOf(url: string, scheme: RegExp, wanted: string): string | null {
   return scheme.test(url) && URL.canParse(url) ? null : `is not ${wanted}`;
 }
 
-/** Files that the messaging app is known not to show; how large a file is cannot be seen from here. */
+/** Only by its ending: the size of a file is unknown here. */
 export function adviseMediaType(
   found: Findings,
   pointer: string,
@@ -68,11 +67,10 @@ const NOT_SHOWN = {
   video: /^https:\/\/[^/?#]+\/[^?#]*\.(mov|avi|webm|mkv|wmv|gif|jpe?g|png|pdf)(?:[?#]|$)/i,
 } as const;
 
-/** What a button can do; each button does exactly one thing. */
+/** Each button does exactly one of these. */
 const BUTTON_KINDS = ['reply', 'url', 'dial', 'location', 'shareLocation', 'event'] as const;
 export type ButtonKind = (typeof BUTTON_KINDS)[number];
 
-/** What a channel takes, in characters. */
 export interface ButtonLimits {
   readonly kinds: readonly ButtonKind[];
   readonly label: number;
@@ -82,7 +80,7 @@ export interface ButtonLimits {
   readonly ids: boolean;
 }
 
-/** What the button does; null where it says nothing, or several things. */
+/** Null: it does nothing, or several things. */
 export function kindOf(button: JsonObject): ButtonKind | null {
   let kind: ButtonKind | null = null;
   for (const one of BUTTON_KINDS) {
@@ -93,10 +91,7 @@ export function kindOf(button: JsonObject): ButtonKind | null {
   return kind;
 }
 
-/**
- * Checks each button of one set: those below a text, or those of a card. The caller checks how many there are, and
- * which kinds may be combined.
- */
+/** The caller checks how many there are, and which kinds may be combined. */
 export function checkButtons(found: Findings, at: string, buttons: readonly JsonObject[], limits: ButtonLimits): void {
   for (const [i, button] of buttons.entries()) checkButton(found, `${at}/${i}`, button, limits);
   if (buttons.length < 2) return;

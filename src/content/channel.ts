@@ -2,17 +2,17 @@ import type { JsonObject } from '../util/json.ts';
 import type { ContentCheck } from './check-values.ts';
 import type { CharacterSet, SmsFacts } from './sms-parts.ts';
 
-/** All that is particular to one channel. Each has a file of its own, and a line in `channels.ts`. */
+/** Each channel has a file, and a line in `channels.ts`. */
 export interface ChannelEntry {
   /** Its value in a request, where `wire.channels` of the environment names no other. */
   readonly wire: string;
-  /** What people call it: `Messaging app`. */
+  /** For people: `Messaging app`. */
   readonly label: string;
-  /** What its messages are sent to, unless the list has contacts. */
+  /** The kind of its addresses, unless the list has contacts. */
   readonly address: 'msisdn' | 'email';
   /** Keys of `content` that it takes, as in schemas/campaign.schema.json. */
   readonly keys: readonly string[];
-  /** What to write here for a key that only other channels take. */
+  /** Replacements here for keys that only other channels take. */
   readonly instead?: Readonly<Record<string, string>>;
   readonly check: ContentCheck;
   readonly describe: (message: SeenMessage) => Description;
@@ -21,7 +21,6 @@ export interface ChannelEntry {
   readonly init: InitExample;
 }
 
-/** The first campaign that `init` makes on a channel. */
 interface InitExample {
   /** The choice in its question. */
   readonly label: string;
@@ -32,10 +31,8 @@ interface InitExample {
   readonly sender: 'sms' | 'number' | 'email';
 }
 
-/** The text of an example that is short enough for every channel. */
 export const EXAMPLE_TEXT = 'Hello {{first_name}}, your order {{order}} is ready. See you soon!\n';
 
-/** A message as it was rendered for one recipient. */
 export interface SeenMessage {
   /** Null if it has none, or the provider has it. */
   readonly text: string | null;
@@ -45,10 +42,7 @@ export interface SeenMessage {
   readonly sms: (SmsFacts & { readonly characterSet: CharacterSet }) | null;
 }
 
-/**
- * A message as its recipient will see or hear it, in their order: what a terminal and a page can both draw without
- * knowing the channel. Texts come from outside and are raw: the caller makes them safe for where they are shown.
- */
+/** In the order in which the recipient sees or hears it. Texts come from outside: who shows them makes them safe. */
 export interface Description {
   readonly on: 'phone' | 'inbox' | 'call';
   /** Empty: the provider has all of it. */
@@ -90,11 +84,10 @@ export interface CardElement {
 
 export interface ButtonElement {
   readonly label: string;
-  /** What it opens or does; null: it answers. */
+  /** It opens or does this; null: it answers. */
   readonly target: string | null;
 }
 
-/** A button that opens a list to choose from. */
 export interface ListElement {
   readonly kind: 'list';
   readonly button: string;

@@ -7,7 +7,7 @@ import { rcs } from './rcs.ts';
 import { sms } from './sms.ts';
 import { voice } from './voice.ts';
 
-/** The channels. Their order is that of lists in messages. */
+/** The order is that of lists in messages. */
 export const CHANNEL_TABLE = { sms, rcs, 'messaging-app': messagingApp, email, voice } as const satisfies Readonly<
   Record<string, ChannelEntry>
 >;
@@ -16,15 +16,11 @@ export type Channel = keyof typeof CHANNEL_TABLE;
 
 export const CHANNELS = Object.keys(CHANNEL_TABLE) as readonly Channel[];
 
-/** One value for each channel. */
 export function eachChannel<T>(of: (channel: Channel) => T): Readonly<Record<Channel, T>> {
   return Object.fromEntries(CHANNELS.map((channel) => [channel, of(channel)])) as Record<Channel, T>;
 }
 
 /**
- * Checks the content of one message against the limits of its channel: when a campaign is loaded, with texts that
- * contain expressions as null, and again for each recipient, with everything filled in.
- *
  * @param content - without `text`, in the shape that the schema allows; `{}` if there is none
  * @param text - null: not known here (it contains expressions, or the provider has it); undefined: there is none
  */
@@ -39,7 +35,6 @@ export function checkContent(
   return strange.length === 0 ? problems : [...strange, ...problems];
 }
 
-/** Keys that belong to another channel. */
 function strangeKeys(channel: Channel, entry: ChannelEntry, content: JsonObject): readonly ContentProblem[] {
   let problems: ContentProblem[] | null = null;
   for (const key in content) {

@@ -1,30 +1,20 @@
 import type { Code } from '../errors.ts';
 import { type Json, type JsonObject, parsePointer } from '../util/json.ts';
 
-/** One thing that is wrong with rich content, or worth knowing about it. */
 export interface ContentProblem {
   readonly code: Code;
   readonly severity: 'error' | 'warning';
   /** JSON pointer into the content; `/text` is the text of the message. */
   readonly pointer: string;
-  /** What is wrong, in one sentence without its place. */
   readonly message: string;
-  /** What to do next. */
   readonly hint?: string | undefined;
 }
 
-/**
- * Checks rich content against the limits of its channel. Texts that are not known yet, because they still contain
- * expressions, are null; everything else has the shape that the schema allows.
- *
- * @param content - without `text`
- * @param text - null: not known here (it contains expressions, or the provider has it); undefined: there is none
- */
+/** @param text - null: not known here (it contains expressions, or the provider has it); undefined: there is none */
 export type ContentCheck = (content: JsonObject, text: string | null | undefined) => readonly ContentProblem[];
 
-/** What was found so far in one message. A value that is null is not known yet, and is never judged. */
+/** Values that are null are not known yet and cannot be wrong. */
 export interface Findings {
-  /** Name of the channel, for messages. */
   readonly channel: string;
   readonly problems: ContentProblem[];
 }
@@ -52,7 +42,7 @@ function add(
   problems.push({ code, severity, pointer, message, hint });
 }
 
-/** A text must not be longer than the channel takes, in characters. */
+/** `max` is in characters. */
 export function checkLength(found: Findings, pointer: string, value: Json | undefined, max: number): void {
   // A text has at least as many units as characters: hardly any is ever counted.
   if (typeof value !== 'string' || value.length <= max) return;
@@ -66,13 +56,11 @@ export function checkLength(found: Findings, pointer: string, value: Json | unde
   );
 }
 
-/** A text that the message cannot do without must not come out empty. */
 export function checkFilled(found: Findings, pointer: string, value: Json | undefined): void {
   if (typeof value !== 'string' || /\S/.test(value)) return;
   invalid(found, pointer, `${nameOf(pointer)} is empty.`, 'Give it a text in every row.');
 }
 
-/** A label or heading: on one line, not empty, not too long. */
 export function checkLabel(found: Findings, pointer: string, value: Json | undefined, max: number): void {
   checkFilled(found, pointer, value);
   checkLength(found, pointer, value, max);
@@ -80,17 +68,13 @@ export function checkLabel(found: Findings, pointer: string, value: Json | undef
   invalid(found, pointer, `${nameOf(pointer)} has a line break or a tab.`, 'Write it on one line.');
 }
 
-/** At most so many items; the first one too many is pointed at. */
+/** Points at the first one too many. */
 export function checkCount(found: Findings, pointer: string, count: number, max: number, items: string): void {
   if (count <= max) return;
   overLimit(found, `${pointer}/${max}`, `There are ${count} ${items}; ${found.channel} takes at most ${max}.`);
 }
 
-/**
- * All values must differ, so that answers can be distinguished. The later one of two is reported.
- *
- * @param pointerOf - of the value at an index
- */
+/** Reports the later one of two. `pointerOf`: of the value at an index. */
 export function checkUnique(
   found: Findings,
   values: readonly (Json | undefined)[],
@@ -105,7 +89,7 @@ export function checkUnique(
   }
 }
 
-/** Whether a message has a text that is not blank, or one that is not known yet. */
+/** Not blank, or not known yet. */
 export function hasText(text: string | null | undefined): boolean {
   return text === null || (text !== undefined && /\S/.test(text));
 }
@@ -121,12 +105,10 @@ export function charactersIn(text: string): number {
   return text.length - pairs;
 }
 
-/** A mapping of the content; one without keys if it is absent. */
 export function mappingOf(value: Json | undefined): JsonObject {
   return typeof value === 'object' && value !== null && !isList(value) ? value : NO_KEYS;
 }
 
-/** The mappings of a list of the content; empty if it is absent. */
 export function mappingsOf(value: Json | undefined): readonly JsonObject[] {
   if (value === undefined || value === null || !isList(value)) return NO_ITEMS;
   // The schema allows only mappings, so the list is used as it is.
@@ -147,7 +129,7 @@ export function shownText(value: Json | undefined): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-/** `/buttons/2/text` as people write it: `"buttons[2].text"`. The text of the message has no key of its own. */
+/** `/buttons/2/text` as people write it: `"buttons[2].text"`. The text of the message has no key. */
 export function nameOf(pointer: string): string {
   if (pointer === '/text') return 'The text';
   const path = parsePointer(pointer).map((segment, i) =>

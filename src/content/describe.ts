@@ -2,13 +2,7 @@ import type { JsonObject } from '../util/json.ts';
 import type { ButtonElement, CardElement, ListElement, MessageElement } from './channel.ts';
 import { CHANNEL_TABLE, type Channel } from './channels.ts';
 
-/**
- * The message as the recipient will see or hear it, in lines of plain text. Values come from outside: the caller makes
- * the lines safe for the place where they are shown.
- *
- * @param text - the text of the message as it was rendered; null if it has none, or the provider has it
- * @param content - rich content with its texts filled in; null without any
- */
+/** Lines of plain text, not safe to show yet. Null `text`: none, or the provider has it. Null `content`: none. */
 export function describeContent(channel: Channel, text: string | null, content: JsonObject | null): readonly string[] {
   const { elements } = CHANNEL_TABLE[channel].describe({ text, content: content ?? {}, sms: null });
   const cards = elements.filter(({ kind }) => kind === 'card');
@@ -45,7 +39,7 @@ function linesOf(element: Exclude<MessageElement, CardElement>): readonly string
   }
 }
 
-/** A card between two rules: one below the other, as a terminal has no room for them side by side. */
+/** Between two rules: a terminal has no room for cards side by side. */
 function cardLines({ media, title, text, buttons }: CardElement, caption: string): readonly string[] {
   const inside = [
     ...filled(media.url, `[${media.kind}] `),
@@ -60,7 +54,6 @@ function cardLines({ media, title, text, buttons }: CardElement, caption: string
 const CARD_RULE = 36;
 const CARD_END = `+${'-'.repeat(CARD_RULE + 4)}`;
 
-/** The button, and the list that it opens. */
 function listLines({ button, sections }: ListElement): readonly string[] {
   return [
     `${boxed(button)} opens:`,
@@ -74,7 +67,7 @@ function listLines({ button, sections }: ListElement): readonly string[] {
   ];
 }
 
-/** Answers share a line as long as there is room; every other button is on a line of its own, with its target. */
+/** Answers share a line as long as there is room; every other button has a line, with its target. */
 function buttonLines(buttons: readonly ButtonElement[]): readonly string[] {
   const lines: string[] = [];
   let row: string | null = null;
@@ -96,12 +89,10 @@ function buttonLines(buttons: readonly ButtonElement[]): readonly string[] {
 
 const ROW_WIDTH = 72;
 
-/** A button, on one line. */
 function boxed(label: string): string {
   return `[ ${label.replaceAll('\n', ' ')} ]`;
 }
 
-/** Nothing for a text that is empty. */
 function filled(text: string, before = ''): readonly string[] {
   return text === '' ? [] : split(before + text);
 }

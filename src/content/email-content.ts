@@ -2,7 +2,6 @@ import { escapeMarkup } from '../util/escape.ts';
 import type { Json, JsonObject } from '../util/json.ts';
 import { mappingOf } from './check-values.ts';
 
-/** An email as it goes on the wire: rich content, and the text beside it. */
 interface EmailContent {
   readonly content: JsonObject;
   /** Undefined if there is none, as in an email of pictures. */
@@ -10,13 +9,10 @@ interface EmailContent {
 }
 
 /**
- * The email for one recipient as it is sent: the preheader is in the HTML, as hidden text at its beginning, and an
- * email without a text gets the text of its HTML. `unsubscribe` is not part of it: `unsubscribeHeaders` makes metadata
- * of it.
+ * The preheader is hidden text at the beginning of the HTML, and an email without a text gets that of its HTML.
  *
  * @param tree - content as it was rendered and checked; `html` is the HTML itself
- * @param text - the text as it was rendered; undefined if the campaign has none
- * @param textOfHtml - see `loadHtmlText`
+ * @param text - undefined if the campaign has none
  */
 export function emailContent(
   tree: JsonObject,
@@ -33,10 +29,7 @@ export function emailContent(
   return { content, text: text ?? (textOfHtml(html) || undefined) };
 }
 
-/**
- * HTML with hidden text at the beginning of its body, which inboxes show after the subject. What follows is pushed out
- * of sight by characters without width and spaces that do not collapse.
- */
+/** Inboxes show it after the subject. Characters without width and hard spaces push what follows out of sight. */
 export function withPreheader(html: string, preheader: string): string {
   if (!/\S/.test(preheader)) return html;
   const at = bodyStart(html);
@@ -50,7 +43,7 @@ const PAD = '&zwnj;&nbsp;';
 const HIDDEN =
   'display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all';
 
-/** Where the content of `<body>` begins; 0 without one. Linear in the length. */
+/** 0 without a body. Linear in the length. */
 function bodyStart(html: string): number {
   const mark = /<!--|<body(?=[\s>/])/gi;
   for (let found = mark.exec(html); found !== null; found = mark.exec(html)) {
@@ -78,9 +71,8 @@ function tagEnd(html: string, from: number): number {
 export const MAX_UNSUBSCRIBE_URL = 900;
 
 /**
- * The headers by which mail programs unsubscribe (RFC 2369, RFC 8058), from content that was rendered and checked; none
- * without `unsubscribe`. The provider has to sign them (DKIM). With `oneClick` the address must act on a POST without
- * cookies, login or redirect, and must not act on a GET, which link scanners send.
+ * RFC 2369 and RFC 8058, from checked content; none without `unsubscribe`. The provider has to sign them (DKIM). With
+ * `oneClick` the address must act on a POST without cookies, login or redirect, and not on a GET of a link scanner.
  */
 export function unsubscribeHeaders(content: JsonObject): Readonly<Record<string, string>> {
   const { url, mailto, oneClick } = mappingOf(content['unsubscribe']);
@@ -94,7 +86,7 @@ export function unsubscribeHeaders(content: JsonObject): Readonly<Record<string,
   return { 'List-Unsubscribe': list, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
-/** The address as allowed in a header, in ASCII without spaces or angle brackets; null if it is not allowed. */
+/** In ASCII without spaces or angle brackets; null: not allowed in a header. */
 export function unsubscribeUrl(text: string): string | null {
   // The parser would drop line breaks and tabs, so another address than the written one would be sent.
   if (/[\s\p{Cc}]/u.test(text)) return null;

@@ -14,7 +14,7 @@ import {
 } from './check-values.ts';
 import { isMailtoTarget, MAX_UNSUBSCRIBE_URL, unsubscribeUrl } from './email-content.ts';
 
-/** The limits of an email. Text that is longer than advised arrives, but may be cut by mail programs. */
+/** Mail programs may cut a text that is longer than advised. */
 export const EMAIL_LIMITS = {
   /** Octets of a header field: RFC 5322 allows 998 in a line. */
   subjectOctets: 998,
@@ -26,7 +26,7 @@ export const EMAIL_LIMITS = {
   htmlAdvised: 102 * 1024,
 } as const;
 
-/** Checks `{ subject, preheader, html, unsubscribe }` and the text. `html` is the HTML itself, not its file. */
+/** `html` is the HTML itself, not its file. */
 const checkEmail: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'email', problems: [] };
   checkSubject(found, content['subject']);
@@ -121,7 +121,6 @@ const ENCODED_WORD = /=\?[^?]+\?[bq]\?[^?]*\?=/i;
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
-/** What an inbox shows above the email, its HTML, and its text. */
 function describeEmail({ text, content }: SeenMessage): Description {
   const { subject, preheader, html, unsubscribe } = content;
   const { url, mailto, oneClick } = mappingOf(unsubscribe);
@@ -141,7 +140,6 @@ function fact(name: string, value: string): MessageElement {
   return { kind: 'fact', name, value };
 }
 
-/** Email: subject, HTML and text. */
 export const email: ChannelEntry = {
   wire: 'Email',
   label: 'Email',

@@ -1,8 +1,8 @@
 import type { DomNode, FormatCallback, HtmlToTextOptions } from 'html-to-text';
 
 /**
- * What is read of an HTML, so that none can hold up a run. The parser's time grows with the square of the depth: 20,000
- * open tags take 70 ms, 100,000 take 1.8 s (html-to-text 10.0.1). Emails of 100 KB have some 3,000 tags.
+ * Limits of the HTML that is read: the parser's time grows with the square of the depth. 20,000 open tags take 70 ms, 100,000
+ * take 1.8 s (html-to-text 10.0.1). Emails of 100 KB have some 3,000 tags.
  */
 export const HTML_TEXT_LIMITS = {
   /** UTF-16 units. */
@@ -14,9 +14,8 @@ export const HTML_TEXT_LIMITS = {
 } as const;
 
 /**
- * Gives the function that makes the text of an email from its HTML: links as `text [address]`, pictures as their
- * alternative text, rows of tables on lines of their own, nothing of what is hidden, no line that is broken. Beyond
- * the limits the text is cut. It never throws. The library is only loaded by those who ask.
+ * Links become `text [address]`, pictures their alternative text, rows of tables lines. Hidden parts are missing, and lines
+ * are not broken. Beyond the limits it cuts the text. Never throws.
  */
 export async function loadHtmlText(): Promise<(html: string) => string> {
   const { compile } = await import('html-to-text');
@@ -37,7 +36,7 @@ function withinLimits(html: string): string {
   return html.slice(0, isPair ? end - 1 : end);
 }
 
-/** A row's cell: beside the one before it, or on a line of its own where the table only arranges blocks. */
+/** A row's cell: beside the one before it, or on a new line where the table only arranges blocks. */
 const cell: FormatCallback = (element, walk, builder) => {
   if (isLayout(element)) {
     builder.openBlock({ leadingLineBreaks: 1 });
@@ -49,10 +48,7 @@ const cell: FormatCallback = (element, walk, builder) => {
   walk(element.children, builder);
 };
 
-/**
- * Items with their numbers, in digits. The library's own lists throw for a Roman number above 3,999, and never end
- * for `<ol type="a" start="Infinity">`.
- */
+/** Numbers are in digits: the library's lists throw above 3,999 in Roman, and never end for `start="Infinity"`. */
 const numbered: FormatCallback = (element, walk, builder) => {
   const items = element.children.filter((child) => child.name === 'li');
   const written = Number(element.attribs?.start ?? 1);
@@ -86,7 +82,6 @@ function isLayout(element: DomNode): boolean {
   return role === 'presentation' || role === 'none';
 }
 
-/** Whether an element comes before this one in its row. Between two elements is one text at most. */
 function followsCell(element: DomNode & Siblings): boolean {
   let before = element.prev ?? null;
   while (before !== null && before.type !== 'tag') before = before.prev ?? null;

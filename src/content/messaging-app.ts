@@ -20,7 +20,7 @@ import {
 } from './check-values.ts';
 import { describeRich, EXAMPLE_BUTTONS } from './rich.ts';
 
-/** What the largest messaging app takes outside of its templates. Lengths are in characters. */
+/** Limits of the largest messaging app outside of its templates. Lengths are in characters. */
 export const MESSAGING_APP_LIMITS = {
   text: 4096,
   /** With buttons, a list or cards, and below an image, video or document. */
@@ -56,7 +56,7 @@ const checkMessagingApp: ContentCheck = (content, text) => {
 const MEDIA = ['image', 'video', 'document'] as const;
 const INTERACTIVE = ['buttons', 'list', 'cards'] as const;
 
-/** Which of them the message has, the first one; several exclude each other. */
+/** The first one that the message has; several exclude each other. */
 function checkParts(found: Findings, content: JsonObject): (typeof INTERACTIVE)[number] | null {
   const [first, ...others] = INTERACTIVE.filter((key) => content[key] !== undefined);
   for (const other of others) {
@@ -109,7 +109,6 @@ function checkText(found: Findings, text: string | null | undefined, interactive
   }
 }
 
-/** Parts that apps show only with buttons or a list. */
 function adviseBare(found: Findings, content: JsonObject, header: JsonObject): void {
   for (const [pointer, value] of [
     ['/header/text', header['text']],
@@ -129,7 +128,7 @@ export const CAROUSEL_LIMITS = {
   text: 160,
 } as const;
 
-/** Cards beside each other: each with an image or video, and all with the same kind and number of buttons. */
+/** Each has an image or video, and all have the same kind and number of buttons. */
 function checkCarousel(found: Findings, cards: readonly JsonObject[]): void {
   const { minCards, maxCards } = CAROUSEL_LIMITS;
   if (cards.length < minCards) {
@@ -183,7 +182,6 @@ function checkMedia(found: Findings, at: string, media: JsonObject): void {
   }
 }
 
-/** Answers of different cards must differ as well. */
 function checkReplies(found: Findings, cards: readonly JsonObject[]): void {
   const seen = new Set<string>();
   for (const [c, card] of cards.entries()) {
@@ -198,7 +196,6 @@ function checkReplies(found: Findings, cards: readonly JsonObject[]): void {
   }
 }
 
-/** Lengths are in characters. */
 export const LIST_LIMITS = {
   button: 20,
   sections: 10,
@@ -210,7 +207,6 @@ export const LIST_LIMITS = {
   rowDescription: 72,
 } as const;
 
-/** A list to choose from, in sections. */
 function checkList(found: Findings, list: JsonObject): void {
   checkLabel(found, '/list/button', list['button'], LIST_LIMITS.button);
   const sections = mappingsOf(list['sections']);
@@ -235,7 +231,7 @@ function checkSection(found: Findings, at: string, section: JsonObject, sections
   }
 }
 
-/** Rows count in all sections together, and each has an id of its own. */
+/** Rows count in all sections together, and their ids differ. */
 function checkRows(found: Findings, sections: readonly JsonObject[]): void {
   const rows = sections.flatMap((section, s) =>
     mappingsOf(section['rows']).map((row, r) => ({ row, pointer: `/list/sections/${s}/rows/${r}` })),
@@ -257,11 +253,7 @@ const LIMITS: ButtonLimits = { kinds: ['reply', 'url'], label: 20, id: 256, ids:
 /** The app opens one address from a message, or from a card. */
 const MAX_LINKS = 1;
 
-/**
- * One set of buttons: replies, or a link, and never both.
- *
- * @param maxReplies - how many replies this set may have
- */
+/** Replies or a link, never both. */
 function checkAppButtons(found: Findings, at: string, buttons: readonly JsonObject[], maxReplies: number): void {
   const link = buttons.findIndex((button) => button['url'] !== undefined);
   const reply = buttons.findIndex((button) => button['reply'] !== undefined);
@@ -273,7 +265,6 @@ function checkAppButtons(found: Findings, at: string, buttons: readonly JsonObje
   checkButtons(found, at, buttons, LIMITS);
 }
 
-/** The messaging app of the provider: media, buttons and lists. */
 export const messagingApp: ChannelEntry = {
   wire: 'MessagingApp',
   label: 'Messaging app',

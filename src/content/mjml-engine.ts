@@ -1,17 +1,11 @@
 import { createRequire } from 'node:module';
 import type { Engine, ParserError, ToHtmlResult } from 'mrml';
 
-/** HTML, or the compiler's error with its position. */
 type Compiled =
   | { readonly html: string }
   | { readonly at: number | null; readonly message: string; readonly hint: string | undefined };
 
-/**
- * HTML of MJML, by mrml: MJML in WebAssembly, without a network and without a file system. The caller has seen to it
- * that nothing is nested too deeply.
- *
- * @param isExpression - whether a Handlebars expression begins at a place
- */
+/** By mrml in WebAssembly, without network and files. The caller has refused what is nested too deeply. */
 export function mjmlToHtml(mjml: string, isExpression: (at: number) => boolean): Compiled {
   const { Engine } = load();
   const engine = new Engine();
@@ -29,12 +23,12 @@ export function mjmlToHtml(mjml: string, isExpression: (at: number) => boolean):
 
 const require = createRequire(import.meta.url);
 
-/** Only here, because loading takes 8 ms and 1 MB that no other message should pay for. */
+/** Loading takes 8 ms and 1 MB. */
 function load(): typeof import('mrml') {
   return require('mrml') as typeof import('mrml');
 }
 
-/** Left to the garbage collector, an engine of a broken module would throw where it cannot be caught. */
+/** An engine of a broken module would throw in the garbage collector, where no code can catch it. */
 function free(engine: Engine): void {
   try {
     engine.free();
@@ -79,7 +73,7 @@ function wordsFor(error: ParserError, atExpression: boolean): { message: string;
   }
 }
 
-/** The place that an error names: a byte of the UTF-8, or a line and a column in the words of the parser below. */
+/** From a byte of the UTF-8, or a line and a column in the words of the parser below. */
 function placeOf(error: ParserError, mjml: string): number | null {
   if ('position' in error) return Buffer.from(mjml).subarray(0, error.position.start).toString().length;
   const place = 'source' in error ? /.* at (\d+):(\d+)/s.exec(error.source) : null;

@@ -1,7 +1,6 @@
 import { nearest } from '../util/suggest.ts';
 import names from './mjml-names.json' with { type: 'json' };
 
-/** What is wrong with markup, and where. */
 interface Flaw {
   readonly at: number;
   readonly length: number;
@@ -19,21 +18,14 @@ const sides = (name: string): readonly string[] =>
   name.endsWith('*') ? ['', '-bottom', '-left', '-right', '-top'].map((side) => name.replace('*', side)) : [name];
 const attributesOf = (list: string): ReadonlySet<string> =>
   new Set(['css-class', 'mj-class', ...list.split(' ').flatMap(sides)]);
-/**
- * Attributes that the compiler reads, found by trying each. `padding*` is itself, and one for each side. The compiler
- * leaves out others without a warning.
- */
+/** Attributes that the compiler reads; it drops others without a warning. `padding*`: itself, and one for each side. */
 const BY_ELEMENT = new Map(Object.entries(names.attributes).map(([element, list]) => [element, attributesOf(list)]));
-/** Of any element. */
 const ATTRIBUTES = attributesOf(Object.values(names.attributes).join(' '));
 
 /** HTML elements without an end tag, as the compiler knows them: in lower case. */
 const VOID: ReadonlySet<string> = new Set(names.void.split(' '));
 
-/**
- * The first thing that is wrong with the markup of an MJML file, or null. The compiler says nothing of elements that it
- * does not know or that are closed by another's end tag, and does not say where one is left open.
- */
+/** The first flaw, or null. The compiler ignores unknown elements and crossed end tags, and hides where one is open. */
 export function findFlaw(text: string): Flaw | null {
   const open: Tag[] = [];
   let hasBody = false;
@@ -54,16 +46,16 @@ export function findFlaw(text: string): Flaw | null {
   };
 }
 
-/** Where the markup sets a preheader; null: nowhere. */
+/** Null: nowhere. */
 export function findPreview(text: string): number | null {
   for (const { name, at } of tagsOf(text)) if (name === 'mj-preview') return at;
   return null;
 }
 
-/** More are not looked for: what they may mean takes a while to find out. */
+/** Finding out what one may mean takes a while. */
 const MOST_LEFT_OUT = 20;
 
-/** Attributes of elements of MJML that the compiler leaves out, each once. The markup has no flaw. */
+/** Attributes of MJML elements that the compiler drops, each once. The markup has no flaw. */
 export function leftOutAttributes(text: string): readonly Flaw[] {
   const found = new Map<string, Flaw>();
   for (const { name: element, at, length, end } of tagsOf(text)) {
@@ -90,7 +82,6 @@ const ATTRIBUTE = /([a-z][\w:-]*)\s*=\s*(?:"[^"]*"|'[^']*')/gi;
 interface Tag {
   readonly name: string;
   readonly at: number;
-  /** Of the whole tag. */
   readonly length: number;
   /** `</name>` */
   readonly end: boolean;
@@ -121,7 +112,7 @@ function openTag(open: Tag[], tag: Tag): Flaw | null {
 function closeTag(open: Tag[], tag: Tag): Flaw | null {
   const last = open.pop();
   if (last?.name === tag.name) return null;
-  // What is closed here was opened further out: the one in between was forgotten.
+  // This tag closes an outer element: the end tag of the inner one is missing.
   if (last !== undefined && open.some(({ name }) => name === tag.name)) return unclosed(last);
   if (last === undefined) return flawAt(tag, `</${tag.name}> closes nothing.`);
   return flawAt(tag, `</${tag.name}> is where </${last.name}> is expected.`);
@@ -143,10 +134,7 @@ function flawAt(tag: Tag, message: string, hint?: string): Flaw {
   return { at: tag.at, length: tag.name.length + (tag.end ? 2 : 1), message, hint };
 }
 
-/**
- * The text with attribute values that the compiler copies correctly. Line breaks and tabs, which it would write as
- * `\\n` and `\\t`, become spaces, as in XML. A double quote in a single-quoted value becomes a character reference.
- */
+/** For values that the compiler would spoil: line breaks and tabs become spaces, double quotes references. */
 export function flattenValues(text: string, quote: string): string {
   const parts: string[] = [];
   let done = 0;
@@ -165,7 +153,7 @@ function flatten(value: string, quote: string): string {
   return value.charAt(0) + inner.replace(/[\n\r\t]/g, ' ').replaceAll('"', quote) + value.charAt(0);
 }
 
-/** The tags of a text, but for those in comments. One that does not end is the last. */
+/** Not those in comments. One that does not end is the last. */
 function* tagsOf(text: string): Generator<Tag> {
   const mark = /<!--|<(\/?)([a-z][a-z0-9:-]*)/gi;
   for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
@@ -197,14 +185,13 @@ function tagEnd(text: string, from: number): number {
   return -1;
 }
 
-/** Something that the compiler must not see: a Handlebars expression, or a character that it would spoil. */
+/** A Handlebars expression, or a character that the compiler would spoil. */
 export interface Piece {
   readonly text: string;
-  /** Its position in the text as written. */
   readonly start: number;
 }
 
-/** A text in which each piece is replaced by a mark. A parser of markup reads the marks as plain text. */
+/** Each piece is replaced by a mark, which parsers of markup read as plain text. */
 export interface Hidden {
   readonly text: string;
   readonly pieces: readonly Piece[];
@@ -213,7 +200,6 @@ export interface Hidden {
   toSource(offset: number): number;
 }
 
-/** A text in which the marks are pieces again, with their positions. */
 export interface Shown {
   readonly text: string;
   /** In the order of the text; one piece may be at several positions, or at none. */
@@ -235,13 +221,12 @@ const MARKS: readonly Marks[] = [
 ];
 
 /**
- * Where hidden parts begin: expressions, and characters that the compiler would change. The compiler writes values of
- * attributes as Rust prints strings for debugging (mrml 1.6.1). So a backslash would be doubled, and a joiner in an
- * emoji or a combining accent would become a visible `\u{200d}`.
+ * The compiler writes values of attributes as Rust prints strings for debugging (mrml 1.6.1): it would double a backslash, and
+ * make a visible `\u{200d}` of a joiner in an emoji or a combining accent.
  */
 const HIDDEN = /\{\{|(?! )[\\\x7f-\x9f\p{Cf}\p{Co}\p{Cn}\p{M}\p{Z}]+/gu;
 
-/** Hides every Handlebars expression of a text; null where the text holds the characters of all marks itself. */
+/** Null: the text holds the characters of all marks itself. */
 export function hideExpressions(source: string): Hidden | null {
   const marks = MARKS.find(({ open, close, quote }) => ![open, close, quote].some((mark) => source.includes(mark)));
   if (marks === undefined) return null;
@@ -264,7 +249,6 @@ export function hideExpressions(source: string): Hidden | null {
   return { text, pieces, marks, toSource: (offset) => toSource(offset, starts, pieces) };
 }
 
-/** Puts the pieces back. */
 export function showExpressions(text: string, { pieces, marks }: Hidden): Shown {
   const mark = new RegExp(`${marks.open}(\\d+)${marks.close}|${marks.quote}`, 'g');
   const copies: { start: number; piece: Piece }[] = [];
@@ -284,21 +268,16 @@ export function showExpressions(text: string, { pieces, marks }: Hidden): Shown 
   return { text: shown + text.slice(done), copies };
 }
 
-/** Whether a piece is an expression. */
 export function isExpression({ text }: Piece): boolean {
   return text.startsWith('{{');
 }
 
-/** The piece whose mark begins at a place of a hidden text, if one does. */
 export function pieceAt({ text, pieces, marks }: Hidden, offset: number): Piece | undefined {
   if (text.charAt(offset) !== marks.open) return undefined;
   return pieces[Number.parseInt(text.slice(offset + 1, offset + 12), 10)];
 }
 
-/**
- * Expressions and white space before and after the elements of a hidden text: no parser of MJML takes them there, and
- * Handlebars does.
- */
+/** White space and expressions around the elements: Handlebars takes them there, no parser of MJML does. */
 export function splitOutside({ text, marks }: Hidden): { before: string; core: string; after: string } {
   const outside = `(?:\\s|${marks.open}\\d+${marks.close})*`;
   const before = new RegExp(`^${outside}`).exec(text)?.[0] ?? '';
@@ -318,9 +297,8 @@ function toSource(offset: number, starts: readonly number[], pieces: readonly Pi
 }
 
 /**
- * The position after the last brace of an expression, as Handlebars reads it: comments end with their dashes, and
- * braces in quotes and in `[...]` do not count. An unclosed expression ends before the first character that cannot be
- * part of it; Handlebars reports it.
+ * The position after the last brace, as Handlebars reads it: comments end with their dashes; braces in quotes and `[...]` do
+ * not count. An unclosed expression ends before a character that cannot be part of it; Handlebars reports it.
  */
 function expressionEnd(source: string, start: number): number {
   const comment = source.startsWith('!--', start + 2) ? 5 : source.startsWith('~!--', start + 2) ? 6 : 0;
@@ -360,7 +338,7 @@ function unclosedEnd(source: string, from: number): number {
 }
 
 const PAIRS: Readonly<Record<string, string>> = { '"': '"', "'": "'", '[': ']' };
-/** The longest quoted text, so that an unclosed quote does not cause a scan of the whole file. */
+/** An unclosed quote must not cause a scan of the whole file. */
 const MAX_LITERAL = 2000;
 const DASHED_END = /--~?\}\}/g;
 const UNCLOSED_END = /\{\{|[<>\n\r]/g;

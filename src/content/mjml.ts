@@ -14,25 +14,19 @@ import {
   splitOutside,
 } from './mjml-markup.ts';
 
-/** HTML that still holds every Handlebars expression of the MJML, and the way back to where each was written. */
 interface CompiledMjml {
   readonly html: string;
-  /** Attributes that are not in the HTML. */
   readonly warnings: readonly Diagnostic[];
   /** Diagnostics about the HTML as ones about the MJML; an expression that was copied is only reported once. */
   relocate(diagnostics: readonly Diagnostic[]): readonly Diagnostic[];
 }
 
-/**
- * UTF-8 bytes of an MJML file, as of any file with HTML that a campaign reads. 0.5 MB of sections takes 80 ms and becomes
- * 3.5 MB of HTML (mrml 1.6.1).
- */
+/** UTF-8 bytes of a file with HTML. 0.5 MB of MJML sections takes 80 ms and becomes 3.5 MB of HTML (mrml 1.6.1). */
 export const MAX_MJML_BYTES = 256 * 1024;
 
 /**
- * Makes HTML of MJML, once for a campaign and before Handlebars sees it: expressions pass through untouched, in texts,
- * in attributes and around elements. One that would be lost (in a width, say, which is computed here) is a problem, as
- * is markup that is not closed, or a second preheader. The compiler is only loaded by those who ask.
+ * Before Handlebars sees the text: expressions pass through. Reports one that would be lost (as in a width, which the compiler
+ * computes), unclosed markup and a second preheader.
  */
 export async function compileMjml(
   source: SourceText,
@@ -83,7 +77,7 @@ export async function compileMjml(
   return { html: shown.text, warnings, relocate: (diagnostics) => relocate(diagnostics, source, shown) };
 }
 
-/** The first expression that is not in the result; comments may go. */
+/** Expressions in comments may be lost. */
 function findLost({ pieces }: Hidden, { copies }: Shown): Piece | undefined {
   const found = new Set(copies.map(({ piece }) => piece));
   return pieces.find((piece) => isExpression(piece) && !found.has(piece) && !/^\{\{~?!/.test(piece.text));
@@ -126,7 +120,6 @@ function problemAt(
   return problem('content-invalid', message, { ...where, hint });
 }
 
-/** A place of the file as editors count it, with its line. */
 function placeIn(source: SourceText, offset: number, length: number): Pick<Diagnostic, 'at' | 'source'> {
   const starts = lineStarts(source.text);
   const index = starts.findLastIndex((start) => start <= offset);

@@ -6,7 +6,7 @@ import { didYouMean } from '../util/suggest.ts';
 import { parseMicros } from '../util/units.ts';
 import { CHANNELS, type Channel } from './channels.ts';
 
-/** What one part (or one message, where a channel has no parts) costs, by country and channel. */
+/** The cost of one part, or of one message where a channel has no parts. */
 export interface PriceList {
   /** ISO 4217, or null when the list does not say. */
   readonly currency: string | null;
@@ -33,10 +33,8 @@ interface Parsed {
 const MAX_PRICE_MICROS = 1_000_000 * 1_000_000;
 
 /**
- * Reads a price list: CSV with a header, columns `country` (ISO 3166-1 alpha-2, or `*` for all others) and `price` per
- * part (a decimal with a point, at most six decimals), optionally `channel` and `currency`; separated by comma,
- * semicolon or tab. Other columns are allowed, with a warning. If anything is wrong, `prices` is null and `diagnostics`
- * has all faults; `file` is the name in them.
+ * CSV with `country` (ISO 3166-1 alpha-2, or `*`) and `price` per part (at most six decimals), optionally `channel` and
+ * `currency`; other columns cause a warning. On any error `prices` is null; `file` is the name in `diagnostics`.
  */
 export function readPrices(
   text: string,
@@ -60,9 +58,8 @@ export function readPrices(
 }
 
 /**
- * Micro-units for one part to a country over a channel; null where the list has no price. The nearest entry counts:
- * this country and channel, this country, this channel anywhere, anywhere. `country` is null for numbers that belong
- * to none (satellite, international networks): only `*` prices them.
+ * Micro-units for one part; null: no price. The nearest entry counts: this country and channel, this country, this channel
+ * anywhere, anywhere. Numbers without a country (satellite) have only the prices of `*`.
  */
 export function priceOf(list: PriceList, country: string | null, channel: Channel): number | null {
   const { micros } = list;

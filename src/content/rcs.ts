@@ -16,7 +16,7 @@ import {
 } from './check-values.ts';
 import { describeRich, EXAMPLE_BUTTONS } from './rich.ts';
 
-/** What the reference pages of RCS providers agree on. Lengths are in characters. */
+/** Lengths are in characters. */
 export const RCS_LIMITS = {
   text: 3072,
   buttons: 11,
@@ -102,7 +102,7 @@ function checkMedia(found: Findings, at: string, media: JsonObject, inCarousel: 
   invalid(found, `${at}/height`, 'Images of a carousel cannot be tall.', 'Write medium or short.');
 }
 
-/** The message as JSON, in UTF-8. Names and nesting of the provider's own request are not counted. */
+/** In UTF-8, without names and nesting of the provider's request. */
 function checkPayload(found: Findings, content: JsonObject, text: string | null | undefined): void {
   const most = RCS_LIMITS.payloadBytes;
   // No unit takes more than six bytes in JSON: hardly any message has to be written out to know that it is small.
@@ -126,7 +126,6 @@ function unitsIn(value: Json): number {
   return units;
 }
 
-/** Rich Communication Services: cards, carousels and suggestions. */
 export const rcs: ChannelEntry = {
   wire: 'RCS',
   label: 'RCS',

@@ -3,7 +3,6 @@ import { type ButtonKind, kindOf } from './buttons.ts';
 import type { ButtonElement, CardElement, Description, ListElement, MessageElement, SeenMessage } from './channel.ts';
 import { mappingOf, mappingsOf, shownText } from './check-values.ts';
 
-/** Header, text and footer in one bubble; cards; then what can be tapped. */
 export function describeRich({ text, content }: SeenMessage): Description {
   const card = content['card'] === undefined ? [] : [mappingOf(content['card'])];
   const cards = [...card, ...mappingsOf(content['cards'])];
@@ -27,7 +26,6 @@ function headerOf({ image, video, document, filename, text }: JsonObject): reado
   ];
 }
 
-/** Nothing where there is nothing, or where it came out empty. */
 function filled(kind: 'header' | 'footer', value: Json | undefined): readonly MessageElement[] {
   const text = shownText(value);
   return text === '' ? [] : [{ kind, text }];
@@ -96,7 +94,6 @@ function listOf({ button, sections }: JsonObject): readonly ListElement[] {
   ];
 }
 
-/** Two answers, in the YAML of an example. */
 export const EXAMPLE_BUTTONS = `content:
   buttons:
     - { text: On my way, reply: coming }

@@ -4,16 +4,12 @@ import table from './sender-countries.json' with { type: 'json' };
 /** `refused`: not delivered, or replaced; `registered`: only when it was registered before; `free`: no rule. */
 export type SenderRule = 'refused' | 'registered' | 'free';
 
-/** A rule that the user should know. */
 type SenderLimit = Exclude<SenderRule, 'free'>;
 
 /**
- * Returns what the networks of a recipient's country do to the sender of an SMS campaign; null if there is no rule.
- * Rules are only about names: a number can be replied to, and a short code (3 to 8 digits without `+`) only works where
- * it was leased. Made once for a campaign; called for each recipient.
+ * Null: no rule. Rules are only about names, not about numbers and short codes (3 to 8 digits without `+`).
  *
  * @param from - null: the account's own sender, which is not known here
- * @param overrides - by ISO 3166-1, over the table that comes with handbill (`Project.senderRules`)
  */
 export function createSenderCheck(
   from: string | null,
@@ -28,12 +24,12 @@ export function createSenderCheck(
   return (country) => (country === null ? null : (limits.get(country) ?? null));
 }
 
-/** Whether a sender is a name. A sender of digits only is a number or a short code. */
+/** A sender of digits only is a number or a short code. */
 export function isAlphanumericSender(from: string): boolean {
   return !/^\s*\+?[0-9][0-9 ()./-]*$/.test(from);
 }
 
-/** What to say about a rule, once for each country: the message and the hint of a `sender-country` warning. */
+/** Once for each country: the message and the hint of a `sender-country` warning. */
 export function senderAdvice(
   from: string,
   country: string,
@@ -59,11 +55,7 @@ function countryName(country: string): string {
 
 const names = onDemand(() => new Intl.DisplayNames('en', { type: 'region' }));
 
-/**
- * What countries do to alphanumeric senders, by ISO 3166-1. Countries that are not listed take them as they are. The
- * rules change often, and operators of one country differ: `senders` in handbill.yaml comes over this table, and
- * nothing is refused because of it.
- */
+/** Other countries take alphanumeric senders as they are. Rules change often: handbill.yaml overrides them. */
 export const SENDER_COUNTRIES: Readonly<Record<string, SenderLimit>> = Object.fromEntries(
   table.flatMap(({ rule, countries }) => countries.split(' ').map((country) => [country, rule as SenderLimit])),
 );

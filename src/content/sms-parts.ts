@@ -1,6 +1,5 @@
 export type CharacterSet = 'auto' | 'gsm' | 'unicode';
 
-/** Encoding and length of one SMS. */
 export interface SmsFacts {
   readonly encoding: 'GSM-7' | 'UCS-2';
   readonly parts: number;
@@ -9,9 +8,8 @@ export interface SmsFacts {
 }
 
 /**
- * The GSM 7-bit default alphabet and its extension table (3GPP TS 23.038, sections 6.2.1 and 6.2.1.1), in the order of
- * their codes. Position 0x1B is the escape to the extension table and not a character. Position 0x09 is the capital C
- * with cedilla, as in the current standard; old maps have the small one.
+ * The default alphabet and its extension table (3GPP TS 23.038, 6.2.1 and 6.2.1.1), by their codes. 0x1B is the escape to the
+ * extension table; 0x09 is the capital C with cedilla, as in the current standard.
  */
 const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅå' +
@@ -31,10 +29,7 @@ const EXTENSION = '\f^{}\\[~]|€';
 /** Highest UTF-16 unit in the two tables, the euro sign: beyond it nothing is GSM. */
 export const LAST_GSM_UNIT = 0x20ac;
 
-/**
- * Septets of a UTF-16 unit in GSM-7: 1, 2 (escape and character), or 0 for characters that are not in the tables. Only
- * units up to `LAST_GSM_UNIT` may be looked up. 8 KiB, so that counting is one load per character.
- */
+/** 1, 2 (escape and character), or 0 for no GSM-7 character; up to `LAST_GSM_UNIT`. Counting is one load each. */
 export const SEPTETS: Uint8Array = septetTable();
 
 function septetTable(): Uint8Array {
@@ -44,7 +39,6 @@ function septetTable(): Uint8Array {
   return table;
 }
 
-/** Every character that GSM-7 can carry, as one string: for tests and for tables in the documentation. */
 export const GSM_CHARACTERS: string = BASIC.replace('\u001b', '') + EXTENSION;
 
 type Encoding = SmsFacts['encoding'];
@@ -56,10 +50,7 @@ interface PartSize {
   readonly joined: number;
 }
 
-/**
- * Units per part: septets for GSM-7, UTF-16 units for UCS-2. A part has 140 octets; a header with an 8-bit reference
- * takes 6 of them. Providers that use a 16-bit reference have one unit less in each joined part (152 and 66).
- */
+/** A part has 140 octets, 6 of them for an 8-bit reference. With a 16-bit reference, joined parts hold 152 and 66. */
 export const PART_SIZES: Readonly<Record<Encoding, PartSize>> = {
   'GSM-7': { single: 160, joined: 153 },
   'UCS-2': { single: 70, joined: 67 },
@@ -74,12 +65,9 @@ export function isGsm(text: string): boolean {
 }
 
 /**
- * Encoding and length of one SMS, counted as networks cut it: an escape pair or a surrogate pair is never split, so the
- * number of parts is not simply the length divided. A text without any character is one part.
- *
- * `auto` and `gsm` give GSM-7 if every character allows it, else UCS-2: with `gsm`, UCS-2 means that the text cannot be
- * sent as the campaign asks. `unicode` always gives UCS-2. The text is counted as it is: call `normaliseText` first.
- * `parts` may exceed `MAX_SMS_PARTS`; the caller decides whether to refuse that.
+ * Counts as networks cut: they never split an escape pair or a surrogate pair. A text without any character is one part.
+ * `auto` and `gsm` give GSM-7 if every character allows it, else UCS-2; `unicode` always UCS-2. Call `normaliseText` before.
+ * `parts` may exceed `MAX_SMS_PARTS`.
  */
 export function smsFacts(text: string, characterSet: CharacterSet): SmsFacts {
   const septets = characterSet === 'unicode' ? -1 : gsmSeptets(text);
@@ -87,10 +75,7 @@ export function smsFacts(text: string, characterSet: CharacterSet): SmsFacts {
   return { encoding: 'GSM-7', parts: gsmParts(text, septets), units: septets };
 }
 
-/**
- * The text of each part, in order; together they are the text. With GSM-7 the text must be GSM (`isGsm`): a character
- * outside the tables is counted as one septet.
- */
+/** In order; together they are the text. For GSM-7, `isGsm` must be true of the text. */
 export function smsParts(text: string, encoding: Encoding): readonly string[] {
   const { single, joined } = PART_SIZES[encoding];
   const cut = encoding === 'GSM-7' ? gsmCut : ucsCut;
@@ -136,7 +121,6 @@ function countParts(text: string, size: number, cut: Cut): number {
   return parts;
 }
 
-/** Where a part that begins at `from` and holds at most `size` units ends. */
 type Cut = (text: string, from: number, size: number) => number;
 
 function gsmCut(text: string, from: number, size: number): number {

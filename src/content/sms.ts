@@ -2,7 +2,6 @@ import { type ChannelEntry, EXAMPLE_TEXT } from './channel.ts';
 import { smsParts } from './sms-parts.ts';
 import { unicodeCauses } from './unicode.ts';
 
-/** A text message, in parts of 160 or 70 characters. */
 export const sms: ChannelEntry = {
   wire: 'SMS',
   label: 'SMS',
@@ -14,7 +13,7 @@ export const sms: ChannelEntry = {
   init: { label: 'SMS', template: EXAMPLE_TEXT, yaml: '', sender: 'sms' },
 };
 
-/** With its parts, and with the characters that make it UCS-2 where the campaign does not ask for that. */
+/** With the characters that make it UCS-2 where the campaign does not ask for that. */
 function textElement(text: string, facts: Parameters<ChannelEntry['describe']>[0]['sms']) {
   if (facts === null) return { kind: 'text', text } as const;
   const isOdd = facts.encoding === 'UCS-2' && facts.characterSet === 'auto';

@@ -2,7 +2,6 @@ import { onDemand } from '../util/on-demand.ts';
 import groups from './lookalikes.json' with { type: 'json' };
 import { isGsm, LAST_GSM_UNIT, SEPTETS } from './sms-parts.ts';
 
-/** A character that GSM-7 does not have, and its first position. */
 interface UnicodeCause {
   readonly character: string;
   readonly codePoint: number;
@@ -12,10 +11,7 @@ interface UnicodeCause {
   readonly column: number;
 }
 
-/**
- * The characters that force a text into UCS-2, each once with its first place, in their order. Lines end at LF, CR or
- * CR LF. Empty for a text that fits GSM-7.
- */
+/** Each once with its first place. Lines end at LF, CR or CR LF. Empty for a text that fits GSM-7. */
 export function unicodeCauses(text: string): readonly UnicodeCause[] {
   const causes = new Map<number, UnicodeCause>();
   let line = 1;
@@ -41,17 +37,14 @@ function isGsmCodePoint(codePoint: number): boolean {
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** One kind of replacement that was made. */
 interface Replacement {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * Replaces typographic characters by similar GSM ones (curly quotes, dashes, the ellipsis, wide spaces, full-width
- * forms), but only if the *whole* text becomes GSM: otherwise the message is Unicode anyway and the text is returned
- * unchanged. Letters are never replaced by other letters: a name stays as its owner writes it. `replaced` lists each
- * pair once, in the order of appearance. The text should be normalised first.
+ * Replaces typographic characters by similar GSM ones, if the *whole* text becomes GSM: otherwise the message is Unicode
+ * anyway. Never replaces letters: a name stays as its owner writes it. `replaced` lists each pair once. Normalise before.
  */
 export function transliterate(text: string): { text: string; replaced: readonly Replacement[] } {
   if (isGsm(text)) return { text, replaced: [] };
@@ -70,10 +63,7 @@ export function transliterate(text: string): { text: string; replaced: readonly 
   return { text: result, replaced: Array.from(pairs, ([from, to]) => ({ from, to })) };
 }
 
-/**
- * The text as it is counted and sent: composed (NFC), so that `e` with a combining acute is the `é` that GSM-7 has,
- * and with LF line ends, because CR LF costs two septets for one break. ASCII without CR comes back as it is.
- */
+/** Composed (NFC), so that `e` with an acute is the `é` of GSM-7, and with LF: CR LF costs two septets. */
 export function normaliseText(text: string): string {
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
   return MAY_COMPOSE.test(lines) ? lines.normalize('NFC') : lines;
@@ -86,9 +76,8 @@ const MAY_COMPOSE = /[\u0300-\uffff]/;
 const FULL_WIDTH_SHIFT = 0xfee0;
 
 /**
- * Replacements for characters that GSM-7 lacks. The kinds are those of the "smart encoding" that providers offer, with
- * three differences. Every space becomes one space (theirs: two; a tab seven). Marks that combine with a letter are
- * left alone (theirs become a loose `~` or `,` after it). The multiplication sign and the minus sign are included.
+ * The kinds of the "smart encoding" of providers, except: every space becomes one space (theirs: two; a tab seven), combining
+ * marks stay (theirs become a loose `~` or `,`), and the multiplication and minus signs are included.
  */
 export const lookalikes = onDemand((): ReadonlyMap<string, string> => {
   const map = new Map<string, string>();

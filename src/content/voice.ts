@@ -4,7 +4,6 @@ import type { ChannelEntry, Description, SeenMessage } from './channel.ts';
 import type { ContentCheck } from './check-values.ts';
 import { advise, charactersIn, checkFilled, type Findings, invalid, overLimit, shownText } from './check-values.ts';
 
-/** The limits of a call. */
 export const VOICE_LIMITS = {
   /** Characters of a text that speech synthesis takes. */
   text: 1400,
@@ -13,10 +12,8 @@ export const VOICE_LIMITS = {
   digitsInRow: 4,
 } as const;
 
-/** Words that are spoken in one second. */
 const WORDS_PER_SECOND = 2.5;
 
-/** Checks `{ language, voice, repeat }` and the text. */
 const checkVoice: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'voice', problems: [] };
   checkLanguage(found, content['language']);
@@ -26,10 +23,7 @@ const checkVoice: ContentCheck = (content, text) => {
   return found.problems;
 };
 
-/**
- * How long a text takes to say, in whole seconds, at 2.5 words a second; digits are said one by one. An estimate:
- * voices differ by a third.
- */
+/** In whole seconds, at 2.5 words a second; digits one by one. Voices differ by a third. */
 export function spokenSeconds(text: string, repeat = 1): number {
   return Math.ceil((wordsIn(text) * repeat) / WORDS_PER_SECOND);
 }
@@ -83,7 +77,6 @@ function checkSpoken(found: Findings, text: string): void {
   }
 }
 
-/** What was found, on one line; what cannot be seen by its number. */
 function shown(hit: string): string {
   const code = hit.codePointAt(0) ?? 0;
   if (/^[\p{C}\p{Z}]/u.test(hit)) return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
@@ -135,7 +128,6 @@ function describeVoice({ text, content }: SeenMessage): Description {
   return { on: 'call', elements: text === null ? [note] : [note, { kind: 'text', text }] };
 }
 
-/** A call that speaks a text. */
 export const voice: ChannelEntry = {
   wire: 'Voice',
   label: 'Voice',

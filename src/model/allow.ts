@@ -1,9 +1,6 @@
 import type { Code } from '../errors.ts';
 
-/**
- * Refusals that a user may override with `--allow CODE`, each with what handbill does then, as the refusal says it. No other
- * code can be allowed.
- */
+/** Each code that `--allow CODE` takes, with what handbill does then. No other code can be allowed. */
 export const ALLOWABLE = {
   'input-changed':
     '--allow input-changed continues the run with what changed: final outcomes stay, all other recipients get the new content.',
@@ -25,7 +22,6 @@ export const ALLOWABLE = {
 
 export type Allowable = keyof typeof ALLOWABLE;
 
-/** All of them, in the order of the table. */
 export const ALLOWABLE_CODES = Object.keys(ALLOWABLE) as readonly Allowable[];
 
 /** Refusals for the size and age of a list. */
@@ -63,10 +59,7 @@ export const NEVER_ALLOWED = {
   'no-price': 'What has no price cannot be compared with a limit: add the price to the price list.',
 } as const satisfies Partial<Record<Code, string>>;
 
-/**
- * The recipients that a start sends to again: `skipped` decides again about those who were skipped for what can be repaired,
- * and `corrected` sends a second message, to an address that was corrected since the first.
- */
+/** `skipped`: rows skipped for a repairable fault. `corrected`: a second message, to the corrected address. */
 export const RETRIES = ['rejected', 'skipped', 'corrected'] as const;
 
 export type Retry = (typeof RETRIES)[number];

@@ -1,7 +1,6 @@
 /*
- * The closed lists of names and words by which the body of a 2xx says no, the same as in docs/reference/answers.md (a test
- * compares them). Letter case, accents, hyphens, underscores and spaces do not count. `error*` is each name or word that
- * begins so.
+ * By these names and words the body of a 2xx says no (docs/reference/answers.md). Letter case, accents, hyphens, underscores
+ * and spaces do not count. `error*` is each word that begins so.
  */
 
 /** Names of fields, by what their values say. */

@@ -1,10 +1,6 @@
-/**
- * How far one request got. P1: not started, so nothing was sent. P2: may have reached the API. P3: the final status
- * is known. P4: the whole answer is known. (P0, not claimed, never becomes an attempt.)
- */
+/** P1: nothing was sent. P2: may have reached the API. P3: the final status is known. P4: all of the answer. */
 export type Phase = 'P1' | 'P2' | 'P3' | 'P4';
 
-/** The facts of one POST; what they mean is decided by http/classify. */
 export interface Attempt {
   readonly phase: Phase;
   /** Final status line, from P3 on. */

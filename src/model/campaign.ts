@@ -8,10 +8,7 @@ export type { SourceText };
 /** A name that TextDecoder gives an encoding: utf-8, utf-16le, windows-1252, shift_jis ... */
 export type ListEncoding = string;
 
-/**
- * Keys of a campaign file of which the schema judges all: the campaign has them as they are written, or these defaults.
- * For a new one: docs/internals/contributing.md.
- */
+/** Keys of a campaign file that only the schema judges, and defaults. A new one: docs/internals/contributing.md. */
 export const PLAIN_KEYS: PlainKeys = { accountReference: null, messageType: null, metaData: null, topic: null };
 
 export interface PlainKeys {
@@ -29,7 +26,6 @@ export interface Campaign extends Step, PlainKeys {
   readonly id: string;
   /** The campaign file says the id: then it may have the file or the name that another campaign had. */
   readonly isIdWritten: boolean;
-  /** Where the name is written. */
   readonly namePlace: Pick<Diagnostic, 'at' | 'source'>;
   /** BCP 47 tag for the helpers `number`, `currency`, `date`. */
   readonly locale: string;
@@ -60,7 +56,6 @@ export interface Campaign extends Step, PlainKeys {
   readonly frequency: readonly Frequency[];
   /** Its messages count towards the caps of others; false where it says that it is exempt. */
   readonly isCounted: boolean;
-  /** Path of the campaign file as the user would name it. */
   readonly file: string;
   readonly project: Project;
   /** The small files that were read, with the hash of the bytes that were parsed. The list is not among them. */
@@ -87,7 +82,7 @@ export interface Fallback extends Step {
   readonly to: string | null;
 }
 
-/** One of several messages that are compared. Weights are relative to those of the others. */
+/** Weights are relative to those of the other variants. */
 export interface Variant {
   readonly name: string;
   readonly weight: number;
@@ -96,7 +91,7 @@ export interface Variant {
   readonly step: Step;
 }
 
-/** How recipients are divided, by hashes of their keys: stable when a list is reordered or grows. */
+/** By hashes of recipients' keys: stable when a list is reordered or grows. */
 export interface Split {
   /** Part of every hash; default: the first name of the campaign. */
   readonly seed: string;
@@ -149,7 +144,6 @@ export type Template =
       readonly id: string;
       /** Variables that the template is known to need (`header.image` for one in a group); null: not said. */
       readonly needs: readonly string[] | null;
-      /** Where the template is named. */
       readonly place: Pick<Diagnostic, 'at' | 'source'>;
     };
 
@@ -157,7 +151,6 @@ export type Template =
 export const ADDRESS_KINDS = ['msisdn', 'email', 'contact'] as const;
 export type AddressKind = (typeof ADDRESS_KINDS)[number];
 
-/** Kinds of numbers that probably get no message. */
 export type NumberKind =
   | 'wrong-length'
   | 'landline'
@@ -170,7 +163,6 @@ export type NumberKind =
   | 'uan'
   | 'voicemail';
 
-/** As `PLAIN_KEYS`, of keys under `recipients`. */
 export const PLAIN_LIST_KEYS: PlainListKeys = {
   duplicates: null,
   headerRow: null,
@@ -182,19 +174,13 @@ export const PLAIN_LIST_KEYS: PlainListKeys = {
 };
 
 interface PlainListKeys {
-  /**
-   * A duplicate of an earlier row: `refuse` stops everything, `skip` sends to the first row only,
-   * `keep` sends to different keys with one address; null: as `keep`, with a warning.
-   */
+  /** `refuse` stops everything; `skip` sends to the first row only; `keep` sends to all; null: `keep` and warns. */
   readonly duplicates: 'refuse' | 'skip' | 'keep' | null;
   /** Line of the file on which the header begins; null: the first that is not empty. */
   readonly headerRow: number | null;
   /** null: found from the header. */
   readonly delimiter: string | null;
-  /**
-   * Whether a `'` before `=`, `+`, `-` or `@` is the mark that handbill's exports put there, and no part of the value;
-   * null: found from the columns, by which those exports are recognised.
-   */
+  /** Whether `'` before `=`, `+`, `-` or `@` is the mark of handbill's exports. Null: found from the columns. */
   readonly escaped: boolean | null;
   readonly onInvalid: 'refuse' | 'skip';
   /** Numbers that could get a message, and are invalid for this list. */
@@ -203,11 +189,9 @@ interface PlainListKeys {
   readonly timeZone: string | null;
 }
 
-/** Where the recipients are and how to read them. */
 export interface ListSpec extends PlainListKeys {
-  /** Real path of the file to open; of the campaign file where they are listed in it. */
+  /** A real path: that of the campaign file where it lists the recipients. */
   readonly path: string;
-  /** The path as the user would name it, for messages. */
   readonly file: string;
   /** The file is not there: the error for when it is opened. Absent: it was found. */
   readonly missing?: Diagnostic;
@@ -215,10 +199,9 @@ export interface ListSpec extends PlainListKeys {
   readonly sampled?: Diagnostic;
   /** The sample of the list, with invented people; absent: there is none. */
   readonly sample?: { readonly path: string; readonly file: string };
-  /** The recipients themselves, where the campaign file lists them; null: they are in the file. */
+  /** Null: the recipients are in the file. */
   readonly inline: InlineList | null;
   readonly kind: AddressKind;
-  /** Column with the address. */
   readonly to: string;
   /** Columns that together identify the person; none: the address does. */
   readonly key: readonly string[];
@@ -228,7 +211,6 @@ export interface ListSpec extends PlainListKeys {
   readonly encoding: ListEncoding | null;
   /** Types of columns; a column that is not named holds strings. */
   readonly columns: ColumnTypes;
-  /** The condition for recipients: a query over the typed columns; null: all rows. */
   readonly where: Where | null;
 }
 
@@ -249,7 +231,6 @@ export interface ColumnContract {
   readonly values?: readonly string[];
 }
 
-/** A query in the form of MongoDB's, with the place where it was written. */
 export interface Where {
   readonly query: JsonObject;
   readonly at: Position;
@@ -257,7 +238,6 @@ export interface Where {
   readonly timeZone: string;
 }
 
-/** A small list in the campaign file. */
 export interface InlineList {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly line: number; readonly values: readonly string[] }[];
@@ -272,32 +252,26 @@ export interface SendSettings {
   /** Total time of one request, connect to last byte. */
   readonly timeoutMs: number;
   readonly notAfterMs: number | null;
-  /** When recipients may be sent to; null: at any time. */
+  /** Null: at any time. */
   readonly window: SendWindow | null;
   /** Steps in which the list is sent to, with a gate after each; null: all at once. */
   readonly canary: Canary | null;
-  /** Most recipients of one request. */
   readonly recipientsPerRequest: number;
 }
 
 export interface SuppressionFile {
-  /** Real path of the file to open. */
   readonly path: string;
-  /** The path as the user would name it. */
   readonly file: string;
   /** Which file names it: numbers without a country code are read with the default country of that one first. */
   readonly namedBy: 'campaign' | 'project';
 }
 
-/** Another campaign, or one occurrence of it. */
 export interface Excluded {
-  /** Its name, as it is written. */
   readonly campaign: string;
   /** Null: no campaign of the project has this name; the ledger may know it. */
   readonly id: string | null;
   /** Null: any. */
   readonly occurrence: string | null;
-  /** Where it was written. */
   readonly place: Pick<Diagnostic, 'at' | 'source'>;
   /** The error unless the ledger holds a run of that name; null: it is a campaign of the project. */
   readonly unknown: Diagnostic | null;
@@ -313,11 +287,9 @@ export interface FollowUp {
   /** How long after the message before, for each recipient. */
   readonly wait: { readonly written: string; readonly ms: number };
   readonly unless: readonly (typeof UNLESS)[number][];
-  /** Where it was written. */
   readonly place: Pick<Diagnostic, 'at' | 'source'>;
 }
 
-/** A cap: `max` messages per person in a time that ends now. */
 export interface Frequency {
   readonly max: number;
   readonly per: Period;
@@ -361,9 +333,7 @@ export interface Limits {
 
 /** Each with how and where it is written; null: not asked for. */
 export interface ListGuards {
-  /** Greatest age of the file. */
   readonly maxAge: (Guarded & { readonly ms: number }) | null;
-  /** Least rows. */
   readonly minRecipients: (Guarded & { readonly count: number }) | null;
   /** Greatest difference to the rows of the last occurrence that was sent: 0.3 is 30% more or fewer. */
   readonly change: (Guarded & { readonly share: number }) | null;
@@ -376,7 +346,6 @@ interface Guarded {
 
 export type Threshold = { readonly count: number } | { readonly share: number };
 
-/** When a campaign goes out by itself. */
 export interface Schedule {
   /** A cron expression of 5 fields, which fires at some time; null: it goes out once, `at` says when. */
   readonly cron: string | null;
@@ -390,14 +359,12 @@ export interface Schedule {
   readonly asksCatchUp: boolean;
 }
 
-/** A file that went into a plan. */
 export interface InputFile {
   /**
-   * `day`: no file, but the day from which relative dates in `recipients.where` count; `file` is that day. `fence`: the
-   * addresses of `only`, whatever files they are in. `redirect`: the address that all messages of a kind went to.
-   * `guards`: of a standing plan, the limits and rules that hold for each run. `suppressions`: of any plan, the names of the
-   * suppression lists; what they hold may change. `stand-in`: the address and `wire` of a stand-in, while `settings` is about
-   * its original; `file` names it.
+   * No files: `day`: from which relative dates in `recipients.where` count. `fence`: the addresses of `only`. `redirect`: the
+   * address that all messages of a kind went to. `guards`: the limits and rules of each run of a standing plan.
+   * `suppressions`: the names of the lists, whose entries may change. `stand-in`: its address and `wire`; `settings` is about
+   * its original.
    */
   readonly role:
     | 'campaign'

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../errors.ts';
 
-/** From where a start was made. Names and addresses of authors are not kept. */
+/** Without names and addresses of authors. */
 export interface Commit {
   /** The whole hash. */
   readonly commit: string;
@@ -10,12 +10,10 @@ export interface Commit {
   readonly clean: boolean;
 }
 
-/** The rule of an environment for the commit that is sent. */
 export interface GitRule {
   /** All files of the campaign must be committed. */
   readonly clean: boolean;
   /** One of these must be checked out; null: any. */
   readonly branches: readonly string[] | null;
-  /** The place of the rule in handbill.yaml. */
   readonly where: Pick<Diagnostic, 'at' | 'source'>;
 }

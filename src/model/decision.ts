@@ -5,7 +5,6 @@ import type { OutcomeState } from './outcome.ts';
 import type { Recipient } from './recipient.ts';
 import type { Channel, JsonObject } from './words.ts';
 
-/** The words of reports for a reason. */
 export interface ReasonWords {
   /** In half a sentence that fits every outcome with this reason. */
   readonly means: string;
@@ -13,7 +12,6 @@ export interface ReasonWords {
   readonly advice: string;
 }
 
-/** Why a row is skipped. */
 export const SKIP_WORDS = {
   duplicate: { means: 'duplicate of an earlier line', advice: 'Nothing to do: the first row counts.' },
   'invalid-address': { means: 'not a valid address', advice: 'Correct the address in the list.' },
@@ -74,7 +72,6 @@ export const REPAIRABLE: ReadonlySet<string> = new Set<SkipReason>([
 
 export type { SmsFacts };
 
-/** The plan for one row, with the reason. Preview prints decisions, send carries them out: it is the same stream. */
 export type Decision = SendDecision | SkipDecision | DeferDecision | DoneDecision | InvalidDecision;
 
 interface Decided {
@@ -85,14 +82,12 @@ interface Decided {
   readonly to: string | null;
 }
 
-/** A recipient is sent to; the decision is itself the message of the first step. */
 export interface SendDecision extends Decided, StepMessage {
   readonly decision: 'send';
   readonly key: string;
   readonly to: string;
   readonly recipient: Recipient;
   readonly variant: string | null;
-  /** The messages of the steps after the first, in order; hardly any campaign has them. */
   readonly fallbacks: readonly StepMessage[];
   /** Messages that went to earlier addresses of this recipient; absent: none. */
   readonly resend?: number;
@@ -100,7 +95,6 @@ export interface SendDecision extends Decided, StepMessage {
   readonly sameAddressAs?: number;
 }
 
-/** The message of one step to one recipient. */
 export interface StepMessage {
   /** 0: the campaign's own, or the variant's; then the fallbacks. */
   readonly step: number;
@@ -129,7 +123,6 @@ export interface PossibleMessage extends StepMessage {
   readonly variant: string | null;
 }
 
-/** One character that was replaced, and by what. */
 export interface Replacement {
   readonly from: string;
   readonly to: string;
@@ -145,7 +138,6 @@ export interface SkipDecision extends Decided {
   readonly isSame?: boolean;
 }
 
-/** A rule says later. */
 export interface DeferDecision extends Decided {
   readonly decision: 'defer';
   readonly key: string;
@@ -160,7 +152,6 @@ export interface DeferDecision extends Decided {
   readonly untilMs?: number;
 }
 
-/** Why a row waits. */
 export const DEFER_WORDS = {
   'winner-undecided': {
     means: 'waits for the variant that wins the test',

@@ -1,9 +1,6 @@
 import type { Channel } from './words.ts';
 
-/**
- * The states of a delivery report, a closed set: `queued`, `sent`, `delivered`, `read` follow each other; the others end
- * a message; `unknown` is a word without a mapping, which is kept as it was written.
- */
+/** `queued`, `sent`, `delivered`, `read` follow each other; `unknown` is an unmapped word; the others are final. */
 export const DELIVERY_STATES = [
   'queued',
   'sent',
@@ -21,10 +18,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export const DELIVERIES = [...DELIVERY_STATES, 'replied', 'opted-out'] as const;
 export type Delivery = (typeof DELIVERIES)[number];
 
-/**
- * Why a message did not arrive, where the report says it in a way that something follows from: the channel cannot reach
- * this person (a fallback may), the address is gone for good, or the person does not want to be written to.
- */
+/** A fallback may follow `unsupported-channel`; `gone`: the address, for good; `opted-out`: the person wants none. */
 export const DELIVERY_CAUSES = ['unsupported-channel', 'gone', 'opted-out'] as const;
 export type DeliveryCause = (typeof DELIVERY_CAUSES)[number];
 
@@ -33,14 +27,12 @@ export interface DeliveryReport {
   readonly kind: 'delivery';
   /** handbill's own id, where the API gives it back. */
   readonly reference: string | null;
-  /** The API's. */
   readonly messageId: string | null;
   /** The recipient of the message: a number as E.164, an email address as lists have it, else as it was written. */
   readonly address: string | null;
   /** The channel that really carried it. */
   readonly channel: Channel | null;
   readonly state: DeliveryState;
-  /** The state as the API writes it. */
   readonly word: string | null;
   readonly cause: DeliveryCause | null;
   /** Code and text of the error, at most 500 characters. */

@@ -2,7 +2,6 @@ import type { Delivery } from './event.ts';
 import type { Channel } from './words.ts';
 
 export const OUTCOMES = ['accepted', 'rejected', 'failed', 'skipped', 'deferred', 'in-doubt', 'pending'] as const;
-/** The closed set of what can have become of a recipient. */
 export type OutcomeState = (typeof OUTCOMES)[number];
 
 /** The outcome of one row in the ledger: that of its last step, where it has several. */

@@ -7,7 +7,6 @@ import type { Channel, CharacterSet, KeySource } from './words.ts';
 
 export type { SenderRule };
 
-/** The folder that a campaign belongs to, and what handbill.yaml says there. */
 export interface Project {
   /** Real path of the project's root; paths of a campaign stay inside. */
   readonly root: string;
@@ -39,10 +38,7 @@ export interface Project {
 
 export interface Environment {
   readonly name: string;
-  /**
-   * The name by which the ledger knows what it sends: its own, or for a stand-in that of its original, whose fence,
-   * approval, git rule, countries and budget it has too.
-   */
+  /** Its name in the ledger: for a stand-in that of its original, whose fence, approval, git rule and budget it has. */
   readonly identity: string;
   /** The exact URL that is posted to, `{baseUrl}/v2/messages`. */
   readonly url: string;
@@ -74,17 +70,13 @@ export interface Budget {
   readonly per: 'day' | 'week' | 'month';
 }
 
-/** One entry of `only`: an address, or a file with addresses. */
 export interface FenceEntry {
-  /** As it was written. */
   readonly text: string;
   /** The full path, if it is a file; it is read when it is needed. */
   readonly path: string | null;
-  /** The place in handbill.yaml. */
   readonly where: Pick<Diagnostic, 'at' | 'source'>;
 }
 
-/** The rule of an environment that accepts approved plans only. */
 export interface Approval {
   readonly approvers: SignerSource;
   /** The people who may plan without being approvers; null: no one else. */
@@ -103,13 +95,12 @@ export interface StandingRule {
   readonly folder: string;
 }
 
-/** People who may sign: as handbill.yaml names them, or a file in the format of git's allowed signers, as a full path. */
+/** `file`: a full path, in the format of git's allowed signers. */
 export type SignerSource =
   | { readonly signers: readonly Signer[] }
   /** `where`: the place in handbill.yaml that names the file. */
   | { readonly file: string; readonly where: Pick<Diagnostic, 'at' | 'source'> };
 
-/** A key that may sign, and whose it is. */
 export interface Signer {
   /** Names of one person, or (for an authority) patterns of the names that its certificates may give. */
   readonly names: readonly string[];
@@ -160,10 +151,7 @@ export interface Wire {
     readonly recipientId: readonly string[];
     readonly recipientFailed: readonly string[];
     readonly recipientError: readonly string[];
-    /**
-     * Where an entry has a word for what became of it, and words for a refusal and for an acceptance, beside those of
-     * model/answer-words.ts. They count at the top of an answer as well.
-     */
+    /** Where an entry has its word, and words of refusal and acceptance beside answer-words.ts; also at the top. */
     readonly recipientStatus: {
       readonly at: readonly string[];
       readonly refused: readonly string[];

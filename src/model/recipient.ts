@@ -11,7 +11,6 @@ export interface Row {
   readonly fault: string | null;
 }
 
-/** A row whose address was understood. */
 export interface Recipient {
   readonly row: number;
   readonly line: number;
@@ -24,9 +23,6 @@ export interface Recipient {
   readonly country: string | null;
   /** The numbering plan uses the number; false where it is only possible (numbers reserved for documentation). */
   readonly assigned: boolean;
-  /**
-   * One for each column. A cell of a column with a `format` is in ISO 8601, unlike in `Row.values`; a time of day has no
-   * zone (`readCellDay` needs one).
-   */
+  /** Cells of a column with a `format` are in ISO 8601, unlike in `Row.values`; a time of day has no zone. */
   readonly values: readonly string[];
 }

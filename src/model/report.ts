@@ -6,7 +6,6 @@ import type { Channel } from './words.ts';
 
 export type RunState = 'running' | 'finished' | 'partial' | 'halted' | 'interrupted';
 
-/** Why a start stopped early, and what to do about it. */
 export interface Halt {
   readonly rule: HaltRule;
   readonly message: string;
@@ -33,11 +32,7 @@ export const HALT_RULES = [
 ] as const;
 export type HaltRule = (typeof HALT_RULES)[number];
 
-/**
- * Why a delivery report that names the id of a message is not about it, the first that holds: it came in for another
- * environment; it names another reference, or another address; or it is older than the
- * message.
- */
+/** The first reason that holds why a delivery report is not about the message whose id it names. */
 export const UNMATCHED_REASONS = ['environment', 'reference', 'address', 'time'] as const;
 export type UnmatchedReason = (typeof UNMATCHED_REASONS)[number];
 
@@ -104,9 +99,8 @@ export interface Report {
 
 type ReportedInput = Pick<InputFile, 'role' | 'file' | 'sha256'>;
 
-/** One version of the inputs that messages are made from, with the outcomes of the recipients whose message it made. */
 export interface VersionResult {
-  /** `v1`, `v2`: as in the field `inputs` of a recipient. */
+  /** As in the field `inputs` of a recipient. */
   readonly name: string;
   /** When it was first used: ISO 8601 in UTC. */
   readonly since: string;
@@ -177,7 +171,6 @@ export interface Totals {
   readonly pending: number;
 }
 
-/** Outcomes of the recipients of one variant. */
 export interface VariantResult extends Totals {
   readonly name: string;
   /** Accepted among those with a known result: accepted / (accepted + rejected), 0 to 1; null while there are none. */
@@ -196,7 +189,6 @@ export interface VariantResult extends Totals {
   readonly optedOut?: number;
 }
 
-/** The winner of a test, if there is one, and how it was found. */
 export interface WinnerDecision {
   /** Null: no variant wins, and a person has to name one. */
   readonly variant: string | null;
@@ -204,13 +196,11 @@ export interface WinnerDecision {
   readonly by: WinnerMetric | null;
   /** Why no variant wins, or the first one did: too few messages, equal shares. */
   readonly why: 'sample' | 'tie' | null;
-  /** Least messages of each variant. */
   readonly minimum: number;
   /** The shares that were compared, in the order of the campaign: `part` of `whole` messages. */
   readonly shares: readonly { readonly name: string; readonly part: number; readonly whole: number }[];
 }
 
-/** Whether the variants differ by more than chance. */
 export interface Significance {
   /** The share that decides the winner, or `accepted` where none is decided. */
   readonly by: WinnerMetric;
@@ -232,7 +222,6 @@ export interface RequestFigures {
   readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number };
 }
 
-/** How far the search for the winner of a test is. */
 export type WinnerState =
   /** Nothing decides it but a person, or it is decided. */
   | { readonly kind: 'none' }
@@ -243,7 +232,6 @@ export type WinnerState =
   /** A variant won, or none did and the user has to name one. */
   | { readonly kind: 'decided'; readonly decision: WinnerDecision };
 
-/** Recipients of one step that share all of this: what the ledger can count in one query. */
 export interface StepCount extends Pick<Outcome, 'reason' | 'encoding' | 'variant' | 'channel' | 'version'> {
   readonly outcome: OutcomeState;
   readonly count: number;

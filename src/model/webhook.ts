@@ -1,21 +1,18 @@
 import type { DeliveryState } from './event.ts';
 import type { KeySource } from './words.ts';
 
-/** `webhook` in handbill.yaml: where delivery reports and replies come in, and how replies are read. */
 export interface Webhook {
   /** Path of the URL, `/webhooks`; each environment that receives has one below it. */
   readonly path: string;
   readonly replies: ReplyRules;
 }
 
-/** `webhook` of an environment: the senders of its events, and how events are read. */
 export interface EnvironmentWebhook {
   /** null: no sender is named, so that nothing is received; files of reports can be read. */
   readonly receiver: Receiver | null;
   readonly mapping: EventMapping;
 }
 
-/** How a sender proves who it is. */
 export interface Receiver {
   readonly scheme: Scheme;
   /** Several while they are changed: any of them counts. At least one. */
@@ -53,10 +50,7 @@ export interface HmacScheme {
 export interface EventMapping {
   /** JSON pointers to arrays of events, or to an event that is wrapped; null: the usual ones. */
   readonly events: readonly string[] | null;
-  /**
-   * JSON pointers of fields that the project names itself, in the event or in what surrounds it; the first that leads to
-   * something counts. They take the place of the usual ones.
-   */
+  /** JSON pointers in the event or around it, in the place of the usual ones; the first that finds something counts. */
   readonly fields: Readonly<Partial<Record<EventField, readonly string[]>>>;
   /** Words of the provider, over those that are known. Letter case, `-` and `_` do not count. */
   readonly states: Readonly<Record<string, DeliveryState>>;
@@ -84,7 +78,6 @@ export interface ReplyRules {
   readonly stopWords: readonly string[];
   /** A word of opting in takes back an opt-out that was a reply. */
   readonly startLifts: boolean;
-  /** The campaigns that a STOP ends. */
   readonly stopEnds: StopEnds;
 }
 

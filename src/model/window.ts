@@ -12,19 +12,14 @@ export interface SendWindow {
   readonly countries: boolean;
 }
 
-/** Hours of some days of the week. */
 export interface WindowHours {
-  /**
-   * Minutes since midnight, 0 to 1439 and 1 to 1440. Where `to` is not after `from`, they end on the next day. The end
-   * is exclusive.
-   */
+  /** Minutes since midnight, 0 to 1439 and 1 to 1440, exclusive. Where `to` <= `from`, they end on the next day. */
   readonly fromMinute: number;
   readonly toMinute: number;
   /** Days on which they begin, 1 (Monday) to 7 (Sunday). */
   readonly days: readonly number[];
 }
 
-/** Hours of a country: any of them. */
 export interface WindowRule {
   readonly hours: readonly WindowHours[];
   readonly holidays: readonly string[];

@@ -16,7 +16,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 interface UsedFile {
   readonly path: string;
-  /** Of the bytes that were read; null: unknown. */
+  /** Hash of the bytes that were read; null: unknown. */
   readonly sha256: string | null;
   /** Many teams do not commit lists. One that is tracked counts. */
   readonly mayBeUntracked: boolean;

@@ -14,14 +14,10 @@ interface Env {
   Bindings: HttpBindings;
 }
 
-/** A handler that writes its answer to Node's response itself (see `answer`). */
+/** It writes its answer to Node's response itself (see `answer`). */
 type Handler = (incoming: IncomingMessage, outgoing: ServerResponse, c: Context<Env>) => void | Promise<void>;
 
-/**
- * The routes. No answer carries a CORS header: a page on the web must not read the received messages.
- *
- * @param url gives the sandbox's own origin, which is known only when it listens
- */
+/** No answer has a CORS header: a web page must not read the messages. `url` is known only when the sandbox listens. */
 export function createApp(state: SandboxState, url: () => string): Hono<Env> {
   const app = new Hono<Env>();
   const allowed = new Map<string, string[]>();
@@ -78,7 +74,6 @@ function json(outgoing: ServerResponse, value: unknown): void {
   answer(outgoing, 200, 'application/json', JSON.stringify(value));
 }
 
-/** The delivery reports and replies so far. */
 export function reportsOf({ reporter }: Pick<SandboxState, 'reporter'>): SandboxReports {
   return reporter?.counts() ?? NO_REPORTS;
 }
@@ -97,7 +92,6 @@ const NO_REPORTS: SandboxReports = {
   replies: 0,
 };
 
-/** The answer of `GET /sandbox`, as data. */
 function describe(state: SandboxState, url: string) {
   const { inbox, maxRecipients, scripts, devices } = state;
   return {
@@ -124,7 +118,7 @@ const WHOSE: Readonly<Record<SandboxState['scripts'], string>> = {
   none: 'Scripted answers are switched off; these would be played:',
 };
 
-/** The same, for a person with a browser or curl. */
+/** For a person with a browser or curl. */
 function describeAsText(facts: ReturnType<typeof describe>): string {
   const { answers, devicesFromFile, reports } = facts;
   const counts = Object.entries(answers).map(([status, count]) => `${status}: ${count}`);

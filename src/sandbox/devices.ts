@@ -8,7 +8,7 @@ import { bareNumber } from './form.ts';
 const CHANNELS = ['SMS', 'RCS', 'MessagingApp', 'Voice'] as const;
 type DeviceChannel = (typeof CHANNELS)[number];
 
-/** A device, as people call it (`Android 4.4`), and the channels that it takes. */
+/** `label`: as people call it, such as `Android 4.4`. */
 export interface Device {
   readonly label: string;
   readonly takes: readonly DeviceChannel[];
@@ -35,14 +35,14 @@ export function parseDevice(text: string): Device | undefined {
   };
 }
 
-/** Whether a device takes a channel, by its name on the wire. Every device takes a channel that is not of phones. */
+/** By its name on the wire. Every device takes a channel that is not of phones. */
 export function takes(device: Device, channel: string): boolean {
   const letters = channel.toLowerCase().replace(/[^a-z]/g, '');
   const known = CHANNELS.find((one) => one.toLowerCase() === (letters === 'whatsapp' ? 'messagingapp' : letters));
   return known === undefined || device.takes.includes(known);
 }
 
-/** The devices of the reserved numbers, by their last three digits; no other ending uses these digits. */
+/** By their last three digits; no other ending uses these digits. */
 export const DEVICES: ReadonlyMap<string, Device> = new Map(
   Object.entries(table.devices).flatMap(([digits, text]) => {
     const device = parseDevice(text);
@@ -50,10 +50,10 @@ export const DEVICES: ReadonlyMap<string, Device> = new Map(
   }),
 );
 
-/** Devices by number, without `+`. */
+/** By number, without `+`. */
 export type Devices = ReadonlyMap<string, Device>;
 
-/** The device behind a number: that of the file, else that of its ending; undefined: it takes every channel. */
+/** That of the file, else that of its ending; undefined: it takes every channel. */
 export function deviceOf(msisdn: string, devices: Devices, whose: ScriptedNumbers): Device | undefined {
   const named = devices.size === 0 ? undefined : devices.get(bareNumber(msisdn));
   return named ?? byEnding(DEVICES, msisdn, false, whose);
@@ -67,11 +67,7 @@ interface Row {
   readonly info: { readonly lines: number };
 }
 
-/**
- * Reads a CSV file with the columns `msisdn` and `device`.
- *
- * @throws HandbillError (exit 2) with everything that is wrong, each with its line
- */
+/** @throws HandbillError (exit 2) with all faults in the columns `msisdn` and `device`, each with its line */
 export function readDevices(path: string): Devices {
   const devices = new Map<string, Device>();
   const faults: Diagnostic[] = [];

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import table from './endings.json' with { type: 'json' };
 
-/** States of a delivery report, the less final ones first. */
+/** The less final ones first. */
 export const REPORT_WORDS = [
   'queued',
   'sent',
@@ -14,7 +14,7 @@ export const REPORT_WORDS = [
 ] as const;
 export type ReportWord = (typeof REPORT_WORDS)[number];
 
-/** How a request is answered. An absent key is as for any other address. */
+/** An absent key is as for any other address. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,10 +28,8 @@ export interface Answer {
   readonly body?: { readonly type: string; readonly text: string };
 }
 
-/** What the sandbox does about an address that ends in these digits. */
 export interface Ending {
   readonly digits: string;
-  /** In words. */
   readonly answers: string;
   /** The outcome in handbill, as a rule. */
   readonly becomes: string;
@@ -53,37 +51,31 @@ const EXTRA_TITLES: Readonly<Record<number, string>> = {
   520: 'Web Server Returned an Unknown Error',
 };
 
-/** A status in words, also where Node.js has none. */
+/** Also where Node.js has none. */
 export function statusTitle(code: number): string {
   return STATUS_CODES[code] ?? EXTRA_TITLES[code] ?? 'Unknown Status';
 }
 
-/** The report that decides, whatever the order; undefined without any. */
+/** Whatever the order; undefined without any. */
 export function endOf(reports: readonly ReportWord[]): ReportWord | undefined {
   return REPORT_WORDS.findLast((word) => reports.includes(word));
 }
 
-/** Every ending, in the order of its digits. docs/sandbox.md shows this table, and a test compares the two. */
+/** In the order of its digits. docs/sandbox.md shows this table, and a test compares the two. */
 export const ENDINGS = table.endings as readonly Ending[];
 
 const BY_DIGITS: ReadonlyMap<string, Ending> = new Map(ENDINGS.map((ending) => [ending.digits, ending]));
 
-/** Whose addresses choose by their ending: those reserved for documentation, all, or none. */
+/** Addresses that choose by their ending: those reserved for documentation, all, or none. */
 export type ScriptedNumbers = 'reserved' | 'all' | 'none';
 
-/**
- * Ofcom reserves the thousand numbers +447700900000 to +447700900999 for drama and documentation, so they belong to no
- * person. Seven in a hundred real numbers end like a status, and a rehearsal with a real list would stop at the first 401.
- */
+/** Ofcom reserves these for drama and documentation. A real list would stop at a 401: 7% of numbers end like one. */
 const RESERVED = /^(?:\+|00)?447700900\d{3}$/;
 /** The domains that RFC 2606 reserves for examples. */
 const TAGGED_EMAIL = /\+(?<digits>\d{3})@(?:(?<reserved>example\.(?:com|net|org))|[^@]*)$/;
 const TAGGED_CONTACT = /^(?<reserved>sandbox)?[^+]*\+(?<digits>\d{3})$/;
 
-/**
- * The entry of a table for an address: by the last three digits of a number, or by the tag of an email address or a
- * contact (`zoe+404@example.com`, `sandbox-1+404`).
- */
+/** By the last three digits of a number, or the tag of an email address or contact (`zoe+404@example.com`). */
 export function byEnding<T>(
   table: ReadonlyMap<string, T>,
   address: string,
@@ -100,7 +92,7 @@ export function byEnding<T>(
   return found !== undefined && (whose === 'all' || RESERVED.test(address)) ? found : undefined;
 }
 
-/** The ending of an address; undefined: the message is accepted, and chance decides about its reports. */
+/** Undefined: the message is accepted, and chance decides about its reports. */
 export function endingOf(address: string, isContact: boolean, whose: ScriptedNumbers): Ending | undefined {
   return byEnding(BY_DIGITS, address, isContact, whose);
 }

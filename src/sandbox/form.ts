@@ -4,19 +4,15 @@ import ANY_FIELDS from './any-message.json' with { type: 'json' };
 import { type ReportWord, statusTitle } from './endings.ts';
 import type { Echo } from './webhook.ts';
 
-/**
- * The API's form: how a message is read, and how answers and events are written. The rest of the sandbox knows none of
- * these names.
- */
+/* The only place that knows the names of the API's form: in messages, answers and events. */
 
-/** The OpenAPI description of the operation, which is also what requests are checked against. */
+/** The OpenAPI description of the operation, against which requests are checked. */
 export const OPENAPI_FILE = new URL('../../schemas/messages.openapi.json', import.meta.url);
 
 export function readDescription(): { readonly components: object; readonly [key: string]: unknown } {
   return JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as { components: object };
 }
 
-/** One thing that is wrong with a request, in the form of RFC 9457's `errors`. */
 export interface MessageFault {
   readonly detail: string;
   /** JSON pointer into the body, as a URI fragment. */
@@ -25,7 +21,7 @@ export interface MessageFault {
 
 type Fields = Readonly<Partial<Record<string, unknown>>>;
 
-/** The parts of a message that the sandbox reads. Everything else it only keeps. */
+/** The sandbox only keeps everything else. */
 export interface Message {
   readonly channel: string;
   readonly from?: unknown;
@@ -35,21 +31,15 @@ export interface Message {
   readonly addressBook?: { readonly contacts: readonly { readonly id: string }[] };
 }
 
-/** Which fields a message may have: those of the description, or any as long as its recipients can be found. */
+/** `any`: as long as its recipients can be found. */
 export type KnownFields = 'known' | 'any';
 
 export interface MessageChecker {
   readonly isMessage: (body: unknown) => body is Message;
-  /** The faults that the last call of `isMessage` found. */
   faults(): MessageFault[];
 }
 
-/**
- * Compiles the schema that requests must fit: that of the OpenAPI description, or any fields. A schema of OpenAPI 3.1 is
- * a JSON Schema 2020-12, so that it needs no translation: the description's `components` are put beside a reference.
- *
- * Stops at the first fault (no `allErrors`): the body comes from outside, and its size must not set the work.
- */
+/** A schema of OpenAPI 3.1 is a JSON Schema 2020-12. Stops at the first fault: a body must not set the work. */
 export function compileMessageCheck(fields: KnownFields = 'known'): MessageChecker {
   const ajv = new Ajv2020({ strict: true, strictTypes: true, strictRequired: true, strictTuples: true });
   ajv.addKeyword('components');
@@ -73,31 +63,30 @@ export function countOf(message: Message): number {
   return (message.recipients?.length ?? 0) + (message.addressBook?.contacts.length ?? 0);
 }
 
-/** Whether the address at a position is a contact; positions are counted as `addressesOf` does. */
+/** Counts positions as `addressesOf` does. */
 export function isContactAt(message: Message, position: number): boolean {
   return position >= (message.recipients?.length ?? 0);
 }
 
-/** The addresses of a message: its recipients, then contact ids, in their order. */
+/** Recipients, then contact ids, in their order. */
 export function addressesOf(message: Message): string[] {
   const inline = message.recipients?.map(addressOf) ?? [];
   const contacts = message.addressBook?.contacts.map(({ id }) => id) ?? [];
   return [...inline, ...contacts];
 }
 
-/** The address of one recipient: in a known field, else the first text (where any field is taken). */
+/** In a known field, else the first text (where any field is taken). */
 function addressOf(recipient: Fields): string {
   const { msisdn, email, address } = recipient;
   const known = [msisdn, email, address, ...Object.values(recipient)];
   return known.find((value) => typeof value === 'string') ?? '';
 }
 
-/** A number in one form, without `+` or `00`, from any spelling. */
+/** Without `+` or `00`, from any spelling. */
 export function bareNumber(address: string): string {
   return address.replace(/^(?:\+|00)/, '');
 }
 
-/** Why one recipient is not taken. */
 export interface Refusal {
   readonly status: number;
   /** In small letters and hyphens. */
@@ -114,10 +103,7 @@ export const ACCEPTED = 202;
 export const NOT_A_MESSAGE = 422;
 export const UNSUPPORTED = { status: 422, code: 'channel-not-supported' } as const;
 
-/**
- * The body of an answer of success: one id, and an entry for each of several recipients. The only recipient's answer is
- * put together by hand: an id holds nothing that JSON would escape.
- */
+/** One id, and an entry for each of several recipients. Without `JSON.stringify` for one: an id needs no escapes. */
 export function acceptedJson(id: string, message: Message, refusals: Refusals): string {
   if (countOf(message) < 2) return `{"id":"${id}","status":"accepted"}`;
   const recipients = addressesOf(message).map((address, i) => {
@@ -130,7 +116,6 @@ export function acceptedJson(id: string, message: Message, refusals: Refusals): 
   return JSON.stringify({ id, status: refusals.size === 0 ? 'accepted' : all, recipients });
 }
 
-/** The id of the message to the recipient at a position. */
 export function recipientId(id: string, message: Message, position: number): string {
   return countOf(message) === 1 ? id : `${id}-${position + 1}`;
 }
@@ -143,14 +128,13 @@ export interface Problem {
   readonly errors?: readonly MessageFault[];
 }
 
-/** The body of an error as RFC 9457 describes it. One with a code has a type and a title; for others the status is enough. */
+/** RFC 9457. One with a code has a type and a title; for others the status is enough. */
 export function problemJson(status: number, { code, ...rest }: Problem): string {
   if (code === undefined) return JSON.stringify({ type: 'about:blank', title: statusTitle(status), status, ...rest });
   const title = `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('-', ' ')}`;
   return JSON.stringify({ type: `http://sandbox.invalid/problems/${code}`, title, status, code, ...rest });
 }
 
-/** What the client attached to the message, and to the recipient at a position in particular. */
 export function metaDataOf(message: Message, position: number): Fields {
   return { ...objectOf(message.metaData), ...objectOf(message.recipients?.[position]?.['metaData']) };
 }
@@ -168,7 +152,6 @@ function objectOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
-/** Something that happened to the message of one recipient. */
 export interface SandboxEvent {
   readonly messageId: string;
   /** As the message had it. */
@@ -185,7 +168,7 @@ export interface SandboxEvent {
     | { readonly reply: string; readonly from: string };
 }
 
-/** The body of one post: an object for one event, `events` for several. */
+/** An object for one event, `events` for several. */
 export function eventsJson(events: readonly SandboxEvent[]): string {
   const written = events.map(({ what, messageId, to, sender, channel, echo, atMs }) => {
     const timestamp = new Date(atMs).toISOString();

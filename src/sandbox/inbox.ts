@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { addressesOf, bareNumber, type Message } from './form.ts';
 
-/** The facts about one completely received request, without its body. */
+/** Without its body. */
 export interface ReceivedFacts {
   /** Counts from 1. */
   readonly number: number;
@@ -22,7 +22,6 @@ export interface ReceivedFacts {
 }
 
 interface Received extends ReceivedFacts {
-  /** The body exactly as it came. */
   readonly bytes: Buffer;
 }
 
@@ -33,10 +32,7 @@ interface Slot {
   length: number;
 }
 
-/**
- * Counts every request, and keeps the newest `keep` in a ring whose slots are used again. With fresh objects and strings
- * instead, each lived just long enough to be promoted to V8's old generation: 150,000 requests took 232 MB instead of 176.
- */
+/** Keeps the newest in a ring of slots: fresh objects get old in V8, and 150,000 requests take 232 MB, not 176. */
 export class Inbox {
   received = 0;
   /** Requests of which at least one recipient was accepted. */
@@ -84,16 +80,15 @@ export class Inbox {
   }
 }
 
-/** Counts an answer by its status; `none`: no answer came. */
+/** `none`: no answer came. */
 export function countIn(answers: Record<string, number>, status: number | undefined): void {
   const name = status ?? 'none';
   answers[name] = (answers[name] ?? 0) + 1;
 }
 
 /**
- * One request as a line of JSON, in `GET /sandbox/messages` and in a receipt. The body is inserted as it arrived, not
- * parsed and written again: that could overflow the stack for a body of a million brackets. Line breaks can only be
- * between its tokens, so they are replaced by spaces.
+ * In `GET /sandbox/messages` and in a receipt. Inserts the body as it arrived: to parse a million brackets could overflow the
+ * stack. Line breaks are only between its tokens, and become spaces.
  */
 export function receivedJson(entry: Received): string {
   const text = isUtf8(entry.bytes) ? entry.bytes.toString('utf8') : null;
@@ -111,7 +106,7 @@ export function receivedJson(entry: Received): string {
   return `${JSON.stringify(view).slice(0, -1)},"body":${body === null ? null : body.replace(/[\r\n]/g, ' ')}}`;
 }
 
-/** Whether a request went to this address. A plus in a query is a space, and people leave it out: it does not count. */
+/** A plus in a query is a space, and people drop it: it does not count. */
 export function isTo(entry: Received, address: string): boolean {
   if (!entry.isMessage) return false;
   const wanted = bareNumber(address.trim());
@@ -119,17 +114,13 @@ export function isTo(entry: Received, address: string): boolean {
   return addresses.some((to) => bareNumber(to) === wanted);
 }
 
-/** An append-only file with one line per completely received request. */
 export interface Receipts {
   /** Returns when the line is with the operating system, so that it outlives this process. */
   append(entry: Received): void;
   close(): void;
 }
 
-/**
- * Opens or creates the file, readable by its owner only: it holds addresses and texts. Lines are written one by one and
- * synchronously, so that each is in the file before its request is answered.
- */
+/** Readable by its owner only. Writes each line synchronously: the file has it before the answer. */
 export function openReceipts(path: string): Receipts {
   const file = openSync(path, 'a', 0o600);
   return {

@@ -39,7 +39,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly port: number;
   /** Completely received requests so far. */
   readonly received: number;
-  /** What was posted to the webhook so far, and what waits. */
+  /** Events of the webhook so far, and those that wait. */
   readonly reports: SandboxReports;
   /** Resolves when it is closed, by `close` or the signal. */
   readonly closed: Promise<void>;
@@ -49,7 +49,6 @@ export interface Sandbox extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What the sandbox reports. */
 export interface SandboxReports {
   /** Where events are posted, without a secret; null where none are. */
   readonly webhook: string | null;

@@ -25,7 +25,6 @@ import {
 import type { Inbox, Receipts, ReceivedFacts } from './inbox.ts';
 import type { Reporter } from './reporter.ts';
 
-/** The state of a sandbox, and where it keeps what it receives. */
 export interface SandboxState {
   readonly apiKey: string;
   readonly checker: MessageChecker;
@@ -38,13 +37,11 @@ export interface SandboxState {
   readonly throttled: Set<string>;
   readonly inbox: Inbox;
   readonly receipts: Receipts | undefined;
-  /** Posts delivery reports and replies. */
   readonly reporter: Reporter | undefined;
   readonly latencyMs: number;
   readonly log: ((line: string) => void) | undefined;
 }
 
-/** The answer to a request, decided before anything is written. */
 interface Reply {
   /** Absent where no status will be sent. */
   readonly status: number | undefined;
@@ -61,10 +58,7 @@ interface Reply {
   readonly write: (outgoing: ServerResponse) => void;
 }
 
-/**
- * `POST /v2/messages`: receive, decide, keep, report, answer. The receipt is written before the answer and before any
- * report, so a comparison never finds one of them without its receipt.
- */
+/** Writes the receipt before the answer and any report, so a comparison never finds one of them without its receipt. */
 export async function postMessage(
   state: SandboxState,
   incoming: IncomingMessage,
@@ -86,7 +80,7 @@ export async function postMessage(
   later(outgoing, state.latencyMs, () => reply.write(outgoing));
 }
 
-/** Largest body that is read. The API's own limit is unstated. */
+/** The API's own limit is unstated. */
 const MAX_BODY_BYTES = 1_048_576;
 const NO_REFUSALS: Refusals = new Map();
 const NONE: readonly string[] = [];
@@ -115,7 +109,7 @@ function isSuccess(status: number | undefined): boolean {
 
 const SHOWN = 3;
 
-/** For people: addresses are masked, and nothing from outside reaches a terminal as it came. */
+/** Masks addresses, and makes text from outside safe for a terminal. */
 function logLine({ number, status, scenario, id, refused }: ReceivedFacts, message: Message | undefined): string {
   const script = scenario === undefined ? '' : ` (script ${scenario})`;
   const addresses = message === undefined ? NONE : addressesOf(message);
@@ -125,7 +119,6 @@ function logLine({ number, status, scenario, id, refused }: ReceivedFacts, messa
   return safeLine(`#${number} ${status ?? 'no answer'}${script}${to}${not}${id === undefined ? '' : ` ${id}`}`);
 }
 
-/** Decides about one request as the API would: the key, the form of the body, the message, its recipients, their endings. */
 function decide(state: SandboxState, headers: IncomingHttpHeaders, body: Buffer): Reply {
   if (headers['x-api-key'] !== state.apiKey) {
     return refuse(401, { detail: 'The header X-Api-Key is missing or not the key of this sandbox.' });
@@ -166,10 +159,7 @@ function refuse(status: number, problem: Problem): Reply {
   return { status, refusals: NO_REFUSALS, write: (outgoing) => answerProblem(outgoing, status, problem) };
 }
 
-/**
- * Judges every recipient by itself: an ending has priority over the device. A refusal of one of several recipients
- * belongs to that one; every other answer is about the whole request, and the first of these counts.
- */
+/** An ending has priority over the device. A refusal is about one recipient; the first other answer is about all. */
 function answerMessage(state: SandboxState, message: Message, text: string): Reply {
   const isOnly = countOf(message) === 1;
   const refusals = new Map<number, Refusal>();
@@ -188,10 +178,7 @@ function answerMessage(state: SandboxState, message: Message, text: string): Rep
   return play(state, chosen, message, refusals, text);
 }
 
-/**
- * Statuses that are about the request or the sender, not about one recipient of several: the key, credit, the rate, the
- * size, and a client that gave up.
- */
+/** Not about one recipient of several: the key, credit, the rate, the size, and a client that gave up. */
 const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 413, 425, 429, 499]);
 
 function refusalBy({ digits, answer }: Ending): Refusal | undefined {
@@ -214,7 +201,7 @@ function unsupported(state: SandboxState, address: string, isContact: boolean, c
 
 const SCRIPTED = { detail: "Scripted: chosen by the last three digits of the recipient's address." };
 
-/** The reply that an ending asks for. `text` is the request's body, by which a repeated request is recognised. */
+/** `text`: the request's body, by which it recognises a repeated request. */
 function play(
   state: SandboxState,
   ending: Ending | undefined,
@@ -245,10 +232,10 @@ function play(
   };
 }
 
-/** So many throttled requests are remembered; those that never came again are forgotten, oldest first. */
+/** Forgets the oldest first. */
 const MAX_THROTTLED = 10_000;
 
-/** True when this very body was seen and has not been accepted since; else it is remembered. */
+/** True: this body was seen and has not been accepted since. False: it is remembered now. */
 function comesAgain(throttled: Set<string>, text: string): boolean {
   const key = hash('sha256', text, 'base64');
   if (throttled.delete(key)) return true;
@@ -278,7 +265,7 @@ function writeAs(
   else answer(outgoing, status, type, text, headers);
 }
 
-/** Does something later, unless the client is gone by then. */
+/** Unless the client is gone by then. */
 function later(outgoing: ServerResponse, delayMs: number, action: () => void): void {
   if (delayMs === 0) action();
   else {
@@ -289,11 +276,7 @@ function later(outgoing: ServerResponse, delayMs: number, action: () => void): v
 
 type Headers = Readonly<Record<string, string>> | undefined;
 
-/**
- * Writes a whole answer. It goes straight to Node's response: through a web `Response` without patched globals the
- * same answer costs twice the processor time (46 us against 23 us a request), and a library must not patch `Response` in
- * the process that it runs in.
- */
+/** Straight to Node's response: a web `Response` without patched globals takes 46 us a request instead of 23. */
 export function answer(outgoing: ServerResponse, status: number, type: string, body: string, headers?: Headers): void {
   if (outgoing.destroyed) return;
   const length = Buffer.byteLength(body);

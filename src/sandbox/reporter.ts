@@ -18,12 +18,8 @@ import type { SandboxReports } from './options.ts';
 import { chanceFor, planFeedback } from './reports.ts';
 import type { WebhookSettings } from './webhook.ts';
 
-/** Posts delivery reports and replies for accepted messages. */
 export interface Reporter {
-  /**
-   * Follows a message that was taken under this id, for its recipients that are not refused. Wait for the result before
-   * the answer; undefined: no need to wait.
-   */
+  /** For recipients that are not refused. Wait for the result before the answer; undefined: no need to wait. */
   follow(id: string, message: Message, refusals: Refusals): Promise<unknown> | undefined;
   counts(): SandboxReports;
   settled(): Promise<void>;
@@ -88,12 +84,11 @@ export function createReporter(settings: WebhookSettings, needs: ReporterNeeds):
   };
 }
 
-/** Counts in the order of their names. */
 export function sorted(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).toSorted(([a], [b]) => a.localeCompare(b)));
 }
 
-/** One body on its way; its id stays the same when it is posted again. */
+/** Its id stays the same when it is posted again. */
 interface Post {
   readonly id: string;
   readonly body: string;
@@ -103,7 +98,6 @@ interface Post {
   attempts: number;
 }
 
-/** An event that is posted at a time, or a post that is repeated then. */
 interface Due {
   readonly dueMs: number;
   /** Those of one time are posted in the order in which they came. */
@@ -115,11 +109,8 @@ interface Due {
 const GATHER_MS = 50;
 
 /**
- * Posts events when they are due, and again until they are acknowledged or given up. Only 200 acknowledges, as in some
- * APIs, so that a receiver that answers 202 or 204 is noticed.
- *
- * At most `atOnce` posts are in flight, each on a connection that stays open; all others wait in one queue: a hundred
- * thousand timers would keep their events until they fire. The caller bounds the number of events, and so the memory.
+ * Posts events when they are due, and again until they are acknowledged or given up. Only 200 acknowledges, as in some APIs.
+ * At most `atOnce` posts are in flight; all others wait in one queue, because each timer would keep its event.
  */
 class Postman {
   readonly #settings: WebhookSettings;
@@ -277,10 +268,9 @@ function lineOf({ events, attempts }: Post, status: number | undefined, waitMs: 
   return `${what}: ${status === undefined ? 'no answer' : `answered ${status}`}, ${next}`;
 }
 
-/** The headers that prove who posts. The id stays the same when a post is repeated, the time does not. */
+/** The id stays the same when a post is repeated, the time does not. */
 type Sign = (id: string, nowMs: number, body: string) => Readonly<Record<string, string>>;
 
-/** How posts are signed: the counterpart of the receiver's verification. */
 export function signerOf({ scheme, secret, hmac }: Pick<WebhookSettings, 'scheme' | 'secret' | 'hmac'>): Sign {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   return (id, nowMs, body) => {

@@ -4,13 +4,10 @@ import { bareNumber, type SandboxEvent } from './form.ts';
 import replies from './replies.json' with { type: 'json' };
 import { type Delays, ENDS, type Shares } from './webhook.ts';
 
-/** Gives numbers from 0 to 1, without 1. */
+/** From 0 to 1, without 1. */
 type Chance = () => number;
 
-/**
- * Chance that depends on a seed and a subject, never on earlier draws: requests come in another order each time, and
- * each recipient still gets the same reports. Mulberry32, seeded by 32 bits of SHA-256.
- */
+/** Mulberry32, seeded by 32 bits of SHA-256 of seed and subject: the order of requests does not matter. */
 export function chanceFor(seed: number, about: string): Chance {
   let state = hash('sha256', `${seed}\n${about}`, 'buffer').readInt32LE(0);
   return () => {
@@ -21,15 +18,11 @@ export function chanceFor(seed: number, about: string): Chance {
   };
 }
 
-/** One of several, each as often as the others. */
 function pick(texts: readonly string[], chance: Chance): string {
   return texts[Math.floor(chance() * texts.length)] ?? '';
 }
 
-/**
- * The address in another spelling: an email address with its domain in capitals; a number with its country, so that a
- * reader need not know it.
- */
+/** An email address gets its domain in capitals; a number keeps its country, so that a reader need not know it. */
 function respell(address: string, chance: Chance): string {
   const digits = bareNumber(address);
   const spellings = [digits, `00${digits}`, `+${digits.replace(/(\d{2})(\d{4})(?=\d)/, '$1 $2 ')}`];
@@ -47,14 +40,13 @@ const DETAILS: Readonly<Record<string, string>> = {
   'opted-out': 'The recipient has opted out.',
 };
 
-/** The code of the error that a report has without another. */
 const USUAL_ERRORS: Readonly<Partial<Record<ReportWord, string>>> = {
   expired: 'absent-subscriber',
   failed: 'network-error',
   rejected: 'blocked',
 };
 
-/** Whether every phone supports the channel, by its name in the API. */
+/** By its name in the API. */
 function isForEveryPhone(channel: string): boolean {
   return /^(?:sms|voice|email)$/i.test(channel);
 }
@@ -67,18 +59,16 @@ function reportOf(report: ReportWord, channel: string, given?: string): SandboxE
   return { report, error: { code, detail } };
 }
 
-/** Everything that is posted about one message, in the order of the events. */
+/** In the order of the events. */
 interface Feedback {
   readonly whats: readonly SandboxEvent['what'][];
   /** The last report is posted first. */
   readonly isReordered: boolean;
   /** The first report of the end is posted before the request is answered. */
   readonly isEarly: boolean;
-  /** That report is posted late. */
   readonly isLate: boolean;
 }
 
-/** The feedback that the ending of an address asks for. */
 function feedbackOf(ending: Ending, reports: readonly ReportWord[], to: string, channel: string): Feedback {
   const { richOnly, error, replies: texts = [] } = ending;
   const from = ending.repliesBare === true ? bareNumber(to) : to;
@@ -90,7 +80,6 @@ function feedbackOf(ending: Ending, reports: readonly ReportWord[], to: string, 
   return { whats, isReordered: false, isEarly: false, isLate: false };
 }
 
-/** The feedback by chance. */
 function drawFeedback(shares: Shares, to: string, channel: string, chance: Chance): Feedback {
   const whats: SandboxEvent['what'][] = [];
   const reply = (texts: readonly string[]): void => {
@@ -121,16 +110,15 @@ function drawFeedback(shares: Shares, to: string, channel: string, chance: Chanc
   };
 }
 
-/** A report or reply with its times, in milliseconds since the message was taken. */
+/** Times are in milliseconds since the message was taken. */
 export interface TimedFeedback {
   readonly what: SandboxEvent['what'];
-  /** The time of the event, as written in it. */
   readonly happenedMs: number;
   /** When it is posted; absent: before the request is answered. */
   readonly postedMs: number | undefined;
 }
 
-/** What is posted about one message, and when, which differs where posts overtake each other, come late or twice. */
+/** Times differ where posts overtake each other, come late or twice. */
 export function planFeedback(
   ending: Ending | undefined,
   { to, channel }: { readonly to: string; readonly channel: string },
@@ -169,7 +157,7 @@ function delayOf(what: SandboxEvent['what'], delaysMs: Delays): number {
   return what.report === 'sent' || what.report === 'read' ? delaysMs[what.report] : delaysMs.delivered;
 }
 
-/** Reports in the reverse order, at the times of one another; replies stay. */
+/** Each has the time of the one whose place it takes; replies stay. */
 function reordered(whats: readonly SandboxEvent['what'][], happened: readonly number[]): number[] {
   const reports = [...whats.keys()].filter((i) => whats[i] !== undefined && 'report' in whats[i]);
   const times = reports.map((i) => happened[i] ?? 0).reverse();

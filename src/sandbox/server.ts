@@ -87,7 +87,7 @@ async function reporterOf(webhook: WebhookOptions): Promise<(needs: ReporterNeed
   return (needs) => createReporter(settings, needs);
 }
 
-/** Ids that no other start of the sandbox gives out, and that cost next to nothing. */
+/** No other start of the sandbox gives them out. */
 function createIds(prefix: string): () => string {
   let count = 0;
   return () => {
@@ -110,12 +110,10 @@ function createHttpServer(state: SandboxState, url: () => string): Server {
   });
 }
 
-/**
- * Clients keep connections for minutes. If the server closed them first, it would cause doubts that are not scripted.
- */
+/** Clients keep connections for minutes. If the server closed them first, it would cause unscripted doubts. */
 const TIMEOUTS = { keepAliveTimeout: 120_000, headersTimeout: 10_000, requestTimeout: 30_000 };
 
-/** `localhost` may resolve to either family, so it is taken as 127.0.0.1. */
+/** `localhost` may resolve to either family: here it is 127.0.0.1. */
 function loopbackHost(host: string): string {
   if (host === 'localhost') return '127.0.0.1';
   if (host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)) return host;

@@ -13,7 +13,7 @@ export type WebhookScheme = (typeof WEBHOOK_SCHEMES)[number];
 
 export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const;
 
-/** What a report gives back of the message beside its id: its `metaData`, only the reference in it, the text, or nothing. */
+/** Beside its id, a report has the `metaData` of the message, only the reference in it, the text, or nothing. */
 export type Echo = (typeof ECHOES)[number];
 
 /** Where delivery reports and replies are posted, and how many and how fast. */
@@ -24,13 +24,13 @@ export interface WebhookOptions {
   readonly scheme?: WebhookScheme;
   /** The key of the signature; `user:password` for `basic`, the token, the last part of the path. */
   readonly secret?: string;
-  /** What differs from Meta's form of the scheme `hmac`: `X-Hub-Signature-256: sha256=` and hex over the body. */
+  /** Differences from Meta's form of the scheme `hmac`: `X-Hub-Signature-256: sha256=` and hex over the body. */
   readonly hmac?: Partial<Omit<HmacScheme, 'kind' | 'toleranceMs'>>;
   /** How often what happens, each from 0 to 1. */
   readonly shares?: Partial<Shares>;
   /** Milliseconds on average between one step and the next. */
   readonly delaysMs?: Partial<Delays>;
-  /** What a report gives back of the message; `metadata` when absent. */
+  /** Parts of the message that a report gives back; `metadata` when absent. */
   readonly echo?: Echo;
   /** Most events of one post; 1 when absent. */
   readonly batch?: number;
@@ -40,42 +40,41 @@ export interface WebhookOptions {
   readonly retriesMs?: readonly number[];
   /** Milliseconds that one post may take; 10,000 when absent. */
   readonly timeoutMs?: number;
-  /** What chance follows from: the same number tells the same stories about the same messages. 1 when absent. */
+  /** Start of chance: the same number tells the same stories about the same messages. 1 when absent. */
   readonly seed?: number;
   /** Most events that wait, above which further ones are dropped and counted; 250,000 when absent. */
   readonly maxWaiting?: number;
 }
 
-/** Shares of messages, of those that were delivered, of those who wrote STOP, or of events: see each. */
 export interface Shares {
-  /** Of messages: reported as queued. 0. */
+  /** Messages reported as queued. 0. */
   readonly queued: number;
-  /** Of messages: reported as sent. 1. */
+  /** Messages reported as sent. 1. */
   readonly sent: number;
-  /** A share of the messages; when absent, all that have no other end. A message without any end stays at `sent`. */
+  /** Messages; when absent, all that have no other end. A message without any end stays at `sent`. */
   readonly delivered: number;
-  /** Of messages. 0. */
+  /** Messages. 0. */
   readonly expired: number;
   readonly failed: number;
   readonly undeliverable: number;
   readonly rejected: number;
-  /** Of delivered ones. 0. */
+  /** Delivered messages. 0. */
   readonly read: number;
-  /** Of delivered ones: answered with an ordinary text or that of a survey. 0. */
+  /** Delivered messages answered with an ordinary text or that of a survey. 0. */
   readonly reply: number;
-  /** Of delivered ones: answered with STOP, in many spellings. 0. */
+  /** Delivered messages answered with STOP, in many spellings. 0. */
   readonly stop: number;
-  /** Of those who wrote STOP: who writes START after it. 0. */
+  /** Those who wrote STOP and write START after it. 0. */
   readonly start: number;
-  /** Of replies: from the number in another spelling than it was sent to. 0. */
+  /** Replies from the number in another spelling than it was sent to. 0. */
   readonly respelled: number;
-  /** Of events: posted twice. 0. */
+  /** Events posted twice. 0. */
   readonly doubled: number;
-  /** Of messages: the last report comes first. 0. */
+  /** Messages whose last report comes first. 0. */
   readonly reordered: number;
-  /** Of messages: the first report of how it ended comes before the answer to the request. 0. */
+  /** Messages whose first report of the end comes before the answer to the request. 0. */
   readonly early: number;
-  /** Of messages: that report comes late. 0. */
+  /** Messages whose first report of the end comes late. 0. */
   readonly late: number;
 }
 
@@ -88,14 +87,13 @@ export interface Delays {
   readonly read: number;
   /** From delivered or read to a reply. */
   readonly reply: number;
-  /** What is late is so by this much, exactly. */
+  /** Late events are late by exactly this much. */
   readonly late: number;
 }
 
-/** The values of absent options. Signatures are as Meta makes them: over the raw body, SHA-256, hex. */
+/** Signatures are as Meta makes them: over the raw body, SHA-256, hex. */
 export const DEFAULTS = defaults as Omit<WebhookSettings, 'origin' | 'path' | 'shownUrl' | 'scheme' | 'secret'>;
 
-/** The options, checked and complete. */
 export interface WebhookSettings extends Required<Omit<WebhookOptions, 'url' | 'hmac' | 'shares' | 'delaysMs'>> {
   readonly origin: string;
   /** Path and query; with the scheme `path` the secret is in it. */
@@ -107,12 +105,7 @@ export interface WebhookSettings extends Required<Omit<WebhookOptions, 'url' | '
   readonly delaysMs: Delays;
 }
 
-/**
- * Checks the options and fills in what is absent.
- *
- * @throws HandbillError (exit 2) with all faults: a URL of another machine, values that are not shares or add up to
- * more than 1, a missing secret.
- */
+/** @throws HandbillError (exit 2) with all faults: a URL elsewhere, no shares, a sum above 1, a missing secret */
 export function toWebhookSettings(options: WebhookOptions): WebhookSettings {
   const { url: written, scheme = 'standard', secret = '', hmac, delaysMs, ...rest } = options;
   const url = URL.parse(written);
@@ -135,7 +128,7 @@ export function toWebhookSettings(options: WebhookOptions): WebhookSettings {
   };
 }
 
-/** How a message can end; they exclude each other. */
+/** They exclude each other. */
 export const ENDS = ['delivered', 'expired', 'failed', 'undeliverable', 'rejected'] as const;
 export type End = (typeof ENDS)[number];
 
@@ -146,7 +139,7 @@ function sharesOf(given: Partial<Shares>): Shares {
   return { ...shares, delivered: Math.max(0, 1 - others) };
 }
 
-/** Shares are written in per cent with up to six decimals, and their sum is not exact. */
+/** Shares have up to six decimals in per cent, and their sum is not exact. */
 const ROUNDING = 1e-9;
 
 function shareFaults(shares: Shares): Diagnostic[] {
@@ -191,7 +184,6 @@ function secretFaults(scheme: WebhookScheme, secret: string): Diagnostic[] {
   return [problem('invalid-webhook-secret', `The secret of the scheme ${scheme} is ${needs}.`, { hint })];
 }
 
-/** What a header or a path can hold, and how a secret is made. */
 const SECRETS: Readonly<Record<Exclude<WebhookScheme, 'none'>, { form: RegExp; needs: string; make?: string }>> = {
   standard: {
     form: /^(?:whsec_)?(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/,

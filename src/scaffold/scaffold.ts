@@ -1,12 +1,11 @@
 import { CHANNEL_TABLE, type Channel } from '../content/channels.ts';
 import { GITHUB_WORKFLOW } from './github-workflow.ts';
 
-/** The contents of a new project, all checked. */
+/** Callers have checked all values. */
 interface NewProject {
   /** Name of its first campaign: `[a-z0-9][a-z0-9-]{0,63}`. */
   readonly campaign: string;
   readonly channel: Channel;
-  /** The sender that the channel takes. */
   readonly from: string;
   /** ISO 3166-1 alpha-2, for numbers without a country code. */
   readonly country: string;
@@ -62,7 +61,6 @@ defaults:
 `;
 }
 
-/** The first campaign: its YAML, its template and its list. */
 function campaignFiles(project: NewProject): readonly (readonly [path: string, text: string])[] {
   const folder = `campaigns/${project.campaign}`;
   return [
@@ -90,7 +88,6 @@ ${CHANNEL_TABLE[channel].init.yaml}${recipients}
 `;
 }
 
-/** An invented person, in the list of a new campaign. */
 interface Person {
   readonly name: string;
   readonly order: string;
@@ -103,11 +100,8 @@ const PEOPLE: readonly Person[] = [
 ];
 
 /**
- * Numbers that regulators keep free for books and films, so that a first campaign that is sent to a real API reaches
- * no one. Most countries publish none: their lists begin with British ones. The first of each is the sender.
- *
- * GB: Ofcom, numbers for use in TV and radio drama. US, CA: 555-0100 to 555-0199 of any area (NANPA). FR: ARCEP, 06 39
- * 98. AU: ACMA, numbers for use in radio, television and film. SE: PTS, numbers for use in fiction.
+ * Numbers that regulators keep free for fiction; other countries' lists begin with British ones. The first is the sender.
+ * GB: Ofcom. US, CA: 555-0100 to 555-0199 of any area (NANPA). FR: ARCEP, 06 39 98. AU: ACMA. SE: PTS.
  */
 const RESERVED: Readonly<Record<string, readonly [string, string, string, string]>> = {
   GB: ['+447700900010', '+447700900011', '+447700900012', '+447700900013'],
@@ -120,14 +114,13 @@ const RESERVED: Readonly<Record<string, readonly [string, string, string, string
 
 const BRITISH = ['+447700900010', '+447700900011', '+447700900012', '+447700900013'] as const;
 
-/** A number that may be the sender of an example. */
 export function exampleSender(country: string): string {
   return (RESERVED[country] ?? BRITISH)[0];
 }
 
 const INVENTED: ReadonlySet<string> = new Set(Object.values(RESERVED).flat());
 
-/** An address that reaches no one: numbers for books and films that numbering plans count as in use, and RFC 2606. */
+/** Numbers for fiction that numbering plans count as in use, and RFC 2606. */
 export function isInvented(address: string): boolean {
   return INVENTED.has(address) || FICTION_US.test(address) || FREE_DOMAIN.test(address);
 }
@@ -135,7 +128,7 @@ export function isInvented(address: string): boolean {
 const FICTION_US = /^\+1\d{3}55501\d{2}$/;
 const FREE_DOMAIN = /[@.](?:example(?:\.(?:com|net|org))?|test|invalid)$/i;
 
-/** The list of a new campaign. RFC 2606 keeps example.com free, as regulators do their numbers. */
+/** RFC 2606 keeps example.com free. */
 function peopleFile({ channel, country }: Pick<NewProject, 'channel' | 'country'>): string {
   const [, ...numbers] = RESERVED[country] ?? BRITISH;
   const isEmail = CHANNEL_TABLE[channel].address === 'email';
@@ -160,14 +153,9 @@ node_modules/
 # !campaigns/**/*.csv
 `;
 
-/** Files for .gitignore. */
 export const IGNORED: readonly string[] = ['.handbill/', '.env'];
 
-/**
- * The version is exact: all people who work on the campaigns, and CI, check and send with the same handbill, and another
- * version could not open their ledger. The Node.js that handbill needs comes as a package, so that
- * the one of the machine may be older; the install script of that package downloads it, and npm asks for a word on it.
- */
+/** Exact, so that all people and CI use one version and can open the ledger. Node.js comes as a package. */
 function packageFile({ dependency, node }: Pick<NewProject, 'dependency' | 'node'>): string {
   const text = {
     private: true,
@@ -184,7 +172,7 @@ const NPM_SETTINGS = `# No warnings that the Node.js of this machine is too old:
 loglevel=error
 `;
 
-/** Completion, hover texts and errors while one types, from the schemas in the project: no network is needed. */
+/** From the schemas in the project: no network is needed. */
 function editorFiles(): readonly (readonly [path: string, text: string])[] {
   const settings = {
     'yaml.schemas': {
@@ -236,17 +224,13 @@ To send to a real API, name it under \`environments\` in \`handbill.yaml\`, set 
 `;
 }
 
-/** Comments below each other. */
 function gap(campaign: string, command: string): string {
   return ' '.repeat(Math.max(1, COMMENT_COLUMN - `npx handbill ${command} ${campaign}`.length));
 }
 
 const COMMENT_COLUMN = 33;
 
-/**
- * A text as a YAML value on one line, quoted unless it is a word that no reader of YAML takes for anything else (version
- * 1.1, which some editors read, knows `no` and `on` as booleans). What JSON escapes is what YAML escapes.
- */
+/** On one line, quoted if any YAML reader takes it for another type (1.1: `no` is a boolean), with JSON's escapes. */
 function yamlWord(text: string): string {
   return /^[A-Za-z][A-Za-z_/-]*$/.test(text) && !BOOLEAN.test(text) ? text : JSON.stringify(text);
 }

@@ -2,11 +2,9 @@ import { stringify } from 'yaml';
 import { problem, refuse } from '../errors.ts';
 import type { CronClock } from '../util/cron.ts';
 
-/** The facts for a caller of `handbill due`. */
 export interface Caller {
-  /** Node and the script, by their absolute paths: what calls has no PATH worth the name. */
+  /** Absolute paths: the caller's PATH is not usable. */
   readonly program: readonly string[];
-  /** `due` and its arguments. */
   readonly args: readonly string[];
   /** Absolute path of the project's root, where it is called. */
   readonly root: string;
@@ -30,13 +28,10 @@ export interface CallerFile {
 
 type EveryMinutes = 1 | 5;
 
-/** Every campaign repeats its minutes within a day or so; what lies further apart has the same ones. */
+/** Campaigns repeat their minutes within about a day. */
 const LOOKED_AT = 150;
 
-/**
- * How often `due` has to be called so that every instant is met within its minute: every 5 minutes where all of them
- * lie on such, else every minute.
- */
+/** Every 5 minutes if all instants lie on such, else every minute, so that `due` meets each within its minute. */
 export function everyMinutes(clocks: readonly CronClock[], fromMs: number): EveryMinutes {
   const isCoarse = clocks.every((clock) => {
     let at = clock.next(fromMs);
@@ -51,16 +46,12 @@ export function everyMinutes(clocks: readonly CronClock[], fromMs: number): Ever
 
 const FIVE_MINUTES_MS = 5 * 60_000;
 
-/** Seconds that a stop in good order takes: the request in flight, and the ledger. */
+/** For the request in flight, and the ledger. */
 function stopSeconds(timeoutMs: number): number {
   return Math.ceil(timeoutMs / 1000) + 10;
 }
 
-/**
- * A path becomes part of a line that something else reads. What no quoting can carry there is refused.
- *
- * @throws HandbillError exit 2
- */
+/** @throws HandbillError exit 2: a path holds what cannot be quoted in a line that another program reads */
 function refuseUnquotable(words: readonly string[], what: string, pattern: RegExp): void {
   const found = words.find((word) => pattern.test(word));
   if (found === undefined) return;
@@ -68,20 +59,15 @@ function refuseUnquotable(words: readonly string[], what: string, pattern: RegEx
   throw refuse(problem('usage', `${what} cannot hold the path ${JSON.stringify(found)}.`, { hint }));
 }
 
-/** Line breaks and what terminals obey; no format here takes them, and no user means them. */
+/** No format here takes line breaks and what terminals obey. */
 const CONTROL = /\p{Cc}/u;
 
-/** `production`: in names of units and jobs, which take little more than letters. */
+/** As in names of units and jobs, which take little more than letters: `production`. */
 function jobName(environment: string): string {
   return `handbill-due-${environment}`;
 }
 
-/**
- * Lines for `crontab -e`. cron gives its commands hardly any environment and another folder, takes `%` for a line break,
- * and mails whatever is printed.
- *
- * @param quote - makes one word for a POSIX shell
- */
+/** cron has hardly any environment and another folder, takes `%` for a line break, and mails all output. */
 export function crontab(caller: Caller, quote: (word: string) => string): readonly CallerFile[] {
   const { program, args, root, envFile, secrets, everyMinutes, lists } = caller;
   const [node = '', ...script] = program;
@@ -105,12 +91,7 @@ export function crontab(caller: Caller, quote: (word: string) => string): readon
   return [{ name: 'handbill.crontab', text: `${lines.join('\n')}\n` }];
 }
 
-/**
- * A service and its timer. One unit never overlaps itself; after the machine was off, the timer fires at once when
- * it is on again.
- *
- * @param user - the user that runs it: the ledger belongs to one user
- */
+/** A unit never overlaps itself, and fires at once when the machine is on again. `user`: the owner of the ledger. */
 export function systemd(caller: Caller, user: string): readonly CallerFile[] {
   const { program, args, root, environment, everyMinutes, timeoutMs, envFile, secrets, lists } = caller;
   const words = [...program, ...args];
@@ -162,12 +143,12 @@ export function systemd(caller: Caller, user: string): readonly CallerFile[] {
   ];
 }
 
-/** Campaigns have their zones; the timer needs none, and UTC has no summer time. */
+/** The timer is in UTC, which has no summer time. */
 function calendar(everyMinutes: number): string {
   return everyMinutes === 1 ? '*-*-* *:*:00 UTC' : `*-*-* *:00/${everyMinutes}:00 UTC`;
 }
 
-/** One word of ExecStart: quoted, and without specifiers or variables. */
+/** Quoted, and without specifiers or variables. */
 function quoted(word: string): string {
   const plain = specifiers(word).replaceAll('$', '$$$$');
   return /^[\w@%+=:,./-]+$/.test(plain) ? plain : `"${plain.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
@@ -188,12 +169,11 @@ interface KubernetesOptions {
   readonly onServer: boolean;
 }
 
-/** Nothing but this container keeps it: a pod loses its disk, and with it the record of who was sent to. */
+/** A pod loses its disk, and with it the record of who was sent to. */
 const VOLUME_FOLDER = '/var/lib/handbill';
-/** A folder below the root of the volume: the root is open to its group, and such a ledger is refused. */
+/** The root of the volume is open to its group, and handbill refuses such a ledger. */
 const LEDGER = `${VOLUME_FOLDER}/ledger/ledger.db`;
 
-/** A CronJob, and the volume of its ledger. */
 export function kubernetes(caller: Caller, options: KubernetesOptions): readonly CallerFile[] {
   const { environment, secrets, args, lists } = caller;
   refuseUnquotable([options.image, options.folder, lists ?? '', ...args], 'A manifest', CONTROL);
@@ -300,15 +280,9 @@ interface GitHubOptions {
   readonly onServer: boolean;
 }
 
-/** GitHub starts nothing more often. */
 const SHORTEST_MINUTES = 5;
 
-/**
- * A workflow. GitHub's schedule is in UTC, comes late at busy times and sometimes not at all: it only says how often the
- * workflow asks for due campaigns.
- *
- * @param quote - makes one word for a POSIX shell
- */
+/** GitHub's schedule is in UTC, comes late and sometimes not at all: it only says how often to ask what is due. */
 export function gitHubActions(
   caller: Caller,
   options: GitHubOptions,
@@ -360,7 +334,7 @@ export function gitHubActions(
   return [{ name: `${name}.yml`, text: `${comment.join('\n')}\n${text}` }];
 }
 
-/** Where the lists come from on a runner, whose checkout holds what is committed, and nothing else. */
+/** A runner's checkout holds only committed files. */
 function listComment(lists: string | null, runner: string | null): readonly string[] {
   if (lists === null) {
     return [

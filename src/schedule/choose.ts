@@ -5,10 +5,9 @@ import { instantOf, LATE_MS, occurrenceAt } from './occurrence.ts';
 /** How late `skip` still sends, and how far back anything counts for a campaign of which nothing is known. */
 export const GRACE_MS = 3_600_000;
 
-/** A run of a campaign, as the ledger holds it. */
 export interface KnownRun {
   readonly occurrence: string;
-  /** Said as it is: `running` only while some process holds it. */
+  /** `running`: only while some process holds it. */
   readonly state: RunState;
   readonly halt: HaltRule | null;
   readonly createdAtMs: number;
@@ -31,11 +30,9 @@ interface DueFacts {
   readonly seenMs: number;
   /** The ledger said so. Else it may have been sent from another ledger that is gone: then only the last hour counts. */
   readonly isRemembered: boolean;
-  /** Every run of the campaign in the environment. */
   readonly runs: readonly KnownRun[];
 }
 
-/** The action for one occurrence. */
 export interface Step {
   readonly occurrence: string;
   readonly action: 'send' | 'continue' | 'leave' | 'miss';
@@ -45,10 +42,9 @@ export interface Step {
 }
 
 /**
- * `running`: another process is at it. `halted`: a stop rule halted it, and a person has to look into it. `waiting`: for a window
- * to open, for a gate of a canary, for a winner. `paused`: a person paused it; it is due again once that has ended. `over-budget`: it costs more than is left of the budget. `superseded`: a later instant is due, and the campaign skips. `late`: more than
- * its schedule allows. `new`: the schedule, or the campaign as it is now, is newer than
- * the instant.
+ * `running`: another process sends it. `halted`: a person must look into a stop rule. `waiting`: for a window, a gate of a
+ * canary, a winner. `paused`: by a person. `over-budget`: it costs more than is left. `superseded`: a later instant is due,
+ * and the campaign skips. `late`: more than allowed. `new`: the schedule or campaign is newer than the instant.
  */
 type StepReason = 'running' | 'halted' | 'waiting' | 'paused' | 'over-budget' | 'superseded' | 'late' | 'new';
 
@@ -58,10 +54,9 @@ export interface Missed {
   readonly last: string;
 }
 
-/** Hours of a week come again within it; some days may be holidays. What is too late then, send says. */
+/** Hours of a week come again within it, some days may be holidays. `send` reports what is too late. */
 const WINDOW_WAIT_MS = 13 * LATE_MS;
 
-/** The longest that a recipient of a campaign waits for a window and for pauses. */
 export function waitsMs(
   { window, canary }: Pick<Campaign['send'], 'window' | 'canary'>,
   winner: Campaign['split']['decides'] = null,
@@ -70,22 +65,19 @@ export function waitsMs(
   return hoursMs + (canary?.steps.length ?? 0) * longestWaitMs(canary) + (winner?.waitMs ?? 0);
 }
 
-/** The longest wait at one gate of a canary: its pause, and for reports, where it asks for them. */
+/** Its pause, and for reports, where it asks for them. */
 export function longestWaitMs(canary: Campaign['send']['canary']): number {
   if (canary === null) return 0;
   return canary.pauseMs + (canary.gate.delivered === null ? 0 : canary.gate.waitMs);
 }
 
-/** Rules that stopped a run for something that may have passed by itself. Every other one asks for a person. */
+/** They may have passed by themselves; every other one asks for a person. */
 const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'paused', 'over-budget', 'ledger']);
 
 /**
- * The due runs of one campaign, oldest first: unfinished runs of instants in the last 24 hours (with a window or a canary
- * that pauses, longer), and the latest instant that has no run yet. Never more than that one: earlier instants that were missed
- * stay missed.
- *
- * A campaign is not sent for an instant before its schedule was first seen, unless it says `missed: catch-up` itself; and
- * where it ran before, but not as it is now, or the ledger knows nothing of it, only the last hour counts.
+ * Oldest first: unfinished runs of the last 24 hours (longer with a window or a canary that pauses), and the latest instant
+ * without a run. Earlier missed instants stay missed, and those before the schedule was first seen, except with
+ * `missed: catch-up`. If the campaign is not as it was, or the ledger does not know it, only the last hour counts.
  */
 export function chooseDue(clock: CronClock, facts: DueFacts): readonly Step[] {
   const { notAfterMs, nowMs } = facts;
@@ -96,12 +88,12 @@ export function chooseDue(clock: CronClock, facts: DueFacts): readonly Step[] {
   return steps.sort((a, b) => (a.occurrence < b.occurrence ? -1 : 1));
 }
 
-/** Runs of earlier instants are not continued, whatever is left of them; in ms since 1970. */
+/** In ms since 1970. Runs of earlier instants are not continued. */
 export function firstInstantMs(nowMs: number, waitsMs: number): number {
   return nowMs - LATE_MS - waitsMs;
 }
 
-/** For so long a run that became too old is found by a call of `due`, which says so once. */
+/** For so long `due` finds a run that became too old, and says so once. */
 const SAID_MS = 7 * LATE_MS;
 
 function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step[] {
@@ -118,7 +110,7 @@ function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step
   return step(left === null ? 'continue' : 'leave', left);
 }
 
-/** Why an unfinished run is not continued; null: it is. */
+/** Null: it is continued. */
 function leftAlone(run: KnownRun, nowMs: number, isSuperseded: boolean): StepReason | null {
   if (run.state === 'running') return 'running';
   if (run.state === 'halted' && run.halt !== null && !PASSING.has(run.halt)) return 'halted';
@@ -127,7 +119,6 @@ function leftAlone(run: KnownRun, nowMs: number, isSuperseded: boolean): StepRea
   return run.waitsUntilMs !== null && run.waitsUntilMs > nowMs ? 'waiting' : null;
 }
 
-/** A run of the campaign before, which a follow-up follows. */
 export interface FollowedRun {
   readonly occurrence: string;
   readonly createdAtMs: number;
@@ -142,15 +133,14 @@ interface FollowUpFacts extends Pick<DueFacts, 'nowMs' | 'seenMs' | 'waitsMs' | 
   readonly followed: readonly FollowedRun[];
 }
 
-/** A run whose last message went out before this instant needs no follow-up any more: it is not even said to be late. */
+/** A run whose last message went out before this instant needs no follow-up, and is not reported as late. */
 export function firstFollowedMs(nowMs: number, afterMs: number, waitsMs: number): number {
   return firstInstantMs(nowMs, waitsMs) - LATE_MS - afterMs;
 }
 
 /**
- * The due runs of a follow-up: a run for each run of the campaign before, as soon as the first message is old enough. Each
- * recipient then waits for their own time. Runs from before the follow-up was first seen are not followed, and a run that is
- * more than 24 hours late for the last recipient is not begun or continued, as for schedules.
+ * One run for each run of the campaign before, as soon as its first message is old enough; each recipient has a separate
+ * time. Not for runs before the follow-up was first seen, or more than 24 hours late for the last recipient.
  */
 export function chooseFollowUps(facts: FollowUpFacts): readonly Step[] {
   const { followed, runs, nowMs, seenMs, afterMs, waitsMs } = facts;
@@ -189,7 +179,7 @@ function begin(clock: CronClock, latest: number, facts: DueFacts): Step[] {
   return [{ occurrence, action: 'miss', why: isKnown ? 'late' : 'new', missed: null }];
 }
 
-/** Instants between the last one that ran and this one; at most those of a day. */
+/** At most those of a day. */
 function missedBefore(clock: CronClock, latest: number, { runs, seenMs }: DueFacts): Missed | null {
   const ran = runs.map((run) => instantOf(run.occurrence) ?? 0).filter((ms) => ms < latest);
   const since = Math.max(latest - LATE_MS, seenMs - 1, ...ran);

@@ -19,13 +19,13 @@ export const LATE_MS = 24 * 3_600_000;
 /** The occurrence of a campaign without a schedule. */
 const ONCE = 'once';
 
-/** The instant of an occurrence that is one, in ms since 1970; null for any other name. */
+/** In ms since 1970; null for any other name. */
 export function instantOf(occurrence: string): number | null {
   const ms = instantMs(occurrence);
   return ms !== null && occurrenceAt(ms) === occurrence ? ms : null;
 }
 
-/** The instants of a schedule. The reader of cron expressions is loaded only for those who have one. */
+/** Loads the reader of cron expressions only for a schedule that has one. */
 export async function clockOf({ cron, at, timeZone }: Pick<Schedule, 'cron' | 'at' | 'timeZone'>): Promise<CronClock> {
   if (at !== null) {
     return { next: (ms) => (at.ms > ms ? at.ms : null), latest: (ms) => (at.ms <= ms ? at.ms : null) };
@@ -36,17 +36,15 @@ export async function clockOf({ cron, at, timeZone }: Pick<Schedule, 'cron' | 'a
   return reading.clock;
 }
 
-/** When it goes out, as the campaign says it: a cron expression, or one time. */
 export function whenText({ cron, at }: Pick<Schedule, 'cron' | 'at'>): string {
   return at?.written ?? cron ?? '';
 }
 
-/** When a follow-up goes out: `3d after welcome`; null for other campaigns. */
+/** `3d after welcome`; null for other campaigns. */
 export function followUpText(after: Campaign['after']): string | null {
   return after === null ? null : `${after.wait.written} after ${after.campaign}`;
 }
 
-/** Names are read by these: the zone of the schedule or the campaign, and whether there is a schedule. */
 export function occurrenceRules({ schedule, timeZone }: Pick<Campaign, 'schedule' | 'timeZone'>): OccurrenceRules {
   return { timeZone: schedule?.timeZone ?? timeZone, scheduled: schedule !== null };
 }
@@ -62,8 +60,7 @@ interface OccurrenceAsked {
 }
 
 /**
- * The occurrence of a command: as it was named; else, with a schedule, the latest instant that is due; else `once`. An
- * instant is one occurrence however it is written. A run that an earlier version named otherwise keeps its name.
+ * As named; else, with a schedule, the latest instant that is due; else `once`. An instant is one occurrence in any spelling.
  *
  * @throws HandbillError (exit 2): the name looks like a date, a time or a number, and cannot be read
  */
@@ -101,16 +98,12 @@ async function occurrenceNow({ schedule }: Pick<Campaign, 'schedule'>, nowMs: nu
   return next === null ? due : occurrenceAt(next);
 }
 
-/** A scheduled instant that lies so far back that it is not begun any more. */
 function isOver(occurrence: string, nowMs: number): boolean {
   const ms = instantOf(occurrence);
   return ms !== null && nowMs - ms > LATE_MS;
 }
 
-/**
- * Why a run is not begun without being told to (failures.md, H5): its instant is long ago. It may have been sent, by a ledger that is
- * gone. Null: it is begun.
- */
+/** Its instant is long ago, and a lost ledger may have sent it (failures.md, H5). Null: it may begin. */
 export async function overRefusal(
   { file, schedule }: Pick<Campaign, 'file' | 'schedule'>,
   occurrence: string,
@@ -125,14 +118,13 @@ export async function overRefusal(
   });
 }
 
-/** An occurrence to come. */
 interface Upcoming {
   readonly occurrence: string;
-  /** As the clock on the wall shows it in the zone of the schedule: `Mon 23 Nov 2026, 09:00 GMT`. */
+  /** In the zone of the schedule: `Mon 23 Nov 2026, 09:00 GMT`. */
   readonly local: string;
 }
 
-/** The next occurrences of a schedule after an instant; none after `notAfterMs`. */
+/** None after `notAfterMs`. */
 export function upcoming(
   clock: CronClock,
   timeZone: string,

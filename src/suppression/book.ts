@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** The addresses and hashes of suppression files, in memory: exact, some 45 bytes for a number, off V8's heap. */
+/** In memory: exact, some 45 bytes for a number, off V8's heap. */
 export interface Book {
   /** Keeps the longer of two entries for one address. `file` is the caller's number of the list. */
   add(form: string, untilMs: number | null, file: number): void;

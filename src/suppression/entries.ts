@@ -6,7 +6,7 @@ import { didYouMean } from '../util/suggest.ts';
 import { readHash, type WrittenHash } from './hash.ts';
 import type { UntilReader } from './until.ts';
 
-/** Reads a cell with an address; `explain` makes the sentence for one that is none, with the cell masked. */
+/** `explain` makes the sentence for a cell that is no address, masked. */
 export interface AddressCell {
   /** `doubt`: why it is probably another number, following on "The number". */
   read(
@@ -15,14 +15,13 @@ export interface AddressCell {
   explain(cell: string, found: { readonly problem: string }): string;
 }
 
-/** Takes what a list holds. */
 export interface EntrySink {
   /** @param topic - the entry counts for its campaigns only; '': for all */
   address(form: string, untilMs: number | null, reason: string | null, line: number, topic: string): void;
   hash(written: WrittenHash, untilMs: number | null, reason: string | null, line: number, topic: string): void;
 }
 
-/** A number that is taken as it is, and probably has a digit too few or too many. */
+/** The number probably has a digit too few or too many. */
 export type DoubtSink = (line: number, problem: string) => void;
 
 interface EntryOptions {
@@ -33,10 +32,7 @@ interface EntryOptions {
   readonly untilOf: UntilReader;
 }
 
-/**
- * Makes the reader of a row: hands every address and hash in it on, or says what is wrong with it. A row that is not
- * understood is never skipped: the person behind it does not want messages.
- */
+/** Reports a row that it does not understand, and never skips it: the person behind it does not want messages. */
 export function createEntryReader(
   options: EntryOptions,
   sink: EntrySink,
@@ -79,7 +75,6 @@ export function createEntryReader(
   };
 }
 
-/** As the schema of campaigns has it. */
 export function isTopic(text: string): boolean {
   return /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(text);
 }
@@ -94,7 +89,7 @@ const TOPIC_HINT = 'Write it as the campaigns do, such as appointments; empty me
 const HASH_HINT =
   'Write hb1: and the id of the key, a colon and 64 hex digits; docs/hashed-suppression.md says how they are made.';
 
-/** Positions of the columns that count; others are for the people who maintain the list. */
+/** By position; others are for the people who maintain the list. */
 interface SuppressionColumns {
   readonly addresses: readonly { readonly kind: AddressKind; readonly at: number }[];
   /** -1: there is none. */
@@ -104,7 +99,7 @@ interface SuppressionColumns {
   readonly topic: number;
 }
 
-/** Finds them by their names, in whatever case. Of two that mean the same, one would be read over. */
+/** By name, in whatever case. Refuses two of one meaning: one would not be read. */
 export function findColumns(columns: readonly string[], file: string, line: number): SuppressionColumns | Diagnostic {
   const names = columns.map((name) => name.toLowerCase());
   const twice = [...NAMES, 'reason', 'until', 'topic'].find((name) => names.indexOf(name) !== names.lastIndexOf(name));

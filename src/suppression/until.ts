@@ -3,12 +3,7 @@ import { DAY_MS, dayMs, instantMs } from '../util/time.ts';
 /** When an entry ends, in ms since 1970: an instant, or the end of a day. Null where the text is neither. */
 export type UntilReader = (text: string) => number | null;
 
-/**
- * Makes the reader of `until`. A day counts to its end in that time zone, because to suppress for too long does less
- * harm than for too short.
- *
- * @param timeZone an IANA name that is known to exist
- */
+/** A day counts to its end in that zone, an existing IANA name: to suppress for too long does less harm. */
 export async function createUntilReader(timeZone: string): Promise<UntilReader> {
   const endOf = timeZone === 'UTC' ? null : await endIn(timeZone);
   // Lists have few days and many rows.

@@ -5,9 +5,8 @@ import { DISK_FAULTS, isDatabaseFile } from '../util/files.ts';
 import { maskText } from '../util/redact.ts';
 import { iso } from '../util/time.ts';
 
-/** Writes records, each as one line; its failures do not reach the writer. */
+/** Each record is one line. Failures do not reach the writer. */
 export interface Log {
-  /** Attempts are asked for. */
   readonly isDebug: boolean;
   write<E extends LogEvent>(level: LogLevel, event: E, message: string, fields: EventFields[E], about: LogAbout): void;
   /** Several records of one kind in one write: the attempts that were recorded together. */
@@ -31,10 +30,7 @@ interface LogOptions {
   readonly onLost: (why: string) => void;
 }
 
-/**
- * A log over a file. A record that cannot be written is lost; once one can be written again, a record says how many
- * were.
- */
+/** A record that cannot be written is lost; a later record says how many were. */
 export function createLog({ file, level: least, command, now, redact, onLost }: LogOptions): Log {
   let lost = 0;
   let isSaid = false;
@@ -83,13 +79,7 @@ export interface LogRecord<E extends LogEvent = LogEvent> {
   readonly fields: EventFields[E];
 }
 
-/**
- * One record as one line: JSON, in which everything that an eye, a terminal or a reader of lines could
- * take for something else is escaped, U+2028 and bidirectional marks too. Numbers and addresses in a
- * sentence are masked, secrets taken out of every text.
- *
- * @param redact as `createRedactor` makes it
- */
+/** JSON that escapes line ends, U+2028 and bidirectional marks. Masks addresses in sentences, and secrets anywhere. */
 export function logLine(record: LogRecord, redact: (text: string) => string): string {
   const { timeMs, level, event, message, command, about, fields } = record;
   const { run, campaign, environment, occurrence } = about;
@@ -102,14 +92,14 @@ export function logLine(record: LogRecord, redact: (text: string) => string): st
   return `${logJson(JSON.stringify({ ...known, ...said }, hide))}\n`;
 }
 
-/** Sentences, which may hold a phone number. */
+/** They may hold a phone number. */
 const PROSE: ReadonlySet<string> = new Set(['hint', 'next', 'reason', 'file']);
 
 function maskProse(value: unknown): unknown {
   return typeof value === 'string' ? maskText(value) : value;
 }
 
-/** The destination of the lines. It never throws: `append` returns the error. */
+/** It never throws: `append` returns the error. */
 export interface LogFile {
   /** Null when all of it is written, else the end of a sentence that says why not. */
   append(lines: string): string | null;
@@ -117,9 +107,8 @@ export interface LogFile {
 }
 
 /**
- * Opens a log to append to: a regular file that is ours, made with mode 0600 where there is none; never through a link,
- * and without waiting for the reader of a pipe. Lines are written before anything else happens, so that they are there
- * when the process is killed; several processes may share a log.
+ * A regular file that is ours, made with mode 0600; never through a link, and without waiting for the reader of a pipe. Writes
+ * lines at once, so that a killed process leaves them; several processes may share a log.
  *
  * @throws LogFileError with the end of a sentence that says what is wrong
  */

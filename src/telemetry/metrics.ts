@@ -10,7 +10,6 @@ import { cameBack, countDeliveries } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { writeOutput } from '../util/files.ts';
 
-/** The content of the metrics file, gathered while a command runs. */
 export interface MetricsGathering extends MetricsWatch {
   started(campaign: string, environment: string, atMs: number): void;
   /** The name was a guess: the campaign could not be read yet. */
@@ -30,9 +29,7 @@ interface Gathered {
   ledger: string | null;
 }
 
-/**
- * @param mayRead false where the ledger is not to be touched any more at the end
- */
+/** @param mayRead false: the ledger must not be touched at the end */
 export function gatherMetrics(
   command: string,
   now: () => number,
@@ -99,7 +96,7 @@ export function gatherMetrics(
   };
 }
 
-/** Campaigns not sent in this command have what the ledger holds of the last time. */
+/** Campaigns that this command did not send have the figures of the last time. */
 function complete(
   one: Gathered,
   { exit, atMs, mayRead }: { readonly exit: ExitStatus | null; readonly atMs: number; readonly mayRead: boolean },
@@ -124,7 +121,7 @@ function factsOf({ run, report }: ReturnType<typeof reportOf>) {
   };
 }
 
-/** The name that a campaign probably has, where it cannot be read: that of its folder or file. */
+/** The name of its folder or file. */
 export function nameIn(target: string): string {
   const parts = target.replace(/[\\/]+$/, '').split(/[\\/]/);
   const last = parts.at(-1) ?? target;
@@ -132,13 +129,12 @@ export function nameIn(target: string): string {
   return (/^campaign\.ya?ml$/.test(last) ? parts.at(-2) : last.replace(/\.ya?ml$/, '')) ?? target;
 }
 
-/** A run and what became of it, as the ledger has it. */
 interface KnownReport {
   readonly run: RunRecord;
   readonly report: Report;
 }
 
-/** The run of a campaign that was started last; null where there is none, or the ledger cannot be read. */
+/** Null: there is none, or the ledger cannot be read. */
 function newestReport(
   path: string,
   named: { readonly environment: string; readonly campaign: string },
@@ -166,7 +162,6 @@ function reportOf(ledger: Ledger, run: RunRecord): KnownReport {
   return { run, report: summarise(ledger, run, null, null, cameBack(ledger, run, deliveries, null)) };
 }
 
-/** The newest run of a campaign in an environment, and its last start. */
 export interface CampaignFacts {
   readonly campaign: string;
   readonly environment: string;
@@ -180,7 +175,6 @@ export interface CampaignFacts {
   readonly report: Pick<Report, 'state' | 'totals' | 'reasons' | 'deliveries' | 'requests' | 'sms'> | null;
 }
 
-/** A command over several campaigns. */
 interface CommandFacts {
   readonly command: string;
   readonly environment: string;
@@ -189,10 +183,7 @@ interface CommandFacts {
   readonly exitStatus: number;
 }
 
-/**
- * Every metric of the file, with its help: node_exporter wants the same help in every file. All are gauges, because each
- * writing replaces the file: a count of the newest run may be less than that of the one before.
- */
+/** node_exporter wants the same help in every file. All are gauges: a newer run may have smaller counts. */
 export const METRICS = {
   handbill_recipients: 'Recipients of the newest run by outcome.',
   handbill_recipients_by_reason: 'Recipients of the newest run by outcome and reason.',
@@ -217,10 +208,7 @@ type Metric = keyof typeof METRICS;
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [metric: Metric, value: number, labels: Labels];
 
-/**
- * The text that node_exporter's textfile collector reads. Labels are campaign and environment, never the occurrence: with
- * a schedule there would be a new series each day.
- */
+/** For node_exporter's textfile collector. No label has the occurrence: a schedule would make a series a day. */
 export async function metricsText(campaigns: readonly CampaignFacts[], command: CommandFacts | null): Promise<string> {
   const samples = [...campaigns.flatMap(samplesOf), ...(command === null ? [] : commandSamples(command))];
   const { Gauge, Registry } = await import('prom-client');
@@ -274,7 +262,6 @@ function reportSamples(report: NonNullable<CampaignFacts['report']>, labels: Lab
   return samples;
 }
 
-/** Outcomes as they are called everywhere but in the totals. */
 const OUTCOME_FIELDS: readonly (readonly [OutcomeState, keyof Totals])[] = [
   ['accepted', 'accepted'],
   ['rejected', 'rejected'],

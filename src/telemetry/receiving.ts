@@ -2,23 +2,22 @@ import type { Recorded } from '../ledger/records.ts';
 import type { EventCounts, EventFields, LogEvent, LogLevel } from '../operations/observer.ts';
 import { mask } from '../util/redact.ts';
 
-/** Says what came in, at most a line a second, with addresses masked and no texts. */
+/** At most a line a second, with addresses masked and no texts. */
 interface ListenLog {
   recorded(recorded: Recorded): void;
-  /** Says what was held back. */
   flush(): void;
 }
 
 const INTERVAL_MS = 1_000;
 
-/** Addresses of one line: more of them are a number. */
+/** A line has a number instead of more addresses. */
 const MOST_ADDRESSES = 3;
 
 export function createListenLog(say: (line: string) => void): ListenLog {
   return gatherRecorded((recorded) => say(lineOf(recorded)));
 }
 
-/** Hands on what came in, at most once a second: what came meanwhile as one. */
+/** At most once a second, all in one. */
 function gatherRecorded(tell: (recorded: Recorded) => void): ListenLog {
   let held: Recorded | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -77,7 +76,6 @@ function named(says: string, addresses: readonly string[]): readonly string[] {
   return [`${says}: ${shown}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
-/** Puts what a receiver says into records: what came in at most once a second, and each line about what went wrong. */
 interface WebhookLog {
   recorded(recorded: Recorded): void;
   line(line: string): void;

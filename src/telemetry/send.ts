@@ -20,7 +20,7 @@ interface Sinks {
   readonly now: () => number;
 }
 
-/** Follows one start of a campaign, for all who want to know. Whatever goes wrong with that, the start goes on. */
+/** Errors here never stop the start. */
 export function watchSend(sinks: Sinks, target: string, environment: string): SendWatch {
   const watch = followSend(sinks, target, environment);
   return {
@@ -96,16 +96,13 @@ function logEnd(log: Log, result: SendResult, about: LogAbout, durationMs: numbe
   log.write(level, 'run-ended', `The start has ended: the run is ${state}.`, fields, about);
 }
 
-/** The channel of a step: the campaign is its first. */
+/** The campaign is its first step. */
 function channelOf(plan: PlannedSend | null, step: number): Channel {
   const campaign = plan?.campaign;
   return (step === 0 ? campaign?.channel : campaign?.fallbacks[step - 1]?.channel) ?? 'sms';
 }
 
-/**
- * Writes a record for each attempt whose result is on disk, all of one commit in one write. A result has no address: it
- * is remembered from the claim, for as long as the request is in flight.
- */
+/** All results of one commit in one write. A result has no address, so the log keeps that of the claim until then. */
 function createAttemptLog(log: Log, about: LogAbout, plan: PlannedSend | null): OnCommitted {
   const addresses = new Map<string, string>();
   const keyOf = ({ row, step }: Pick<ResultRecord, 'row' | 'step'>): string => `${row}.${step}`;

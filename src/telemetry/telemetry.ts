@@ -10,10 +10,9 @@ import { gatherMetrics } from './metrics.ts';
 import { createWebhookLog } from './receiving.ts';
 import { watchSend } from './send.ts';
 
-/** Diagnostics of one time that are written into the log, as many as are printed. */
 const MOST_DIAGNOSTICS = 20;
 
-/** Starts the telemetry of the command. It warns about parts that cannot start, and the command goes on without them. */
+/** Warns about parts that cannot start, and goes on without them. */
 export async function startTelemetry(asked: AskedTelemetry, context: CommandContext): Promise<RunningTelemetry> {
   const { now } = context;
   const { command } = asked;
@@ -63,7 +62,7 @@ function mayRead(exit: ExitStatus): boolean {
   return exit !== EXIT.ledger && exit !== EXIT.bug;
 }
 
-/** Quiet prints nothing where the exit status is 0. Warnings are kept until that is known. */
+/** Quiet prints nothing where the exit status is 0: it keeps warnings until that is known. */
 function createWarnings({ err }: Pick<CommandContext, 'err'>, quiet: boolean) {
   const held: string[] | null = quiet ? [] : null;
   const say = (sentence: string): void => err(`warning: ${safeLine(sentence)}\n`);

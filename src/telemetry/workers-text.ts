@@ -1,4 +1,3 @@
-/** A worker of a shared ledger, as its figures say it. */
 interface WorkerFigures {
   readonly host: string;
   readonly pid: number;
@@ -6,7 +5,6 @@ interface WorkerFigures {
   readonly shards: number;
   readonly rows: number;
   readonly posted: number;
-  /** Since it was heard of. */
   readonly silentSeconds: number;
 }
 
@@ -19,7 +17,7 @@ export const WORKER_METRICS = {
   handbill_worker_requests: 'Requests that the worker made in the run that it works on.',
 } as const;
 
-/** The text that Prometheus reads: all are gauges, labelled by host and process. */
+/** For Prometheus: all are gauges, labelled by host and process. */
 export async function workersText(workers: readonly WorkerFigures[]): Promise<string> {
   const { Gauge, Registry } = await import('prom-client');
   const registry = new Registry();

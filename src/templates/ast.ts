@@ -1,10 +1,8 @@
 import type { Diagnostic } from '../errors.ts';
 
-/**
- * Two trees. The tree that Handlebars parsed is checked (`Statement`, `Expression`). From it, another tree is made for
- * Handlebars to compile (`OutStatement`, `OutExpression`): every name resolved to a column, every helper's arguments in
- * order, partials inserted. Handlebars' own declarations are not used, because their unions cannot be narrowed by
- * `type`.
+/*
+ * Handlebars' tree (`Statement`, `Expression`), whose own declarations cannot be narrowed by `type`; and the tree that it
+ * compiles (`OutStatement`, `OutExpression`): with names resolved, arguments in order, and partials inserted.
  */
 
 export interface Loc {
@@ -117,7 +115,6 @@ export interface OutMustache {
   readonly params: readonly OutExpression[];
   readonly escaped: boolean;
   readonly strip: object;
-  /** Where it was written. */
   readonly where: Pick<Diagnostic, 'at' | 'source'>;
 }
 
@@ -153,10 +150,7 @@ interface OutCall {
   readonly params: readonly OutExpression[];
 }
 
-/**
- * A column. `this` in `original` keeps Handlebars from reading it as a helper of that name (AST.helpers.scopedId); the
- * lookup itself uses only `parts`.
- */
+/** `this` in `original` keeps Handlebars from reading it as a helper (AST.helpers.scopedId). Lookups use `parts`. */
 export function columnPath(name: string): OutPath {
   return { type: 'PathExpression', data: false, depth: 0, parts: [name], original: 'this' };
 }

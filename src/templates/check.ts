@@ -33,7 +33,7 @@ import {
   type Statements,
 } from './state.ts';
 
-/** Checks a program and everything in it; what is wrong is reported and left out of what is returned. */
+/** Reports what is wrong, and leaves it away. */
 export function checkProgram(program: Program, place: Place): Statements {
   return program.body.flatMap((statement) => (enter(place, statement.loc) ? checkStatement(statement, place) : []));
 }
@@ -79,7 +79,7 @@ function checkMustache(statement: MustacheStatement, place: Place): Statements {
   return [output(checked.out, statement, place)];
 }
 
-/** `{{name}}`: the column, even where a helper has that name. Handlebars takes `{{"a b"}}` and `{{1}}` for names too. */
+/** The column, even where a helper has that name. Handlebars takes `{{"a b"}}` and `{{1}}` for names too. */
 function checkBareName(path: Expression, place: Place): Checked | null {
   if (path.type === 'SubExpression') return checkHelper(path, place);
   if (path.type !== 'PathExpression') {
@@ -168,10 +168,7 @@ function noSuchBlock(name: string, statement: BlockStatement, place: Place): voi
 
 const ONLY_BLOCKS = 'The blocks are {{#if}} and {{#unless}}.';
 
-/**
- * Inserts a partial: its statements, with the given values in place of their names. So every name in it is checked
- * against the columns at this place, and no fault is left for the rendering of a row.
- */
+/** Inserts the given values for their names. Each name is checked here, so rendering a row finds no fault. */
 function checkPartial(statement: PartialStatement, place: Place): Statements {
   const name = nameOf(statement, place);
   const scope = checkGivens(statement, place);
@@ -216,7 +213,6 @@ function writtenName(name: Exclude<Expression, { type: 'SubExpression' }>, place
   return name.type === 'StringLiteral' ? name.value : slice(place.located, name.loc);
 }
 
-/** What the partial is given, checked here whether it uses it or not, beside what is known here already. */
 function checkGivens({ hash }: PartialStatement, place: Place): ReadonlyMap<string, Given> {
   if (hash === undefined) return place.scope;
   const scope = new Map(place.scope);
@@ -251,9 +247,8 @@ function splitLineEnd(body: readonly OutStatement[]): { body: readonly OutStatem
 }
 
 /**
- * A partial's statements, with the line end that fits its place. On a line of its own, a partial contributes the line
- * end of its file, because Handlebars removes the one after the tag. A file without one gets one, or the next line
- * would be joined to it. Anywhere else the last line end of the file is left out.
+ * Alone on its line, a partial ends with a line end, because Handlebars removes the one after the tag; anywhere else the last
+ * line end of its file goes.
  */
 function atItsPlace(
   whole: readonly OutStatement[],

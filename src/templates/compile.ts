@@ -17,13 +17,10 @@ export { createValues, RenderError, type TemplateValues } from './values.ts';
 export type Escape = 'none' | 'html' | 'url' | 'mailto';
 
 export interface TemplateOptions {
-  /** The columns of the list, in order: the only names in a template. */
+  /** In order: the only names in a template. */
   readonly columns: readonly string[];
   readonly partials: ReadonlyMap<string, SourceText>;
-  /**
-   * `html` escapes values for HTML, but for those in `{{{...}}}`; `none` leaves them as they are; `url` and `mailto` encode
-   * the parts of an address.
-   */
+  /** `html` does not escape `{{{...}}}`; `url` and `mailto` encode the parts of an address. */
   readonly escape: Escape;
   /** BCP 47 tag: the language of `date`, `number`, `currency`, `plural`, `upper`, `lower`, `title`. */
   readonly locale: string;
@@ -36,24 +33,17 @@ export interface TemplateOptions {
 }
 
 export interface CompiledTemplate {
-  /** Columns that it uses, in the list's order. */
   readonly columns: readonly string[];
   /** Columns that must not be empty: needed outside `{{#if}}` and `{{#unless}}`, and without a `default`. */
   readonly required: readonly string[];
-  /** How it shows the cells of columns that it does not only read. */
   readonly shown: ReadonlyMap<string, Shown>;
-  /** Where it compares a column with a text of its own. */
   readonly comparisons: readonly Comparison[];
-  /** Where it puts a column into a web address without `url`. */
   readonly links: readonly LinkPart[];
-  /** The text for one row. Throws `RenderError`, and nothing else. */
+  /** Throws `RenderError`, and nothing else. */
   render(values: TemplateValues): string;
 }
 
-/**
- * Checks a template against the columns and compiles it. All faults are reported at once, with their place in the
- * template's or the partial's file; with an error there is no template.
- */
+/** Reports all faults at once. With an error there is no template. */
 export function compileTemplate(
   source: SourceText,
   options: TemplateOptions,
@@ -113,7 +103,7 @@ function newState(options: TemplateOptions, bytes: number): State {
   };
 }
 
-/** A Handlebars of its own: helpers and partials that other code registers are not visible here. */
+/** Without helpers and partials that other code registers. */
 const handlebars = Handlebars.create();
 
 const NO_PROTOTYPE = Object.freeze({ whitelist: Object.freeze(Object.create(null)), defaultValue: false });
@@ -163,10 +153,7 @@ function checkLength(text: string, maxBytes: number): string {
   throw new RenderError(`The text is longer than ${maxBytes} bytes.`);
 }
 
-/**
- * What Handlebars or the runtime threw, in words. With a row that lacks a column, strict mode fails to convert the row
- * itself to a text ("Cannot convert object to primitive value").
- */
+/** With a row that lacks a column, strict mode fails with "Cannot convert object to primitive value". */
 function explain(error: unknown, values: TemplateValues, columns: readonly string[]): RenderError {
   const missing = columns.find((column) => typeof values?.[column] !== 'string');
   if (missing !== undefined) {

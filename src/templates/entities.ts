@@ -6,7 +6,7 @@ import { columnTag } from './names.ts';
 import { at, locOf, offsetOf, slice } from './position.ts';
 import { type Place, report } from './state.ts';
 
-/** Loaded for the first text that may hold an entity: its table of 2,200 names is not needed for most templates. */
+/** Its table of 2,200 names is not needed for most templates. */
 const decoder = onDemand(() => createRequire(import.meta.url)('entities/decode') as typeof import('entities/decode'));
 
 const ENTITY = /&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z][A-Za-z\d]*);/g;
@@ -14,13 +14,11 @@ const ENTITY = /&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z][A-Za-z\d]*);/g;
 /** Characters that a hint cannot show: controls, and the replacement character. */
 const INVISIBLE = /[\p{Cc}\ufffd]/u;
 
-/** Warns of text that would be sent unchanged and is probably a mistake. */
 export function warnOfText(loc: Loc, place: Place): void {
   warnOfEntities(loc, place);
   warnOfForeignTags(loc, place);
 }
 
-/** In a text channel nothing turns an entity into its character. */
 function warnOfEntities(loc: Loc, place: Place): void {
   if (place.state.escape !== 'none') return;
   for (const { index, text, hint } of entitiesIn(slice(place.located, loc))) {
@@ -44,18 +42,15 @@ function* entitiesIn(text: string): Generator<Entity> {
   }
 }
 
-/** The first HTML entity in a value, such as `&ccedil;`; null: there is none. */
+/** Such as `&ccedil;`; null: there is none. */
 export function entityIn(value: string): Entity | null {
   return value.includes('&') ? (entitiesIn(value).next().value ?? null) : null;
 }
 
-/**
- * A name as other tools write it: `{name}`, `${name}`, `%name%`. Two braces are this tool's own, escaped. A percent sign
- * may end one number and begin a name, so that it is looked behind.
- */
+/** `{name}`, `${name}`, `%name%`. Two braces are handbill's own, escaped. A percent sign may end a number. */
 const FOREIGN = /(?<!\{)\$?\{([^{}\r\n]{1,100})\}(?!\})|%(?=([^%\r\n]{1,100})%)/g;
 
-/** Warns of a column in the brackets of another tool; of other words in them nothing is known. */
+/** Only words that are columns count: nothing is known of others in these brackets. */
 function warnOfForeignTags(loc: Loc, place: Place): void {
   for (const { index, 0: first, 1: braced, 2: percent } of slice(place.located, loc).matchAll(FOREIGN)) {
     const column = columnLike(braced?.trim() ?? percent ?? '', place);
@@ -68,7 +63,7 @@ function warnOfForeignTags(loc: Loc, place: Place): void {
   }
 }
 
-/** The column with this name, or the value that a partial was given for it; null: neither. */
+/** Null: neither a column nor a given value. */
 function columnLike(word: string, { scope, state: { columns } }: Place): string | null {
   if (columns.has(word) || scope.has(word)) return word;
   const lower = word.toLowerCase();

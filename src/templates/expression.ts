@@ -15,7 +15,7 @@ import { columnsIn, isSpacedColumn, needs, resolvePath } from './names.ts';
 import { at, slice } from './position.ts';
 import { type Checked, deeper, enter, notAllowed, type Place, reportAt } from './state.ts';
 
-/** Checks one argument: a column, a literal, or a helper in parentheses. Null when something is wrong; it is reported. */
+/** Null when something is wrong; it is reported. */
 export function checkExpression(expression: Expression, place: Place): Checked | null {
   if (!enter(place, expression.loc)) return null;
   if (expression.type === 'SubExpression') return checkHelper(expression, deeper(place));
@@ -23,7 +23,6 @@ export function checkExpression(expression: Expression, place: Place): Checked |
   return checkLiteral(expression, place);
 }
 
-/** A column, or the value that a partial was given, inserted for its name. */
 export function checkResolved(found: ReturnType<typeof resolvePath>, place: Place): Checked | null {
   if (found === null) return null;
   if ('column' in found) return { kind: 'text', out: found.column };
@@ -49,7 +48,7 @@ function checkLiteral(literal: Literal, place: Place): Checked | null {
 /** Helpers of Handlebars that are switched off: they read outside the row, or write to the console. */
 const SWITCHED_OFF: ReadonlySet<string> = new Set(['lookup', 'log', 'each', 'with']);
 
-/** Checks a helper with its arguments, in `{{...}}` or in parentheses. Null when something is wrong; it is reported. */
+/** In `{{...}}` or in parentheses. Null when something is wrong; it is reported. */
 export function checkHelper(call: Call, place: Place): Checked | null {
   const name = nameOf(call.path, place);
   const signature = name === null ? undefined : SIGNATURES.get(name);
@@ -75,7 +74,7 @@ function noteComparison({ positional: [a, b] }: CheckedCall, call: Call, place: 
   place.state.comparisons.set(JSON.stringify([where.at, name, literal.value]), comparison);
 }
 
-/** The helper's name; null if there is anything else than a simple name. */
+/** Null: not a simple name. */
 function nameOf(path: Expression, place: Place): string | null {
   if (path.type !== 'PathExpression' || path.data || path.depth > 0 || path.parts.length !== 1) return null;
   const [name = ''] = path.parts;
@@ -172,7 +171,6 @@ function checkArgument(name: string, parameter: Parameter, expression: Expressio
 
 export const IN_CONDITIONS = 'Comparisons are allowed in {{#if (...)}} and in other comparisons.';
 
-/** The call as it is compiled. */
 function lower(name: string, signature: Signature, checked: CheckedCall, place: Place): OutExpression {
   const params = signature.arrange(checked, place.state.settings);
   const [value, fallback] = params;
@@ -185,7 +183,6 @@ function lower(name: string, signature: Signature, checked: CheckedCall, place: 
   return callOf(OWN_HELPERS.defaultOrRefuse, [value, fallback, textLiteral(columns.join(', '))]);
 }
 
-/** ` in the column "x"`, for messages about a value; empty where it comes from no column. */
 function labelOf(value: OutExpression | undefined): string {
   const [column] = value === undefined ? [] : columnsIn(value);
   return column === undefined ? '' : ` in the column ${JSON.stringify(column)}`;

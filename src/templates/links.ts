@@ -2,14 +2,13 @@ import { type Diagnostic, warning } from '../errors.ts';
 import { callOf, mustache, type OutExpression, type OutMustache, type OutStatement, program } from './ast.ts';
 import { columnTag } from './names.ts';
 
-/** A column whose value becomes a part of a web address as it is. */
 export interface LinkPart {
   readonly column: string;
   /** Behind a `?` of the template, where `&`, `=`, `#` and `?` have a meaning. */
   readonly inQuery: boolean;
 }
 
-/** The columns that a checked template puts into web addresses, or into `href`, without `url`. */
+/** Also into `href`; not through `url`. */
 export function linkPartsIn(body: readonly OutStatement[]): readonly LinkPart[] {
   const found = new Map<string, LinkPart>();
   walk(body, '', (column, link) => {
@@ -47,7 +46,6 @@ const LOOKED_BACK = 2_000;
 /** `link` is the beginning of the web address that the column continues. */
 type Note = (column: string, link: string | undefined, tag: OutMustache) => void;
 
-/** Returns the text that is before whatever follows, with a letter for each tag. */
 function walk(body: readonly OutStatement[], before: string, note: Note): string {
   let text = before;
   for (const one of body) {
@@ -64,10 +62,7 @@ function walk(body: readonly OutStatement[], before: string, note: Note): string
   return text;
 }
 
-/**
- * The template of a whole address, in which each value is encoded as by `url`, so that it stays a part: it adds no path,
- * query or other recipient. A value at the very beginning is left as it is, because it may be the address.
- */
+/** Encodes each value as `url` does: it adds no path or recipient. A first value may be the whole address. */
 export function withPartsEncoded(body: readonly OutStatement[], isBegun: boolean): readonly OutStatement[] {
   let begun = isBegun;
   return body.map((one) => {

@@ -8,7 +8,7 @@ import { notAllowed, type Place, reportAt } from './state.ts';
 /** Block helpers of Handlebars: a column of such a name needs square brackets. */
 const BLOCK_NAMES: ReadonlySet<string> = new Set(['if', 'unless', 'each', 'with']);
 
-/** How a column is written in a template: `{{name}}`, or `{{[first.name]}}` where the name has other characters. */
+/** `{{name}}`, or `{{[first.name]}}` where the name has other characters. */
 export function columnTag(name: string): string {
   return `{{${columnName(name)}}}`;
 }
@@ -21,10 +21,8 @@ function columnName(name: string): string {
 /** Words that Handlebars reads as something else than a name. */
 const RESERVED: ReadonlySet<string> = new Set(['else', 'true', 'false', 'null', 'undefined', 'this', 'as']);
 
-/** The meaning of a name: a column, or the value that the partial was given for it. */
 type Resolved = { readonly column: OutExpression } | { readonly given: string };
 
-/** Resolves a path to a column or to a partial's value; reports what is wrong with it. */
 export function resolvePath(path: PathExpression, place: Place): Resolved | null {
   if (path.data) return notAllowed(place, path.loc, `"${path.original}" is not available.`);
   if (path.depth > 0) return notAllowed(place, path.loc, '"../" is not available: every column is in reach.');
@@ -35,10 +33,7 @@ export function resolvePath(path: PathExpression, place: Place): Resolved | null
   return name === null ? dotted(path, place) : resolveName(name, path.loc, place);
 }
 
-/**
- * A name as those of columns are. In brackets it may run over a line end, as in the header of a spreadsheet: then
- * Handlebars leaves them to it.
- */
+/** In brackets a name may run over a line end, as in the header of a spreadsheet; Handlebars leaves it to us. */
 function unbracketed(part: string, place: Place): string {
   if (isKnown(part, place)) return part;
   const name = compared(/^\[(.*\n.*)\]$/s.exec(part)?.[1] ?? part);
@@ -100,17 +95,14 @@ function suggestion(name: string, place: Place): string | undefined {
   return swapped === undefined ? didYouMean(name, known).hint : `Did you mean "${swapped}"?`;
 }
 
-/** Two neighbouring letters changed places, the commonest slip; counted as two letters wrong it would be too far off. */
+/** The commonest slip; as two wrong letters it would be too far off. */
 function isSwapped(name: string, candidate: string): boolean {
   if (name.length !== candidate.length) return false;
   const i = [...name].findIndex((letter, index) => letter !== candidate[index]);
   return i >= 0 && name.slice(0, i) + name.charAt(i + 1) + name.charAt(i) + name.slice(i + 2) === candidate;
 }
 
-/**
- * `{{First Name}}` reads as a helper `First` with an argument. If the words together are a column, reports that and
- * returns true.
- */
+/** `{{First Name}}` reads as a helper `First` with an argument. Reports it if there is a column of that name. */
 export function isSpacedColumn(words: readonly Expression[], place: Place): boolean {
   for (const [i, first] of words.entries()) {
     for (const last of words.slice(i + 1, i + MOST_WORDS)) {
@@ -126,13 +118,12 @@ export function isSpacedColumn(words: readonly Expression[], place: Place): bool
 
 const MOST_WORDS = 8;
 
-/** Columns that an expression reads, in their order in it. */
 export function columnsIn(expression: OutExpression): readonly string[] {
   if (expression.type === 'PathExpression') return expression.parts;
   return expression.type === 'SubExpression' ? expression.params.flatMap(columnsIn) : [];
 }
 
-/** Notes how an expression shows cells: with the blanks at their ends, and also where they hold nothing. */
+/** With the blanks at their ends, and also where they hold nothing. */
 export function noteShown(expression: OutExpression, place: Place, whole = true, always = true): void {
   if (expression.type === 'PathExpression') {
     for (const column of expression.parts) {
@@ -155,7 +146,7 @@ export function noteShown(expression: OutExpression, place: Place, whole = true,
   }
 }
 
-/** Columns that must not be empty for an expression to say something: none where a `default` steps in. */
+/** None where a `default` steps in. */
 export function needs(expression: OutExpression): readonly string[] {
   if (expression.type === 'PathExpression') return expression.parts;
   if (expression.type !== 'SubExpression') return [];

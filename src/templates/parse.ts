@@ -4,10 +4,7 @@ import type { SourceText } from '../model.ts';
 import type { Loc, Program } from './ast.ts';
 import { at, type Located, locate, locOf, offsetOf, slice, TEMPLATE_LIMITS, tooDeeplyNested } from './position.ts';
 
-/**
- * Handlebars as the one file that it publishes for browsers: the same code in 10 ms, where its 45 files take 25. Nor
- * does that file teach `require` to load templates, which the entry for Node does to the whole process.
- */
+/** The one file for browsers loads in 10 ms, the 45 files in 25. The entry for Node also changes `require`. */
 export const Handlebars = createRequire(import.meta.url)(
   'handlebars/dist/handlebars.min.js',
 ) as typeof import('handlebars');
@@ -18,10 +15,7 @@ export interface Parsed {
   readonly bytes: number;
 }
 
-/**
- * Parses one template, or says why not. Size and nesting are looked at before the parser, which needs minutes for what
- * fits into 64 KiB when it is nested deeply enough.
- */
+/** Checks size and nesting before the parser, which needs minutes for deep nesting that fits into 64 KiB. */
 export function parseTemplate(source: SourceText, mostBytes: number = TEMPLATE_LIMITS.bytes): Parsed | Diagnostic {
   // A tree in place of text would be compiled to code unchecked; YAML and callers without types can pass one.
   if (typeof source.text !== 'string') {
@@ -50,14 +44,13 @@ interface Finding {
   readonly hint?: string | undefined;
 }
 
-/** Turns what Handlebars' parser threw (a drawing and a list of token names) into a place and a sentence. */
 function syntaxProblem(located: Located, error: unknown): Diagnostic {
   const thrown = error instanceof Error ? error.message : String(error);
   const { message, loc, hint } = fromException(error, thrown) ?? fromParser(located, thrown);
   return problem('template-syntax', message, { ...at(located, loc), hint });
 }
 
-/** Errors that Handlebars raises after the grammar was satisfied: they carry a place of their own. */
+/** After the grammar was satisfied: they carry a place. */
 function fromException(error: unknown, thrown: string): Finding | null {
   const { lineNumber, column } = error as { lineNumber?: unknown; column?: unknown };
   if (typeof lineNumber !== 'number' || typeof column !== 'number') return null;
@@ -148,7 +141,6 @@ function unclosedBlock(located: Located, block: Loc): Finding {
   };
 }
 
-/** The characters that Handlebars allows in no name, outside square brackets. */
 const NOT_IN_NAMES = /[!"#%-,;->@[\\\]^`{-~]/;
 
 function invalidCharacter(located: Located, offset: number): Finding {
@@ -195,7 +187,7 @@ function tagAt(text: string, offset: number): string {
   return end < 0 ? text.slice(offset) : text.slice(offset, end + 2);
 }
 
-/** The text between the braces around an offset; empty if it is long or has several lines. */
+/** Empty if it is long or has several lines. */
 function insideTag(text: string, offset: number): string {
   const open = text.lastIndexOf('{{', offset);
   const inside = tagAt(text, open)
@@ -208,7 +200,7 @@ function shown(text: string): string {
   return text === '' ? 'The end of the template' : `"${text}"`;
 }
 
-/** The state of Handlebars' lexer (jison): its position, also after the parser gave up. Not in its declarations. */
+/** The lexer (jison) keeps its position after the parser gave up. Not in Handlebars' declarations. */
 interface Lexer {
   yy?: object;
   readonly yylloc: LexerPlace;
@@ -228,12 +220,12 @@ const { lexer, terminals_: names } = (
   Handlebars as unknown as { Parser: { lexer: Lexer; terminals_: Readonly<Record<number, string>> } }
 ).Parser;
 
-/** Where the lexer stopped. Only right after a failed parse: parsing is synchronous, the lexer is one. */
+/** Only right after a failed parse: parsing is synchronous, the lexer is one. */
 function lastToken(): { readonly loc: Loc; readonly text: string } {
   return { loc: place(), text: lexer.match };
 }
 
-/** The first place that is nested deeper than `limit`, or null. Linear in the length of the text. */
+/** Null: no place. Linear in the length of the text. */
 function findTooDeep(text: string, limit: number): Loc | null {
   let found: Loc | null = null;
   walk(text, (open, loc) => {
@@ -243,7 +235,7 @@ function findTooDeep(text: string, limit: number): Loc | null {
   return found;
 }
 
-/** The innermost block that is open where the text ends, or null. */
+/** Null: none is open where the text ends. */
 function findUnclosedBlock(text: string): Loc | null {
   let last: Loc | null = null;
   walk(text, (open) => {
@@ -288,7 +280,6 @@ function walk(text: string, visit: (open: readonly Open[], loc: Loc) => boolean)
   }
 }
 
-/** Removes the last one of a kind, and those that were opened inside it. */
 function closeLast(open: Open[], kind: Open['kind']): void {
   const index = open.findLastIndex((o) => o.kind === kind);
   if (index >= 0) open.length = index;

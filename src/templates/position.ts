@@ -2,7 +2,6 @@ import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import type { LinePosition, Loc } from './ast.ts';
 
-/** A template's text with its line starts, so that a place in the tree is also one in the text. */
 export interface Located {
   readonly source: SourceText;
   readonly lineStarts: readonly number[];
@@ -25,12 +24,10 @@ function positionOf({ lineStarts }: Located, offset: number): LinePosition {
   return { line, column: offset - (lineStarts[line - 1] ?? 0) };
 }
 
-/** The text at a place, as written. */
 export function slice(located: Located, loc: Loc): string {
   return located.source.text.slice(offsetOf(located, loc.start), offsetOf(located, loc.end));
 }
 
-/** From the start of one place to the end of another. */
 export function span(from: Loc, to: Loc): Loc {
   return { start: from.start, end: to.end };
 }
@@ -40,9 +37,8 @@ export function locOf(located: Located, offset: number, length: number): Loc {
 }
 
 /**
- * The place as the user's editor counts it. A template inside a YAML block scalar is indented by the column of its
- * first character on every line, so that the column is added to each of them. The line itself is given for a file of
- * its own only: of a YAML file nothing but the scalar's value is known here.
+ * The place as an editor counts it. A template in a YAML block scalar is indented by the column of its first character on
+ * every line. Only a separate file has its line here: of YAML only the scalar's value is known.
  */
 export function at(located: Located, { start, end }: Loc): Pick<Diagnostic, 'at' | 'source'> {
   const { source } = located;
@@ -60,10 +56,7 @@ function lineText({ source, lineStarts }: Located, line: number): string {
   return source.text.slice(lineStarts[line - 1] ?? 0, lineStarts[line] ?? source.text.length).replace(/[\r\n]+$/, '');
 }
 
-/**
- * How large a template may be. All of it is known before the first render, because a render cannot be interrupted:
- * 3,000 nested `{{#if}}` take 1.6 s to parse, 15,000 nested parentheses 99 s (Handlebars 4.7.10).
- */
+/** A render cannot be interrupted: 3,000 nested `{{#if}}` take 1.6 s to parse, 15,000 parentheses 99 s (4.7.10). */
 export const TEMPLATE_LIMITS = {
   /** UTF-8 bytes of a template, and of a template with all its partials put in place. */
   bytes: 64 * 1024,

@@ -5,7 +5,6 @@ import type { Kind, Settings } from './helpers/signature.ts';
 import type { Parsed } from './parse.ts';
 import { at, type Located, TEMPLATE_LIMITS, tooDeeplyNested } from './position.ts';
 
-/** What is known and found while one template is checked, its partials included. */
 export interface State {
   readonly columns: ReadonlySet<string>;
   readonly partials: ReadonlyMap<string, SourceText>;
@@ -23,11 +22,10 @@ export interface State {
   /** Nodes and bytes so far, partials put in place. */
   nodes: number;
   bytes: number;
-  /** Too large: nothing more is looked at. */
+  /** Too large: the check ends. */
   stopped: boolean;
 }
 
-/** How a text shows the cells of a column. */
 export interface Shown {
   /** With blanks at their ends. */
   readonly whole: boolean;
@@ -42,11 +40,9 @@ export interface Comparison {
   readonly place: Pick<Diagnostic, 'at' | 'source'>;
 }
 
-/** Where in a template the check is. */
 export interface Place {
   readonly state: State;
   readonly located: Located;
-  /** Names that a partial was given, beside the columns. */
   readonly scope: Scope;
   /** Outside every `{{#if}}` and `{{#unless}}`, and not the value that a `default` replaces. */
   readonly mandatory: boolean;
@@ -59,7 +55,7 @@ export interface Place {
 
 type Scope = ReadonlyMap<string, Given>;
 
-/** A value that a partial was given: inserted wherever its name is used, and checked where it was written. */
+/** Inserted wherever its name is used, and checked where it was written. */
 export interface Given {
   readonly expression: Expression;
   readonly place: Place;
@@ -67,20 +63,19 @@ export interface Given {
 
 export type Statements = readonly OutStatement[];
 
-/** A valid expression: its compiled form, and its possible kinds. */
 export interface Checked {
   readonly kind: Kind;
   readonly out: OutExpression;
 }
 
-/** Reports an error once, however many places include the partial that contains it. */
+/** Once, however many places include the partial that contains it. */
 export function report({ state }: Place, found: Diagnostic): void {
   const { file, line, column } = found.at ?? {};
   const key = JSON.stringify([found.code, file, line, column, found.message]);
   state.diagnostics.set(key, found);
 }
 
-/** Notes an error at a place of the template; returns null, for a caller that has nothing to give then. */
+/** Returns null for a caller that has nothing to give then. */
 export function reportAt(place: Place, loc: Loc, code: Diagnostic['code'], message: string, hint?: string): null {
   report(place, problem(code, message, { ...at(place.located, loc), hint }));
   return null;
@@ -90,7 +85,7 @@ export function notAllowed(place: Place, loc: Loc, message: string, hint?: strin
   return reportAt(place, loc, 'template-not-allowed', message, hint);
 }
 
-/** Counts one node; false when the template has become too large, which ends the check. */
+/** False: the template is too large, which ends the check. */
 export function enter(place: Place, loc: Loc): boolean {
   if (place.state.stopped) return false;
   place.state.nodes++;
@@ -106,7 +101,7 @@ export function enter(place: Place, loc: Loc): boolean {
   return true;
 }
 
-/** Counts a text that is put in place; false when the template has become too large. */
+/** False: the template is too large. */
 export function enterText(place: Place, loc: Loc, bytes: number): boolean {
   place.state.bytes += bytes;
   if (place.state.bytes <= place.state.mostBytes) return true;

@@ -1,7 +1,6 @@
 /**
- * The form in which addresses are compared: the one identity of a phone number that people write in two ways, and email
- * addresses in lower case as a whole. Before the `@` upper case could mean another mailbox (RFC 5321, 2.4), but it never
- * does, and to leave a person out is the lesser harm. Ids of contacts are compared as they are.
+ * The form in which addresses are compared. Email addresses are in lower case: before the `@` upper case could mean another
+ * mailbox (RFC 5321, 2.4), but never does, and to leave a person out is the lesser harm. Ids of contacts stay as they are.
  */
 export function listedForm(address: string): string {
   if (address.charCodeAt(0) !== PLUS) return address.includes('@') ? address.toLowerCase() : address;
@@ -33,16 +32,13 @@ export function spellingsOf(address: string): readonly string[] {
   return other === null ? [form] : [form, other];
 }
 
-/** The kind of an address in that form. Ids of contacts that look like a number or an email address are taken for one. */
+/** Takes ids of contacts that look like a number or an email address for one. */
 export function kindOf(form: string): 'msisdn' | 'email' | 'contact' {
   if (form.charCodeAt(0) === PLUS) return 'msisdn';
   return form.includes('@') ? 'email' : 'contact';
 }
 
-/**
- * The forms under which a recipient may be listed: the address, and the key where it is another address, in every
- * spelling. Other keys (customer numbers) are not compared with ids of contacts: they are from another book.
- */
+/** For the address, and for a key that is another address, in every spelling. Customer numbers are no ids of contacts. */
 export function formsOf(to: string, key: string): readonly string[] {
   const forms = spellingsOf(to);
   const other = key === to ? null : keyForm(key);

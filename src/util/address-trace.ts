@@ -1,9 +1,8 @@
 import { spellingsOf } from './address-form.ts';
 
-/** Finds an address in text, however it is spelt there. */
 export interface AddressTrace {
   isIn(text: string): boolean;
-  /** The text with every spelling of the address replaced; the same text where there is none. */
+  /** The same text where there is none. */
   without(text: string): string;
 }
 
@@ -11,8 +10,7 @@ export interface AddressTrace {
 const FEWEST_DIGITS = 7;
 
 /**
- * The trace of an address: of a phone number the digits of each of its spellings, with a country code or a prefix of the
- * country in front or without, and with any signs between them.
+ * For a phone number the digits of each spelling, with or without a country code or prefix, and with any signs between them.
  *
  * @param nationalOf - the digits behind the country code; null: it is no phone number
  */

@@ -1,18 +1,12 @@
 import { isIPv4 } from 'node:net';
 
-/** A base URL that a key may be sent to, or what is wrong with it and what to write instead. */
 type BaseUrlCheck = { readonly url: string } | { readonly problem: string; readonly hint: string };
 
 /**
- * Checks the base URL of an environment. It decides where the API key goes, so a URL is refused if a reader could see
- * another host in it than a URL parser does. The URL is used as written: host and path must come out of the parser as
- * they went in, apart from the case of the host.
+ * The URL decides where the API key goes: refuses one in which a reader could see another host than a URL parser does, and
+ * `http:` to other machines (not 127.0.0.0/8, `localhost`, `[::1]`). Host and path leave the parser as written.
  *
- * Plain `http:` is for this machine only (127.0.0.0/8, `localhost`, `[::1]`), because the key is sent with every
- * request.
- *
- * @returns `url`: origin and path without a trailing slash, ready for `/v2/messages`; or a `problem` that never repeats
- * the text (it may contain a password) and a `hint`.
+ * @returns `url` without a trailing slash, ready for `/v2/messages`; or a `problem` without the text, which may hold a password
  */
 export function checkBaseUrl(text: string): BaseUrlCheck {
   const spelling = checkSpelling(text);
@@ -32,10 +26,7 @@ export function checkBaseUrl(text: string): BaseUrlCheck {
   return checkHost(url, authority) ?? checkPath(url, path) ?? { url: url.origin + url.pathname.replace(/\/$/, '') };
 }
 
-/**
- * Is this host this machine? An IPv6 address may be in brackets, as a URL parser gives it. Names that merely begin like an
- * address are not. `localhost` may resolve to either family.
- */
+/** IPv6 also in brackets. Not names that begin like an address. `localhost` may resolve to either family. */
 export function isLoopback(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || (host.startsWith('127.') && isIPv4(host));
 }

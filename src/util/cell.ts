@@ -1,7 +1,4 @@
-/*
- * The text of a cell of a list, or of the name of a column: without invisible characters, which come along when texts are
- * copied and exported. Templates, lists and conditions compare by the same rules.
- */
+/* Invisible characters come along when texts are copied and exported. Lists, templates and conditions ignore them. */
 
 /** Shown as part of the character before them, such as an emoji or a flag. */
 const SELECTORS = String.raw`\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0000}-\u{e01ef}`;
@@ -24,7 +21,6 @@ export function isBlank(text: string): boolean {
   return text === '' || ((first <= 0x20 || first > 0x7e) && ONLY_BLANKS.test(text));
 }
 
-/** The text without white space and unseen characters at its ends. */
 export function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;
@@ -44,10 +40,7 @@ function characterBefore(text: string, at: number): string {
   return text.slice(Math.max(0, at - (isPair ? 2 : 1)), at);
 }
 
-/**
- * The form in which texts are compared: composed (NFC), each run of white space as one space, without unseen characters.
- * Blanks at the ends stay, for parts of texts.
- */
+/** Composed (NFC), white space as one space, without unseen characters. Blanks at the ends stay, for parts of texts. */
 export function comparedPart(text: string): string {
   return PLAIN.test(text) ? text : text.replace(ALL_HIDDEN, '').replace(/\s+/gu, ' ').normalize('NFC');
 }
@@ -57,7 +50,6 @@ export function compared(text: string): string {
   return PLAIN.test(text) ? text : comparedPart(text).trim();
 }
 
-/** A program wrote it in the place of a value, or made it of one. */
 export type Damage = 'error-value' | 'no-value' | 'scientific';
 
 /** The cell and what it is, for a message: none of these words is personal. */
@@ -71,7 +63,7 @@ export const DAMAGE_WORDS: Readonly<Record<Damage, string>> = {
   scientific: 'a number in scientific notation whose last digits a spreadsheet dropped',
 };
 
-/** The fault in the value of a cell; null: none that can be known. */
+/** Null: none that can be known. */
 export function damageOf(cell: string): Damage | null {
   // Most cells: a name or a number. Only a listed word can be wrong.
   if (ALPHANUMERIC.test(cell)) return NO_VALUES.has(cell) ? 'no-value' : null;
@@ -123,10 +115,7 @@ const ERROR_VALUES: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/**
- * `1.234,50` with a decimal comma, `1,234.50` with a point, as `1234.50`: thousands in groups of three, with one sign
- * between all of them, or together. Null: not written so.
- */
+/** `1.234,50` with a decimal comma, `1,234.50` with a point, as `1234.50`; thousands have one sign. Null: neither. */
 export function plainDecimal(text: string, decimal: ',' | '.'): string | null {
   const [, minus = '', whole = '', , fraction] = (decimal === ',' ? COMMA : POINT).exec(text) ?? [];
   if (whole === '') return null;
@@ -145,7 +134,6 @@ export function decimalHint(column: string, cell: string): string | null {
   return `If the column writes its numbers so, say it: \`recipients.columns: { ${yamlName(column)}: { type: number, decimal: "${found[0]}" } }\`${or}.`;
 }
 
-/** The name of a column as a key in YAML. */
 export function yamlName(column: string): string {
   return /^[\p{L}_][\p{L}\p{N}_ -]*$/u.test(column) ? column : JSON.stringify(column);
 }

@@ -1,15 +1,9 @@
-/** How a server ends. */
 interface Closing extends AsyncDisposable {
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
-/**
- * The end of something that serves: `close`, the signal, or a failure, whichever comes first; closing twice is closing
- * once.
- *
- * @param failed - resolves with the reason when it has stopped serving
- */
+/** Ends with `close`, the signal or a failure, whichever is first. `failed` resolves with the reason. Closes once. */
 export function closedBy(
   stop: () => Promise<void>,
   signal: AbortSignal | undefined,

@@ -1,25 +1,22 @@
 import { Cron } from 'croner';
 import { createOffset } from './time.ts';
 
-/** The instants at which a cron expression fires, in a zone. All are whole minutes, in ms since 1970. */
+/** All instants are whole minutes, in ms since 1970. */
 export interface CronClock {
-  /** The first one after an instant; null if there is none any more. */
+  /** Null: there is none any more. */
   next(afterMs: number): number | null;
-  /** The last one at or before an instant; null if there was none. */
+  /** At or before an instant; null: there was none. */
   latest(atMs: number): number | null;
 }
 
 type CronReading = { readonly clock: CronClock } | { readonly message: string; readonly hint: string };
 
 /**
- * Reads a cron expression of 5 fields (minute, hour, day of month, month, day of week; also `L`, `W`, `#`, names, and
- * `@daily` and its like). Where both days are restricted, either of them fires, as in every cron.
+ * Reads 5 fields (minute, hour, day of month, month, day of week; also `L`, `W`, `#`, names, `@daily` and its like). Where
+ * both days are restricted, either of them fires, as in every cron.
  *
- * DST: what names hours fires once for each time that a clock on the wall shows: the second 01:30 of a night counts for
- * nothing, and a single time that the clock leaves out moves to the first minute after the gap (a time made by a step,
- * such as `*` `/30`, fires at neither). What fires in every hour (hour `*`) keeps to hours as they pass.
- *
- * @param timeZone - an IANA name that exists
+ * DST: what names hours fires once for each local time. A repeated 01:30 does not count, and a single time in the gap moves
+ * to the first minute after it (a time of a step, such as `*` `/30`, does not fire). Hour `*` fires in every hour that passes.
  */
 export function readCron(expression: string, timeZone: string): CronReading {
   const fields = expression.trim().split(/\s+/);
@@ -75,10 +72,7 @@ function shapeProblem(expression: string, fields: readonly string[]): { message:
   return { message: `"${expression}" has ${count} of the 5 fields of a cron expression.`, hint: EXAMPLE };
 }
 
-/**
- * Whether an instant is the second of two with the same local time. Takes 25 us; a Temporal polyfill takes 27 ms to
- * load.
- */
+/** Whether an instant is the second of two with the same local time. Takes 25 us; loading Temporal takes 27 ms. */
 function repeatIn(timeZone: string): (ms: number) => boolean {
   const offsetMs = createOffset(timeZone);
   return (ms) => {

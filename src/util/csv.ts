@@ -1,17 +1,13 @@
 /**
- * One cell of a CSV that handbill writes: always quoted, and with a leading `'` where a spreadsheet would run it as a
- * formula (`=`, `+`, `-`, `@`, also in full width, and the controls that are skipped before one). Phone numbers begin
- * with `+`, so they get it too. `unguardCell` takes it away again. Null is an empty cell.
+ * Always quoted, with a leading `'` where a spreadsheet would run a formula (`=`, `+`, `-`, `@`, also in full width, and the
+ * controls that it skips), so also before phone numbers. `unguardCell` removes it. Null: an empty cell.
  */
 export function csvCell(value: string | number | null): string {
   if (value === null) return '""';
   return `"${guardCell(String(value)).replaceAll('"', '""')}"`;
 }
 
-/**
- * One cell of a CSV for Excel: `="0740"` where Excel would make another value of the text, such as a number or a date, and
- * else as `csvCell` writes it. `cellOf` takes the formula away again. Counts stay numbers.
- */
+/** `="0740"` where Excel would change the text to a number or a date; else as `csvCell`. `cellOf` reverses it. */
 export function excelCell(value: string | number | null): string {
   const isFormula = typeof value === 'string' && value.length <= MOST_IN_FORMULA && CHANGED_BY_EXCEL.test(value);
   return isFormula ? `"=""${value}"""` : csvCell(value);
@@ -23,20 +19,16 @@ const MOST_IN_FORMULA = 255;
 /** Figures with at most one word: `+447700900001`, `0740`, `1E5`, `1/2`, `3 May`. */
 const CHANGED_BY_EXCEL = /^(?=.*\d)[+-]?[\d \u00a0\u202f.,:/()%-]*(?:\p{L}{1,9}\.?[+-]?[\d .,:/-]*)?$/u;
 
-/** The value with a leading `'` if it needs one; exact: `unguardCell(guardCell(x))` is `x` for every text. */
+/** Exact: `unguardCell(guardCell(x))` is `x` for every text. */
 export function guardCell(value: string): string {
   return NEEDS_GUARD.test(value) ? `'${value}` : value;
 }
 
-/** The value without the `'` that `guardCell` put in front. */
 export function unguardCell(value: string): string {
   return value.startsWith("'") && NEEDS_GUARD.test(value.slice(1)) ? value.slice(1) : value;
 }
 
-/**
- * The value of a cell as it is in a file: `="0740"`, with which programs keep a spreadsheet from changing it, is 0740. In a
- * file that handbill wrote, the `'` in front is taken off, and a value that was such a formula itself stays one.
- */
+/** `="0740"` is 0740. In a file of handbill it takes off the `'` in front, and a value that was a formula stays one. */
 export function cellOf(written: string, isEscaped: boolean): string {
   const value = isEscaped ? unguardCell(written) : written;
   if (value !== written || !written.startsWith('="')) return value;
@@ -50,10 +42,7 @@ const FORMULA = /^="((?:[^"]|"")*)"$/;
 // is made from a string because it has to name control characters.
 const NEEDS_GUARD = /^'*[=+\-@\t\r\n\0＝＋－＠]/;
 
-/**
- * The prefix of the columns that a report adds to those of the list. Such a file can be sent as a list again, and no
- * template needs the results of the last time.
- */
+/** Begins the columns that a report adds. The file can be sent as a list again: no template needs them. */
 export const REPORT_COLUMN_PREFIX = 'handbill_';
 
 /** Columns that occur together only in a file that handbill wrote: a report of a list, a report, replies. */
@@ -63,7 +52,6 @@ const OWN_EXPORTS: readonly (readonly string[])[] = [
   ['key', 'meaning', 'receivedAt', 'environment', 'occurrence'],
 ];
 
-/** True for the columns of a CSV that handbill wrote, whose cells have a `'` before what looks like a formula. */
 export function isOwnExport(columns: readonly string[]): boolean {
   return OWN_EXPORTS.some((own) => own.every((name) => columns.includes(name)));
 }

@@ -28,16 +28,15 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: D
   return `${blocks.join('\n')}${counted === '' ? '' : `\n${counted}\n`}${explained}`;
 }
 
-/** `More: handbill help unknown-key, handbill help missing-variable`, of the first codes. */
+/** `More: handbill help unknown-key, handbill help missing-variable` */
 function explanation(shown: readonly Diagnostic[]): string {
   const codes = [...new Set(shown.map(({ code }) => code))].slice(0, EXPLAINED);
   return `More: ${codes.map((code) => `handbill help ${code}`).join(', ')}`;
 }
 
-/** Codes whose explanation is named: a longer line would be read by no one. */
 const EXPLAINED = 3;
 
-/** One diagnostic, without a final blank line. */
+/** Without a final blank line. */
 function formatDiagnostic(diagnostic: Diagnostic, { colour, below }: DiagnosticTextOptions): string {
   const paint = painter(colour, COLOURS[diagnostic.severity]);
   const { code, severity, message, at, hint, source } = diagnostic;
@@ -58,7 +57,6 @@ function place(at: NonNullable<Diagnostic['at']>): string {
   return parts.join(':');
 }
 
-/** A text of several lines hangs under its first one. */
 function indented(text: string): string {
   return safe(text).replaceAll('\n', '\n    ');
 }
@@ -83,7 +81,6 @@ function plural(count: number, noun: string): string {
 
 // ------------------------------------------------------------------------------------------------- line with a caret
 
-/** The line with a caret below; a long line is cut around it. */
 function excerpt(source: string, line: number, column = 1, length = 1, paint = painter(false, RED)): readonly string[] {
   const { text, before, marked } = cutAround(source, column - 1, Math.max(1, length));
   const number = String(line);
@@ -101,10 +98,7 @@ interface Cell {
   readonly end: number;
 }
 
-/**
- * The part of a line around a place that fits into `WIDTH` columns: its text, the columns before the caret and the
- * columns that the caret marks.
- */
+/** The text, the columns before the caret and the columns that the caret marks. */
 function cutAround(
   source: string,
   start: number,

@@ -1,4 +1,4 @@
-/** Markup that is known to be well-formed: only `html` makes it, so that text cannot become markup by accident. */
+/** Well-formed markup: only `html` makes it, so that text cannot become markup by accident. */
 export class Html {
   readonly markup: string;
 
@@ -10,25 +10,19 @@ export class Html {
 /** A value in a template: text and numbers are escaped, markup is not, null is nothing. */
 type HtmlValue = Html | string | number | null | readonly Html[];
 
-/**
- * Tagged template for pages: every interpolated value is escaped, for text and for quoted attributes. Attributes must
- * be quoted. Values are not allowed in the name of a tag or attribute, in `<style>` or in an address.
- */
+/** Escapes every value, for text and for quoted attributes; not for names of tags, `<style>` or addresses. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let markup = strings[0] ?? '';
   for (const [index, value] of values.entries()) markup += render(value) + (strings[index + 1] ?? '');
   return new Html(markup);
 }
 
-/**
- * Text as HTML text or as the value of a quoted attribute. What a reader could not see or a terminal would obey
- * (control characters, bidirectional marks) is shown by its number, as everywhere where people read.
- */
+/** For text and quoted attributes. Shows control characters and bidirectional marks by their numbers. */
 export function escapeHtml(text: string): string {
   return escapeMarkup(safe(text));
 }
 
-/** The same for text that is sent and not shown here: invisible characters are kept. */
+/** Keeps invisible characters, for text that is sent and not shown here. */
 export function escapeMarkup(text: string): string {
   return SPECIAL.test(text) ? text.replace(SPECIAL_ALL, (character) => ENTITIES[character] ?? '') : text;
 }
@@ -52,9 +46,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes text from outside safe to show: characters that a terminal would obey, or that would reorder the line, become
- * `\u{..}` (control characters except the newline, bidirectional marks, U+2028, U+2029, lone surrogates).
- * `util.stripVTControlCharacters` is not enough: it leaves CR, BS, BEL, bidirectional marks and most of U+0080 to U+009F.
+ * Shows as `\u{..}` what a terminal would obey or what would reorder the line: control characters except the newline,
+ * bidirectional marks, U+2028, U+2029, lone surrogates. `util.stripVTControlCharacters` leaves many of them.
  */
 export function safe(text: string): string {
   return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, shown) : text;
@@ -65,23 +58,16 @@ export function safeLine(text: string): string {
   return safe(text).replaceAll('\n', '\\n');
 }
 
-/**
- * JSON in which every such character is written as `\uXXXX`: `JSON.stringify` does that only for those below U+0020 and
- * lone surrogates. It parses to the same value.
- */
+/** Writes every such character as `\uXXXX`; `JSON.stringify` does so only below U+0020. It parses to the same value. */
 export function jsonText(value: object | string, indent = 0): string {
   return escapedJson(JSON.stringify(value, null, indent));
 }
 
-/** The same for text that is JSON already: such characters are only in its strings. */
 export function escapedJson(json: string): string {
   return IN_STRING.test(json) ? json.replace(IN_STRING_ALL, inJson) : json;
 }
 
-/**
- * A piece of a result as stdout gets it. Formats for scripts hold what people wrote, exactly; a terminal gets them
- * without what it would obey. Texts for eyes have been through `safe`, and their own colours and cursor movements stay.
- */
+/** Scripts get exactly what people wrote; a terminal gets it without what it would obey. Texts keep colours. */
 export function forReader(text: string, format: string, isTerminal: boolean): string {
   if (FOR_EYES.has(format)) return withoutCommands(text);
   if (!isTerminal || !SHOWN.test(text)) return text;
@@ -89,9 +75,8 @@ export function forReader(text: string, format: string, isTerminal: boolean): st
 }
 
 /**
- * Text in which no CI runner finds a command, wherever it is read: a line that begins with `::` (GitHub Actions), or
- * `##[`, `##vso[` (Azure DevOps) or `##teamcity[` anywhere in a line. Runners compare some of them as people do:
- * without invisible characters, and in any case.
+ * Text without commands of CI runners: `::` at the beginning of a line (GitHub Actions), `##[`, `##vso[` (Azure DevOps) or
+ * `##teamcity[` anywhere. Ignores case and invisible characters, as some runners do.
  */
 export function withoutCommands(text: string): string {
   if (!text.includes('#') && !text.includes(':')) return text;
@@ -111,10 +96,7 @@ const ANYWHERE = new RegExp(
 const FOR_EYES: ReadonlySet<string> = new Set(['text', 'brief']);
 const JSON_FORMATS: ReadonlySet<string> = new Set(['json', 'jsonl']);
 
-/**
- * The same, and nothing in it means anything to a shell: a log can be named so that a shell reads it at its start, and
- * what campaigns and ledgers are called must not run there.
- */
+/** Also without meaning to a shell: a shell may read a log at its start, and must not run the name of a campaign. */
 export function logJson(json: string): string {
   return escapedJson(json).replace(/[$`]/g, inJson);
 }
@@ -138,7 +120,6 @@ const ON_SCREEN = `\\r(?!\\n)|[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f${ABOVE_ASCII}]`;
 const SHOWN = new RegExp(ON_SCREEN);
 const SHOWN_ALL = new RegExp(ON_SCREEN, 'g');
 
-/** One word for a POSIX shell, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$/.test(text) ? text : quoted(text);
 }

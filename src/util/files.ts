@@ -21,15 +21,11 @@ export const DISK_FAULTS: Readonly<Record<string, string>> = {
 const BLOCK = 64 * 1024;
 
 /**
- * Writes a file completely or not at all: the text goes to a new file in the same folder (mode 0600 unless another is
- * given), which then takes the target's name. A regular file of that name is replaced, except a database: the ledger
- * would be lost. A link, a folder or a device is refused, because another user could have put it there to redirect
- * personal data.
- *
- * Throws a HandbillError with exit status 2: `output-exists`, or `file-not-found` if the folder does not exist. Errors
- * of the source of the text are passed on. In either case no file is left behind.
+ * Writes a new file (mode 0600 by default) in the same folder, which then takes the target's name. Refuses to replace a
+ * database, which may be the ledger, and a link, a folder or a device, which another user may have put there.
  *
  * @returns the size of the file, in bytes
+ * @throws HandbillError exit 2: `output-exists`, `file-not-found` without the folder; errors of the source of the text
  */
 export async function writeOutput(
   path: string,
@@ -57,11 +53,7 @@ export async function writeOutput(
   }
 }
 
-/**
- * Makes a file of a repository that is not there yet: with the mode that an editor or git would give it, because it is
- * shared and holds nothing personal. What exists under that name, a link to nowhere included, is left as it is. Throws as
- * `writeOutput` does; no part of a file is left behind.
- */
+/** With the mode of an editor: it holds nothing personal. Never replaces a file; throws as `writeOutput`. */
 export async function createOutput(path: string, text: string): Promise<void> {
   const refusing = <T>(step: Promise<T>): Promise<T> =>
     step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
@@ -145,9 +137,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether an SQLite database, or its log, is at a path: a ledger overwritten by an output would be lost, and with it
- * the record of who was sent to. A file that cannot be read counts as none. Not for a database that this process has
- * open: closing a file releases the locks that SQLite holds on it.
+ * Whether an SQLite database, or its log, is at a path; an unreadable file counts as none. Not for a database that this
+ * process has open: closing a file releases the locks that SQLite holds on it.
  */
 export function isDatabaseFile(path: string): boolean {
   let fd: number;
@@ -173,16 +164,11 @@ const LOGS: ReadonlySet<number> = new Set([0x377f0682, 0x377f0683]);
 
 /** A folder that only this user can read (0700), in the folder for temporary files. */
 export interface TemporaryFolder {
-  /** Real path. */
   readonly root: string;
   remove(): Promise<void>;
 }
 
-/**
- * Also removes folders of processes that could not remove them, because they were killed.
- *
- * @throws HandbillError exit 2 where none can be made
- */
+/** Also removes folders of killed processes. Throws HandbillError (exit 2) where it cannot make one. */
 export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
   const folder = tmpdir();
   // Other machines and containers may use the same folder, and have the same ids for other processes.
@@ -219,10 +205,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/**
- * The error to throw for one that came while a folder was written to. A fault of the disk is reported as such, with
- * what to do, and not as a bug; other errors are unchanged.
- */
+/** Reports a fault of the disk with what to do, and not as a bug; returns other errors unchanged. */
 export function temporaryFault(error: unknown, folder: string): unknown {
   const { code = '', path = folder } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   if (!path.startsWith(folder)) return error;
@@ -238,10 +221,7 @@ const FOLDER_REASONS: Readonly<Record<string, string>> = {
   ...DISK_FAULTS,
 };
 
-/**
- * Changes when files are written or replaced, without reading them: device, inode, size and time of each. A missing
- * file is one more state.
- */
+/** Changes when files are written or replaced: device, inode, size, time. A missing file is one more state. */
 export async function fileStamp(paths: readonly string[]): Promise<string> {
   const stamps = paths.map(async (path) => {
     try {

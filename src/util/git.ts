@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { problem, refuse } from '../errors.ts';
 
-/** Where git is run, and what of the environment it may see. */
 export interface GitPlace {
   /** Real path of a folder. git is started at the top of its repository. */
   readonly folder: string;
@@ -13,7 +12,6 @@ export interface GitPlace {
   readonly signal: AbortSignal;
 }
 
-/** git's answer; the caller explains a status above 0. */
 interface GitAnswer {
   readonly status: number;
   readonly stdout: string;
@@ -24,9 +22,8 @@ interface GitAnswer {
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
- * Nothing in a repository may start a program. Only plumbing commands are used, which have no aliases, pagers, textconv
- * or filters; the rest is switched off here. Nothing is fetched either: in a partial clone git would ask the remote for
- * missing objects, and its configuration names the program for that.
+ * Nothing in a repository may start a program, and nothing is fetched: in a partial clone the configuration names the program
+ * for that. Plumbing commands have no aliases, pagers, textconv or filters; these switches turn off the rest.
  */
 const ALWAYS: readonly string[] = [
   '--no-pager',
@@ -76,9 +73,8 @@ function cleanEnvironment(env: GitPlace['env'], top: string): Record<string, str
 }
 
 /**
- * Runs git to its end, at the top of the repository: started below it, versions before 2.38 take a folder that holds
- * the files of a bare repository for the repository. Outside of a repository git is not started, and the status is 128.
- * `args` are fixed by the caller; user input comes after `--end-of-options` or `--`.
+ * Runs git at the top of the repository: below it, versions before 2.38 may take a folder for a bare repository. Outside of
+ * one the status is 128, without git. User input comes after `--end-of-options` or `--`.
  *
  * @throws HandbillError exit 2, `git-unavailable`, if git is missing
  */

@@ -6,7 +6,6 @@ export function pointerTo(segments: readonly (string | number)[]): string {
   return segments.map((s) => `/${String(s).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The value that the pointer names, or undefined. */
 export function valueAt(document: unknown, pointer: string): unknown {
   return follow(document, parsePointer(pointer));
 }
@@ -24,7 +23,7 @@ export function freezeAll<T>(value: T): T {
   return value;
 }
 
-/** The JSON document, or undefined, which is not a value of JSON. A byte order mark before it is ignored. */
+/** Undefined, which JSON cannot hold, where it is not JSON. Ignores a byte order mark. */
 export function parseJson(text: string): unknown {
   if (text === '') return undefined;
   try {
@@ -34,16 +33,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * The document with all its digits: numbers that a double cannot hold become strings, because ids are written as
- * numbers too. Undefined if the text is not JSON.
- */
+/** Numbers that a double cannot hold become strings, because ids are written as numbers too. Undefined: not JSON. */
 export function parseExactly(text: string): unknown {
   const document = parseJson(text);
   return document !== undefined && LONG_NUMBER.test(text) ? parseDigits(text) : document;
 }
 
-/** The document of a text that is JSON, with long numbers as the strings that they were written as. */
 export function parseDigits(text: string): unknown {
   return parseJson(text.replace(STRING_OR_LONG_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`)));
 }
@@ -56,17 +51,14 @@ const STRING_OR_LONG_NUMBER = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]{15,}/g;
 /** A JSON pointer (RFC 6901) taken apart: the names to follow, none for the whole document. */
 export type Pointer = readonly string[];
 
-/** Takes a pointer apart; the first `/` may be missing. */
+/** The first `/` may be missing. */
 export function parsePointer(text: string): Pointer {
   if (text === '') return [];
   const names = text.startsWith('/') ? text.slice(1).split('/') : text.split('/');
   return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/**
- * The value at the first pointer that exists in the document, null included; undefined if none exists. Own properties
- * only: a document with `__proto__` in it neither finds nor changes anything.
- */
+/** Null included; undefined: none exists. Own properties only: `__proto__` finds and changes nothing. */
 export function find(document: unknown, pointers: readonly Pointer[], accept: (value: unknown) => boolean): unknown {
   for (const pointer of pointers) {
     const value = follow(document, pointer);
@@ -75,7 +67,6 @@ export function find(document: unknown, pointers: readonly Pointer[], accept: (v
   return undefined;
 }
 
-/** The value at a pointer, or undefined. */
 export function follow(document: unknown, pointer: Pointer): unknown {
   let value = document;
   for (const name of pointer) {
@@ -86,7 +77,6 @@ export function follow(document: unknown, pointer: Pointer): unknown {
   return value;
 }
 
-/** Is this name the index of an entry? */
 export function isIndex(name: string): boolean {
   return INDEX.test(name);
 }
@@ -98,7 +88,6 @@ export function fold(word: string): string {
 
 const INDEX = /^(?:0|[1-9][0-9]{0,9})$/;
 
-/** A value of a file as written, or the position of a fault. */
 export type JsonPiece =
   | { readonly text: string; readonly line: number }
   | { readonly fault: JsonFault; readonly line: number };
@@ -107,11 +96,8 @@ export type JsonPiece =
 export type JsonFault = 'unfinished' | 'too-large' | 'stray';
 
 /**
- * Splits a file of JSON into values, in constant memory: JSON lines, values one after the other, or the entries of an
- * array. The caller checks whether a value is well-formed.
- *
- * In JSON lines each line is a value, also a broken one, so that those after it are found. In every other form nothing
- * is read after a value without an end.
+ * Splits JSON lines, values one after the other, or the entries of an array, in constant memory, without checking values.
+ * Of JSON lines a broken one is a value too; in every other form it reads nothing after a value without an end.
  *
  * @param pieces text with LF at the end of lines, without a byte order mark
  * @param maxCharacters longest value, in UTF-16 units
@@ -174,7 +160,6 @@ function scanLines(maxCharacters: number): Scan {
   };
 }
 
-/** Reads only brackets and quotes. */
 function scanValues(maxCharacters: number): Scan {
   let held = '';
   let line = 1;
@@ -249,7 +234,6 @@ function scanValues(maxCharacters: number): Scan {
   };
 }
 
-/** A number or a word ends before it. */
 function endsWord(unit: number): boolean {
   return unit <= SPACE || unit === COMMA || ENDS.has(unit);
 }

@@ -1,17 +1,14 @@
 import { basename, dirname, join } from 'node:path';
 import { displayPath } from './paths.ts';
 
-/** The ledger that `--ledger`, HANDBILL_LEDGER or handbill.yaml names. */
 type LedgerName =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'shared'; readonly address: string }
   | { readonly kind: 'refused'; readonly message: string; readonly hint: string };
 
 /**
- * Reads the name of a ledger: the path of a file, or the address of a PostgreSQL. A misspelt address must not be used
- * as a file name: the file would be a new ledger, and its name could contain a password. So a relative path may not
- * contain the characters of an address, unless it begins with `./`. A refused name is never repeated, because it may
- * contain a password.
+ * Refuses a misspelt address instead of using it as the name of a new file, which could contain a password: a relative path
+ * with characters of an address must begin with `./`. Never repeats a refused name.
  */
 export function readLedgerName(written: string): LedgerName {
   const name = written.replace(BLANKS_AROUND, '');
@@ -70,10 +67,7 @@ export function holdsPassword(address: string): boolean {
   return url.password !== '' || [...url.searchParams.keys()].some((key) => /pass/i.test(key));
 }
 
-/**
- * A ledger as people may see it, and as it is passed on in reports. An address is built from the parts that are known to
- * hold no password: never the user, and no parameter that is not known.
- */
+/** For people and reports: only the parts that are known to hold no password, so not the user or a new parameter. */
 export function shownLedger(ledger: string): string {
   if (!isPostgres(ledger)) return ledger;
   if (!URL.canParse(ledger)) return 'postgres://***';
@@ -93,7 +87,6 @@ export function markerOf(ledger: string): string {
 /** The name, in the folder of a project's ledger, of what remembers that it was sent with a shared one. */
 export const SHARED_MARKER = /^\.shared-[0-9a-f]{16}\.marker$/;
 
-/** The place of a ledger in messages: a file by its path from the current folder. */
 export function placeOfLedger(ledger: string, cwd: string): string {
   return isPostgres(ledger) ? shownLedger(ledger) : displayPath(ledger, cwd);
 }

@@ -1,11 +1,7 @@
-/*
- * The one place that reads the name of an occurrence. The name is part of the identity of a run, so two spellings of one
- * instant must give one name: otherwise all recipients get their message twice.
- */
+/* Two spellings of one instant must give one name: otherwise all recipients get their message twice. */
 
 import { DAY_MS, dateMs, isoSeconds, MONTHS } from './time.ts';
 
-/** The name that is used, or why the text cannot be a name. */
 type OccurrenceReading = { readonly occurrence: string } | { readonly message: string; readonly hint: string };
 
 export interface OccurrenceRules {
@@ -20,11 +16,7 @@ export function occurrenceAt(ms: number): string {
   return isoSeconds(ms);
 }
 
-/**
- * The occurrence of a message to testers: the name marks a run as a test. Users cannot choose such a name.
- *
- * @param part - which message of the campaign, if it has several: `-variant-a`, `-fallback-sms`
- */
+/** The name marks a run as a test; users cannot choose it. `part`: `-variant-a`, `-fallback-sms`, or empty. */
 export function testOccurrence(ms: number, part: string): string {
   return `test-${new Date(ms).toISOString()}${part}`;
 }
@@ -37,13 +29,10 @@ export function isTest(occurrence: string): boolean {
 const TEST = /^test-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?:-(?:variant|fallback)-.+)?$/;
 
 /**
- * Reads the name of an occurrence as people and programs write it.
- *
  * - An instant is named in UTC, to the second: `2026-11-24T10:00:00Z`. Read are ISO 8601, RFC 3339, RFC 9557, RFC 7231,
  *   RFC 5322, what `date` prints, and Unix time.
  * - Without a schedule a calendar date is a name, written `2026-11-24`.
- * - Any other text is a name as it is, unless it looks like a date, a time or a long number: such a text may name
- *   an instant that has another spelling as well.
+ * - Any other text is a name as it is, unless it looks like a date, a time or a long number, which may be an instant.
  */
 export function readOccurrence(text: string, rules: OccurrenceRules): OccurrenceReading {
   const shown = JSON.stringify(text.slice(0, 40));
@@ -71,20 +60,20 @@ export function readOccurrence(text: string, rules: OccurrenceRules): Occurrence
   return unread(shown, kind, rules.scheduled);
 }
 
-/** The used name with the meaning of this occurrence; the occurrence itself if there is none. */
+/** The occurrence itself where no used name has its meaning. */
 export function spellingIn(used: readonly string[], occurrence: string, rules: OccurrenceRules): string {
   if (used.includes(occurrence)) return occurrence;
   return used.find((name) => canonicalName(name, rules) === occurrence) ?? occurrence;
 }
 
-/** A used name that differs from this one only in case or in the width of characters; null if there is none. */
+/** A used name that differs from this one only in case or in the width of characters; null: none. */
 export function lookalikeIn(used: readonly string[], occurrence: string): string | null {
   if (used.includes(occurrence)) return null;
   const folded = fold(occurrence);
   return used.find((name) => fold(name) === folded) ?? null;
 }
 
-/** The name of a run that an earlier version may have written, as it is read today; as it is where it cannot be read. */
+/** The name that today's rules give to one of an earlier version; unchanged where they cannot read it. */
 export function canonicalName(name: string, rules: OccurrenceRules = { timeZone: 'UTC', scheduled: false }): string {
   const read = readOccurrence(name, rules);
   return 'occurrence' in read ? read.occurrence : name;
@@ -162,7 +151,6 @@ const UNIX_UNITS: Readonly<Record<number, bigint>> = { 10: SECOND, 13: 1_000_000
 const UNIX_END = BigInt(Date.UTC(2100, 0)) * 1_000_000n;
 const DATE_AND_HOUR = /^(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[01][0-9]|2[0-4])$/;
 
-/** ISO 8601, in its basic and extended form, with what RFC 3339 and RFC 9557 allow. */
 function readIso(plain: string, timeZone: string): Instant {
   const match = ISO.exec(plain) ?? COMPACT.exec(plain);
   if (match === null) return null;
@@ -297,7 +285,6 @@ const WEEKDAY_WORD = new RegExp(`^(?:${WEEKDAY_NAMES})\\.?$`, 'i');
 
 // ------------------------------------------------------------------------------------------------ dates and lookalikes
 
-/** A calendar date that exists, as `2026-11-24`; null for anything else. */
 function readDay(plain: string): string | null {
   const match = /^([0-9]{4})(-?)([0-9]{2})\2([0-9]{2})$/.exec(plain);
   if (match === null) return null;
@@ -305,10 +292,7 @@ function readDay(plain: string): string | null {
   return dayNumber(`${year}${month}${day}`) === null ? null : `${year}-${month}-${day}`;
 }
 
-/**
- * `name`: certainly not a time. `partial`: a month, a week, a year, a short number, or a calendar date. Not an instant,
- * so a name if there is no schedule. `timed` and `number` may name an instant.
- */
+/** Only `timed` and `number` may name an instant; `partial` is a month, week, year, short number or calendar date. */
 type TextKind = 'name' | 'partial' | 'timed' | 'number';
 
 function kindOf(plain: string, isDay: boolean): TextKind {

@@ -1,7 +1,4 @@
-/**
- * Makes something when it is first asked for, and keeps it. For what takes milliseconds that most starts need not spend:
- * the tables behind `Intl` (5 to 15 ms each), packages for rare cases.
- */
+/** For what takes milliseconds that most starts need not spend: tables of `Intl` (5 to 15 ms each), rare packages. */
 export function onDemand<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => {

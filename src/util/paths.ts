@@ -8,22 +8,14 @@ import { didYouMean } from './suggest.ts';
 type FoundPath = { readonly path: string } | { readonly fault: Diagnostic };
 
 /**
- * Finds a regular file named in a campaign or project file. The path is relative to `folder`, and the file must really
- * be inside `root`: no absolute path, no `..` that leaves it, no link that does. Nothing outside `root` is touched
- * before the spelling of the path is known to stay inside, so that a path cannot be used to find out what exists there.
- *
- * @param root - real path of the project
- * @param folder - real path of the folder of the file in which the path is written, inside `root`
- * @param written - the path as written, with `/`
+ * Finds a regular file named in a campaign or project file, by its path from `folder`. It must really be inside `root`: no
+ * absolute path, no `..` or link out of it. Checks the spelling before it touches the disk, so that a path cannot probe it.
  */
 export async function findFileInside(root: string, folder: string, written: string): Promise<FoundPath> {
   return asRegularFile(await findInside(root, folder, written), written);
 }
 
-/**
- * Finds a list that a campaign names: inside the project, or inside one of the folders that the process allows beside it
- * (HANDBILL_LISTS). Nothing elsewhere is touched, and no link leads out of these folders.
- */
+/** Inside the project or a folder of HANDBILL_LISTS. Touches nothing elsewhere; no link leads out of these folders. */
 export async function findListFile(
   root: string,
   folder: string,
@@ -48,10 +40,7 @@ function notAllowed({ fault }: { readonly fault: Diagnostic }, allowed: readonly
   return { fault: { ...fault, hint } };
 }
 
-/**
- * The folders that HANDBILL_LISTS of the process names, one after another as in PATH.
- * @returns the folders, or one that is not absolute
- */
+/** Separated as in PATH. Returns the folders, or one that is not absolute. */
 export function listFolders(
   env: Readonly<Record<string, string | undefined>>,
 ): string[] | { readonly relative: string } {
@@ -72,18 +61,13 @@ export async function findFolderInside(root: string, folder: string, written: st
   return { fault: problem('file-not-found', `"${shown(written)}" is not a folder.`) };
 }
 
-/**
- * Finds a regular file that the user named on the command line: it may be anywhere, but must not be a device or pipe.
- */
+/** For a file of the command line: it may be anywhere, but must not be a device or pipe. */
 export async function findFileAnywhere(cwd: string, written: string): Promise<FoundPath> {
   if (written === '' || written.includes('\0')) return { fault: spellingFault(written) };
   return asRegularFile(await realFile(resolve(cwd, written), written), written);
 }
 
-/**
- * The place inside `root` for a file that need not exist yet (a ledger): its folder by its real path, with the name as
- * written. The last part is not resolved, so that the code that opens it can still see a link.
- */
+/** For a file that need not exist yet (a ledger). Resolves its folder only: who opens the file can still see a link. */
 export async function placeInside(root: string, folder: string, written: string): Promise<FoundPath> {
   const fault = checkSpelling(root, folder, written);
   if (fault !== null) return { fault };
@@ -99,10 +83,7 @@ export async function realPlace(path: string): Promise<string> {
   return resolve(real, relative(folder, path));
 }
 
-/**
- * Reads a whole file of at most `maxBytes`. Opened non-blocking (a pipe in its place would block without end) and
- * without following a link. Checked again by its open handle, because it may have been replaced since it was found.
- */
+/** Opened non-blocking (a pipe would block) and without following a link; checked again by its open handle. */
 export async function readSmallFile(
   path: string,
   maxBytes: number,
@@ -139,11 +120,7 @@ export async function readSmallFile(
   }
 }
 
-/**
- * The bytes of a file that the user named on the command line.
- *
- * @throws HandbillError exit 2: there is no such file, it cannot be read, or it has more than `maxBytes`
- */
+/** @throws HandbillError exit 2: there is no such file, it cannot be read, or it has more than `maxBytes` */
 export async function readNamedFile(cwd: string, written: string, maxBytes: number): Promise<Uint8Array> {
   const found = await findFileAnywhere(cwd, written);
   const read = 'fault' in found ? found : await readSmallFile(found.path, maxBytes, written);
@@ -151,12 +128,12 @@ export async function readNamedFile(cwd: string, written: string, maxBytes: numb
   throw refuse({ ...read.fault, at: { file: written } });
 }
 
-/** Is `path` the folder `root` or inside it? Both absolute and without links. */
+/** Both absolute and without links. */
 export function isInside(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-/** The path as the user would name it from `cwd`: relative or absolute, whichever is shorter; always with `/`. */
+/** Relative or absolute, whichever is shorter; always with `/`. */
 export function displayPath(path: string, cwd: string): string {
   const near = relative(cwd, path);
   const shorter = near !== '' && near.length <= path.length ? near : path;
@@ -179,7 +156,6 @@ async function findInside(root: string, folder: string, written: string): Promis
   return found;
 }
 
-/** Checks of a path that need no disk. */
 function checkSpelling(root: string, folder: string, written: string): Diagnostic | null {
   if (written === '' || written.includes('\0')) return spellingFault(written);
   if (written.includes('\\')) {
@@ -200,7 +176,6 @@ async function realFile(path: string, written: string): Promise<FoundPath> {
   }
 }
 
-/** A path that was found is that of a regular file which can be read. */
 async function asRegularFile(found: FoundPath, written: string): Promise<FoundPath> {
   if ('fault' in found) return found;
   try {

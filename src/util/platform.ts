@@ -1,9 +1,6 @@
 import process from 'node:process';
 
-/**
- * Whether the mode of a file gives other users one of these rights. On Windows it says nothing: rights are in lists that
- * `stat` does not show, and every file looks as if all users could read and write it.
- */
+/** Always false on Windows: rights are in lists that `stat` does not show, and each mode looks open to all. */
 export function grants(mode: number, rights: number, platform: NodeJS.Platform = process.platform): boolean {
   return platform !== 'win32' && (mode & rights) !== 0;
 }
@@ -13,10 +10,7 @@ export function canSyncFolders(platform: NodeJS.Platform = process.platform): bo
   return platform !== 'win32';
 }
 
-/**
- * Whether Windows keeps this file name for a device, whatever its extension: a repository with such a file or folder
- * cannot be checked out there.
- */
+/** Whatever its extension. A repository with such a file or folder cannot be checked out on Windows. */
 export function isDeviceOnWindows(name: string): boolean {
   return /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i.test(name);
 }

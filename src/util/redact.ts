@@ -1,15 +1,11 @@
-/** Replaces a secret. */
 const REDACTED = '[key]';
 
 /** A shorter piece of an encoded secret could be in any text by chance. */
 const SHORTEST_PIECE = 8;
 
 /**
- * Makes a function that replaces secrets in text from outside (an API may echo the key in its error body) by `[key]`:
- * as they are, with any of their signs encoded for an address, for JSON or for HTML, and in base64, base64url and
- * hexadecimal at any place of the encoded bytes. For every such text on its way to the output or the ledger.
- *
- * @param secrets empty ones are ignored
+ * Replaces secrets by `[key]` in text from outside (an API may echo the key) on its way to the output or the ledger: as they
+ * are, encoded for an address, JSON or HTML, and in base64, base64url and hexadecimal at any place of the encoded bytes.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   // The longest first, so that a secret that begins like another is replaced as a whole.
@@ -47,10 +43,7 @@ const ENTITIES: ReadonlyMap<string, readonly string[]> = new Map([
   ["'", ['&apos;']],
 ]);
 
-/**
- * The secrets of an environment: the values of variables that are secrets by their names. Short values do not count,
- * because they could be a word of any text (the key of the sandbox is `sandbox`).
- */
+/** Variables that are secrets by their names. Short values do not count: they could be in any text, as `sandbox`. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const named = Object.entries(env).filter(([name, value]) => SECRET_NAME.test(name) && !isPath(name, value));
   return named.flatMap(([, value]) => (value === undefined || value.length < SHORTEST_SECRET ? [] : [value]));
@@ -59,18 +52,14 @@ export function secretsIn(env: Readonly<Record<string, string | undefined>>): re
 const SECRET_NAME = /(?:^|_)(?:(?:API)?KEY|TOKEN|SECRET|PASSWORD)$/i;
 const SHORTEST_SECRET = 12;
 
-/**
- * This variable names the file of a key, and errors name that file too. If the key itself was put there by mistake, it
- * is not shown.
- */
+/** Errors name the file of a key. If the variable holds the key itself by mistake, they must not show it. */
 function isPath(name: string, value: string | undefined): boolean {
   return name === 'HANDBILL_SIGNING_KEY' && !/\n|PRIVATE KEY/.test(value ?? '');
 }
 
 /**
- * Base64 of the secret itself, and the part of it that is the same wherever the secret is in longer text
- * (`user:secret`). Three bytes become four characters, so there are three ways, whose ends depend on the bytes before
- * and after.
+ * Base64 of the secret, and the part of it that is the same wherever it is in longer text (`user:secret`): three bytes become
+ * four characters, so there are three ways, whose ends depend on the bytes around.
  */
 function base64Forms(secret: string): readonly string[] {
   const whole = Buffer.from(secret).toString('base64');
@@ -87,10 +76,7 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/**
- * Hides most of an address, for logs and terminal diagnostics: `+44•••••••0123`, `a•••@example.com`.
- * Machine formats and reports that the user asked for hold addresses as they are.
- */
+/** For logs and terminal diagnostics: `+44•••••••0123`, `a•••@example.com`. Machine formats hold them as they are. */
 export function mask(address: string): string {
   const at = address.lastIndexOf('@');
   if (at > 0) return `${address.slice(0, 1)}•••${address.slice(at)}`;
@@ -99,10 +85,7 @@ export function mask(address: string): string {
   return `${address.slice(0, head)}${'•'.repeat(Math.max(3, address.length - head - 4))}${address.slice(-4)}`;
 }
 
-/**
- * Hides most of every number and email address in a text, before text from outside is printed on a terminal: numbers
- * with `+` or `00`, national ones, and bare runs of 11 to 15 digits. Dates, times and amounts stay.
- */
+/** Numbers with `+` or `00`, national ones, bare runs of 11 to 15 digits, and emails. Dates, times and amounts stay. */
 export function maskText(text: string): string {
   return maskNumbers(text).replace(EMAIL, mask);
 }

@@ -4,14 +4,12 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 
-/** Where a secret is: never the secret itself. */
 export type KeySource = { readonly env: string } | { readonly file: string };
 
 type SecretOrProblem =
   | { readonly secret: string /** Where it was found, for a sentence about it. */; readonly place: string }
   | { readonly problem: Diagnostic };
 
-/** How a secret is called in messages. */
 export interface SecretWords {
   /** Follows on "the": `API key`. */
   readonly name: string;
@@ -26,13 +24,7 @@ export interface SecretWords {
 /** A secret has some dozen characters; a longer file is not a secret. */
 const MAX_SECRET_BYTES = 4 * 1024;
 
-/**
- * Reads a secret from the place that handbill.yaml names: a variable, or a file that other users cannot read. No
- * message ever contains it.
- *
- * @param env the process's variables
- * @param baseFolder the folder of relative paths: the project's root
- */
+/** From a variable, or a file that other users cannot read; relative to `baseFolder`. No message ever contains it. */
 export async function readSecret(
   source: KeySource,
   env: Readonly<Record<string, string | undefined>>,
@@ -95,8 +87,6 @@ async function refusePermissions(
 /**
  * Why other users could have read or written a file of secrets: its owner, or its mode. None on Windows.
  *
- * @param file as messages name it
- * @param holds what it holds: `the API key`
  * @param options `forbidden`: rights that no other user may have (default: all); `leaked`: what to do when others may have read it
  */
 export function notPrivate(
@@ -127,15 +117,12 @@ function no(...args: Parameters<typeof problem>): SecretOrProblem {
   return { problem: problem(...args) };
 }
 
-/**
- * Whether two texts are the same, in a time that says nothing of where they differ. Hashes of them are compared,
- * because `timingSafeEqual` throws where lengths differ.
- */
+/** In a time that does not show where they differ. Compares hashes: `timingSafeEqual` throws where lengths differ. */
 export function isSame(given: string | Uint8Array, expected: string | Uint8Array): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'));
 }
 
-/** Whether one of several is the same. All of them are compared, so that the time does not show which it was. */
+/** Compares all of them, so that the time does not show which it was. */
 export function isOneOf(given: string | Uint8Array, expected: readonly (string | Uint8Array)[]): boolean {
   return expected.reduce<boolean>((found, one) => isSame(given, one) || found, false);
 }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 
-/** A public key of SSH. */
 export interface SshKey {
   /** Such as `ssh-ed25519`; of a certificate, that of the key inside. */
   readonly type: string;
@@ -27,11 +26,7 @@ const FIELDS: Readonly<Record<string, number>> = {
 const CERTIFICATE = /^(.+)-cert-v01(@openssh\.com)$/;
 const LEAST_RSA_BYTES = 256;
 
-/**
- * Reads a line of a `.pub` file: type, base64, and perhaps a comment.
- *
- * @returns the key, or in `problem` a sentence that says why it is not valid
- */
+/** A line of a `.pub` file. `problem`: a sentence that says why it is not valid. */
 export function readSshKey(line: string): SshKey | { readonly problem: string } {
   const [type = '', base64 = ''] = line.trim().split(/[ \t]+/);
   if (base64 === '') return { problem: 'This is not a public key: it has a type and base64, as in a .pub file.' };
@@ -42,7 +37,6 @@ export function readSshKey(line: string): SshKey | { readonly problem: string } 
   return key.text.startsWith(`${type} `) ? key : { problem: `The key says "${type}", but is of another type.` };
 }
 
-/** Reads a public key or a certificate in SSH's own bytes. */
 export function sshKeyOf(blob: Uint8Array): SshKey | { readonly problem: string } {
   const written = latin1(sshStrings(blob, 1, 'rest')?.[0]);
   const match = CERTIFICATE.exec(written);
@@ -80,10 +74,7 @@ function plainTypeOf([, name = '', domain = '']: RegExpExecArray): string {
   return name.startsWith('sk-') ? `${name}${domain}` : name;
 }
 
-/**
- * The strings that bytes are made of, each behind its length in four bytes (RFC 4251, section 5); null where they are
- * cut short, where something is left over (unless `after` allows it), or where there are more than `most`.
- */
+/** Each has its length before it in four bytes (RFC 4251, section 5). Null: cut short, left over, or above `most`. */
 export function sshStrings(
   bytes: Uint8Array,
   most: number,
@@ -104,7 +95,6 @@ export function sshStrings(
   return at === bytes.length ? found : null;
 }
 
-/** The reverse of `sshStrings`. */
 export function sshBlob(strings: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(
     strings.flatMap((one) => {

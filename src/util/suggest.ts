@@ -1,9 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/**
- * The candidate that was probably meant, or null: at most a third of the letters may differ, case does not count. Of
- * two equally near ones, the one counts that begins with the word, else the first. A word that is itself a candidate was not misspelt: null.
- */
+/** At most a third of the letters may differ, whatever the case. Null: none is near, or the word is a candidate. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const wanted = word.toLowerCase();
   let best: string | null = null;

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { safeLine } from './escape.ts';
 
-/** One column of a table for a terminal. */
 export interface Column {
   readonly title?: string;
   /** Alignment of the text; left when absent. */
@@ -14,9 +13,8 @@ export interface Column {
 
 interface TableOptions {
   /**
-   * Columns of the terminal; Infinity if nothing is to be cut, because the output is not for a terminal. Columns with
-   * `shrink` get narrower first. If that is not enough, each row takes several lines; then only words longer than a
-   * line are broken, by the terminal.
+   * Infinity: cut nothing, the output is not for a terminal. Columns with `shrink` get narrower first; if that is not
+   * enough, each row takes several lines, and only words longer than a line are broken, by the terminal.
    */
   readonly width: number;
   /** Spaces in front of each line; 0 when absent. */
@@ -28,10 +26,7 @@ interface TableOptions {
 const GAP = 2;
 const SHORTEST = 4;
 
-/**
- * Rows as aligned lines, each with a newline at its end. Cells may come from outside: control characters and line
- * breaks are shown, not obeyed. Titles are shown if any column has one.
- */
+/** Each line ends with a newline. Shows control characters and line breaks. Shows titles if any column has one. */
 export function table(rows: readonly (readonly string[])[], columns: readonly Column[], options: TableOptions): string {
   const titled = columns.some((column) => column.title !== undefined);
   const body = rows.map((row) => columns.map((_, index) => safeLine(row[index] ?? '')));
@@ -54,10 +49,7 @@ export function table(rows: readonly (readonly string[])[], columns: readonly Co
     .join('');
 }
 
-/**
- * For terminals that are too narrow for columns: the cells of a row one after another, over as many lines as they need;
- * those with a title below it.
- */
+/** For terminals that are too narrow for columns: cells one after another, those with a title below it. */
 function stacked(
   rows: readonly (readonly string[])[],
   columns: readonly Column[],
@@ -94,7 +86,7 @@ function widest(lines: readonly (readonly string[])[], index: number): number {
   return lines.reduce((most, cells) => Math.max(most, displayWidth(cells[index] ?? '')), 0);
 }
 
-/** Takes from the widest column that may shrink, one by one, until the room suffices or nothing is left to take. */
+/** Takes from the widest column that may shrink, until the room suffices or nothing is left to take. */
 function fitWidths(natural: readonly number[], columns: readonly Column[], room: number): readonly number[] {
   const widths = [...natural];
   for (let excess = sum(widths) - room; excess > 0; excess--) {

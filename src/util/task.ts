@@ -8,12 +8,10 @@ export interface Task<Item, Result> extends Promise<Result>, AsyncIterable<Item>
 interface TaskFacts<Item> {
   /** Passes an item to the loop; without a loop it is dropped. */
   readonly show: (item: Item) => void;
-  /** Ends the work in good order: that of the options, or the loop was left. */
   readonly signal: AbortSignal;
 }
 
 interface TaskOptions<Item> {
-  /** Ends the work in good order. */
   readonly signal: AbortSignal | undefined;
   /** A new item replaces one that the loop has not read yet; absent: every item is kept until it is read. */
   readonly newestOnly?: boolean;
@@ -21,11 +19,7 @@ interface TaskOptions<Item> {
   readonly watch?: (show: (item: Item) => void) => () => void;
 }
 
-/**
- * Starts a task. An error is thrown both in the loop and to the caller that awaits; handling it in one place is enough.
- *
- * @param work - begins in the same turn
- */
+/** The loop and the caller that awaits both get an error; one must handle it. `work` begins in the same turn. */
 export function startTask<Item, Result>(
   work: (facts: TaskFacts<Item>) => Promise<Result>,
   { signal, newestOnly = false, watch }: TaskOptions<Item>,

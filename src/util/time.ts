@@ -1,10 +1,6 @@
 import { trimBlanks, yamlName } from './cell.ts';
 
-/*
- * Dates, times and instants: reading what people, lists and other programs write, and writing them. Milliseconds are
- * since 1970. What a campaign means by a day in a zone is in plan/calendar.ts; names of occurrences in
- * occurrence-name.ts.
- */
+/* Milliseconds are since 1970. Days in the zone of a campaign are in plan/calendar.ts. */
 
 export const DAY_MS = 86_400_000;
 
@@ -18,21 +14,17 @@ export function dateMs(year: number, month: number, day: number): number | null 
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : null;
 }
 
-/** As `dateMs`, of a date written `2026-11-21`; null for any other text, and before the year 100. */
+/** As `dateMs`, for `2026-11-21`; null for any other text, and before the year 100. */
 export function dayMs(text: string): number | null {
   return DAY.test(text) ? dateMs(Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))) : null;
 }
 
-/**
- * An instant: ISO 8601 date and time with `Z` or an offset, 0 to 9 fraction digits (rounded down to a millisecond). The
- * date must exist: 30 February, hour 24 and second 60 are refused.
- */
+/** ISO 8601 with `Z` or an offset, 0 to 9 fraction digits, rounded down. Refuses 30 February, hour 24 and second 60. */
 export function instantMs(text: string): number | null {
   const read = INSTANT.test(text) ? readMoment(text) : null;
   return read?.kind === 'instant' ? read.ms : null;
 }
 
-/** A point in time as lists and other programs write it. */
 export interface Moment {
   /** `date`: without a time of day; `local`: without a zone. */
   readonly kind: 'date' | 'local' | 'instant';
@@ -40,10 +32,7 @@ export interface Moment {
   readonly ms: number;
 }
 
-/**
- * Reads `2026-01-02`, `2026-01-02 09:30` (also with `T`; seconds and fractions too), and the same with `Z`, `UTC` or an
- * offset. Null for all other text: `02/01/2026` is one day in London and another in New York.
- */
+/** Null for text that is ambiguous: `02/01/2026` is one day in London and another in New York. */
 export function readMoment(text: string): Moment | null {
   const match = MOMENT.exec(text);
   if (match === null) return null;
@@ -68,10 +57,7 @@ function offsetMs(zone: string): number | null {
   return (hours * 60 + minutes) * 60_000 * (zone.startsWith('-') ? -1 : 1);
 }
 
-/**
- * Unix time in seconds, milliseconds, microseconds or nanoseconds. The unit follows from the size: seconds of today have
- * 10 digits, and no unit reaches those of the next before 5138.
- */
+/** In s, ms, us or ns, by its size: seconds of today have 10 digits, and no unit reaches the next before 5138. */
 export function unixMs(value: number): number | null {
   if (!(value > 0)) return null;
   if (value < 1e11) return Math.floor(value * 1000);
@@ -80,11 +66,7 @@ export function unixMs(value: number): number | null {
   return value < 1e20 ? Math.floor(value / 1e6) : null;
 }
 
-/**
- * One of the three forms of an HTTP date (RFC 9110, 5.6.7), or null. Not Date.parse: that takes `1` for the year 2001.
- *
- * @param nowMs of two digits of a year, the century is that in which it lies at most 50 years ahead, as the RFC asks
- */
+/** In three forms (RFC 9110, 5.6.7), or null. Two digits of a year are at most 50 years after `nowMs`, as it asks. */
 export function httpDateMs(text: string, nowMs: number): number | null {
   const groups = HTTP_DATES.map((form) => form.exec(text)?.groups).find((found) => found !== undefined);
   if (groups === undefined) return null;
@@ -137,11 +119,7 @@ export function utcText(ms: number, to: 'second' | 'minute' = 'second'): string 
 
 // ------------------------------------------------------------------------------------------------------------ zones
 
-/**
- * Whether this is an IANA time zone of a place that this runtime knows, or UTC. Offsets are not, because they have no
- * summer time, whether they have a name (EST, Etc/GMT+5) or not. A check takes some 30 us: a caller that checks every
- * row must cache the answers.
- */
+/** Refuses offsets, also with a name (EST, Etc/GMT+5): they have no summer time. Takes some 30 us, so cache it. */
 export function isTimeZone(text: string): boolean {
   // The usual default: the first answer of Intl takes 5 ms.
   if (text === 'UTC') return true;
@@ -158,10 +136,7 @@ export function isKnownToIntl(timeZone: string): boolean {
   }
 }
 
-/**
- * Names that ICU accepts and that are no place: abbreviations that IANA does not have (IST is Indian, Irish or Israeli
- * time; Temporal throws for them), and fixed offsets other than UTC.
- */
+/** Abbreviations that IANA does not have (IST has three meanings; Temporal throws), fixed offsets except UTC. */
 const NO_PLACE =
   /^(?:(?:AC|AE|AG|AR|AS|BE|BS|CA|CN|CS|CT|EA|EC|ES|HS|IE|IS|JS|MI|MS|NE|NS|PL|PN|PR|PS|SS|VS)T|(?:Etc\/)?GMT[+-]0*[1-9]\d*|SystemV\/.*)$/i;
 
@@ -199,7 +174,7 @@ export function createInstantOf(timeZone: string): (wallMs: number) => number {
 
 // ------------------------------------------------------------------------------------------------------------- days
 
-/** Says which calendar day an instant belongs to in a zone. A day is the midnight in UTC with which its date begins. */
+/** A day is the midnight in UTC with which its date begins. */
 export function createDayOf(timeZone: string): (ms: number) => number {
   const offsetMs = createOffset(timeZone);
   return (ms) => Math.floor((ms + offsetMs(ms)) / DAY_MS) * DAY_MS;
@@ -210,7 +185,6 @@ export function dayText(day: number): string {
   return new Date(day).toISOString().slice(0, 10);
 }
 
-/** A step from one day to another: first the months, then the days. */
 export interface DayStep {
   readonly months: number;
   readonly days: number;
@@ -245,10 +219,7 @@ function daysIn(year: number, month: number): number {
   return new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
 }
 
-/**
- * Whether a day is the anniversary of an earlier one: the same day of the year in a later year. 29 February has its
- * anniversary on 28 February in years without it.
- */
+/** The same day of a later year. 29 February has its anniversary on 28 February in years without it. */
 export function isAnniversary(day: number, of: number): boolean {
   const [now, then] = [new Date(day), new Date(of)];
   if (then.getUTCFullYear() >= now.getUTCFullYear() || then.getUTCMonth() !== now.getUTCMonth()) return false;
@@ -261,12 +232,8 @@ export function isAnniversary(day: number, of: number): boolean {
 /** How the dates or numbers of a column are written, such as `dd/MM/yyyy`. */
 export interface CellFormat {
   readonly pattern: string;
-  /**
-   * The form of a cell that the rest of handbill reads: `2026-11-21`, `2026-11-21T09:30`, `1234.50`. Null: another
-   * format, or no date at all.
-   */
+  /** `2026-11-21`, `2026-11-21T09:30`, `1234.50`. Null: another format, or no date at all. */
   plain(cell: string): string | null;
-  /** A value in this format, for hints. */
   readonly example: string;
 }
 
@@ -294,10 +261,6 @@ type Part = (typeof FIELDS)[Letters]['part'];
 /** A run of one letter, text in single quotes, or any other character. */
 const TOKEN = /([A-Za-z])\1*|'((?:[^']|'')*)'|./gsu;
 
-/**
- * Compiles the format of a column of dates.
- * @returns the format, or what is wrong with the pattern
- */
 export function readDateFormat(pattern: string): CellFormat | { readonly problem: string; readonly hint: string } {
   const parts: Part[] = [];
   let source = '';
@@ -344,10 +307,7 @@ export function readDateFormat(pattern: string): CellFormat | { readonly problem
   return { pattern, example, plain: (cell) => toIso(expression.exec(trimBlanks(cell))?.groups) };
 }
 
-/**
- * How a date that a spreadsheet or a person wrote can be read: for `21/11/2026`, what to say of the column in the campaign
- * file. Null: it does not look like a date.
- */
+/** For `21/11/2026`, the setting of the column in the campaign file. Null: it does not look like a date. */
 export function dateHint(column: string, cell: string): string | null {
   const text = cell.trim();
   const [format, other] = formatsOf(text);
@@ -368,7 +328,7 @@ const NAMED_MONTH = /^(?=.*\p{L}{3})(?=.*\b[0-9]{1,2}\b).*\b[0-9]{4}\b/u;
 const OTHER_NAMES =
   'English names of months can be read, and no names of days. Write 2026-11-21, or all dates of the column such as 21/11/2026 with `format: dd/MM/yyyy`.';
 
-/** The formats that read a date which a spreadsheet wrote; day first, where it can be read in two ways. */
+/** Day first, where both orders are possible. */
 function formatsOf(text: string): readonly string[] {
   const [, first = '', separator = '', second = '', last = '', time = ''] = SHEET_DATE.exec(text) ?? [];
   const [, nameFirst, name = ''] = NAMED_DATE.exec(text) ?? [];
@@ -392,7 +352,6 @@ function formatsOf(text: string): readonly string[] {
   });
 }
 
-/** The letters for a time of day as it is written behind a date. */
 function timePattern(time: string): string {
   const [, between = '', hour = '', seconds, half] = TIME.exec(time) ?? [];
   if (hour === '') return '';

@@ -1,9 +1,6 @@
 import { type Diagnostic, problem } from '../errors.ts';
 
-/**
- * Refuses to run where a variable switches the verification of certificates off. handbill verifies them on every
- * connection anyway, but the user should learn that the variable is set.
- */
+/** handbill verifies certificates on every connection, but the user should learn that a variable switches it off. */
 export function checkTlsEnvironment(env: Readonly<Record<string, string | undefined>>): Diagnostic | null {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return null;
   return problem(

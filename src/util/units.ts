@@ -1,7 +1,4 @@
-/**
- * Quantities as people write them. Every function takes the text and returns the number in the unit of its name, or
- * null when the text is not such a quantity; nothing is guessed and nothing is rounded up.
- */
+/* Each function returns null where the text is not such a quantity. They guess nothing and round nothing up. */
 
 /** `30s`, `5m`, `24h`, `7d` or an ISO 8601 duration of weeks, days, hours, minutes, seconds (`PT30S`, `P1DT12H`), in ms. */
 export function durationMs(text: string): number | null {
@@ -55,16 +52,10 @@ const ISO_DURATION =
 const RATE = /^([0-9]{1,9}(?:\.[0-9]{1,6})?)\/(s|min|h)$/;
 const PERCENTAGE = /^([0-9]{1,3}(?:\.[0-9]{1,6})?)%$/;
 
-/**
- * Money is counted in whole micro-units (a millionth of the currency's unit), so that sums are exact: 0.1 + 0.2 is
- * 0.3. Doubles hold whole numbers up to 9,007,199,254 units of the currency this way.
- */
+/** Whole micro-units keep sums exact. Doubles hold whole numbers up to 9,007,199,254 units of the currency this way. */
 const MICROS_PER_UNIT = 1_000_000;
 
-/**
- * Micro-units of a decimal as people write it (`0.0425`, `3`, `.5`), or null: a sign, an exponent, a comma or more
- * than six decimals are not understood rather than guessed.
- */
+/** A decimal in micro-units (`0.0425`, `3`, `.5`). Null for a sign, an exponent, a comma or more than six decimals. */
 export function parseMicros(decimal: string): number | null {
   const match = /^(\d{0,9})(?:\.(\d{1,6}))?$/.exec(decimal);
   if (match === null || decimal === '') return null;
@@ -76,7 +67,6 @@ export function unitsOf(micros: number): number {
   return micros / MICROS_PER_UNIT;
 }
 
-/** The nearest whole number of micro-units of an amount. */
 export function microsOf(units: number): number {
   return Math.round(units * MICROS_PER_UNIT);
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of handbill, from its package. */
 export function version(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;

@@ -1,14 +1,13 @@
 import { nearest } from './suggest.ts';
 import { isTimeZone } from './time.ts';
 
-/** The error in the name of a time zone, with the most likely name. */
 export interface ZoneFault {
   /** Follows on the name in quotes. */
   readonly problem: string;
   readonly hint: string;
 }
 
-/** Judges the name of a time zone; null: it is one. Offsets are none: they do not change their clocks in summer. */
+/** Null: it is one. Offsets are none: they do not change their clocks in summer. */
 export function zoneFault(name: string): ZoneFault | null {
   if (isTimeZone(name)) return null;
   const posix = /^etc\/gmt([+-](?:\d|1[0-4]))$/i.exec(name);

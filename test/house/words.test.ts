@@ -37,6 +37,7 @@ const CLEAN_COMMENTS = [
   'operations',
   'plan',
   'report',
+  'sandbox',
   'scaffold',
   'schedule',
   'suppression',

@@ -24,10 +24,7 @@ export const COMPARE_SIGNATURES: Readonly<Record<string, Signature>> = {
 
 type Condition = string | boolean;
 
-/**
- * The conditions that are true for `{{#if}}`: a text that says something, or a comparison that holds. `0`, `no`, `false`
- * are texts; `NULL` and `#N/A` say nothing.
- */
+/** A text that says something, or a comparison that holds. `0`, `no`, `false` are texts; `NULL`, `#N/A` are not. */
 function holds(condition: Condition): boolean {
   return typeof condition === 'string' ? !holdsNothing(condition) : condition;
 }
@@ -67,7 +64,7 @@ export function unlessBlock(this: unknown, condition: Condition, branches: Branc
   return holds(condition) ? branches.inverse(this) : branches.fn(this);
 }
 
-/** A partial on an indented line of its own: each of its lines is indented, as Handlebars does. */
+/** Indents each line of a partial that is alone on an indented line, as Handlebars does. */
 export function indentBlock(this: unknown, prefix: string, branches: Branches): string {
   const lines = branches.fn(this).split('\n');
   return lines.map((line, i) => (line === '' && i === lines.length - 1 ? line : prefix + line)).join('\n');

@@ -14,9 +14,8 @@ import {
 } from './signature.ts';
 
 /**
- * Reads `2026-01-02`, `20260102`, `2026-01-02 09:30` (also with `T`; seconds and fractions too), the same with `Z` or
- * an offset, Unix seconds (9 or 10 digits) and Unix milliseconds (13 digits). Null for all other text: `02/01/2026` is
- * one day in London and another in New York, and 30 February does not exist.
+ * Also `20260102`, `2026-01-02 09:30` (`T`, seconds and fractions too), with `Z` or an offset, Unix seconds (9 or 10 digits)
+ * and milliseconds (13). Null for all other text: `02/01/2026` is one day in London and another in New York.
  */
 export function readDate(value: string): Moment | null {
   const trimmed = trimBlanks(value);
@@ -25,9 +24,8 @@ export function readDate(value: string): Moment | null {
   return readMoment(trimmed.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'));
 }
 
-/** A way to write dates, ready to use. */
 interface DateFormat {
-  /** It shows a time of day, which a value without one does not have. */
+  /** A value without a time of day cannot have this format. */
   readonly needsTime: boolean;
   readonly format: (epochMs: number) => string;
 }
@@ -35,12 +33,8 @@ interface DateFormat {
 type Options = Intl.DateTimeFormatOptions;
 
 interface Token {
-  /** The part of a date that it shows. */
   readonly part: Intl.DateTimeFormatPartTypes;
-  /**
-   * The options for Intl. Minutes get their zero only beside an hour, seconds only beside minutes, and AM or PM is only
-   * beside an hour of the 12-hour clock.
-   */
+  /** Minutes get their zero only beside an hour, seconds only beside minutes; AM or PM only beside a 12-hour hour. */
   readonly options: Options;
   readonly digits?: 1 | 2;
 }
@@ -82,7 +76,6 @@ const PIECES = /'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+/g;
 
 type Piece = { readonly literal: string } | Token;
 
-/** A pattern's pieces, or what is wrong with it in one sentence. */
 function readPattern(pattern: string): readonly Piece[] | string {
   if (pattern.trim() === '') return 'The format is empty.';
   const pieces: Piece[] = [];
@@ -103,7 +96,7 @@ function tokenOf(letters: string): Token | undefined {
   return Object.hasOwn(TOKENS, name) ? TOKENS[name] : undefined;
 }
 
-/** A date written after a pattern. Throws `RenderError` for an invalid pattern, which the check has refused. */
+/** Throws `RenderError` for an invalid pattern, which the check has refused. */
 function patternFormat(pattern: string, locale: string, timeZone: string): DateFormat {
   const pieces = readPattern(pattern);
   if (typeof pieces === 'string') throw new RenderError(pieces);
@@ -127,10 +120,7 @@ function patternFormat(pattern: string, locale: string, timeZone: string): DateF
 
 const TIME_PARTS: ReadonlySet<string> = new Set(['hour', 'minute', 'second', 'dayPeriod']);
 
-/**
- * As few requests to Intl as possible, one for most patterns: it is faster (one takes 2 us), and only in company do
- * words take their right form (`январь`, but `2 января`). A part that is wanted in two forms needs two requests.
- */
+/** Few requests to Intl (2 us each); only in company do words take their right form (`январь`, but `2 января`). */
 function groupTokens(pieces: readonly Piece[]): readonly Options[] {
   const groups: Options[] = [];
   for (const piece of pieces) {
@@ -157,9 +147,8 @@ function shaped(value: string, digits: 1 | 2 | undefined): string {
 }
 
 /**
- * The format of a date: a preset, a pattern (`d MMM yyyy`) or parts that the language puts in order. Between the check
- * and the rendering it is one string, `preset:long`, `pattern:d MMM`, `parts:weekday=short,day=numeric`, so that it can
- * be part of the compiled template and the key of a formatter.
+ * A preset, a pattern (`d MMM yyyy`) or parts. Between check and rendering the format is one string, as `preset:long`,
+ * `pattern:d MMM` or `parts:weekday=short,day=numeric`: part of the compiled template and key of a formatter.
  */
 const DATE_PRESETS: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
   short: { dateStyle: 'short' },
@@ -173,7 +162,6 @@ const DATE_PRESETS: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
 const NUMERIC = ['numeric', '2-digit'];
 const NAMES = ['long', 'short', 'narrow'];
 
-/** The parts that a date can be put together from, with the values that Intl.DateTimeFormat takes. */
 const DATE_PARTS: Readonly<Record<string, readonly string[]>> = {
   weekday: NAMES,
   year: NUMERIC,
@@ -186,7 +174,6 @@ const DATE_PARTS: Readonly<Record<string, readonly string[]>> = {
   timeZoneName: ['short', 'long', 'shortOffset', 'longOffset', 'shortGeneric', 'longGeneric'],
 };
 
-/** What is wrong with a format that the template names; null when nothing is. */
 function checkFormat(format: string): string | null {
   if (format === 'iso' || Object.hasOwn(DATE_PRESETS, format)) return null;
   const pieces = readPattern(format);
@@ -195,7 +182,6 @@ function checkFormat(format: string): string | null {
   return `${pieces} Use one of ${presets}, or a pattern such as "d MMM yyyy"; put words in 'quotes'.`;
 }
 
-/** The one string for a format that was found right. */
 function formatKey(format: string): string {
   return Object.hasOwn(DATE_PRESETS, format) || format === 'iso' ? `preset:${format}` : `pattern:${format}`;
 }
@@ -241,7 +227,6 @@ function partsOf(names: CheckedCall['named']): ReadonlyMap<string, string> {
   return new Map(found.map(([name, value]) => [name, textOf(value) ?? '']));
 }
 
-/** The parts that are shown: `hourCycle` by itself shows nothing. */
 function partsOptionsOf(names: CheckedCall['named']): Intl.DateTimeFormatOptions {
   const { hourCycle: _, ...shown } = Object.fromEntries(partsOf(names)) as Intl.DateTimeFormatOptions;
   return shown;
@@ -255,10 +240,7 @@ function checkTimeZone(value: string): string | null {
   return isKnownToIntl(value) ? null : `${quoted(value)} is not a time zone such as "Europe/London".`;
 }
 
-/**
- * The helper itself: value, format key, time zone, locale, columns. An empty value gives an empty text; an unreadable
- * one throws `RenderError`.
- */
+/** An empty value gives an empty text; an unreadable one throws `RenderError`. */
 export function createDate(
   finish: (formatted: string) => string,
 ): (value: string, format: string, zone: string, locale: string, label: string) => string {
@@ -306,7 +288,7 @@ function intlFormat(
   timeZone: string,
   isInstant: boolean,
 ): DateFormat {
-  // The zone's name is left out where the value has none: UTC is only how it is kept from shifting.
+  // No zone's name where the value has none: UTC only keeps it from shifting.
   const zoneName = isInstant && timeZoneName !== undefined ? { timeZoneName } : {};
   const formatter = new Intl.DateTimeFormat(locale, { ...options, ...zoneName, timeZone });
   const needsTime = ['hour', 'minute', 'second', 'timeStyle'].some((name) => Object.hasOwn(options, name));

@@ -6,7 +6,7 @@ import type { Signature } from './signature.ts';
 import { plainCharacters } from './signature.ts';
 import { defaultOrRefuse, defaultTo, lower, oneLine, TEXT_SIGNATURES, title, trim, upper, url } from './text.ts';
 
-/** Every helper that a template can call, in the order of the guide. */
+/** In the order of the guide. */
 export const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
   Object.entries({
     ...TEXT_SIGNATURES,
@@ -20,19 +20,16 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
 /** Names that the static check puts into a template and that no user can write, because of the `:`. */
 export const OWN_HELPERS = { defaultOrRefuse: 'default:refuse', indent: 'partial:indent' } as const;
 
-/** The function that Handlebars calls: values in the order of the signature, then Handlebars' own options. */
+/** Values in the order of the signature, then Handlebars' options. */
 export type HelperFunction = (this: unknown, ...values: never[]) => string | boolean;
 
-/** How much text helpers have made in one render, so that a huge cell in many helpers does not fill the memory. */
+/** In one render, so that a huge cell in many helpers does not fill the memory. */
 interface Meter {
   units: number;
   readonly most: number;
 }
 
-/**
- * The helpers of one template, with their formatters. In text (`plain`), what Intl writes outside GSM-7 becomes a plain
- * space, minus or apostrophe; in HTML it stays.
- */
+/** In text (`plain`), characters of Intl outside GSM-7 become a plain space, minus or apostrophe. */
 export function createHelpers(plain: boolean, meter: Meter): Readonly<Record<string, HelperFunction>> {
   const metered = (make: (value: string, locale: string) => string) => (value: string, locale: string) => {
     meter.units += value.length;

@@ -28,10 +28,7 @@ function checkCurrency(code: string): string | null {
   return isKnown ? null : `${quoted(code)} is not a currency code such as "EUR" (ISO 4217).`;
 }
 
-/**
- * The cell as a decimal number, digit for digit; null if it is not one. Only digits, one decimal point and a sign:
- * `1,234` is a thousand in London and one in Berlin, and `4.47E+11` is what a spreadsheet made of another value.
- */
+/** Digit for digit. Null: `1,234` is a thousand in London and one in Berlin; `4.47E+11` is from a spreadsheet. */
 function readNumber(value: string): Intl.StringNumericLiteral | null {
   const trimmed = trimBlanks(value);
   if (trimmed.length > 40 || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(trimmed)) return null;
@@ -52,7 +49,7 @@ function decimalsIn(number: string): number {
   return point < 0 ? 0 : number.length - point - 1;
 }
 
-/** The helper `number`: value, decimals (-1: as written), locale, columns. */
+/** Decimals -1: as written. */
 export function createNumber(
   finish: (formatted: string) => string,
 ): (value: string, decimals: number, locale: string, label: string) => string {
@@ -68,7 +65,7 @@ export function createNumber(
   };
 }
 
-/** The helper `currency`: value, code, decimals (-1: those of the currency), locale, columns. */
+/** Decimals -1: those of the currency. */
 export function createCurrency(
   finish: (formatted: string) => string,
 ): (value: string, code: string, decimals: number, locale: string, label: string) => string {
@@ -118,7 +115,7 @@ export const PLURAL_SIGNATURE: Signature = {
 
 type Words = readonly (string | null)[];
 
-/** The helper `plural`: count, locale, columns, then a word for each category, null if there is none. */
+/** A word for each category; null: there is none. */
 export function createPlural(): (value: string, locale: string, label: string, ...words: Words) => string {
   const rules = createCache((key) => {
     const [decimals = '', locale = ''] = key.split('\0');

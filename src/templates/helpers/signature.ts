@@ -1,7 +1,6 @@
 import type { OutExpression } from '../ast.ts';
 import { quoted, RenderError } from '../values.ts';
 
-/** The arguments and the result of a helper: what the static check needs, and how its call is arranged. */
 export interface Signature {
   /** A call as a user would write it, for hints and the guide. */
   readonly example: string;
@@ -13,7 +12,7 @@ export interface Signature {
   /** Further values of this kind may follow. */
   readonly rest?: Parameter;
   readonly named: ReadonlyMap<string, Parameter>;
-  /** What is wrong with the arguments together, in one sentence; null when nothing is. */
+  /** Null when nothing is wrong; else one sentence. */
   readonly verify?: (call: CheckedCall) => string | null;
   /** The arguments in the order of `run`. Only for valid calls. */
   readonly arrange: (call: CheckedCall, settings: Settings) => readonly OutExpression[];
@@ -27,11 +26,10 @@ export interface Parameter {
   readonly accepts: Kind;
   /** The value must be written in the template, because it is checked before any row is read. */
   readonly literal?: true;
-  /** What is wrong with a value that is written in the template; null when nothing is. */
+  /** Null when nothing is wrong. */
   readonly check?: (value: string) => string | null;
 }
 
-/** A call whose arguments were checked one by one. */
 export interface CheckedCall {
   readonly positional: readonly OutExpression[];
   readonly named: ReadonlyMap<string, OutExpression>;
@@ -44,7 +42,6 @@ export interface Settings {
   readonly timeZone: string;
 }
 
-/** A helper that takes these values, all of them, in this order, and gives a text. */
 export function takes(example: string, ...positional: readonly Parameter[]): Signature {
   return {
     example,
@@ -68,7 +65,7 @@ export function named(...parameters: readonly Parameter[]): ReadonlyMap<string, 
   return new Map(parameters.map((p) => [p.name, p]));
 }
 
-/** `locale=`: a language of its own for one value, written out or from a column. */
+/** The language for one value, written out or from a column. */
 export function localeName(): Parameter {
   return text('locale', (value) => (isLocale(value) ? null : `${quoted(value)} is not a language such as "en-GB".`));
 }
@@ -88,10 +85,7 @@ export function localeOr(value: string): string {
   throw new RenderError(`${quoted(value)} is not a language such as "en-GB".`);
 }
 
-/**
- * A cache of Intl formatters, which take 20 to 100 us to make. Languages and zones may come from cells, so it is
- * emptied when it is larger than a real list needs.
- */
+/** Intl formatters take 20 to 100 us to make. Keys may come from cells, so a full cache is emptied. */
 export function createCache<T>(make: (key: string) => T): (key: string) => T {
   const made = new Map<string, T>();
   return (key) => {
@@ -104,11 +98,7 @@ export function createCache<T>(make: (key: string) => T): (key: string) => T {
   };
 }
 
-/**
- * Intl writes spaces, minus signs and apostrophes outside GSM-7 (U+202F in `1 234` in fr, U+2212 in `−5` in sv, U+2019
- * in `1’234` in de-CH). One of them makes an SMS Unicode and can double its cost, so they become plain characters in
- * text.
- */
+/** Intl writes characters outside GSM-7 (U+202F in fr, U+2212 in sv, U+2019 in de-CH), which can double the cost. */
 export function plainCharacters(formatted: string): string {
   return /[\u00a0\u2009\u2019\u202f\u2212]/.test(formatted)
     ? formatted

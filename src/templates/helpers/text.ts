@@ -7,7 +7,6 @@ const VALUE = text('value');
 
 const ofOneValue = (name: string): Signature => takes(`{{${name} name}}`, VALUE);
 
-/** One value and the locale: `upper`, `lower`, `title`. */
 const inLocale = (name: string): Signature => ({
   ...ofOneValue(name),
   named: named(localeName()),
@@ -28,7 +27,7 @@ export function defaultTo(value: string, fallback: string): string {
   return holdsNothing(value) ? fallback : value;
 }
 
-/** `default` where the text cannot do without a value and the fallback is a column too: one of them must be filled. */
+/** Where both are columns, one of them must be filled. */
 export function defaultOrRefuse(value: string, fallback: string, columns: string): string {
   if (!holdsNothing(value)) return value;
   if (!holdsNothing(fallback)) return fallback;
@@ -50,7 +49,7 @@ export function trim(value: string): string {
   return trimBlanks(value);
 }
 
-/** Without line ends, tabs and runs of blanks, which templates of messaging apps do not take. */
+/** As templates of messaging apps require. */
 export function oneLine(value: string): string {
   return value.replace(/\s+/g, ' ').trim();
 }
@@ -60,11 +59,7 @@ export function url(value: string): string {
   return encodeURIComponent(value.toWellFormed());
 }
 
-/**
- * First letters large: `jane o'brien-smith` and `JANE O'BRIEN-SMITH` become `Jane O'Brien-Smith`. A word that has
- * letters of both cases is kept as it is (`McDonald`), and an apostrophe begins a new word after a single letter only
- * (`O'Brien`, but `Don't`).
- */
+/** A word with letters of both cases stays (`McDonald`); `'` begins a word after one letter (`O'Brien`). */
 export function title(value: string, locale: string): string {
   return value.replace(WORD, (word, index: number) => {
     const small = lower(word, locale);
@@ -79,7 +74,7 @@ export function title(value: string, locale: string): string {
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu;
 const SINGLE_LETTER = /(?:^|[^\p{L}\p{M}\p{N}])\p{L}.$/u;
 
-/** The languages whose letters change case in their own way (Unicode SpecialCasing, ECMA-402); others are faster. */
+/** By Unicode SpecialCasing and ECMA-402; other languages are faster. */
 function hasOwnCasing(locale: string): boolean {
   return /^(?:az|el|hy|lt|tr)(?:-|$)/i.test(locale) || !/^[a-z]{2}(?:-[a-z]{2})?$/i.test(locale);
 }
