@@ -29,7 +29,7 @@ export function emailContent(
   return { content, text: text ?? (textOfHtml(html) || undefined) };
 }
 
-/** Inboxes show it after the subject. Characters without width and hard spaces push what follows out of sight. */
+/** Inboxes show the preheader after the subject; invisible characters push what follows out of sight. */
 export function withPreheader(html: string, preheader: string): string {
   if (!/\S/.test(preheader)) return html;
   const at = bodyStart(html);

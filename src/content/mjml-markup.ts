@@ -25,7 +25,7 @@ const ATTRIBUTES = attributesOf(Object.values(names.attributes).join(' '));
 /** HTML elements without an end tag, as the compiler knows them: in lower case. */
 const VOID: ReadonlySet<string> = new Set(names.void.split(' '));
 
-/** The first flaw, or null. The compiler ignores unknown elements and crossed end tags, and hides where one is open. */
+/** The first flaw, or null. The compiler accepts unknown elements and crossed end tags, and hides where one is open. */
 export function findFlaw(text: string): Flaw | null {
   const open: Tag[] = [];
   let hasBody = false;
@@ -153,7 +153,7 @@ function flatten(value: string, quote: string): string {
   return value.charAt(0) + inner.replace(/[\n\r\t]/g, ' ').replaceAll('"', quote) + value.charAt(0);
 }
 
-/** Not those in comments. One that does not end is the last. */
+/** Without those in comments. A tag that does not end is the last. */
 function* tagsOf(text: string): Generator<Tag> {
   const mark = /<!--|<(\/?)([a-z][a-z0-9:-]*)/gi;
   for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {

@@ -174,7 +174,7 @@ export const PLAIN_LIST_KEYS: PlainListKeys = {
 };
 
 interface PlainListKeys {
-  /** `refuse` stops everything; `skip` sends to the first row only; `keep` sends to all; null: `keep` and warns. */
+  /** `refuse` stops everything; `skip` sends to the first row; `keep` sends to each key; null: `keep` and warns. */
   readonly duplicates: 'refuse' | 'skip' | 'keep' | null;
   /** Line of the file on which the header begins; null: the first that is not empty. */
   readonly headerRow: number | null;

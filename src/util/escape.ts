@@ -67,7 +67,7 @@ export function escapedJson(json: string): string {
   return IN_STRING.test(json) ? json.replace(IN_STRING_ALL, inJson) : json;
 }
 
-/** Scripts get exactly what people wrote; a terminal gets it without what it would obey. Texts keep colours. */
+/** Scripts get exactly what people wrote; a terminal, nothing that it would obey. Colours of text formats stay. */
 export function forReader(text: string, format: string, isTerminal: boolean): string {
   if (FOR_EYES.has(format)) return withoutCommands(text);
   if (!isTerminal || !SHOWN.test(text)) return text;

@@ -21,8 +21,8 @@ export const DISK_FAULTS: Readonly<Record<string, string>> = {
 const BLOCK = 64 * 1024;
 
 /**
- * Writes a new file (mode 0600 by default) in the same folder, which then takes the target's name. Refuses to replace a
- * database, which may be the ledger, and a link, a folder or a device, which another user may have put there.
+ * All or nothing: writes a new file (mode 0600 by default) in the same folder, which then takes the target's name. Refuses to
+ * replace a database, which may be the ledger, and a link, a folder or a device, which another user may have put there.
  *
  * @returns the size of the file, in bytes
  * @throws HandbillError exit 2: `output-exists`, `file-not-found` without the folder; errors of the source of the text
