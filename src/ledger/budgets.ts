@@ -2,31 +2,28 @@ import type { Connection } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { BudgetPlace, BudgetSpent, ClaimBudget, ClaimRequest, ResultRecord, RunRecord } from './records.ts';
 
-/** What the claims and results of one transaction add to the budget of an environment, and take back. */
+/** Adds what the claims of one transaction cost to an environment's budget, and takes back what was not sent. */
 export interface Spending {
   /** The budget has room for this message. One whose cost is not known never fits. */
   fits(claim: ClaimRequest): boolean;
-  /** It has room for all of them together. */
+  /** For all of them together. */
   fitsAll(claims: readonly ClaimRequest[]): boolean;
   claimed(list: number, claim: ClaimRequest): void;
-  /** The result is in the row: what was not sent costs nothing. */
   recorded(list: number, result: ResultRecord): void;
-  /** Writes it all, at the end of the transaction. */
   write(): void;
-  /** The transaction is on the disk. */
+  /** Called once the transaction is on disk. */
   done(): void;
 }
 
 export interface BudgetStore extends Pick<Ledger, 'spent' | 'spentIn' | 'spentHere' | 'raiseSpent'> {
-  /** Inside a transaction; null without a budget, which then costs nothing. */
   begin(run: RunRecord, budget: ClaimBudget | undefined, nowMs: number): Spending | null;
 }
 
 /**
- * What was spent of the budgets of environments, one counter for each period. A claim adds the cost of its message to the
+ * Money spent of the budgets of environments: one counter for each period. A claim adds its message's cost to the
  * period in which it is made. A result that says that nothing was sent takes it back from the same period, so this
- * process remembers what its open claims added. What is not known stays counted: the counter is never too low (failures.md,
- * A7).
+ * process remembers what its open claims added. An unknown outcome stays counted: the counter is never too low
+ * (failures.md, A7).
  */
 export function budgetStore(connection: Connection): BudgetStore {
   const find = connection.query(
@@ -46,7 +43,7 @@ export function budgetStore(connection: Connection): BudgetStore {
   );
   const spent = ({ environment, period, currency }: BudgetPlace): number =>
     Number(find.get(environment, period, currency)?.[0] ?? 0);
-  /** What the claims of this process added that have no result yet. */
+  /** Budget that claims of this process took and that have no result yet. */
   const open = new Map<string, BudgetSpent>();
   const seen = new Map<string, BudgetSpent>();
 
@@ -81,7 +78,7 @@ export function budgetStore(connection: Connection): BudgetStore {
         changes.set(name, { ...of, spentMicros: (changes.get(name)?.spentMicros ?? 0) + micros });
       };
       let before: number | null = null;
-      /** No other process writes meanwhile: what is read inside the transaction is so until it ends. */
+      /** No other process writes meanwhile, so this stays true until the transaction ends. */
       const left = (): number => {
         before ??= spent(here);
         return maxMicros - before - (changes.get(nameOf(here))?.spentMicros ?? 0);

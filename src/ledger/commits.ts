@@ -21,7 +21,6 @@ import {
 import type { RunStore } from './runs.ts';
 import { ACTIVE, ACTIVE_HASH, counting, topicOf } from './suppressions.ts';
 
-/** Other stores that commits ask. */
 interface CommitNeeds {
   readonly runs: RunStore;
   readonly lateAnswer: DoubtStore['lateAnswer'];
@@ -31,13 +30,13 @@ interface CommitNeeds {
   readonly beginSpending: BudgetStore['begin'];
 }
 
-/** Characters of the API's text that are kept with a refusal. */
+/** Longer texts of the API are cut when they are kept with a refusal. */
 const ERROR_LENGTH = 2048;
 
 /**
- * The hot path: outcomes and claims. All conditions for a claim are in the statements, as a compare-and-set, so they
- * hold even if the lock of the run is lost (failures.md, J4). The claim itself looks up suppressions, so an opt-out
- * during the run still counts (failures.md, A2, K3).
+ * The hot path: outcomes and claims. Each claim is a compare-and-set that holds all its conditions, so it is right even
+ * if the lock of the run is lost (failures.md, J4). It looks up suppressions too, so an opt-out during the run still
+ * counts (failures.md, A2, K3).
  */
 export function commitStore(
   connection: Connection,
@@ -55,8 +54,8 @@ export function commitStore(
       '?7',
     ),
   );
-  // An attempt that is already counted was recorded as a crash. The current claim is a later one, so this result must
-  // not be written to it (failures.md, J5).
+  // An attempt that is already counted was recorded as a crash. The current claim is a later one: this result is not
+  // its (failures.md, J5).
   const record = connection.statement(
     `UPDATE recipients SET state = ?1, reason = ?2, attempts = ?3, http_status = ?4, message_id = ?5, error = ?6,
       updated_at = ?7 WHERE list = ?8 AND step = ?9 AND row = ?10 AND state = ?11 AND attempts < ?3`,
@@ -102,7 +101,7 @@ export function commitStore(
       return;
     }
     const [state, , , counted] = look.get(list, step, row) ?? [];
-    // No other process moves a claimed row to these states, so the caller has mixed up its rows.
+    // No other process moves a claimed row to these states: the caller has mixed up its rows.
     const strange = state === 'deferred' || (state === 'pending' && from === 'claimed');
     if (state === undefined || (strange && Number(counted) < attempts)) {
       throw new Error(`Row ${row} has a result, but it is ${String(state ?? 'unknown')} and not ${from}.`);
@@ -140,8 +139,7 @@ export function commitStore(
         ? steps.claim(run, list, request, now)
         : claim(now, list, row, key, to, attempts ?? null, topicOf(run), run.postedFrom, run.version) === 1);
     if (claimed) return 'claimed';
-    // Another process may have moved the row before it could fall back. Then this step does not exist, and the result
-    // is dropped.
+    // Another process moved the row before it could fall back: this step does not exist, and the result is dropped.
     const found = look.get(list, step, row) ?? look.get(list, 0, row);
     if (found === undefined || found[1] !== key || (step === 0 && found[2] !== to && found[3] === 0)) {
       throw new Error(`Row ${row} of the ledger is not the recipient that was to be claimed.`);
@@ -168,7 +166,7 @@ export function commitStore(
     if (pauses.pauseOf(run) !== null) return claims.map(() => 'paused');
     const isSuppressed = checkUnder(run, rules, now);
     return claims.map((request) => {
-      // The row stays as it is, also where a rule would leave the recipient out: the start halts (failures.md, A7).
+      // The row stays as it is, even where a rule would skip the recipient: the start halts (failures.md, A7).
       if (spending?.fits(request) === false) return 'over-budget';
       const answer = claimOne(run, list, request, isSuppressed, { rules, reach }, now);
       if (answer === 'claimed') spending?.claimed(list, request);
@@ -176,7 +174,7 @@ export function commitStore(
     });
   };
 
-  /** One transaction, with what it spends: the counter of the budget changes with the rows, or not at all. */
+  /** One transaction, with what it spends: the budget's counter changes together with the rows, or not at all. */
   const transact = <T>(
     run: RunRecord,
     { results, claims, rules }: Batch,
@@ -195,14 +193,14 @@ export function commitStore(
 
   const write = (run: RunRecord, batch: Batch, nowMs: number): readonly ClaimAnswer[] =>
     transact(run, batch, nowMs, (now, spending) => {
-      // Read again inside the transaction, when no other process can write: what was committed meanwhile counts.
+      // Read again inside the transaction, when no other process can write.
       if (batch.claims.length > 0) batch.reach?.refresh();
       return writeEach(run, batch, now, spending);
     });
 
   /**
    * On a shared ledger: all usual outcomes and claims in one round trip, the rest by `writeRest`. Null if a row belongs
-   * to another recipient by now, or the budget may not have room for all claims: it has to go row by row.
+   * to another recipient by now, or the budget may not have room for all claims: then row by row.
    */
   const writeMany = (
     run: RunRecord,
@@ -239,7 +237,7 @@ export function commitStore(
     return claims.map(({ row }) => others.get(row) ?? 'claimed');
   };
 
-  /** Null: it has to go row by row. */
+  /** Null: row by row. */
   const writeQuickly = (run: RunRecord, batch: Batch, nowMs: number): readonly ClaimAnswer[] | null => {
     const { many } = connection;
     const { results, claims, reach, rules } = batch;
@@ -247,7 +245,7 @@ export function commitStore(
     if (rules?.budget === undefined && (reach === null || claims.length === 0)) {
       return writeMany(run, batch, nowMs, many, (rest) => write(run, rest, nowMs));
     }
-    // Contact history and budget are read in the transaction of the claims, because that takes several round trips.
+    // Read in the transaction of the claims, which takes several round trips.
     try {
       return transact(run, batch, nowMs, (now, spending) => {
         if (claims.length > 0) reach?.refresh();
@@ -269,16 +267,13 @@ export function commitStore(
       for (const { row, step, reason } of rows) setAside(state, reason, now, list, step, row);
     });
 
-  /**
-   * After the disk was full, nothing more is claimed. Outcomes of requests in flight are still written (failures.md,
-   * H1).
-   */
+  /** After a full disk nothing more is claimed. Outcomes of requests in flight are still written (failures.md, H1). */
   let full: LedgerError | null = null;
 
   return {
     commit(run, results, claims, nowMs, rules) {
       const { reach = null, held = null } = rules ?? {};
-      // A run that another process began is read before the transaction, so that other processes do not wait for it.
+      // A run that another process began is read before the transaction, so that others do not wait for it.
       if (claims.length > 0) reach?.refresh();
       const batch: Batch = { results, claims, rules, reach, held };
       const resultsAlone: Batch = { ...batch, claims: [] };
@@ -308,7 +303,7 @@ const ROW_BY_ROW = new Error('it has to be written row by row');
 
 /**
  * The lock was lost, and another start replaced the list during the send. Row numbers mean other recipients now, so no
- * answer may be recorded; the claimed rows are already in doubt (failures.md, J4).
+ * answer is recorded; the claimed rows are already in doubt (failures.md, J4).
  */
 function replaced(path: string): LedgerError {
   const message = 'The list of the run was replaced by another process while it was being sent to.';
@@ -316,7 +311,6 @@ function replaced(path: string): LedgerError {
   return new LedgerError('other', problem('ledger-unusable', message, { at: { file: path }, hint }));
 }
 
-/** What is committed together, and the rules of its claims. */
 interface Batch {
   readonly results: readonly ResultRecord[];
   readonly claims: readonly ClaimRequest[];
@@ -340,22 +334,22 @@ function shardsOf(held: HeldShards, claims: readonly ClaimRequest[]): readonly n
   return [...new Set(claims.map(({ row }) => held.of(row) ?? -1))];
 }
 
-/** Whether this is step 0 and needs nothing that the row does not already contain. */
+/** Step 0, with nothing that the row does not already contain. */
 function isFirst({ step, facts, byReport = false }: ClaimRequest): boolean {
   return step === 0 && facts === undefined && !byReport;
 }
 
-/** Usually each row is in a batch once. If one is there twice, its entries are written one after the other. */
+/** Usually a row is in a batch once. Entries for the same row are written one after the other. */
 function isEachOnce(all: readonly { readonly row: number }[]): boolean {
   return new Set(all.map(({ row }) => row)).size === all.length;
 }
 
-/** An outcome that is written with nothing beside it. */
+/** Nothing but the outcome has to be written. */
 function isSimple({ step, reason, next, textHash = null }: ResultRecord): boolean {
   return step === 0 && reason !== FELL_BACK && next === undefined && textHash === null;
 }
 
-/** A rule that leaves this one out, or puts it off: the fence of the environment, or one about other runs. */
+/** The rule that skips or defers this recipient: the environment's fence, or one about other runs. */
 function reachedBy(
   reach: Reach | null,
   rules: ClaimPolicy | undefined,
@@ -371,12 +365,12 @@ function reachedBy(
   return caps !== undefined && reach.cappedBy(to, key, caps) !== null ? 'frequency-cap' : null;
 }
 
-/** Writes for channel steps and variants, outside the hot path: few recipients need them. Inside a transaction. */
+/** Writes for channel steps and variants, which few recipients need: outside the hot path. Inside a transaction. */
 interface StepStore {
-  /** Claims a later step, or a step with facts that the row does not have. True when it was claimed. */
+  /** Claims a later step, or a step with facts that the row does not have. */
   claim(run: RunRecord, list: number, request: ClaimRequest, nowMs: number): boolean;
   /**
-   * Ends an accepted step because a report says that it did not reach the recipient. The row of the next step becomes
+   * Ends an accepted step because a report says that it did not reach the recipient; the row of the next step becomes
    * pending. False if the step is not accepted any more.
    */
   fallBack(list: number, row: number, step: number, key: string): boolean;
@@ -385,9 +379,9 @@ interface StepStore {
 }
 
 function stepStore(connection: Connection): StepStore {
-  // Step 0 is sent to the address that was loaded. Later steps and repeated messages take the address that is given,
-  // because an amended list or campaign may have changed it; this address must not be suppressed. The variant is that
-  // of step 0, even if a winner was chosen since.
+  // Step 0 goes to the address that was loaded. Later steps and repeated messages take the given address, because an
+  // amended list or campaign may have changed it; it must not be suppressed. The variant is that of step 0, even if a
+  // winner was chosen since.
   const claim = connection.statement(
     counting(
       `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, posted_from = ?9, version = ?10
@@ -443,24 +437,19 @@ function columnsOf({ channel, variant, parts, encoding, costMicros }: StepFacts,
   return [ownChannel(channel, run), variant, parts, encoding, costMicros] as const;
 }
 
-/**
- * A step falls back when its claimed row is refused. Only `next` requests that: otherwise the next step would lack its
- * facts.
- */
+/** Only `next` lets a refused row fall back: otherwise the next step would lack its facts. */
 function checkNext({ row, from, state, reason, next }: ResultRecord): void {
   if (reason !== FELL_BACK && (next === undefined || (from === 'claimed' && state === 'rejected'))) return;
   throw new Error(`Row ${row} falls back, but it is ${state} (${reason}) after being ${from}.`);
 }
 
-/**
- * Whether a recipient must not be claimed. The claim itself looks up the address as written, so this function does not.
- */
+/** Without the address as written, which the claim itself looks up. */
 type IsSuppressed = (to: string, key: string) => boolean;
 
 /**
- * What a claim checks in its transaction in addition to its own statement: other spellings of the address, the key if
- * it is an address, hashes of both, and lists outside the ledger (failures.md, A2, K3). Made once for each transaction,
- * so it costs one query while the ledger holds no hashes.
+ * Checks that a claim makes in its transaction beside its own statement: other spellings of the address, the key if it
+ * is an address, hashes of both, and lists outside the ledger (failures.md, A2, K3). Made once for each transaction, so
+ * it costs one query while the ledger holds no hashes.
  *
  * Throws a LedgerError if the ledger holds hashes and their key is missing: another process imported them after this
  * run began, and without the key they match no recipient.

@@ -7,20 +7,20 @@ import type { AnswerNames, FollowedMessage, Reach, ReachRules } from './ledger.t
 import { postedFromOf } from './reading.ts';
 import { type Cap, FELL_BACK, type RunIdentity } from './records.ts';
 
-/** A run whose rows are in the index. */
+/** A run in the index. */
 interface Source extends OtherRun {
-  /** Anything may become of its rows; else they are as they were read. */
+  /** The run is active: its rows may still change. */
   readonly isLive: boolean;
   /** Added to the row it is the number of the message. */
   readonly base: number;
   /** It was started or amended since: another source has its rows. */
   isReplaced: boolean;
-  /** Later steps of a live run, which begin while it runs: how many there were, and which are in the index. */
+  /** Later steps that began while a live run was running: how many there are, and which are in the index. */
   laterSteps: number;
   readonly indexed: Set<number>;
 }
 
-/** The contact history that a claim asks in its own transaction (failures.md, A2). */
+/** The contact history that a claim checks in its own transaction (failures.md, A2). */
 export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRules): Reach {
   const runs = otherRuns(connection, own, rules);
   const rows = reachRows(connection);
@@ -52,7 +52,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   };
   for (const run of begun) add(run, run.isRunning);
 
-  /** Messages that may be of the last recipient asked about: several rules ask about the same recipient in turn. */
+  /** Messages that may be the last recipient's: several rules ask about the same recipient in turn. */
   const found: number[] = [];
   let askedTo: string | null = null;
   let askedKey: string | null = null;
@@ -66,7 +66,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   };
   const sentAt = (source: Source, message: number, to: string, key: string): number =>
     rows.reachedAt(source.list, message - source.base, key, to);
-  /** Of these messages so many count towards a cap. The ledger is asked only where there are enough of them. */
+  /** Whether `max` of these messages count towards a cap. Reads the ledger only if there are that many. */
   const isUsedUp = (messages: readonly number[], to: string, key: string, { max, sinceMs, topic }: Cap): boolean => {
     if (messages.length < max) return false;
     const counted = messages.filter((message) => {
@@ -84,7 +84,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
     excludedBy(to, key) {
       if (!hasExcluded) return null;
       const messages = find(to, key);
-      // The newest of the runs is named.
+      // Reports the newest run.
       for (let i = messages.length - 1; i >= 0; i--) {
         const message = messages[i] ?? 0;
         const source = sourceOf(sources, message);
@@ -128,13 +128,13 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   };
 }
 
-/** Reads a run into the index: all recipients it may reach if the run is read again later, else those it reached. */
+/** Reads a run into the index: all its recipients if its rows may still change, else those it reached. */
 function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, sinceMs: number): void {
   const add: AddPerson = (person, row, sentMs) => {
     index.add(listedForm(person), source.base + row);
     times.note(source.base + row, sentMs);
   };
-  // A follow-up also waits for those who are not sent to yet.
+  // A follow-up also waits for recipients who are still to be sent to.
   if (source.isLive || source.isFollowed) {
     rows.all(source.list, add);
     addLaterSteps(index, rows, source, times);
@@ -146,7 +146,7 @@ function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, 
   rows.reachedLater(source.list, fromMs, add);
 }
 
-/** A step of a live run can begin at any time, and its address is known only then. */
+/** A later step of a live run can begin at any time, and its address is known only then. */
 function addLaterSteps(index: ReachIndex, rows: ReachRows, source: Source, times: Times): void {
   const steps = rows.laterSteps(source.list);
   if (steps === source.laterSteps) return;
@@ -160,13 +160,13 @@ function addLaterSteps(index: ReachIndex, rows: ReachRows, source: Source, times
   });
 }
 
-/** Rows are less than this. */
+/** Row numbers are below this. */
 const ROWS = 2 ** 32;
 
 /** The index numbers messages in 32 bits. */
 const MOST_ROWS = ROWS - 1;
 
-/** The run that a message is of: the last that begins before it. */
+/** The last run that begins before this message. */
 function sourceOf(sources: readonly Source[], message: number): Source {
   let [low, high] = [0, sources.length - 1];
   while (low < high) {
@@ -179,14 +179,13 @@ function sourceOf(sources: readonly Source[], message: number): Source {
   return source;
 }
 
-/** When messages were sent, roughly: if all messages of a block are too old, the ledger is not asked about them. */
 interface Times {
   note(message: number, sentMs: number): void;
-  /** No message near this one was sent later. */
+  /** The latest time at which a message near this one was sent: if it is too old, the ledger is not read. */
   newest(message: number): number;
 }
 
-/** Messages with one time in common: a run sends them within seconds. */
+/** Messages that share one time: a run sends them within seconds. */
 const BLOCK = 1024;
 
 function createTimes(): Times {
@@ -201,7 +200,6 @@ function createTimes(): Times {
   };
 }
 
-/** The facts about another run before its rows are read. */
 interface OtherRun extends RunIdentity {
   readonly number: number;
   readonly list: number;
@@ -209,24 +207,20 @@ interface OtherRun extends RunIdentity {
   readonly rows: number;
   readonly isRunning: boolean;
   readonly isPurged: boolean;
-  /** What its messages are about. */
   readonly topic: string | null;
-  /** Recipients who were reached there are excluded here. */
   readonly isExcluded: boolean;
-  /** What it sent counts towards the caps. */
   readonly isCounted: boolean;
-  /** This run follows it. */
   readonly isFollowed: boolean;
 }
 
 interface OtherRuns {
   /** Changes whenever a run was begun, started or amended. */
   signature(): string;
-  /** Every other run of the environment that a rule asks about, by its number. */
+  /** By number of the run. */
   read(): readonly OtherRun[];
 }
 
-/** The runs of an environment but for one. */
+/** Other runs of the environment that a rule asks about. */
 function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules): OtherRuns {
   const sums = connection.query(
     `SELECT count(*), sum(starts), sum(list) FROM runs WHERE environment = ? AND state <> 'loading'`,
@@ -277,27 +271,27 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
 }
 
 /**
- * Messages by recipient, by hashes. It may return a message of another recipient with the same hashes (once in 10^12
- * look-ups), but never leaves one out: a caller that must be sure reads the ledger.
+ * Messages by hash of the recipient. It may return a message of another recipient with the same hashes (once in 10^12
+ * look-ups), but never misses one: a caller that must be sure reads the ledger.
  */
 export interface ReachIndex {
   /**
    * @param person - a key or an address; other names of the person are not known
-   * @param message - a number to find it by; whole, 0 to 2^32 - 2
+   * @param message - whole, 0 to 2^32 - 2
    */
   add(person: string, message: number): void;
-  /** Puts the messages that may be this person's into `messages`, but for those that are there already. */
+  /** Adds messages that may be this person's to `messages`, unless they are there. */
   find(person: string, messages: number[]): void;
 }
 
-/** Messages that there is room for to begin with: most runs are older than the period of a cap, and are not in it. */
+/** Initial size at most: most runs are older than the period of a cap, and not in it. */
 const MOST_EXPECTED = 1 << 21;
 const LEAST_EXPECTED = 1 << 10;
 
 /** At most five in six slots are taken: a look-up without a result reads some 18 adjacent slots. */
 const SLOTS_PER_MESSAGE = 1.2;
 
-/** Slots of two words: a hash of the person, and the message + 1; 0: it is free. */
+/** Slots of two words: a hash of the person, and the message + 1; 0 if free. */
 interface Table {
   readonly words: Uint32Array;
   readonly slots: number;
@@ -306,10 +300,9 @@ interface Table {
 }
 
 /**
- * An open-addressing hash table of 9.6 bytes a message, with one memory access for each look-up. A temporary table of
- * SQLite takes 4.6 us for a look-up, a Map takes 150 bytes a message. A table never grows. When it is full, another
- * one, half as large as all before, takes what follows: moving entries would need the second half of the hash, which is
- * not stored.
+ * An open-addressing hash table: 9.6 bytes a message, one memory access for each look-up. A temporary table of SQLite
+ * takes 4.6 us for a look-up, a Map 150 bytes a message. A table never grows, because the second half of the hash is
+ * not stored. When it is full, another one, half as large as all before, takes what follows.
  */
 export function createReachIndex(expected: number): ReachIndex {
   let last = createTable(Math.min(Math.max(expected, LEAST_EXPECTED), MOST_EXPECTED));
@@ -372,12 +365,9 @@ function hash(person: string, hashes: Uint32Array): void {
   hashes[1] = a;
 }
 
-/**
- * Says that a row of a run reached a person, or may; `sentMs` is when, infinite where that is not known or may change.
- */
+/** A row of a run reached a person, or may have; `sentMs` is infinite where it is not known or may change. */
 type AddPerson = (person: string, row: number, sentMs: number) => void;
 
-/** Reads the rows of other runs. */
 interface ReachRows {
   /** Recipients reached by step 0 since an instant, by key and by address. */
   reached(list: number, sinceMs: number, add: AddPerson): void;
@@ -385,37 +375,36 @@ interface ReachRows {
   all(list: number, add: AddPerson): void;
   /** Recipients reached by a later step: by key and by the address of each step. */
   reachedLater(list: number, sinceMs: number, add: AddPerson): void;
-  /** The addresses of all later steps that were begun. */
+  /** Addresses of all later steps that were begun. */
   allLater(list: number, add: (person: string, row: number, step: number) => void): void;
   laterSteps(list: number): number;
-  /** The highest row of a list; -1: it has none. */
+  /** -1 if the list has none. */
   lastRow(list: number): number;
   /**
-   * When the last step of this row reached the recipient with this key or address. -1: it did not, or the row belongs
-   * to another recipient.
+   * When the last step of this row reached the recipient with this key or address. -1: it did not, or the row is
+   * another recipient's.
    */
   reachedAt(list: number, row: number, key: string, to: string): number;
   /** The last step of this row; null where the row belongs to another key. */
   lastStep(list: number, row: number, key: string): Omit<FollowedMessage, 'run'> | null;
-  /** What was answered to a message, or came from its address since. */
+  /** The answer to a message, or one that came from its address since. */
   reply(environment: string, message: FollowedMessage, names: AnswerNames): 'opt-out' | 'answer' | null;
   /** Whether this list reached any recipient since then. */
   wasReachedSince(list: number, sinceMs: number): boolean;
 }
 
 /**
- * Small enough that a page is freed in V8's young generation: with 4000 rows a start peaked 9 MB higher, and was not
- * faster.
+ * A page of this size is freed in V8's young generation: with 4000 rows a start peaked 9 MB higher, and was not faster.
  */
 const PAGE_ROWS = 500;
 
-/** Sent at some time that is not known: it counts in any period. */
+/** An unknown time counts in any period. */
 const UNKNOWN_MS = Number.POSITIVE_INFINITY;
 
 function reachRows(connection: Connection): ReachRows {
   const query = lazily((sql) => connection.query(sql));
 
-  /** All rows of a query by pages: (list, step, after row, since, how many). */
+  /** Reads a query by pages: (list, step, after row, since, how many). */
   const pages = (sql: string, list: number, step: number, sinceMs: number, take: (row: readonly unknown[]) => void) => {
     for (let after = -1; ; ) {
       const rows = query(sql).all(list, step, after, sinceMs, PAGE_ROWS);
@@ -468,8 +457,8 @@ function reachRows(connection: Connection): ReachRows {
       const names = [listedForm(key), listedForm(to)];
       for (let step = 0; ; step++) {
         const [reached, fellBack, sent, itsKey, address] = query(STATE).get(list, step, row) ?? [];
-        // The row was purged after the run was read, so its recipient is unknown. It counts as a match, because a
-        // second message is worse than a missing one.
+        // The row was purged after the run was read: it counts as a match, because a second message is worse than a
+        // missing one.
         isThem ||=
           itsKey === null ||
           [itsKey, address].some((one) => typeof one === 'string' && names.includes(listedForm(one)));
@@ -524,8 +513,8 @@ const FOLLOWED = `SELECT state, reason, key, address, coalesce(channel, (SELECT 
     message_id, coalesce(claimed_at, updated_at), resend, posted_from
   FROM recipients WHERE list = ? AND step = ? AND row = ?`;
 
-// Of the row, whichever address it came from; from the address, whichever message it answers; and those that name the
-// message but were not looked for yet, because they came in a moment ago.
+// Replies to the row from any address; replies from the address to any message; and those that name the message but
+// were not joined yet, because they came in a moment ago.
 const REPLIES = `SELECT count(*), max(CASE coalesce(reviewed_as, meaning) WHEN 'opt-out' THEN 1 ELSE 0 END) FROM replies
   WHERE (run = ?1 AND row = ?2)
     OR (sender = ?3 AND environment = ?4 AND coalesce(happened_at, received_at) >= ?5)

@@ -7,19 +7,16 @@ import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } 
 import type { RunStore } from './runs.ts';
 import { RECOVER } from './starts.ts';
 
-/** What is known about doubts, and how they end: by a person's decision, or by a late answer. */
+/** Reads doubts and ends them, by a person's decision or a late answer. */
 export interface DoubtStore extends Pick<Ledger, 'doubts' | 'resolve' | 'resolutions'> {
-  /**
-   * Takes the answer of a process that was held for dead: evidence for the attempt that it made, and for no other.
-   * Call it inside a transaction.
-   */
+  /** Takes a late answer of a process that counted as dead: evidence for its own attempt only. Inside a transaction. */
   lateAnswer(list: number, result: ResultRecord, nowMs: number): void;
 }
 
 const BATCH_ROWS = 1000;
 
 export function doubtStore(connection: Connection, runs: RunStore, counts: CountStore): DoubtStore {
-  // Prepared when they are needed: hardly any run does, and a ledger of version 1 that is only read lacks the table.
+  // Prepared when needed: few runs do, and a ledger of version 1 that is only read lacks the table.
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
 
@@ -80,7 +77,7 @@ export function doubtStore(connection: Connection, runs: RunStore, counts: Count
 
     lateAnswer(list, { row, step, state, reason, attempts, httpStatus, messageId, error }, now) {
       if (state === 'in-doubt') {
-        // The doubt stays, but it is known better.
+        // The doubt stays, with more known about it.
         statement(EXPLAIN)(reason, httpStatus, messageId, error, now, list, step, row, attempts);
         return;
       }
@@ -101,7 +98,7 @@ class Missed extends Error {
   }
 }
 
-// Counted as the next start will count it: an attempt without an outcome counts, with the reason `crash`.
+// Counted as the next start counts: an attempt without an outcome counts, with the reason `crash`.
 const NEXT_DOUBTS = `SELECT row, state = 'rejected', step, channel, line, key, address,
     CASE state WHEN 'claimed' THEN 'crash' ELSE reason END, attempts + CASE state WHEN 'claimed' THEN 1 ELSE 0 END,
     CASE state WHEN 'claimed' THEN NULL ELSE http_status END, CASE state WHEN 'claimed' THEN NULL ELSE error END,
@@ -110,7 +107,7 @@ const NEXT_DOUBTS = `SELECT row, state = 'rejected', step, channel, line, key, a
     AND (state = 'in-doubt' OR (state = 'claimed' AND ?6 = 1) OR (state = 'rejected' AND reason = 'fell-back'))
   ORDER BY row LIMIT ?5`;
 
-// Where the list has an address again that was sent to before, nothing is sent there a second time.
+// Where the list has again an address that got the message, no second message goes there.
 const NOTE_ORDER = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at, version)
   SELECT ?1, step, channel, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at),
@@ -120,7 +117,7 @@ const NOTE_ORDER = `INSERT INTO resolutions (run, step, channel, key, attempts, 
       WHERE former.run = ?1 AND former.key = recipients.key AND former.resolved_by = 'resend-changed'
       AND former.address = recipients.list_address))`;
 
-// The status and the text of the API's answer stay: they are facts, whatever the resolution says.
+// Status and text of the API's answer stay, whatever the resolution says.
 const SETTLE = `UPDATE recipients SET state = ?1, reason = 'resolved', message_id = coalesce(?2, message_id),
     updated_at = ?3, resolved_by = 'user'
   WHERE list = ?4 AND step = ?5 AND row = ?6 AND state = 'in-doubt'`;
@@ -135,11 +132,11 @@ const WHAT_IS_LEFT = `SELECT max(CASE WHEN state = 'pending' OR state = 'failed'
 
 const REOPEN = `UPDATE runs SET state = 'partial' WHERE number = ? AND state = 'finished'`;
 
-// A halt that left nothing but doubts is over with them.
+// Ends a halt that left nothing but doubts.
 const FINISH = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?) WHERE number = ?`;
 
-// A late answer is taken only by a doubt that a recovery made and that is not resolved yet; `attempts` shows that it is
-// the same attempt (failures.md, J5). A recipient who waits for a second message does not get it then.
+// Only a doubt that a recovery made and no one resolved takes a late answer; `attempts` shows that it is the same
+// attempt (failures.md, J5). A recipient who waits for a second message does not get it then.
 const NOTE_LATE = `INSERT INTO resolutions (run, step, channel, key, attempts, line, address, reason, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
   SELECT runs.number, step, recipients.channel, key, attempts, line, address, reason, http_status, error,

@@ -7,7 +7,7 @@ import { otherKey, UNKNOWN_TOPIC } from './suppressions.ts';
 
 /**
  * Takes one person out of the ledger. A person has few rows, so one transaction holds all of it. What it frees is
- * overwritten, and the caller has the file written anew, as after a purge (purge.ts).
+ * overwritten; the caller has the file written anew, as after a purge (purge.ts).
  */
 export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): Pick<PurgeStore, 'erase' | 'traces'> {
   const query = lazily((sql) => connection.query(sql));
@@ -34,7 +34,7 @@ export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): 
   const suppressAsHash = (address: string, { hash, keyId }: Hasher, now: number): void => {
     const hashed = hash(address);
     for (const [topic, until, source, created] of query(ENTRIES).all(address)) {
-      // The reply that would say what it is about is deleted.
+      // The reply that would name its topic is deleted.
       const about = topic === UNKNOWN_TOPIC ? '' : String(topic);
       statement(KEEP_HASH)(hashed, about, keyId, until as number | null, String(source), Number(created));
     }
@@ -101,11 +101,10 @@ function sumOf(a: EventCounts, b: EventCounts): EventCounts {
   return { reports: a.reports + b.reports, replies: a.replies + b.replies, unread: a.unread + b.unread };
 }
 
-/** Texts that people and the API wrote: the columns of a page are the keys of the row, then the text. */
+/** Texts that people and the API wrote. */
 interface Texts {
-  /** Columns of the key. */
   readonly keys: number;
-  /** A page of rows behind a key. */
+  /** Columns of a page: the keys of the row, then the text. */
   readonly page: string;
 }
 
@@ -137,7 +136,7 @@ const UNREAD: Texts = {
   page: 'SELECT number, body FROM unread_events WHERE number > ? AND body IS NOT NULL ORDER BY number LIMIT 1000',
 };
 
-/** The rows whose text holds the address, in pages: each is read before any of it is changed. */
+/** Rows whose text holds the address, in pages: each is read before any of its rows changes. */
 function* holding(connection: Connection, { keys, page }: Texts, trace: AddressTrace) {
   const query = connection.query(page);
   for (let after: readonly Value[] = Array.from({ length: keys }, () => -1); ; ) {
@@ -152,7 +151,7 @@ function* holding(connection: Connection, { keys, page }: Texts, trace: AddressT
   }
 }
 
-// As CLEAR_ROWS and CLEAR_RESOLUTIONS (purge.ts), in every step of the row.
+// As CLEAR_ROWS and CLEAR_RESOLUTIONS (purge.ts), in each step of the row.
 const CLEAR_ROW = `UPDATE recipients SET key = NULL, address = NULL, message_id = NULL, error = NULL, updated_at = NULL,
     text_hash = NULL, list_address = NULL, claimed_at = claimed_at - claimed_at % 86400000 + 86399999
   WHERE list = ? AND row = ?`;
@@ -165,7 +164,7 @@ const FORGET_ATTEMPTS = 'DELETE FROM attempts WHERE run = ? AND key IN (SELECT v
 
 const ENTRIES = 'SELECT topic, until_at, source, created_at FROM suppressions WHERE address = ? ORDER BY topic';
 
-// What is not a reply counts for more than a reply, as in KEEP_HASH.
+// An entry that is not a reply counts for more than a reply, as in KEEP_HASH.
 const SUPPRESS = `INSERT INTO suppressions (address, topic, reason, until_at, source, created_at)
   VALUES (?, '', NULL, NULL, 'user', ?) ON CONFLICT (address, topic) DO UPDATE SET until_at = NULL,
     source = CASE suppressions.source WHEN 'reply' THEN 'user' ELSE suppressions.source END`;

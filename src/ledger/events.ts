@@ -15,9 +15,8 @@ import type { MessageIds, SentMessage } from './records.ts';
 import { optOuts } from './replies.ts';
 import { UNKNOWN_TOPIC } from './suppressions.ts';
 
-/** The parts of a report that say which message it is about. */
+/** Fields of a report that say which message it is about. */
 interface Naming {
-  /** The environment that it came in for. */
   readonly environment: string;
   readonly reference: string | null;
   readonly address: string | null;
@@ -25,16 +24,16 @@ interface Naming {
   readonly saidAtMs: number;
 }
 
-/** The clocks of two machines differ by at most so much. */
+/** The clocks of two machines differ by at most this. */
 export const SKEW_MS = 5 * 60_000;
 
 /**
  * The one rule that decides whether a report is about a message; null: it is. Figures, gates, winners, fallbacks and
  * the end of doubts all use it (failures.md, K2).
  *
- * An id of the API is unique within one account at best, and another environment may use the same id. So the report
- * must have come in for the environment of the message. What else it names must agree: the reference, the address, and
- * the time, because a report cannot be older than its message.
+ * An id of the API is unique within one account at best, so the report must have come in for the environment of the
+ * message. What else it names must agree: the reference, the address, and the time, because a report cannot be older
+ * than its message.
  *
  * If several recipients share a request, the API may give them one id. A report with the reference or the address of
  * one of them is about that recipient only.
@@ -51,7 +50,7 @@ export function mismatchOf(report: Naming, message: SentMessage): UnmatchedReaso
 }
 
 /**
- * Whether two addresses cannot be of one person. A contact of an address book has a number and an email address that the
+ * Whether two addresses cannot be one person's. A contact of an address book has a number and an email address that the
  * ledger does not know, and a number that cannot be read may be any.
  */
 function isAnother(a: string, b: string): boolean {
@@ -75,7 +74,7 @@ export function eventStore(connection: Connection): EventStore {
   const last = connection.query('SELECT max(number) FROM delivery_reports');
   const answered = connection.query(ANSWERED);
 
-  /** Whether the event is a new one. */
+  /** Returns whether the event is new. */
   const hold = (event: WebhookEvent, { source, environment, alsoIn = [] }: RecordFacts, now: number): boolean => {
     const digest = digestOf(event);
     if (event.kind === 'unread') return addUnread(digest, event.body, now, source) === 1;
@@ -113,7 +112,7 @@ export function eventStore(connection: Connection): EventStore {
         const lifted: string[] = [];
         const unassigned: string[] = [];
         const optOut = (address: string, by: 'reply' | 'report', about = ''): void => {
-          // An entry that can be compared with no recipient would look like one that is.
+          // An address that matches no recipient must not look as if it could.
           if (isAddress?.(address) === false) unassigned.push(address);
           else if (words.optOut(address, by, now, about)) suppressed.push(address);
         };
@@ -129,8 +128,8 @@ export function eventStore(connection: Connection): EventStore {
           }
           if (event.kind !== 'reply' || (event.meaning !== 'opt-out' && event.meaning !== 'opt-in')) continue;
           if (stopEnds === 'topic') {
-            // Which message it answers is found later (replies.ts): until then a STOP is about all topics, and a START
-            // about none.
+            // replies.ts finds the answered message later: until then a STOP is about all topics, and a START about
+            // none.
             if (event.meaning === 'opt-out') optOut(event.from, 'reply', UNKNOWN_TOPIC);
             continue;
           }
@@ -164,13 +163,13 @@ export function eventStore(connection: Connection): EventStore {
   };
 }
 
-/** As `mismatchOf`, of a report as the ledger holds it. */
+/** `mismatchOf` for a report in the ledger. */
 export function mismatchOfRecord(report: DeliveryRecord, message: SentMessage): UnmatchedReason | null {
   const naming: Naming = { ...report, saidAtMs: report.atMs ?? report.receivedAtMs };
   return mismatchOf(naming, message);
 }
 
-/** A STOP without a time or id of its own: after a START, it may be a repeated delivery or a new STOP. */
+/** A STOP without a time or id: after a START, it may be a repeated delivery or a new STOP. */
 function mayBeNew(event: WebhookEvent): event is Reply {
   return event.kind === 'reply' && event.meaning === 'opt-out' && event.replyId === null && event.atMs === null;
 }
@@ -178,8 +177,8 @@ function mayBeNew(event: WebhookEvent): event is Reply {
 const COUNTED_AS = { delivery: 'reports', reply: 'replies', unread: 'unread' } as const;
 
 /**
- * The identity of an event: the provider's id if it has one, else all its content. A repeated report is the same byte
- * for byte, except for the time of its delivery, which is left out.
+ * The identity of an event: the provider's id if it has one, else all its content but the time of its delivery: a
+ * repeated report is otherwise the same byte for byte.
  */
 function digestOf(event: WebhookEvent): Uint8Array {
   return hash('sha256', JSON.stringify(identityOf(event)), 'buffer').subarray(0, 16);
@@ -193,7 +192,7 @@ function identityOf(event: WebhookEvent): readonly (string | number | null)[] {
 
 function reportIdentity(event: DeliveryReport): readonly (string | number | null)[] {
   const { reference, messageId, address, channel, state, word, cause, error, atMs, eventId } = event;
-  // The id is not trusted by itself: a provider that numbers requests would lose all but the first event of each.
+  // The id alone is not enough: a provider that numbers requests would lose all but the first event of each.
   return [reference, messageId, address, channel, state, word, cause, error, atMs, eventId];
 }
 
@@ -201,7 +200,7 @@ function replyIdentity({ replyId, from, to, text, atMs }: Reply): readonly (stri
   return [replyId, from, to, text, atMs];
 }
 
-/** As `BY_REFERENCE` asks for them. */
+/** Columns as in `BY_REFERENCE`. */
 export function toReport(row: readonly Value[]): DeliveryRecord {
   return {
     number: Number(row[0]),
@@ -221,7 +220,7 @@ export function toReport(row: readonly Value[]): DeliveryRecord {
   };
 }
 
-// The same words for two environments are two events: both number their messages as they like.
+// The same words for two environments are two events: both number their messages independently.
 const ADD_REPORT = `INSERT INTO delivery_reports (digest, environment, reference, message_id, address, channel, state,
     word, cause, error, text_hash, happened_at, received_at, source)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest, environment) DO NOTHING`;

@@ -100,8 +100,8 @@ const NOTE_EVIDENCE = `INSERT INTO resolutions (run, step, channel, key, attempt
 const ACCEPT = `UPDATE recipients SET state = 'accepted', reason = 'resolved', message_id = coalesce(?, message_id),
     updated_at = ?, resolved_by = 'report', text_hash = NULL WHERE list = ? AND step = ? AND row = ?`;
 
-// A run that halted with nothing left but doubts is finished when they end; a process that works on it sets the state
-// itself. The whole list is read only for the last doubt, because other processes wait for this transaction.
+// A run that halted with only doubts left is finished when they end; a process that works on it sets the state itself.
+// The whole list is read only for the last doubt, because other processes wait for this transaction.
 const FINISH = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?1)
   WHERE list = ?2 AND state <> 'running' AND state <> 'loading'
     AND NOT EXISTS (SELECT 1 FROM recipients INDEXED BY recipients_unsettled
@@ -114,8 +114,8 @@ const HAS_UNREACHED = `SELECT 1 FROM delivery_reports WHERE (state = 'undelivera
 const HOW_UNREACHED = `SELECT max(CASE WHEN reference IS NOT NULL THEN 1 ELSE 0 END), max(CASE WHEN message_id IS NULL THEN 1 ELSE 0 END) FROM delivery_reports
   WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')`;
 
-// A recipient with a permanent opt-out gets no fallback, so it is not looked up again: the claim would refuse it each
-// time. Most reports name the id of the API, which SQLite finds by itself; without an id, every row has to be read.
+// A recipient with a permanent opt-out gets no fallback, because the claim would refuse it each time. Most reports name
+// the id of the API, which SQLite finds by itself; without an id, every row has to be read.
 const NEXT_UNREACHED = counting(
   `SELECT row, key, channel, message_id, resend, address, claimed_at, posted_from FROM recipients
   WHERE list = ?1 AND step = ?2 AND row > ?3 AND state = 'accepted' AND key IS NOT NULL AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)

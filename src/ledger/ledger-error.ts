@@ -4,7 +4,7 @@ import { VERSION } from './schema.ts';
 
 export type LedgerErrorKind = 'busy' | 'full' | 'io' | 'readonly' | 'corrupt' | 'displaced' | 'other';
 
-/** What SQLite refused, as something that the run can act on. Exit status 7. */
+/** An error of SQLite on which the run can act. Exit status 7. */
 export class LedgerError extends HandbillError {
   readonly kind: LedgerErrorKind;
   /** The outcomes that were handed over with the failed commit are on the disk all the same. */
@@ -23,7 +23,7 @@ export class LedgerError extends HandbillError {
   }
 }
 
-/** The ledger cannot be reached, or takes nothing at the moment: where it is a server, that may be over soon. */
+/** The ledger cannot be reached, or takes nothing at the moment; a server may recover soon. */
 export function isGone(error: unknown): error is LedgerError {
   return error instanceof LedgerError && (error.kind === 'io' || error.kind === 'readonly');
 }
@@ -35,7 +35,7 @@ export function unusable(code: Code, path: string, message: string, hint?: strin
   ]);
 }
 
-/** The ledger has other tables than this handbill makes. It is left as it is. */
+/** The ledger has other tables than this handbill makes, and stays as it is. */
 export function otherSchema(path: string, version: number): HandbillError {
   const message =
     version === VERSION
@@ -58,7 +58,7 @@ export function ledgerError(error: unknown, path: string, doing: 'open' | 'read'
   return new LedgerError(kind, problem(code, message, { at: { file: path }, hint: HINTS[kind] }), false, error);
 }
 
-/** An error of the file system (marker, reserve) while the ledger is written, in the same words. */
+/** The same for an error of the file system (marker, reserve) while the ledger is written. */
 export function fileError(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return error;
   const full = error.code === 'ENOSPC' || error.code === 'EDQUOT';
@@ -76,14 +76,14 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode & 0xff) === 5;
 }
 
-/** After these errors a handle is not even closed, because closing would write and sync once more (failures.md, H1). */
+/** After these a handle is not even closed, because closing would write and sync once more (failures.md, H1). */
 export function isDiskFailure(error: unknown): boolean {
   if (!isSqliteError(error)) return error instanceof LedgerError && (error.kind === 'io' || error.kind === 'corrupt');
   const kind = KINDS.get(error.errcode & 0xff);
   return kind === 'io' || kind === 'corrupt';
 }
 
-/** SQLITE_READONLY_ROLLBACK: a journal waits to be undone, which only a connection that may write can do. */
+/** SQLITE_READONLY_ROLLBACK: only a connection that may write can undo the journal. */
 export function needsRollback(error: unknown): boolean {
   return isSqliteError(error) && error.errcode === 776;
 }
@@ -97,8 +97,8 @@ function isSqliteError(error: unknown): error is SqliteError {
 }
 
 /**
- * `busy` is returned after 30 s of waiting (failures.md, A4); the other kinds at once (failures.md, A5). After either,
- * no request is made.
+ * `busy` comes after 30 s of waiting (failures.md, A4), the other kinds at once (failures.md, A5). After either, no
+ * request is made.
  */
 const KINDS: ReadonlyMap<number, LedgerErrorKind> = new Map([
   [5, 'busy'],
@@ -125,7 +125,7 @@ const HINTS: Readonly<Record<LedgerErrorKind, string>> = {
 /** How far a clock may be set back between two commands, as time servers do. */
 export const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-/** Refuses to write when the clock was set back: the history would have wrong times (failures.md, I1). */
+/** Refuses to write after the clock was set back: the history would have wrong times (failures.md, I1). */
 export function checkClock(
   { path, newestMs }: { readonly path: string; readonly newestMs: number },
   nowMs: number,

@@ -60,72 +60,69 @@ import type {
 } from './records.ts';
 
 /**
- * What happened, durably. Everything here is an interface: the ledger of one machine is SQLite, that of several
- * PostgreSQL (open.ts).
+ * Durable state of all runs. Only interfaces: the ledger of one machine is SQLite, that of several PostgreSQL
+ * (open.ts).
  *
  * A list of recipients belongs to a run, and a run to one (environment, campaign, occurrence). All times are
  * milliseconds since 1970 and come from the caller; the ledger never lets them decrease.
  *
- * A recipient has one row for each channel step (`step`) that was begun. Its outcome is that of the last step; the steps
+ * A recipient has one row for each channel step (`step`) that was begun. The last step has the outcome; the steps
  * before it fell back.
  */
 export interface Ledger {
-  /** The file, as it was opened, or the address of a shared one without its password. */
+  /** The file as it was opened, or the address of a shared ledger without its password. */
   readonly path: string;
-  /** Which history of its server this is: a replica that takes over begins another one. Null: a file has but one. */
+  /** The server's timeline: a replica that takes over begins another one. Null: a file has but one. */
   readonly history: number | null;
 
   // ------------------------------------------------------------------------------------------------------- runs
-  /** Every run, oldest first; lists that were begun and not fully loaded are not among them. */
+  /** Oldest first, without lists that were not fully loaded. */
   runs(): RunRecord[];
   findRun(identity: RunIdentity): RunRecord | null;
-  /** The runs of a campaign in an environment, oldest first: found by index, also among many others. */
+  /** Oldest first; found by index, also among many others. */
   runsOf(of: CampaignPlace): RunRecord[];
   /** By the id that people see, or every run of the campaigns last sent under a name; oldest first. */
   runById(idOrName: string): RunRecord[];
-  /** Campaigns that were sent, the one that was started last first. */
+  /** The one that was started last first. */
   campaigns(): readonly KnownCampaign[];
   /**
-   * Records by which name a campaign is sent, unless `refusal`, asked in the same transaction, says why not: that is
-   * returned then, and nothing changes.
+   * Records the name by which a campaign is sent, unless `refusal`, called in the same transaction, returns a reason:
+   * then nothing changes, and the reason is returned.
    */
   rememberCampaign<T>(campaign: KnownCampaign, refusal: (known: readonly KnownCampaign[]) => T | null): T | null;
 
-  /** The schedule of a campaign that was seen last in an environment, and when it was first seen; null: none ever was. */
+  /** The schedule that was seen last, and when it was first seen; null: none ever was. */
   scheduleOf(of: CampaignPlace): SeenSchedule | null;
-  /** Remembers when schedules were first seen. One that is known keeps its time; another one takes its place. */
+  /** A known schedule keeps its time; another one replaces it. */
   seeSchedules(all: readonly (readonly [of: CampaignPlace, seen: SeenSchedule])[]): void;
 
   // --------------------------------------------------------------- a new list (all of it under the run's lock)
-  /**
-   * Begins a list in state `loading`, which other processes do not see, and deletes an earlier list that was not
-   * completed.
-   */
+  /** Begins a list in state `loading`, hidden from other processes, and deletes an earlier incomplete list. */
   beginLoad(
     identity: RunIdentity,
     facts: {
       readonly channel: Channel;
       readonly nowMs: number;
-      /** What it sends counts towards the frequency caps of others; default: it does. An amended run takes it over. */
+      /** Messages count towards the frequency caps of others; default: true. An amended run takes it over. */
       readonly isCounted?: boolean;
-      /** What its messages are about; default: nothing in particular. An amended run takes it over. */
+      /** Topic of the messages; default: none. An amended run takes it over. */
       readonly topic?: string | null;
     },
   ): RunRecord;
   /** Adds rows to a list that is loading, in one transaction; give it a few thousand at a time. */
   load(run: RunRecord, rows: readonly LoadRow[]): void;
-  /** From here on the run exists and its rows count. */
+  /** Completes the list: from here on the run exists and its rows count. */
   finishLoad(run: RunRecord, facts: LoadFacts): RunRecord;
-  /** Forgets a list that was begun and not fully loaded. */
+  /** Deletes an incomplete list. */
   discardLoad(run: RunRecord): void;
-  /** Replaces the old list by a new one that is loaded but not completed, in one transaction; see lists.ts. */
+  /** Replaces the old list by a new, fully loaded one in one transaction; see lists.ts. */
   amend(run: RunRecord, draft: RunRecord, facts: AmendFacts): RunRecord;
 
   // ----------------------------------------------------------------------------- sending (under the run's lock)
   /**
-   * Begins or continues to send: a row that was claimed and has no outcome is in doubt (`crash`, counted as one more
-   * attempt), failed and deferred rows are pending again. From the first start on, a marker beside the ledger
-   * remembers that this project was sent from.
+   * Begins or continues to send: a claimed row without an outcome is in doubt (`crash`, counted as one more attempt),
+   * failed and deferred rows are pending again. From the first start on, a marker beside the ledger remembers that this
+   * project was sent from.
    *
    * @param commit - that the start is made from; null, the default: git does not know
    */
@@ -143,46 +140,46 @@ export interface Ledger {
    */
   reopenRejected(run: RunRecord, limit?: number | null): number;
   /**
-   * Recipients who got the message, or may have got it, and have another address in the list by now, in list
-   * order: in the list as last amended, or as `draft` would amend it.
+   * Recipients who got the message, or may have, and have another address in the list now: in the list as last amended,
+   * or as `draft` would amend it. In list order.
    */
   changed(run: RunRecord, draft?: RunRecord | null): readonly ChangedRecipient[];
   /**
-   * Accepted recipients among `changed` become pending, at the address that the list has now; the earlier message is
-   * kept in `earlier`. No address gets the message twice. Only when the user asks for it. Returns how many.
+   * Makes accepted recipients among `changed` pending at their new address, and keeps the message before in `earlier`.
+   * No address gets the message twice. Only when the user asks for it. Returns how many.
    */
   reopenCorrected(run: RunRecord, nowMs: number): number;
-  /** Messages that went to earlier addresses of recipients, by key and in their order. */
+  /** Messages to earlier addresses of recipients, by key and in order. */
   earlier(run: RunRecord): ReadonlyMap<string, readonly EarlierRow[]>;
-  /** Versions of messages that were sent once more, by key, in ascending order; empty where the run has one version. */
+  /** Versions of messages that were sent again, by key, ascending; empty where the run has one version. */
   versionsBefore(run: RunRecord): ReadonlyMap<string, readonly number[]>;
-  /** Says which variant those get who are not in the test; the run is given back with it. */
+  /** Sets the variant of recipients who are not in the test, and returns the run with it. */
   setWinner(run: RunRecord, variant: string): RunRecord;
 
   /** Pauses that have not ended, oldest first. */
   pauses(): readonly Pause[];
   /** The pause that applies to a campaign in an environment; null: it may send. */
   pauseOf(of: CampaignPlace): Pause | null;
-  /** From the commit on, no process claims anything there. Returns the pause that was there before, which then stays. */
+  /** From the commit on, no process claims anything there. An earlier pause stays, and is returned. */
   pause(
     scope: PauseScope,
     facts: { readonly reason: string; readonly who: string; readonly nowMs: number },
   ): Pause | null;
-  /** Ends exactly this pause. Returns it; null: there was none. */
+  /** Ends exactly this pause and returns it; null: there was none. */
   resume(scope: PauseScope, facts: { readonly who: string; readonly nowMs: number }): Pause | null;
 
-  /** What the campaigns of an environment have spent in a period, in millionths of the currency. */
+  /** Spent by the campaigns of an environment in a period, in millionths of the currency. */
   spent(of: BudgetPlace): number;
-  /** The counters of an environment in a period, one for each currency. */
+  /** One counter for each currency. */
   spentIn(environment: string, period: string): readonly BudgetSpent[];
-  /** The counters that claims of this process changed, as it saw them last. */
+  /** Counters that claims of this process changed, as it saw them last. */
   spentHere(): readonly BudgetSpent[];
   /** Another server took over and may lack the last confirmed commits: a counter that is lower there is raised. */
   raiseSpent(all: readonly BudgetSpent[], nowMs: number): void;
 
   /**
-   * The next pending rows after `afterRow` (-1 for all) up to `lastRow` (default: the last of the list), of any step
-   * and in list order: at most one for a recipient.
+   * The next pending rows after `afterRow` (-1 for all) up to `lastRow` (default: the last), of any step, in list
+   * order: at most one for a recipient.
    */
   pending(run: RunRecord, afterRow: number, limit: number, lastRow?: number): PendingRow[];
   /**
@@ -194,9 +191,11 @@ export interface Ledger {
    * own attempt: a row that a recovery put in doubt (`crash`) takes it, and a row that waits for a retry takes an
    * acceptance. A late answer never begins another step.
    *
-   * @param policy what a claim checks in addition to the addresses in the ledger; required while the ledger holds hashes
-   * @throws LedgerError; its `recorded` says whether the outcomes are on disk all the same. After it no request may be
-   * made; outcomes of requests in flight may be committed without claims, unless the kind is `io` or `corrupt`.
+   * @param policy what a claim checks in addition to the addresses in the ledger; required while the ledger holds
+   * hashes
+   * @throws LedgerError; `recorded`: the outcomes are on disk nevertheless. After it no request may be made; outcomes
+   * of
+   * requests in flight may be committed without claims, unless the kind is `io` or `corrupt`.
    */
   commit(
     run: RunRecord,
@@ -206,16 +205,16 @@ export interface Ledger {
     policy?: ClaimPolicy,
   ): readonly ClaimAnswer[];
   /**
-   * Looks whether the ledger's name still leads to the file that is open, and as the `last` look also whether that file
-   * is whole: what is wrong, or null.
+   * Checks that the ledger's name still leads to the open file, and with `last` also that the file is whole. Null if
+   * so.
    */
   displacement(when?: 'last'): LedgerError | null;
-  /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */
+  /** Pending rows become skipped, for instance `expired`; others stay as they are. */
   skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
-  /** Pending rows become deferred until the next start, for instance `winner-undecided`; others stay as they are. */
+  /** Pending rows wait for the next start, for instance `winner-undecided`; others stay as they are. */
   defer(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
   /**
-   * Another server took over and may lack the last confirmed commits. Claims the rows again that this process had
+   * Another server took over and may lack the last confirmed commits. Claims again the rows that this process had
    * claimed, so that they are in doubt at the next start (failures.md, J6).
    *
    * @param claimed - rows by step
@@ -231,109 +230,106 @@ export interface Ledger {
    * Takes the lock of one run. Null if another process, or another part of this one, has it. The operating system
    * releases it when the process ends, however it ends (failures.md, J3).
    *
-   * @param despiteWorkers take it even if workers are active in a run that no process leads: used to call them back
+   * @param despiteWorkers even if workers are active in a run without a coordinator: used to call them back
    */
   lock(identity: RunIdentity, despiteWorkers?: boolean): RunLock | null;
-  /** Whether some process is at this run now. */
+  /** Whether a process works on this run now. */
   isHeld(identity: RunIdentity): boolean;
-  /** Turns that all who send to an environment through this ledger take together; null: those of a file do not. */
   turns(environment: string, ratePerSecond: number): SharedTurns | null;
-  /** Runs that several workers share; null: those of a file are one process's. */
+  /** Runs that several workers share; null for a file. */
   readonly workers: WorkerStore | null;
-  /** Records the owner of the run's lock, for the message that another process shows; null when it is released. */
+  /** Records who has the run's lock, for the message that another process shows; null when it is released. */
   setLockOwner(identity: RunIdentity, lockOwner: LockOwner | null): void;
   lockOwner(identity: RunIdentity): LockOwner | null;
 
   // ----------------------------------------------------------------------------------------------------- doubts
-  /** The recipients in doubt in list order, in batches. */
+  /** In list order, in batches. */
   doubts(run: RunRecord): Iterable<readonly DoubtRow[]>;
   /**
-   * Ends doubts by a person's decision, under the lock of the run. Keeps what was in doubt, who decided, when and why,
-   * all in one transaction. `missed` are rows that are not in doubt as they were: then none is resolved. A finished run
-   * that has rows to send again is `partial`; a run without anything left, not even a doubt, is `finished`.
+   * Ends doubts by a person's decision, under the lock of the run. Keeps the doubt, who decided, when and why, in one
+   * transaction. `missed` are rows that are not in doubt as they were: then none is resolved. A finished run that has
+   * rows to send again is `partial`; a run without anything left, not even a doubt, is `finished`.
    */
   resolve(
     run: RunRecord,
     doubts: readonly DoubtRow[],
     resolution: Resolution,
   ): { readonly run: RunRecord; readonly missed: readonly DoubtRow[] };
-  /** Everything that ever resolved a doubt of this run, oldest first, in batches. */
+  /** All that ever resolved a doubt of this run, oldest first, in batches. */
   resolutions(run: RunRecord): Iterable<readonly ResolutionRecord[]>;
 
   // ---------------------------------------------------------------------------------------------------- reading
   /**
-   * A claimed row is shown as pending while the process that holds the run is alive, and as in doubt (`crash`) after
+   * A claimed row counts as pending while the process that holds the run is alive, and as in doubt (`crash`) after
    * that.
    */
-  /** Recipients by outcome; they add up to the rows of the run. */
+  /** By outcome; they add up to the rows of the run. */
   counts(run: RunRecord): Omit<StepCount, 'fellBack'>[];
-  /** As `counts`, with the steps that fell back. Both take one scan of the list. */
+  /** `counts`, with the steps that fell back. Both take one scan of the list. */
   steps(run: RunRecord): StepCount[];
   /** Whether a person was erased from the run. */
   hasErased(run: RunRecord): boolean;
   /**
-   * How many recipients a start has something to do for: pending, failed and deferred, and `rejected` where those are tried
-   * again. `undecided` is how many of them wait for the winner of a test. A quarter of the time of `counts`.
+   * Recipients that a start has to send to: pending, failed and deferred, and `rejected` where those are tried again.
+   * `undecided` wait for the winner of a test. Takes a quarter of the time of `counts`.
    */
   countOpen(
     run: RunRecord,
     also: { readonly rejected: boolean },
   ): { readonly rows: number; readonly undecided: number };
-  /** Every recipient in list order, in batches; memory stays flat. */
+  /** In list order, in batches; memory stays flat. */
   outcomes(run: RunRecord, filter?: OutcomeFilter): Iterable<readonly Outcome[]>;
-  /** When a row of this run was last claimed, in ms since 1970; null: none was. One scan of the list. */
+  /** When a row of this run was last claimed; null: none was. One scan of the list. */
   lastClaimMs(run: RunRecord): number | null;
-  /** Keys and rows of the recipients that have a key, in list order, without those that an amended list no longer had. */
+  /** Keys and rows in list order, without recipients that an amended list no longer had. */
   keys(run: RunRecord): Iterable<readonly [key: string, row: number]>;
-  /** Looks up the state of a row while the list is unchanged; null if row and key do not belong together. */
+  /** The state of a row while the list is unchanged; null if row and key do not belong together. */
   stateOf(run: RunRecord): (row: number, key: string) => RowState | null;
 
   // ------------------------------------------------------------------------------------------------- other runs
-  /** Recipients reached by other runs of the environment, as far as the rules need them: a microsecond each. */
+  /** Recipients reached by other runs of the environment, as far as the rules need them: 1 us each. */
   reach(own: RunIdentity, rules: ReachRules): Reach;
 
   // ----------------------------------------------------------------------------------------------- suppressions
   /**
-   * Addresses are normalised by the caller. An entry never gets weaker: of two, the longer one stays. A reason is never
-   * lost: one with the source `user` replaces the old one, another only if there is none. Returns whether the address
-   * was not suppressed before.
+   * The caller normalises addresses. An entry never gets weaker: of two, the longer one stays. A reason is never lost:
+   * one with the source `user` replaces the old one, another only if there is none. Returns whether the address was not
+   * suppressed before.
    */
   suppress(address: string, facts: SuppressFacts): boolean;
-  /** Takes off the entry for a topic ('': for all topics); default: every entry. */
+  /** Removes the entry for a topic ('': for all topics); default: every entry. */
   unsuppress(address: string, topic?: string | null): boolean;
   /** Every entry, expired ones too, by address. */
   suppressions(): Iterable<Suppression>;
-  /** Whether a campaign of this topic must not send to it; null: a campaign without a topic. */
+  /** Whether a campaign of this topic (null: none) must not send to it. */
   isSuppressed(address: string, nowMs: number, topic?: string | null): boolean;
   /**
-   * Addresses and hashes in one transaction, all or nothing. Returns how many were not suppressed before.
+   * All or nothing. Returns how many were not suppressed before.
    *
    * @throws HandbillError (exit 2): the ledger holds hashes that were made with another key
    */
   suppressAll(addresses: readonly SuppressEntry[], hashes: readonly HashEntry[], nowMs: number): number;
-  /** Takes hashes off the list. */
   unsuppressHash(hash: string, topic?: string | null): boolean;
   /** Every hash, expired ones too, in their order. */
   suppressedHashes(): Iterable<SuppressedHash>;
-  /** The entries of an address, one for each topic, also those that have ended. */
+  /** One for each topic, also those that have ended. */
   suppressionsOf(address: string): readonly Suppression[];
   suppressedHashesOf(hash: string): readonly SuppressedHash[];
   isHashSuppressed(hash: string, nowMs: number, topic?: string | null): boolean;
   /** Id of the one key that all hashes were made with; null while there are none. */
   hashKeyId(): string | null;
-  /** How many entries there are, expired ones too. */
+  /** Expired entries count too. */
   suppressionCounts(): { readonly addresses: number; readonly hashes: number };
 
   // -------------------------------------------------------------------------------- delivery reports and replies
-  /** Delivery reports and replies. */
   readonly events: EventStore & EvidenceStore & ReplyStore;
 
   // ------------------------------------------------------------------------------------------------------ privacy
   readonly purge: PurgeStore;
 
   /**
-   * What is read until the end is of one moment, whatever other processes write meanwhile: figures that are read one
-   * after the other agree. This process cannot write until then.
+   * All reads until the end see one moment, whatever other processes write, so that figures agree. This process cannot
+   * write until then.
    */
   hold(): Disposable;
   /** Writes its present content to another file, which must be empty. */
@@ -347,8 +343,8 @@ export interface LedgerOptions {
   readonly mode: 'write' | 'read';
   readonly nowMs: number;
   /**
-   * `ledger-missing`: begin with an empty ledger although the marker says that there was one; an existing ledger is never
-   * replaced. `ledger-taken-over`: go on with another server of a shared ledger.
+   * `ledger-missing`: begin with an empty ledger although the marker says that there was one; never replaces an
+   * existing ledger. `ledger-taken-over`: go on with another server of a shared ledger.
    */
   readonly allow?: readonly Allowable[];
   /**
@@ -356,25 +352,24 @@ export interface LedgerOptions {
    * it knows.
    */
   readonly witness?: (ledger: Ledger) => void;
-  /** A missing shared ledger is not made, unless `ledger-missing` is allowed. */
+  /** Does not make a missing shared ledger, unless `ledger-missing` is allowed. */
   readonly mustExist?: boolean;
   /** Trust a network file system with locks. */
   readonly allowNetworkFileSystem?: boolean;
-  /** `read`: makes no files beside the ledger either, for as long as no other process begins to write. */
+  /** `read`: makes no files beside the ledger either, until another process begins to write. */
   readonly leaveNothing?: boolean;
-  /** How long to wait for another process that writes; 30 s. */
+  /** Wait for another process that writes; default: 30 s. */
   readonly busyTimeoutMs?: number;
 }
 
-/** What can be said of a ledger that is in order. */
+/** Facts about a ledger that is in order. */
 export interface LedgerFacts {
   readonly bytes: number;
-  /** The newest time in it, ms since 1970. */
   readonly newestMs: number;
   readonly runs: number;
-  /** Runs that some process is at now, with who holds them as far as it said. */
+  /** Runs that a process works on now, with the lock's owner if it is known. */
   readonly held: readonly { readonly run: RunRecord; readonly lockOwner: LockOwner | null }[];
-  /** Runs that were going on when their process ended. */
+  /** Runs whose process ended while they were running. */
   readonly broken: readonly RunRecord[];
   /** Id of the key of its hashes; null: it holds none. */
   readonly hashKeyId: string | null;
@@ -382,31 +377,31 @@ export interface LedgerFacts {
   readonly pauses: readonly Pause[];
   /** Other users of the machine may read it. */
   readonly isReadable: boolean;
-  /** What the clock of the server says, ms since 1970; null: it is a file. */
+  /** The server's clock, ms since 1970; null: it is a file. */
   readonly serverMs: number | null;
 }
 
-/** What depends on where the ledger is. */
+/** Facts that depend on where the ledger is. */
 export type PlaceFacts = Pick<LedgerFacts, 'bytes' | 'newestMs' | 'isReadable' | 'serverMs'>;
 
-/** What people wrote back: reading it, having it read, and finding the message that each reply answers. */
+/** Replies: reading and reviewing them, and finding the message that each answers. */
 export interface ReplyStore {
-  /** Newest first as they came in, in batches; those that a purge has emptied are left out. */
+  /** Newest first as they came in, in batches, without those that a purge has emptied. */
   replies(filter?: ReplyFilter): Iterable<readonly ReplyRecord[]>;
   /**
-   * Enters the meaning of replies as a person decided it, in one transaction that also suppresses those who opt out by
-   * it. `missed` are numbers without a reply: then nothing is entered.
+   * Enters a person's decision about the meaning of replies, and suppresses those who opt out by it, in one
+   * transaction. `missed` are numbers without a reply: then nothing is entered.
    */
   reviewReplies(numbers: readonly number[], review: ReplyReview, facts: OptOutFacts): Reviewed;
-  /** Whether there are replies whose message has not been looked for since any run was last started. */
+  /** Whether replies wait for their message to be found since any run was last started. */
   hasUnjoined(): boolean;
   /** Opt-outs whose message is not found. */
   unjoinedOptOuts(): readonly { readonly sender: string; readonly replyId: string | null }[];
-  /** Whether there is an opt-out by a reply whose message was not looked for yet: it may be about another address. */
+  /** Whether the message of an opt-out by reply is still to be found: it may be about another address. */
   hasUnjoinedOptOut(): boolean;
   /**
    * Looks for the messages of such replies. Each step is a page of a list or a transaction, and other processes can
-   * write between two steps. Needs no lock: what is found is checked again in the transaction that writes it.
+   * write between two steps. Needs no lock: the transaction that writes a match checks it again.
    */
   joinReplies(facts: JoinFacts): Generator<Joined>;
 }
@@ -414,14 +409,14 @@ export interface ReplyStore {
 interface ReplyFilter {
   /** Numbers of runs: only replies to their messages. */
   readonly runs?: readonly number[];
-  /** The meaning that a reviewer entered, or else the one that was read from the text. */
+  /** As a reviewer entered it, or else as read from the text. */
   readonly meanings?: readonly ReplyMeaning[];
-  /** Not before this instant, by the time that the reply carries; in ms since 1970. */
+  /** By the time that the reply carries; in ms since 1970. */
   readonly sinceMs?: number;
 }
 
 interface OptOutFacts {
-  /** A word of opting in takes back an opt-out that was a reply, and no other. */
+  /** A word of opting in takes back an opt-out by reply, and no other. */
   readonly startLifts: boolean;
   /** `topic`: a STOP is about the topic of the message that it answers; default: about everything. */
   readonly stopEnds?: StopEnds;
@@ -429,15 +424,14 @@ interface OptOutFacts {
 
 export interface JoinFacts extends OptOutFacts {
   readonly now: () => number;
-  /** Makes what our references of a run are made by. */
+  /** Makes the references of a run's messages. */
   readonly referencesOf: (run: RunRecord) => (key: string, channel: Channel, resend?: number) => string;
 }
 
-/** One step. */
 export interface Joined {
-  /** Replies whose message is known since. */
+  /** Replies whose message was found. */
   readonly joined: number;
-  /** Addresses of those messages that are suppressed since, beside those that the replies came from. */
+  /** Addresses of those messages that are suppressed now, beside the senders. */
   readonly suppressed: readonly string[];
 }
 
@@ -452,73 +446,75 @@ interface Reviewed {
 
 /**
  * Takes personal data out of the ledger. Work on many rows is a series of steps, one bounded transaction each: the
- * caller decides how long other processes get the ledger in between. After a kill it can be repeated. Everything except
- * the queries needs a lock: that of the run, and for the whole that of purges.
+ * caller decides how long other processes get the ledger in between. After a kill it can be repeated. All but the
+ * queries need a lock: that of the run, and for the whole that of purges.
  */
 export interface PurgeStore {
-  /** The newest thing that is recorded of a run, in ms since 1970. One pass over its list. */
+  /** The newest time recorded of a run. One pass over its list. */
   lastActivityMs(run: RunRecord): number;
-  /** Lists that were begun and never fully loaded, or replaced and not forgotten yet; they hold addresses too. */
+  /** Lists that were never fully loaded, or were replaced and not deleted yet; they hold addresses too. */
   drafts(): readonly RunRecord[];
-  /** Nothing is left to be taken out of the run. */
+  /** The run holds no personal data any more. */
   isDone(run: RunRecord): boolean;
-  /** A purge was begun and not finished: by `rewrite`, as the last step. */
+  /** A purge was begun and not finished: `rewrite` is the last step. */
   isUnderWay(): boolean;
-  /** Leaves a note that a purge is under way, durably. Before anything else is changed. */
+  /** Notes durably that a purge is under way. Before anything else is changed. */
   begin(): void;
-  /** From here on the run can never be continued. Given back as it is then; a run that was marked stays as it is. */
+  /** From here on the run can never be continued. Returns it; a marked run stays as it is. */
   mark(run: RunRecord, nowMs: number): RunRecord;
   /**
-   * Takes keys, addresses, ids and texts out of the rows of a marked run, and what says who out of its history of
-   * doubts. States, reasons, attempts, parts, costs, variants, channels, lines and the day of the last claim stay. Each
-   * step yields its rows.
+   * Takes keys, addresses, ids and texts out of the rows of a marked run, and names out of its history of doubts.
+   * States, reasons, attempts, parts, costs, variants, channels, lines and the day of the last claim stay. Each step
+   * yields its rows.
    */
   clear(run: RunRecord): Iterable<number>;
   /**
    * Keeps the result of delivery reports as words in the rows of a marked run, and deletes the reports, in one
-   * transaction: pass a thousand at a time. Called before the rows are cleared, because their ids lead to the reports.
-   * Returns how many reports were deleted.
+   * transaction: pass a thousand at a time. Call it before `clear`, because the rows' ids lead to the reports. Returns
+   * how many reports were deleted.
    */
   keepDeliveries(run: RunRecord, kept: readonly KeptDelivery[]): number;
-  /** Deletes the replies to a marked run, in steps, but for those that wait for review; their meaning must have been kept in its rows. */
+  /**
+   * Deletes the replies to a marked run, in steps, except those that wait for review; their meaning must have been kept
+   * in its rows.
+   */
   forgetReplies(run: RunRecord): Iterable<number>;
   /**
-   * Replies that may mean to opt out, and that no person has read yet: they stay. Of those from before an instant, if it is
+   * Replies that may mean to opt out and that no person has read: they stay. Counts those before an instant, if it is
    * not null, and those to the runs with these numbers.
    */
   waitingReplies(beforeMs: number | null, runs: readonly number[]): number;
   /** Events from before an instant that still contain personal data, or belong to no run that is kept. */
   oldEvents(beforeMs: number): EventCounts;
   /**
-   * Takes personal data out of events from before an instant. Events of runs that are kept are emptied, so that they
-   * still count: reports lose address, texts and digest, replies all but their meaning. The rest is deleted.
+   * Takes personal data out of events from before an instant. Events of kept runs are emptied, so that they still
+   * count: reports lose address, texts and digest, replies all but their meaning. The rest is deleted.
    */
   forgetEvents(beforeMs: number): Iterable<EventCounts>;
-  /** Forgets a list that is not fully loaded. */
+  /** Deletes a list that is not fully loaded. */
   forget(draft: RunRecord): Iterable<number>;
-  /** Suppressions older than that: those that have expired before it, and the others. */
+  /** Suppressions from before an instant: those that had expired by then, and the others. */
   oldSuppressions(beforeMs: number): { readonly expired: number; readonly active: number };
   /**
-   * Suppressions older than that become hashes, without the reason, which is free text; those that have expired before
-   * it go. Without a hasher, the others stay as they are.
+   * Makes suppressions older than that hashes, without the reason, which is free text; deletes those that have expired
+   * before it. Without a hasher, the others stay as they are.
    */
   hashSuppressions(
     beforeMs: number,
     hasher: Hasher | null,
   ): Iterable<{ readonly hashed: number; readonly expired: number }>;
   /**
-   * Takes one person out, in one transaction: after a kill, all of it is done or nothing. Their rows are cleared as a
-   * purge clears them, reports and replies are deleted, and their addresses are suppressed. The caller holds the locks of
-   * the runs, all of which are finished. Returns which events were deleted.
+   * Takes one person out, in one transaction: after a kill, all of it is done or nothing. Clears their rows as a purge
+   * does, deletes reports and replies, and suppresses their addresses. The caller holds the locks of the runs, all of
+   * which are finished. Returns which events were deleted.
    */
   erase(erasure: Erasure, nowMs: number): EventCounts;
-  /** What it would take beside the rows and replies of the person. */
+  /** `erase` would take these beside the rows and replies of the person. */
   traces(address: string, trace: AddressTrace): Traces;
   /**
    * Writes the file anew, so that nothing is left in its gaps and free pages, and empties its log. It holds the write
    * lock for about 10 ms a megabyte. If it was not done, try again: `in-use` means that another process sends from a
-   * large ledger or reads from it for long; `no-room` means that the disk does not have twice the size of the ledger
-   * free.
+   * large ledger or reads from it for long; `no-room` that the disk lacks twice the size of the ledger.
    *
    * @throws LedgerError
    */
@@ -536,22 +532,21 @@ export interface KeptDelivery {
   readonly postedFrom?: string;
 }
 
-/** What the ledger holds of one person. */
+/** All that the ledger holds of one person. */
 export interface Erasure {
   /** In the form in which addresses are listed. */
   readonly address: string;
   readonly runs: readonly ErasedRows[];
   /** Rows of lists that were never fully loaded. */
   readonly drafts: readonly Pick<ErasedRows, 'run' | 'rows'>[];
-  /** Addresses that are not sent to any more: that one, and those that the rows hold beside it. */
+  /** That address, and those that the rows hold beside it. */
   readonly suppressed: readonly string[];
-  /** They are suppressed as hashes; null: as they are. */
+  /** Suppresses them as hashes; null: as they are. */
   readonly hasher: Hasher | null;
-  /** Finds the address in what people and the API wrote. */
+  /** Finds the address in texts of people and the API. */
   readonly trace: AddressTrace;
 }
 
-/** What an erasure takes beside the rows, the reports and the replies of a person. */
 export interface Traces {
   readonly unread: readonly { readonly receivedAtMs: number; readonly body: string }[];
   /** Reports with the address, of a message or not. */
@@ -560,12 +555,11 @@ export interface Traces {
   readonly mentions: number;
 }
 
-/** The rows of a person in one run. */
 export interface ErasedRows {
   readonly run: RunRecord;
   readonly rows: readonly number[];
   readonly keys: readonly string[];
-  /** Their messages, also those to earlier addresses: what was delivered stays as a word. */
+  /** Their messages, also to earlier addresses: the delivery result stays as a word. */
   readonly kept: readonly KeptDelivery[];
 }
 
@@ -581,20 +575,17 @@ export interface Hasher {
   hash(address: string): string;
 }
 
-/** What reports prove about recipients: that a request was received, and that a message was not. */
+/** Evidence from reports: that a request was received, or that a message was not. */
 export interface EvidenceStore extends SaidStates {
-  /** Those in doubt, and those who are to be sent to again after a doubt, of every run, in batches. */
+  /** Recipients in doubt, or to be sent to again after a doubt, of every run, in batches. */
   inDoubt(): Iterable<readonly InDoubtRow[]>;
-  /**
-   * Reports of the environment to an address that name no message of ours, but quote its text, from `sinceMs` to
-   * `untilMs`.
-   */
+  /** Reports of the environment to an address that name no message of ours but quote its text. */
   quoting(row: InDoubtRow, sinceMs: number, untilMs: number): DeliveryRecord[];
-  /** Whether a recipient of the environment has this id of the API. One pass over its lists: ask it rarely. */
+  /** Whether a recipient of the environment has this id of the API. Scans its lists: call it rarely. */
   hasMessage(environment: string, messageId: string): boolean;
   /**
    * Whether another message without a known id went to the same address of the environment in that time: a report that
-   * quotes a text may mean that one. One scan of its lists.
+   * quotes a text may mean that one. Scans its lists.
    */
   hasOther(row: InDoubtRow, sinceMs: number, untilMs: number): boolean;
   /**
@@ -608,14 +599,10 @@ export interface EvidenceStore extends SaidStates {
   ): boolean;
   /** Whether any report says that a channel did not reach the recipient. */
   hasUnreached(): boolean;
-  /**
-   * Accepted rows of one step after `afterRow`, in list order, at most `limit`, that such a report may be about: the
-   * caller reads all reports of each.
-   */
+  /** Accepted rows of one step that such a report may be about, in list order: the caller reads all reports of each. */
   unreached(run: RunRecord, step: number, afterRow: number, limit: number): UnreachedRow[];
 }
 
-/** What reports say about many messages at once. */
 export interface SaidStates {
   /**
    * The states that the reports about each message name, as bits by their position in `DELIVERY_STATES`; 0: there are
@@ -627,33 +614,31 @@ export interface SaidStates {
   statesOf(messages: readonly SentMessage[], judged?: Judged): Uint16Array;
   /** Whether any report names a reference of ours: if none does, references need not be computed. */
   hasReferences(): boolean;
-  /** Keeps 16 MB of the ledger in memory from here on, for callers that read or write many thousand events. */
+  /** Keeps 16 MB of the ledger in memory from here on, for many thousand events. */
   expectMany(): void;
-  /** Changes whenever another process has written to the ledger. */
+  /** Changes whenever another process has written. */
   version(): number;
 }
 
 /** Null: it is about the message. */
 export type Judged = (report: number, mismatch: UnmatchedReason | null) => void;
 
-/** A report as the ledger holds it. */
 export interface DeliveryRecord extends Omit<DeliveryReport, 'kind' | 'eventId'> {
   /** In the order of their arrival. */
   readonly number: number;
   readonly receivedAtMs: number;
   readonly source: string;
-  /** The environment that it came in for. Empty: unknown. */
+  /** Empty: unknown. */
   readonly environment: string;
 }
 
-/** A reply as the ledger holds it. */
 export interface ReplyRecord extends Omit<Reply, 'kind'> {
   readonly number: number;
   readonly receivedAtMs: number;
   readonly source: string;
   /** The message that it answers; null: not known, or not looked for yet. */
   readonly answers: AnsweredMessage | null;
-  /** The decision of the person who reviewed it; null: not reviewed. */
+  /** Null: not reviewed. */
   readonly review: ReplyReview | null;
 }
 
@@ -662,7 +647,7 @@ interface AnsweredMessage {
   readonly run: number;
   readonly row: number;
   readonly step: number;
-  /** As the list has them; null after a purge. */
+  /** As in the list; null after a purge. */
   readonly key: string | null;
   readonly line: number | null;
   readonly variant: string | null;
@@ -676,21 +661,21 @@ export interface ReplyReview {
 
 export interface RecordFacts {
   readonly nowMs: number;
-  /** Where they come from: `webhook`, or the file that was read. */
+  /** `webhook`, or the file that was read. */
   readonly source: string;
-  /** The environment that the events came in for: reports count for its messages only, opt-outs everywhere. */
+  /** Reports count for messages of this environment only, opt-outs everywhere. */
   readonly environment: string;
-  /** Other environments of the same sender: an event that is stored for one of them is a repetition. Default: none. */
+  /** Other environments of the same sender: an event stored for one of them is a repetition. Default: none. */
   readonly alsoIn?: readonly string[];
-  /** A word of opting in takes back an opt-out that was a reply, and no other; default: it does not. */
+  /** A word of opting in takes back an opt-out by reply, and no other; default: it does not. */
   readonly startLifts?: boolean;
   /** `topic`: a STOP is about everything only until `joinReplies` finds the message that it answers; default: always. */
   readonly stopEnds?: StopEnds;
-  /** Whether an opt-out from there can be put on the suppression list. Default: it always can. */
+  /** Whether an opt-out from there can be put on the suppression list. Default: always. */
   readonly isAddress?: (written: string) => boolean;
 }
 
-/** A message in doubt, or one to be sent again after a doubt: a report may show that it was received. */
+/** A message in doubt, or to be sent again after a doubt: a report may show that it was received. */
 export interface InDoubtRow
   extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'channel' | 'attempts' | 'resend' | 'sinceMs'> {
   /** Number of the run, and what its references are made of. */
@@ -698,7 +683,7 @@ export interface InDoubtRow
   readonly identity: RunIdentity;
   readonly list: number;
   readonly messageId: string | null;
-  /** SHA-256 of the text that was sent, as hex digits; null if there was none, or the process was killed. */
+  /** SHA-256 of the text that was sent, in hex; null if there was none, or the process was killed. */
   readonly textHash: string | null;
   /** It went to another address than `to`. */
   readonly isRedirected: boolean;
@@ -717,14 +702,14 @@ export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 't
 }
 
 /**
- * Delivery reports and replies: a set of events. Each is stored once, in whatever order they arrive, also before the
- * API's answer to the message that they are about (failures.md, K1).
+ * Delivery reports and replies. Each is stored once, in whatever order they arrive, also before the API's answer to the
+ * message that they are about (failures.md, K1).
  */
 export interface EventStore {
   /**
    * Stores events, and suppresses recipients who opted out by them, in one transaction that is on disk when this
-   * returns. An event that is already stored for this environment, or one of `alsoIn`, changes nothing, unless it opts out and has neither a
-   * time nor an id.
+   * returns. An event already stored for this environment, or one of `alsoIn`, changes nothing, unless it opts out and
+   * has neither a time nor an id.
    *
    * A reply that opts out suppresses its sender, in every campaign and on every channel. So does a report of an
    * opt-out. If `startLifts` is set, the last opt-out or opt-in of a sender counts, by the time that it carries.
@@ -732,52 +717,52 @@ export interface EventStore {
    * @throws LedgerError: nothing is stored
    */
   record(events: readonly WebhookEvent[], facts: RecordFacts): Recorded;
-  /** Every report about a message: two look-ups, about 4 us. */
+  /** Two look-ups, about 4 us. */
   reportsOf(message: SentMessage): DeliveryRecord[];
-  /** Every report that names one of these ids, also those that are about another message. */
+  /** Also reports that are about another message. */
   reportsNaming(ids: MessageIds): DeliveryRecord[];
-  /** The number of the report that came in last; 0: none did. */
+  /** The number of the newest report; 0: none. */
   lastReport(): number;
-  /** Whether any report came in since an instant, in ms since 1970. */
+  /** Since an instant, in ms since 1970. */
   hasReports(sinceMs: number): boolean;
-  /** The rows of a run whose message was answered, once that is known. An opt-out has priority. */
+  /** Rows of a run with a joined reply. An opt-out has priority. */
   answered(run: Pick<RunRecord, 'number'>): ReadonlyMap<number, 'replied' | 'opted-out'>;
   /** How many events of each kind there are. */
   counts(): { readonly reports: number; readonly replies: number; readonly unread: number };
 }
 
-/** What a claim checks in addition to the rows and addresses of the ledger. Made once for a start. */
+/** Checks of a claim in addition to the rows and addresses of the ledger. Made once for a start. */
 export interface ClaimPolicy extends Partial<ClaimRules> {
-  /** The contact history: recipients who were reached by another run by then are skipped. */
+  /** The contact history: recipients whom another run reached by then are skipped. */
   readonly reach?: Reach | null;
   /**
-   * The shards of a worker in a shared run. If another worker has one of them by now, or the run is not running, every
-   * claim is `stopped`. Without it, a run that is not running is an error.
+   * The shards of a worker in a shared run. If another worker has one by now, or the run is not running, every claim is
+   * `stopped`. Without it, a run that is not running is an error.
    */
   readonly held?: HeldShards | null;
 }
 
 /**
- * Who was reached by other runs of the environment: accepted, in doubt, or claimed at this moment (failures.md, A2). A
- * person is a key or an address, of any step; the steps of one row are one message.
+ * Recipients reached by other runs of the environment: accepted, in doubt, or claimed at this moment (failures.md, A2).
+ * A person is a key or an address, of any step; the steps of one row are one message.
  *
- * A run without an active process is read once, and the recipients it reached go into an index. Of a run that is
- * `running`, or is started later by another process (`refresh` finds it), all recipients go in that it may reach. The
- * index only says who may have been reached; the ledger's row decides. So a claim that checks in its transaction sees
- * every earlier claim.
+ * A run without an active process is read once, and the recipients it reached go into an index. If a run is `running`,
+ * or another process starts it later (`refresh` finds it), all recipients that it may reach go in. The index only says
+ * who may have been reached; the ledger's row decides. So a claim that checks in its transaction sees every earlier
+ * claim.
  */
 export interface Reach {
-  /** Runs that a rule asks about although their personal data is gone, so that it cannot be answered. */
+  /** Runs that a rule asks about, but whose personal data is purged. */
   readonly purged: readonly RunIdentity[];
-  /** The run of `exclude` that reached this person; null: none. */
+  /** The run of `exclude` that reached this person. */
   excludedBy(to: string, key: string): RunIdentity | null;
-  /** The cap that is used up; null: none is. */
+  /** The cap that is used up. */
   cappedBy<C extends Cap>(to: string, key: string, caps: readonly C[]): C | null;
-  /** The message of the followed run to the person with this key; null: the run does not have them. */
+  /** The followed run's message to this person; null: the run does not have them. */
   followed(key: string): FollowedMessage | null;
-  /** What was answered to that message, or came from its address since; null: nothing. */
+  /** The answer to that message, or one that came from its address since. */
   replyTo(message: FollowedMessage, names: AnswerNames): 'opt-out' | 'answer' | null;
-  /** Why a person gets no follow-up, or not yet; null: it is their turn. Absent: the campaign follows on no other. */
+  /** Why a person gets no follow-up, or not yet; null: it is due. Absent: the campaign follows no other. */
   readonly followUp?: (key: string, nowMs: number) => 'no-follow-up' | 'follow-up-later' | null;
   /** Finds new writes of other processes; 3 us if there are none. */
   refresh(): void;
@@ -786,15 +771,15 @@ export interface Reach {
 /** The rules of a campaign that ask about other runs. */
 export interface ReachRules {
   readonly exclude: readonly Pick<Excluded, 'campaign' | 'occurrence'>[];
-  /** Messages count from here on, in ms since 1970: the beginning of the longest period; null: no cap. */
+  /** Beginning of the longest period of a cap, in ms since 1970; null: no cap. */
   readonly sinceMs: number | null;
-  /** The campaign that is followed: its run of the same occurrence; null or absent: none. */
+  /** Its run of the same occurrence; null or absent: none. */
   readonly follows?: string | null;
 }
 
-/** What an answer to a message may carry, apart from the id of the message. */
+/** Names that an answer may carry, apart from the id of the message. */
 export interface AnswerNames {
-  /** The address of the recipient as replies carry it: email addresses in lower case. */
+  /** As replies carry it: email addresses in lower case. */
   readonly sender: string;
   readonly reference: string | null;
 }
@@ -807,7 +792,7 @@ export interface FollowedMessage {
   readonly channel: Channel;
   readonly to: string;
   readonly messageId: string | null;
-  /** When it was claimed, just before the request, in ms since 1970. */
+  /** Just before the request, in ms since 1970. */
   readonly claimedAtMs: number;
   readonly resend: number;
   /** As in `Outcome`. */

@@ -10,8 +10,8 @@ import { withInputs } from './versions.ts';
 type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'finishLoad' | 'discardLoad'>;
 
 /**
- * Loads the list of a new run into the ledger. Other processes do not see it before it is complete, so a kill half way
- * leaves nothing that could be mistaken for a run.
+ * Loads the list of a new run. Other processes see only complete lists, so a kill half way leaves nothing that could be
+ * mistaken for a run.
  */
 export function listStore(connection: Connection, runs: RunStore): ListStore {
   const leftovers = connection.query(
@@ -19,7 +19,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   );
   const forgetRows = connection.statement('DELETE FROM recipients WHERE list = ?');
   const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
-  // Prepared when it is needed, because a process that only reads cannot prepare it.
+  // Prepared when needed, because a process that only reads cannot prepare it.
   const queries = lazily((sql) => connection.query(sql));
   const insertRun = `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted, topic)
     SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ?, ? FROM runs RETURNING number`;
@@ -46,7 +46,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
 
   return {
     beginLoad({ environment, campaign, occurrence }, { channel, nowMs, isCounted = true, topic = null }) {
-      // As long as the start may be refused, the ledger's newest time stays.
+      // While the start may be refused, the ledger's newest time stays.
       const number = connection.write(0, 1, (newestMs) => {
         for (const [number = 0, list = 0] of leftovers.all(environment, campaign, occurrence)) {
           forgetRows(list);
@@ -95,7 +95,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   };
 }
 
-/** What is kept of a channel: null for that of the run, so that one channel has one spelling. */
+/** Null for the run's channel, so that one channel has one spelling. */
 export function ownChannel(channel: Channel | null, run: Pick<RunRecord, 'channel'>): Channel | null {
   return channel === run.channel ? null : channel;
 }
@@ -109,15 +109,15 @@ function checkComplete(row: LoadRow): void {
  * Recipients are matched by key:
  *
  * - A final outcome stays with the recipient, together with what was sent (address, parts, cost, variant). A recipient
- *   who was `removed` earlier and is in the new list again is no longer removed, and one who was skipped for what can be
- *   repaired (`REPAIRABLE`) is decided again.
+ * who was `removed` earlier and is in the new list again is no longer removed, and one who was skipped for what can be
+ * repaired (`REPAIRABLE`) is decided again.
  * - Every other recipient is as the new list says, with the attempts made so far.
  * - A recipient who is missing from the new list is kept after its rows: with the final outcome, or else as `skipped`
- *   (`removed`). Missing rows without a key and missing duplicates are dropped, but for those of a person who was erased:
- *   what became of them still counts.
+ * (`removed`). Missing rows without a key and missing duplicates are dropped, except those of an erased person: their
+ * outcome still counts.
  *
  * If a key has several rows that are not duplicates, the row that was sent to counts. Of the new rows, the one that
- * will be sent to counts. Rows left out by `where` come last in both. A recipient who fell back has one new row with
+ * will be sent to counts. Rows skipped by `where` come last in both. A recipient who fell back has one new row with
  * all channel steps in it; a last step that is not final is as the new list says.
  *
  * All of it is one transaction in the database: keys are not read into memory. The keys of both lists are sorted into
@@ -138,7 +138,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
       WHERE number = ?2`,
   );
 
-  // Rows have other numbers in the new list: the messages that replies answer are looked for once more.
+  // Rows have other numbers in the new list: replies are joined again.
   const lookAgain = connection.statement('UPDATE replies SET run = NULL, step = NULL, row = NULL WHERE run = ?');
 
   return {
@@ -215,9 +215,9 @@ const NEW_KEYS = `INSERT INTO temp.new_keys
   SELECT key, row, CASE state WHEN 'skipped' THEN 1 ELSE 0 END + CASE reason WHEN 'excluded' THEN 1 ELSE 0 END FROM main.recipients
   WHERE list = ? AND step = 0 AND key IS NOT NULL AND reason IS DISTINCT FROM 'duplicate' ORDER BY key, row`;
 
-// Of several rows with one key, the recipient is the row that will be sent to. The other rows are left out by a rule
-// (`where`) and do not take over the outcome. If two rows will be sent to, both take it over, so that no second message
-// is sent; but a pending step must not exist twice.
+// If several rows have one key, the recipient is the row that will be sent to. A rule (`where`) skips the others, and
+// they do not take over the outcome. If two rows will be sent to, both take it over, so that no second message is sent;
+// but a pending step must not exist twice.
 const PAIRS = `INSERT INTO temp.pairs
   SELECT n.row, o.row FROM temp.new_keys AS n CROSS JOIN temp.old_keys AS o ON o.key = n.key
   WHERE (o.fell_back = 0 AND n.skipped = 0) OR n.row = (SELECT m.row FROM temp.new_keys AS m WHERE m.key = n.key ORDER BY m.skipped, m.row
@@ -261,8 +261,8 @@ const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, c
   FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.step = 0 AND o.row = g.old_row`;
 
 // A requested second message that did not go out is withdrawn: the recipient returns to the outcome of the message
-// before, and the list may have a third address by now. One that was refused stays, unless the list has an earlier
-// address again, where nothing is to be sent. Found by the few messages that went to earlier addresses.
+// before, and the list may have a third address by now. A refused one stays, unless the list has an earlier address
+// again, where nothing is to be sent. Found by the few messages that went to earlier addresses.
 const TAKE_BACK = `UPDATE main.recipients AS n
   SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
     error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
@@ -313,8 +313,7 @@ const KEEP_STEPS = `INSERT INTO main.recipients (list, step, row, line, key, add
     CROSS JOIN main.recipients AS n ON n.list = ?2 AND n.step = 0 AND n.row = m.row
   WHERE o.list = ?1 AND o.step > 0`;
 
-// At this point, only a recipient who is missing from the new list is `rejected`. Step 0 of a recipient who fell back
-// stays as it is.
+// Only a recipient who is missing from the new list is `rejected` here. Step 0 of a recipient who fell back stays.
 const OPEN_STEPS = `UPDATE main.recipients AS o
   SET state = CASE n.state WHEN 'rejected' THEN 'skipped' ELSE n.state END,
     reason = CASE n.state WHEN 'rejected' THEN 'removed' ELSE n.reason END,
@@ -326,7 +325,7 @@ const OPEN_STEPS = `UPDATE main.recipients AS o
       OR (o.state = 'skipped' AND o.reason IS NOT DISTINCT FROM 'removed'))
     AND n.list = ?1 AND n.step = 0 AND n.row = o.row`;
 
-/** Recipients whose address was corrected in the list after the message had gone out, and the second message to them. */
+/** Recipients whose address was corrected after the message had gone out, and the second message to them. */
 export function changedStore(
   connection: Connection,
   runs: RunStore,
@@ -365,8 +364,7 @@ export function changedStore(
       for (const row of query(EARLIER).all(run.number)) {
         const key = String(row[0]);
         const before = found.get(key) ?? [];
-        // A second message that was never sent was withdrawn by an amendment: the message before it is recorded again
-        // later.
+        // An amendment withdrew an unsent second message: the message before it is recorded again later.
         if (before.some(({ to }) => to === row[2])) continue;
         found.set(key, [...before, toEarlier(row, run, before.length)]);
       }
@@ -381,8 +379,8 @@ const CHANGED = `SELECT line, key, address, list_address, state,
   FROM recipients WHERE list = ?1 AND step = 0 AND list_address IS NOT NULL
     AND (state = 'accepted' OR state = 'in-doubt') ORDER BY row`;
 
-// Before a list takes the place of another: what `--allow input-changed` will write down, asked of both. A second message that has not
-// gone out is taken back by it.
+// Both lists, before one replaces the other: what `--allow input-changed` will write down. A second message that has
+// not gone out is taken back by it.
 const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.address,
     CASE WHEN r.number IS NULL THEN o.state ELSE 'accepted' END,
     EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?3 AND former.key = o.key

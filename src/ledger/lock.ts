@@ -6,7 +6,7 @@ import { fileError, isBusy, ledgerError } from './ledger-error.ts';
 import { checkPrivateFile, createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 import type { RunIdentity } from './records.ts';
 
-/** Held until it is released or the process ends, however it ends: the kernel releases it. */
+/** Held until it is released or the process ends: the kernel releases it. */
 export interface RunLock {
   /** Idempotent. */
   release(): void;
@@ -18,8 +18,8 @@ const ASK_WAIT_MS = 10;
 
 /**
  * Takes the lock of one run. Null if another process, or another part of this one, has it (failures.md, J3). It is a
- * lock on a small database of its own in `locks/` beside the ledger. The file is never deleted: two processes could
- * hold locks of the same name. If a user deletes it, the claims still decide who may send.
+ * lock on a small database in `locks/` beside the ledger. The file is never deleted: two processes could hold locks of
+ * the same name. If a user deletes it, the claims still decide who may send.
  *
  * @throws HandbillError with exit status 7.
  */
@@ -41,7 +41,7 @@ export function acquireRunLock(ledgerPath: string, identity: RunIdentity): RunLo
   };
 }
 
-/** Whether some process is at this run now. It creates nothing. */
+/** Creates nothing. */
 export function isRunHeld(ledgerPath: string, identity: RunIdentity): boolean {
   const file = lockFile(ledgerPath, identity);
   if (!existsSync(file)) return false;

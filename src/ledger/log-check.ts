@@ -4,11 +4,11 @@ import { unusable } from './ledger-error.ts';
 import { codeOf } from './private-files.ts';
 
 /**
- * What a killed process committed may be in the write-ahead log only. SQLite reads that log up to the first frame with
- * a wrong checksum and ignores the rest without an error. One wrong bit, or a cut or deleted file, and all recipients
- * claimed after it would get the message again (tried: 9 of 12). The index beside the log (`-shm`) names the last
- * committed frame, and is written after the log was synced. So after a kill it shows whether the log is whole. After a
- * power failure it may be older or missing; then it shows less, but never too much. Formats:
+ * The last commits of a killed process may be in the write-ahead log only. SQLite reads that log up to the first frame
+ * with a wrong checksum and ignores the rest without an error. One wrong bit, or a cut or deleted file, and all
+ * recipients claimed after it would get the message again (tried: 9 of 12). The index beside the log (`-shm`) names the
+ * last committed frame, and is written after the log was synced. So after a kill it shows whether the log is whole.
+ * After a power failure it may be older or missing; then it shows less, but never too much. Formats:
  * https://sqlite.org/walformat.html, https://sqlite.org/fileformat2.html#the_write_ahead_log.
  */
 
@@ -16,8 +16,8 @@ import { codeOf } from './private-files.ts';
 const openHere = new Map<string, number>();
 
 /**
- * Keeps note of an open ledger: closing any descriptor of its files drops the locks that SQLite holds on them in this
- * process (POSIX), so that they must not be looked at then.
+ * Notes an open ledger: closing any descriptor of its files drops the locks that SQLite holds on them in this process
+ * (POSIX), so they must not be read then.
  */
 export function noteOpen(path: string): void {
   openHere.set(path, (openHere.get(path) ?? 0) + 1);
@@ -30,8 +30,8 @@ export function noteClosed(path: string): void {
 }
 
 /**
- * Refuses a ledger whose log has lost commits (failures.md, H3). Must be called before SQLite opens it, which would
- * make a new index from what is left.
+ * Refuses a ledger whose log has lost commits (failures.md, H3). Call it before SQLite opens the ledger and makes a
+ * new index from what is left.
  *
  * @throws HandbillError `ledger-unusable`, exit status 7
  */
@@ -41,7 +41,7 @@ export function checkLog(path: string): void {
   const index = readIndex(`${path}-shm`);
   const fault = index === null ? null : faultOf(`${path}-wal`, index);
   if (fault === null) return;
-  // Another process may have begun a new log, or closed it, between the two looks.
+  // Another process may have begun a new log, or closed it, between the two reads.
   const again = readIndex(`${path}-shm`);
   if (again === null || again.lastFrame !== index?.lastFrame || !again.salts.equals(index.salts)) return;
   const hint =
@@ -64,7 +64,7 @@ type Checksum = readonly [number, number];
 
 const INDEX_VERSION = 3_007_000;
 
-/** Null where the index does not exist, is being written, or is not one: it is only ever a help. */
+/** Null where the index does not exist, is being written, or is no index: it only ever helps. */
 function readIndex(file: string): Index | null {
   const bytes = readStart(file, 136);
   if (bytes === null || bytes.length < 136) return null;
@@ -82,7 +82,7 @@ function readIndex(file: string): Index | null {
   };
 }
 
-/** The fault of the log, as the end of a sentence; null if it contains all that the index lists. */
+/** As the end of a sentence; null if the log contains all that the index lists. */
 function faultOf(file: string, index: Index): string | null {
   if (index.lastFrame === 0) return null;
   const fd = openOrNull(file);
@@ -96,7 +96,7 @@ function faultOf(file: string, index: Index): string | null {
     const little = (header.readUInt32BE(0) & 1) === 0;
     const sum = checksum(header.subarray(0, 24), [0, 0], little);
     if (sum[0] !== header.readUInt32BE(24) || sum[1] !== header.readUInt32BE(28)) return 'is damaged at its beginning';
-    // A log that was begun after this index: there was a power failure.
+    // The log began after this index: there was a power failure.
     if (!header.subarray(16, 24).equals(index.salts)) return null;
     return faultOfFrames(fd, index, sum, little);
   } finally {

@@ -1,6 +1,6 @@
 /*
- * Which state of a recipient may follow which: one table. The triggers of both databases are made of it (schema.ts), so is
- * the table in docs/reference/outcomes.md, and tests try every pair.
+ * Which state of a recipient may follow which: one table, for the triggers of both databases (schema.ts), the table in
+ * docs/reference/outcomes.md, and the tests, which try every pair.
  */
 
 export const ROW_STATES = [
@@ -15,10 +15,12 @@ export const ROW_STATES = [
 ] as const;
 export type StoredState = (typeof ROW_STATES)[number];
 
-/** What must be true, of the row before (OLD) and after (NEW), in SQL that both databases read. */
+/** A condition on the row before (OLD) and after (NEW), in SQL that both databases read. */
 interface Condition {
   readonly sql: string;
-  /** True of the row alone, and then `sql` is true as well. Absent: `sql` asks about the row alone. Null: nothing is. */
+  /**
+   * True of the row alone, and then `sql` is true as well. Absent: `sql` asks about the row alone. Null: nothing is.
+   */
   readonly quick?: string | null;
   readonly words: string;
 }
@@ -26,14 +28,13 @@ interface Condition {
 interface Move {
   readonly from: StoredState;
   readonly to: StoredState;
-  /** Why it happens, for the docs; null: only the reason changes. */
+  /** For the docs; null: only the reason changes. */
   readonly why: string | null;
   readonly only?: readonly (keyof typeof CONDITIONS)[];
   /** The database adds the row of the next channel step in the same statement. */
   readonly begins?: true;
 }
 
-/** What must be true of a move. */
 export const CONDITIONS = {
   noOrder: { sql: 'NEW.resolved_by IS NULL', words: 'the order to send again is used up' },
   stepBegan: {
@@ -86,7 +87,7 @@ export const CONDITIONS = {
   reported: { sql: `NEW.resolved_by = 'report'`, words: 'a delivery report says that it cannot be received' },
 } as const satisfies Readonly<Record<string, Condition>>;
 
-/** What an ordinary send does comes first: the databases compare in this order. */
+/** Moves of an ordinary send come first: the databases compare in this order. */
 export const MOVES: readonly Move[] = [
   {
     from: 'pending',

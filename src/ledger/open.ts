@@ -49,12 +49,12 @@ export function openLedger(path: string, options: LedgerOptions): Ledger {
   return ledger;
 }
 
-/** Opens a ledger to read it, or null where none was ever made. It changes nothing. Throws as `openLedger` does. */
+/** Opens a ledger to read it, or null if there is none. Changes nothing. Throws as `openLedger` does. */
 export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'mode'>): Ledger | null {
   return openToRead(path, options, ledgerOver);
 }
 
-/** As `openExistingLedger`, for those that also ask for rows by their place, which no command does. */
+/** As `openExistingLedger`, for callers that also ask for rows by their place, which no command does. */
 export function openToRead<T>(
   path: string,
   options: Omit<LedgerOptions, 'mode'>,
@@ -94,7 +94,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
     refuseBesideRescued(path);
     const facts = checkFiles(path);
     if (facts !== null && facts.size > 0) checkLog(path);
-    // Looked at through a connection that cannot write: a file that is not ours stays as it is, to the last byte.
+    // Through a connection that cannot write: a file that is not ours stays as it is, to the last byte.
     let found = inspectFile(path, options, facts);
     if (found === 'half-made') {
       undoFirstPage(path);
@@ -104,7 +104,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
       throw ledgerMissing(path);
     if (facts === null) createPrivateFile(path);
     else closeToReaders(path, facts);
-    // Also when an earlier process made the folder: it may have been killed before it got to this.
+    // Also if an earlier process made the folder: a kill may have come before this.
     if (found !== 'ours') syncFoldersAbove(folder);
     const db = connect(path, options, false);
     try {
@@ -119,13 +119,13 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
   });
 }
 
-/** What SQLite leaves beside the file must be as private as the file. */
+/** The files of SQLite beside the ledger must be as private as it. */
 function checkFiles(path: string): Stats | null {
   for (const suffix of ['-wal', '-shm', '-journal']) checkPrivateFile(path + suffix);
   return checkPrivateFile(path);
 }
 
-/** `half-made`: killed, or without power, while SQLite wrote the first page of a new file. */
+/** `half-made`: a kill or a power failure came while SQLite wrote the first page of a new file. */
 type Found = 'empty' | 'half-made' | 'ours';
 
 /** Lets SQLite roll back to the empty file in its journal: only the first page was ever written. */
@@ -169,7 +169,7 @@ function identify(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours
   }
   const application = Number(db.prepare('PRAGMA application_id').get()?.['application_id']);
   const objects = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n']);
-  // What a kill in the first milliseconds of a new ledger leaves.
+  // A kill in the first milliseconds of a new ledger leaves this.
   if (application === 0 && objects === 0) return 'empty';
   if (application !== APPLICATION_ID) {
     throw unusable(
@@ -199,7 +199,6 @@ function checkRuntime(path: string): void {
   throw unusable('ledger-unusable', path, message, 'Run handbill with Node.js 24 in its newest version.');
 }
 
-/** Compares `3.53.4` with numbers. */
 export function isAtLeast(version: string, wanted: readonly number[]): boolean {
   const parts = version.split('.').map(Number);
   for (const [i, n] of wanted.entries()) {
@@ -209,7 +208,7 @@ export function isAtLeast(version: string, wanted: readonly number[]): boolean {
   return true;
 }
 
-/** Translates errors of SQLite and of the file system into errors of the ledger. */
+/** Translates errors of SQLite and of the file system. */
 function guarded<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -227,12 +226,14 @@ const SMALLEST_DATABASE_BYTES = 512;
 /** SQLite's own default. A new ledger is not larger before it has its write-ahead log. */
 const PAGE_BYTES = 4096;
 
-/** About 20 ms (1 ms a megabyte, measured). Above it, damage shows when a page is used: a large ledger must open at once. */
+/**
+ * About 20 ms (1 ms a megabyte, measured). Damage in larger files shows when a page is used: they must open at once.
+ */
 const QUICK_CHECK_BYTES = 16 * 1024 * 1024;
 
 /**
- * Examines a whole ledger, all of its pages (1 ms a megabyte), and whether a start could use it; changes nothing and
- * makes no file. Null if there never was one.
+ * Examines all pages of a ledger (1 ms a megabyte), and whether a start could use it; changes nothing and makes no
+ * file. Null if there never was one.
  *
  * @throws HandbillError exit 7, as `openLedger`
  */
@@ -284,11 +285,10 @@ function readPermissions({ mode }: Stats): Pick<LedgerFacts, 'isReadable'> {
   return { isReadable: grants(mode, 0o077) };
 }
 
-/** The disk of a ledger, or of the place for one. */
 export interface DiskFacts {
   /** The nearest folder that exists. */
   readonly folder: string;
-  /** What this user may still write. */
+  /** That this user may still write. */
   readonly freeBytes: number;
   /** Name of a network file system, whose locks cannot be trusted; null for any other. */
   readonly network: string | null;

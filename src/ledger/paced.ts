@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Does one transaction of many, then leaves the ledger to other processes for half as long as it took. SQLite has no
+ * Runs one transaction of many, then leaves the ledger to other processes for half as long as it took. SQLite has no
  * queue: a waiting process only tries again every 100 ms, and would never get a ledger that is locked again at once.
  */
 export async function paced<T>(transaction: () => T): Promise<T> {

@@ -3,14 +3,14 @@ import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { PauseScope } from './records.ts';
 
-/** Who paused what. The claim asks `pauseOf` in its transaction; a pause that has ended stays, with who ended it. */
+/** Pauses. The claim asks `pauseOf` in its transaction; a pause that has ended stays, with who ended it. */
 export function pauseStore(connection: Connection): Pick<Ledger, 'pause' | 'resume' | 'pauses' | 'pauseOf'> {
   const active = connection.query(
     `SELECT environment, campaign, reason, who, paused_at,
       coalesce((SELECT name FROM campaigns WHERE id = pauses.campaign), campaign) FROM pauses
       WHERE resumed_at IS NULL ORDER BY number`,
   );
-  // A pause of the whole environment is named first: resuming the campaign alone would not help.
+  // A pause of the whole environment comes first: to resume the campaign alone would not help.
   const applying = connection.query(
     `SELECT environment, campaign, reason, who, paused_at,
       coalesce((SELECT name FROM campaigns WHERE id = pauses.campaign), campaign) FROM pauses

@@ -10,18 +10,17 @@ import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 /**
  * If a ledger is removed or replaced while it is open (a restore, a file sync, `git clean`), this process goes on with
  * the old file, but the next start would read another file and send again (failures.md, H4). So the names are compared
- * with the open files. The files are looked at by name only: opening and closing one of them would drop the locks that
- * SQLite holds on it.
+ * with the open files, without opening them: closing one would drop the locks that SQLite holds on it.
  */
 
-/** What happened to the files of an open ledger; null: its name still leads to them. */
+/** Null: the name still leads to the open files. */
 export type Displacement = 'removed' | 'replaced' | null;
 
 /**
- * Remembers which files are open. To be called right after SQLite has opened the database.
+ * Remembers which files are open. Call it right after SQLite has opened the database.
  *
- * @returns compares them with what their names lead to now. The log counts from when it is first seen: SQLite makes it
- *   with the first write, and keeps it for as long as the database is open.
+ * @returns compares them with the files of their names now. The log counts from when it is first seen: SQLite makes it
+ * with the first write, and keeps it while the database is open.
  */
 export function rememberPlace(path: string): () => Displacement {
   const database = fileAt(path);
@@ -34,18 +33,18 @@ export function rememberPlace(path: string): () => Displacement {
   };
 }
 
-/** Device and inode of the file with this name; null: there is none. */
+/** Device and inode; null: there is none. */
 function fileAt(path: string): string | null {
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
   return facts === undefined ? null : `${facts.dev}:${facts.ino}`;
 }
 
-/** Where the open ledger is copied to, once its name leads elsewhere. */
+/** The copy of an open ledger whose name leads elsewhere. */
 function rescuedOf(path: string): string {
   return `${path}.rescued`;
 }
 
-/** The first name for such a copy that is free, or that `holdOff` has reserved. */
+/** The first free name for such a copy, or the one that `holdOff` has reserved. */
 export function nameOfCopy(path: string): string {
   for (let n = 1; ; n++) {
     const name = n === 1 ? rescuedOf(path) : `${rescuedOf(path)}.${n}`;
@@ -61,16 +60,14 @@ export function displaced(path: string, how: Exclude<Displacement, null>): Ledge
   return new LedgerError('displaced', problem('ledger-replaced', message, { at: { file: path }, hint }));
 }
 
-/**
- * Keeps other starts from sending with a ledger that lacks what this process knows. The copy itself is made at the end.
- */
+/** Keeps other starts from sending with a ledger that lacks what this process knows. The copy is made at the end. */
 export function holdOff(path: string): void {
   ensurePrivateFolder(dirname(path));
   createPrivateFile(rescuedOf(path));
   leaveMarker(path);
 }
 
-/** Why a ledger may lack recipients who were sent to: a command saved a later copy of it beside it. Null: none did. */
+/** Why a ledger may lack recipients who were sent to: a command saved a later copy beside it. Null: none did. */
 export function besideRescued(path: string): Diagnostic | null {
   const rescued = rescuedOf(path);
   if (isPostgres(path) || !existsSync(rescued)) return null;
@@ -90,12 +87,11 @@ export function refuseBesideRescued(path: string): void {
 }
 
 /*
- * Files beside the ledger: the marker remembers that this project was sent from, so that a ledger that is gone is
- * noticed; the reserve is room on the disk that is given back when the disk is full; a note is there
- * while a purge is under way.
+ * Files beside the ledger: the marker says that this project was sent from, so that a missing ledger is noticed; the
+ * reserve is disk space that is freed when the disk is full; a note is there while a purge is under way.
  */
 
-/** How much room the reserve keeps: outcomes of some thousand requests in flight. */
+/** Room for the outcomes of some thousand requests in flight. */
 export const RESERVE_BYTES = 1024 * 1024;
 
 export function reserveOf(ledger: string): string {
@@ -116,12 +112,11 @@ export function ledgerMissing(ledger: string): Error {
   );
 }
 
-/** Leaves the marker, durably. Call it before the first claim. */
+/** Durable. Call it before the first claim. */
 export function leaveMarker(ledger: string): void {
   writeOnce(markerOf(ledger), Buffer.from(MARKER_TEXT));
 }
 
-/** Says that a purge is under way; see purge.ts. */
 function purgeNoteOf(ledger: string): string {
   return `${ledger}.purge`;
 }
@@ -138,11 +133,11 @@ export function dropPurgeNote(ledger: string): void {
   rmSync(purgeNoteOf(ledger), { force: true });
 }
 
-/** Makes the reserve, durably, unless it exists. Throws errors of the file system, for instance ENOSPC. */
+/** Durable. Throws errors of the file system, for instance ENOSPC. */
 export function keepReserve(ledger: string): void {
   const file = reserveOf(ledger);
   try {
-    // Random bytes, because a file system that compresses would keep no room for zeros.
+    // Random bytes: a file system that compresses would keep no room for zeros.
     writeOnce(file, randomBytes(RESERVE_BYTES));
   } catch (error) {
     rmSync(file, { force: true });
@@ -150,7 +145,6 @@ export function keepReserve(ledger: string): void {
   }
 }
 
-/** Gives the room of the reserve back. */
 export function releaseReserve(ledger: string): void {
   rmSync(reserveOf(ledger), { force: true });
 }
@@ -168,9 +162,8 @@ While this file exists and the ledger does not, nothing is sent (see --allow led
 `;
 
 /**
- * For a shared ledger, each project that has sent from a permanent folder keeps a note of it there, because nothing can
- * lie beside the ledger. Otherwise a database that was emptied or replaced would look like a new ledger (failures.md,
- * H4).
+ * Nothing can lie beside a shared ledger, so each project that has sent from a permanent folder keeps a note of it
+ * there. Otherwise a database that was emptied or replaced would look like a new ledger (failures.md, H4).
  */
 
 /** Whether this project has sent with this ledger before, as far as this machine knows. */
@@ -184,7 +177,7 @@ export function hasSentWithOther(root: string, ledger: string): boolean {
   return sharedMarkers(root).some((path) => path !== own);
 }
 
-/** Remembers it; where the folder cannot be written, as on machines that forget their disk, nothing is remembered. */
+/** Where the folder cannot be written, as on machines without a permanent disk, nothing is remembered. */
 export function rememberSendingWith(root: string, address: string): void {
   const place = placeOf(root, address);
   try {
@@ -195,7 +188,7 @@ export function rememberSendingWith(root: string, address: string): void {
   }
 }
 
-/** The project has changed from a shared ledger to a file: from now on it sends with the file. */
+/** The project has changed from a shared ledger to a file. */
 export function forgetShared(root: string): void {
   for (const path of sharedMarkers(root)) rmSync(path);
 }

@@ -25,8 +25,8 @@ import { unusable } from './ledger-error.ts';
  */
 
 /**
- * Makes the folder (0700), or checks that other users cannot change what is in it. The new folder is on disk when this
- * returns: otherwise a power failure could take away the folder and the ledger in it (failures.md, C11).
+ * Makes the folder (0700), or checks that other users cannot change its files. The new folder is on disk when this
+ * returns: otherwise a power failure could take away folder and ledger (failures.md, C11).
  */
 export function ensurePrivateFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -34,11 +34,10 @@ export function ensurePrivateFolder(folder: string): void {
   const facts = statSync(folder);
   checkOwner(folder, facts);
   refuseWritable(folder, facts);
-  // Our own folder is closed to readers too. Another one, named with --ledger, is not ours to close.
+  // Our own folder is closed to readers too. One that the user named with --ledger is not ours to close.
   if (grants(facts.mode, 0o077) && OWN_FOLDERS.has(basename(folder))) chmodSync(folder, 0o700);
 }
 
-/** Checks the folder of a ledger that is only read. */
 export function checkPrivateFolder(folder: string): void {
   const facts = statSync(folder, { throwIfNoEntry: false });
   if (facts === undefined) return;
@@ -60,7 +59,7 @@ export function refuseUnwritable(ledger: string): void {
   }
 }
 
-/** Why this process cannot write to a file or folder that exists, as a sentence; null: it can. */
+/** Why this process cannot write to an existing file or folder, as a sentence; null: it can. */
 export function writeFault(place: string): string | null {
   try {
     accessSync(place, constants.W_OK);
@@ -75,7 +74,7 @@ export function writeFault(place: string): string | null {
 export const WRITABLE_HINT =
   'Look at its folder: this user must be able to write there. Or name another file with --ledger.';
 
-/** Makes a file of mode 0600, empty or with content, that is on the disk when this returns. False when there was one already. */
+/** Makes a file of mode 0600 that is on disk when this returns. False if it exists. */
 export function createPrivateFile(file: string, content: Uint8Array = EMPTY): boolean {
   let fd: number;
   try {
@@ -112,7 +111,7 @@ export function checkPrivateFile(file: string): Stats | null {
   return facts;
 }
 
-/** Removes read access of other users from a file that came with it (a restored backup). */
+/** Removes other users' read access, as a restored backup may grant it. */
 export function closeToReaders(file: string, facts: Stats): void {
   if (grants(facts.mode, 0o077)) chmodSync(file, 0o600);
 }
@@ -128,12 +127,12 @@ export function refuseNetworkFileSystem(folder: string): void {
   throw unusable('ledger-filesystem', folder, `The ledger would lie on a network file system (${name}).`, hint);
 }
 
-/** The name of a network file system by the magic number of statfs(2); null for any other. */
+/** By the magic number of statfs(2); null for a local one. */
 export function networkFileSystem(magic: number): string | null {
   return NETWORK_FILE_SYSTEMS.get(magic) ?? null;
 }
 
-/** Makes the names in a folder durable: without it, a new file can be gone after a power failure. */
+/** Without this, a new file can be gone after a power failure. */
 function syncFolder(folder: string): void {
   if (!canSyncFolders()) return;
   const fd = openSync(folder, constants.O_RDONLY);
@@ -144,10 +143,7 @@ function syncFolder(folder: string): void {
   }
 }
 
-/**
- * Makes the name of a folder durable, and those of the folders above it from `first` on: what was just made, or only
- * the folder itself.
- */
+/** Makes the name of a folder durable, and those of the folders above it from `first` on. */
 export function syncFoldersAbove(folder: string, first = folder): void {
   const top = dirname(resolve(first));
   for (let above = dirname(resolve(folder)); ; above = dirname(above)) {

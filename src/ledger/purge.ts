@@ -11,10 +11,9 @@ const SUPPRESSION_ROWS = 1000;
  * How personal data is deleted:
  *
  * 1. A note beside the ledger says that a purge is under way, until all of it is done.
- * 2. `purged_at` of a run is set first, in a transaction of its own: from then on the run is never continued.
+ * 2. `purged_at` of a run is set first, in a separate transaction: from then on the run is never continued.
  * 3. The delivery result of its messages is kept as a word in each row, and the reports and replies are deleted.
- * 4. Its rows are cleared and its attempts deleted, in batches, and the space that this frees is overwritten
- * (`secure_delete`).
+ * 4. Its rows are cleared and its attempts deleted, in batches, and the freed space is overwritten (`secure_delete`).
  * 5. The hash of its identity, which is not compared any more, is emptied: nothing is left in the run.
  * 6. The file is written anew. Overwriting is not enough. Pages that were split while rows grew keep copies of them,
  * because SQLite clears freed cells but not moved ones (of 20,000 rows that had been sent to, 3,377 keys and 1,008 ids
@@ -34,7 +33,7 @@ export function purgeStore(connection: Connection, runs: RunStore): Omit<PurgeSt
       .all()
       .map(([number]) => runs.record(Number(number)));
 
-  /** One step; the space that it frees is overwritten. The setting is per connection and does not affect others. */
+  /** One step, which overwrites the space that it frees. The setting is per connection and does not affect others. */
   const step = <T>(rows: number, work: () => T): T => {
     connection.purge.overwrite();
     return connection.write(0, rows, work);
@@ -134,7 +133,7 @@ function suppressionPurge(
   };
 }
 
-// Of an erased person the end of a day is kept, which may be still to come.
+// An erased person's row keeps the end of a day, which may be in the future.
 const NEWEST =
   'SELECT max(CASE WHEN coalesce(updated_at, 0) > coalesce(claimed_at, 0) THEN updated_at ELSE claimed_at END) FROM recipients WHERE list = ? AND key IS NOT NULL';
 
@@ -142,7 +141,7 @@ const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE li
   ORDER BY row LIMIT ?) AS batch`;
 
 // The millisecond of a claim would identify the recipient in the provider's log. The day is kept, as its last
-// millisecond, because a frequency cap has to know that this run reached a recipient within its period.
+// millisecond: a frequency cap has to know that this run reached a recipient within its period.
 const CLEAR_ROWS = `UPDATE recipients SET key = NULL, address = NULL, message_id = NULL, error = NULL, updated_at = NULL,
     text_hash = NULL, list_address = NULL, claimed_at = claimed_at - claimed_at % 86400000 + 86399999
   WHERE list = ? AND step = ? AND row > ? AND row <= ?
@@ -163,7 +162,8 @@ const COUNT_OLD = `SELECT count(*) FILTER (WHERE until_at < ?1), count(*) FILTER
 const NEXT_OLD = `SELECT address, until_at, source, created_at, topic FROM suppressions
   WHERE created_at < ? AND (address, topic) > (?, ?) ORDER BY address, topic LIMIT ?`;
 
-// Of two entries the longer one stays, and what is not a reply counts for more than a reply; the reason is free text, and may contain personal data.
+// The longer entry stays, and one that is not a reply counts for more than a reply; the reason is free text, and may
+// contain personal data.
 export const KEEP_HASH = `INSERT INTO suppressed_hashes (hash, topic, key_id, reason, until_at, source, created_at)
   VALUES (?, ?, ?, NULL, ?, ?, ?) ON CONFLICT (hash, topic) DO UPDATE
   SET until_at = CASE WHEN suppressed_hashes.until_at IS NULL OR excluded.until_at <= suppressed_hashes.until_at
@@ -181,11 +181,11 @@ type EventPurge = Pick<
 >;
 
 /**
- * How personal data is deleted from delivery reports and replies.
+ * Deletes personal data from delivery reports and replies.
  *
- * A report does not say which run it is about, and scanning all lists for it would take too long. But a report never
- * comes before the first start of its run. So a report from before the first start of every kept run belongs to none of
- * them, and is deleted. A later one may still count, and is emptied.
+ * A report does not name its run, and scanning all lists for it would take too long. But a report never comes before
+ * the first start of its run. So a report from before the first start of every kept run belongs to none of them, and is
+ * deleted. A later one may still count, and is emptied.
  *
  * Events are numbered as they arrive, and times of the ledger never go back, so old ones come first.
  */
@@ -197,13 +197,13 @@ function eventPurge(
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
 
-  /** Before the first start of a run that is kept; never after the limit. */
+  /** Before the first start of every kept run; never after the limit. */
   const firstKeptMs = (beforeMs: number): number => {
     const kept = runs.runs().filter(({ purgedAtMs }) => purgedAtMs === null);
     return Math.min(beforeMs, ...kept.map((run) => run.startedAtMs ?? beforeMs));
   };
 
-  /** Works on events of one kind in the order of their numbers, until one is not old any more. */
+  /** Works on events of one kind by number, until one is not old. */
   function* walk(next: string, beforeMs: number, work: (after: number, last: number) => number): Generator<number> {
     for (let after = 0; ; ) {
       const [last = null] = query(next).get(after, beforeMs, BATCH_EVENTS) ?? [];
@@ -307,7 +307,7 @@ const EMPTY_REPORTS = `UPDATE delivery_reports SET address = NULL, error = NULL,
   WHERE number > ? AND number <= ? AND received_at < ?
     AND (address IS NOT NULL OR error IS NOT NULL OR text_hash IS NOT NULL)`;
 
-// A STOP whose message was never found is about all topics: it stays so when it cannot be looked for any more.
+// A STOP whose message was never found is about all topics, and stays so when its message cannot be found any more.
 const KEEP_STOPS = `INSERT INTO suppressions (address, topic, reason, until_at, source, created_at)
   SELECT address, '', reason, until_at, source, created_at FROM suppressions WHERE topic = '?' AND address IN
     (SELECT sender FROM replies WHERE number > ? AND number <= ? AND received_at < ? AND run IS NULL

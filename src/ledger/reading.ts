@@ -11,18 +11,17 @@ const BATCH_ROWS = 1000;
 
 export type Fate = Omit<RowState, 'step'>;
 
-/** How many rows of a run came to which outcome. */
+/** Recipients of a run by outcome. */
 export interface CountStore {
-  /** Reads the kept counts, or else counts the rows. `claimed` is the outcome of a claimed row. */
+  /** From the kept counts, or else by counting. `claimed` is the outcome of a claimed row. */
   count(run: RunRecord, claimed: (state: RunRecord['state']) => Fate): StepCount[];
   /**
-   * Keeps the counts of a run with no open row: call it inside the transaction that ends the run. The trigger
-   * `recipients_counts` deletes them with the next change of a row, so counts that are kept are always true.
+   * Keeps the counts of a run with no open row: call it in the transaction that ends the run. The trigger
+   * `recipients_counts` deletes them with the next change of a row, so kept counts are always true.
    */
   keep(number: number): void;
 }
 
-/** Reads the outcomes of rows. */
 export function reader(
   connection: Connection,
   runs: RunStore,
@@ -98,7 +97,7 @@ export function reader(
     stateOf(run) {
       const { list, state } = runs.listOf(run);
       const claimed = claimedAs(run, state);
-      // Asked in list order, a window is read once; a step back costs a query.
+      // In list order, a window is read once; a step back costs a query.
       let window: StepPage = { first: [], later: null };
       let at = 0;
       let asked = -1;
@@ -124,13 +123,13 @@ export function reader(
   };
 }
 
-/** A row without a key or an address was never more than skipped; what was sent to had a key. */
+/** A row that never had a key or an address was only ever skipped; a row that was sent to had a key. */
 const ERASED = `SELECT 1 FROM recipients WHERE list = ? AND key IS NULL AND state <> 'skipped' LIMIT 1`;
 
 const KEYS = `SELECT key, row FROM recipients WHERE list = ? AND step = 0 AND key IS NOT NULL
   AND reason IS DISTINCT FROM 'removed' AND row > ? ORDER BY row LIMIT ?`;
 
-/** What a claimed row is now: in flight, or left behind by a process that died. */
+/** A claimed row is in flight, or left behind by a dead process. */
 export function fateOf(isHeld: boolean): Fate {
   return isHeld ? { outcome: 'pending', reason: null } : { outcome: 'in-doubt', reason: 'crash' };
 }
@@ -145,13 +144,13 @@ export function shown(state: Value | undefined, reason: Value | undefined, claim
   return { outcome: state as OutcomeState, reason: (reason ?? null) as string | null };
 }
 
-/** The states of the database that are shown as one of these outcomes, in a form that `instr` can search. */
+/** The database's states with one of these outcomes, in a form that `instr` can search. */
 export function statesFor(outcomes: readonly OutcomeState[], claimed: Fate): string {
   const states: readonly string[] = outcomes.includes(claimed.outcome) ? [...outcomes, 'claimed'] : outcomes;
   return ` ${states.join(' ')} `;
 }
 
-/** The outcomes of the recipients of a page: of each the last step, and all steps if there are several. */
+/** By recipient: the last step, and all steps if there are several. */
 function outcomesOf(page: StepPage, run: RunRecord, claimed: Fate): Outcome[] {
   if (page.later === null) return page.first.map((row) => toOutcome(row, run, claimed));
   return page.first.flatMap((first) => {
@@ -163,12 +162,12 @@ function outcomesOf(page: StepPage, run: RunRecord, claimed: Fate): Outcome[] {
   });
 }
 
-/** As all queries begin: row, key, state, reason. */
+/** All queries begin with row, key, state, reason. */
 export function hasFallen(row: StepRow): boolean {
   return row[3] === FELL_BACK && row[2] === 'rejected';
 }
 
-/** Of the columns that `nextRows` asks for, and the list of recipients on the pages (web/rows.ts). */
+/** Columns as in `nextRows`, and in the list of recipients on the pages (web/rows.ts). */
 export function toOutcome(row: StepRow, run: RunRecord, claimed: Fate): Outcome {
   const crashed = row[2] === 'claimed' && claimed.outcome === 'in-doubt';
   const micros = row[14] as number | null;
@@ -200,22 +199,22 @@ export function toOutcome(row: StepRow, run: RunRecord, claimed: Fate): Outcome 
 
 const REQUESTED: ReadonlySet<unknown> = new Set(['claimed', 'accepted', 'in-doubt', 'rejected']);
 
-/** The version of the inputs, of a row with a message: one that is to be tried again may get another. */
+/** For a row with a message, the version of the inputs: one that is to be tried again may get another. */
 export function madeFrom(state: unknown, version: unknown): Pick<Outcome, 'version'> {
   return typeof version === 'number' && REQUESTED.has(state) ? { version } : {};
 }
 
-/** The part of an outcome about a corrected address. */
+/** The fields about a corrected address. */
 function changedOf(listTo: unknown, resend: unknown): Pick<Outcome, 'listTo' | 'resend'> {
   return { ...(typeof listTo === 'string' ? { listTo } : {}), ...resendOf(resend) };
 }
 
-/** How many messages went to earlier addresses, as a field of its own where there are any. */
+/** How many messages went to earlier addresses; no field if none did. */
 export function resendOf(value: unknown): { readonly resend?: number } {
   return value === null || value === undefined ? {} : { resend: Number(value) };
 }
 
-/** The field for the stand-in that posted a message; empty where the environment of the run did. */
+/** The stand-in that posted a message; no field if the run's environment did. */
 export function postedFromOf(value: unknown): { readonly postedFrom?: string } {
   return typeof value === 'string' ? { postedFrom: value } : {};
 }
@@ -225,17 +224,15 @@ export function toStep(step: StepRow, run: RunRecord, claimed: Fate): StepOutcom
   return facts;
 }
 
-/** A row of a page: first its number, then the columns that the reader asked for. */
+/** The row's number, then the columns that the reader asked for. */
 export type StepRow = readonly Value[];
 
-/** Whether the row of a step fell back. */
 type HasFallen = (row: StepRow) => boolean;
 
 /** Recipients in list order, with all their steps if there are several. */
 export interface StepPage {
-  /** The rows of step 0. */
   readonly first: readonly StepRow[];
-  /** The rows of steps 1, 2, ... by the number of the recipient; null if no recipient fell back. */
+  /** Rows of steps 1, 2, ... by the number of the recipient; null if no recipient fell back. */
   readonly later: ReadonlyMap<number, readonly StepRow[]> | null;
 }
 
@@ -248,8 +245,8 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
  * between the first and the last recipient who fell back. A later step has rows only for those who fell back in the
  * step before, so there are never more than the page has.
  *
- * `query` takes list, step, row to begin after, last row and limit, and then `params`. If it leaves rows out, it must
- * not leave out those that fell back. `lastRow` is included; null: the list has no bound.
+ * `query` takes list, step, row to begin after, last row and limit, and then `params`. It may filter rows, but not
+ * those that fell back. `lastRow` is included; null: the list has no bound.
  */
 export function readPage(
   query: Query,
@@ -275,7 +272,7 @@ export function readPage(
   return { first, later };
 }
 
-/** The last step of a recipient who fell back, and its row; null if the query left that out. */
+/** The last step of a recipient who fell back; null if the query skipped it. */
 export function lastStep(page: StepPage, hasFallen: HasFallen, first: StepRow): { step: number; row: StepRow } | null {
   const steps = page.later?.get(Number(first[0])) ?? [];
   const row = steps.at(-1);

@@ -13,37 +13,35 @@ import type {
 } from '../model.ts';
 
 /**
- * Plain data that is written to the ledger and read from it.
+ * Plain data of the ledger.
  *
  * A recipient has one row of step 0 (`step`), and one more row for each fallback that was begun. Only the last step's
  * row can be pending, claimed or in doubt: the ones before it fell back.
  */
 
-/** Reason of a row, always `rejected`, whose recipient could not receive its step: the row of the next step decides. */
+/** Reason of a `rejected` row whose recipient could not receive its step: the row of the next step decides. */
 export const FELL_BACK = 'fell-back';
 
-/** A schedule of a campaign, as text, and when it was first seen, in ms since 1970. */
+/** A schedule as text, and when it was first seen, in ms since 1970. */
 export interface SeenSchedule {
   readonly schedule: string;
   readonly seenMs: number;
 }
 
-/** A campaign that was sent. */
 export interface KnownCampaign {
   readonly id: string;
-  /** Its name, and the path of its file (see `knownCampaign`), at its last start. */
+  /** Name and path (see `knownCampaign`) at its last start. */
   readonly name: string;
   readonly file: string;
 }
 
-/** A campaign in an environment. */
 export interface CampaignPlace {
   readonly environment: string;
-  /** The id of the campaign, which never changes. */
+  /** The id, which never changes. */
   readonly campaign: string;
 }
 
-/** What makes a run the same run. */
+/** Identifies a run. */
 export interface RunIdentity extends CampaignPlace {
   readonly occurrence: string;
 }
@@ -52,7 +50,7 @@ export interface RunRecord extends RunIdentity {
   /** Shown to people and used in the names of report files: `<campaign>-<8 hex digits>`. */
   readonly id: string;
   readonly number: number;
-  /** Which list it had when this record was read; `--allow input-changed` gives it another one. */
+  /** The list at the time this record was read; `--allow input-changed` replaces it. */
   readonly list: number;
   readonly channel: Channel;
   /** `running` after a kill too, until the next start: `isRunHeld` (lock.ts) says whether a process works on it. */
@@ -61,45 +59,44 @@ export interface RunRecord extends RunIdentity {
   readonly inputs: readonly InputFile[];
   /** Which of `versions` the messages are made from now, counted from 1. */
   readonly version: number;
-  /** All that messages of the run were made from. */
+  /** All that messages were made from. */
   readonly versions: readonly Version[];
   /** Hash of what identifies a recipient (key, to, defaultCountry): may not change, even when amended. */
   readonly identityHash: string;
   readonly createdAtMs: number;
-  /** First start. */
   readonly startedAtMs: number | null;
   readonly lastStartAtMs: number | null;
   readonly finishedAtMs: number | null;
   readonly starts: number;
   /** Recipients: their rows of step 0. */
   readonly rows: number;
-  /** The variant of recipients who are not in the test; null while it is not decided. */
+  /** The variant of recipients who are not in the test; null: not decided. */
   readonly winner: string | null;
-  /** What it sent counts towards the frequency caps of other campaigns. */
+  /** Messages count towards the frequency caps of other campaigns. */
   readonly isCounted: boolean;
-  /** What its messages are about; null: nothing in particular. */
+  /** Topic of the messages; null: none. */
   readonly topic: string | null;
-  /** The stand-in that made its last start; null: its own environment did. */
+  /** The stand-in that made its last start; null: its own environment. */
   readonly postedFrom: string | null;
-  /** When personal data was taken out of it; such a run is never continued. */
+  /** When its personal data was taken out; such a run is never continued. */
   readonly purgedAtMs: number | null;
   /** When a person closed it; such a run is never continued. */
   readonly closedAtMs: number | null;
   /** The name by which its campaign was last sent; `campaign` is its id. */
   readonly name: string;
-  /** The commits that its starts were made from, each once. A start outside of a git repository adds none. */
+  /** Commits of its starts, each once. A start outside of a git repository adds none. */
   readonly commits: readonly Commit[];
   /** Figures of the requests over all starts; opaque to the ledger. */
   readonly figures: JsonObject | null;
 }
 
 /**
- * What messages are made from: every input of a run but its list, which says who gets one. Its number in the run, from
- * 1, is kept with each row at its claim. Inputs that come back get their number again: their messages are the same.
+ * The inputs of messages: every input of a run but its list, which says who gets one. Its number in the run, from 1,
+ * is kept with each row at its claim. Inputs that come back get their number again: their messages are the same.
  */
 export interface Version {
   readonly inputs: readonly InputFile[];
-  /** Of the starts that used it, each once. */
+  /** Commits of the starts that used it, each once. */
   readonly commits: readonly Commit[];
   readonly sinceMs: number;
 }
@@ -122,7 +119,6 @@ export interface FinishFacts {
   readonly nowMs: number;
 }
 
-/** A row as the plan decided it, before anything was sent. */
 export interface LoadRow
   extends Pick<Outcome, 'row' | 'line' | 'reason'>,
     Pick<StepFacts, 'variant' | 'parts' | 'encoding' | 'costMicros'> {
@@ -134,7 +130,7 @@ export interface LoadRow
   readonly channel?: Channel | null;
 }
 
-/** The facts about the message in a row. */
+/** The facts about a row's message. */
 export interface StepFacts {
   readonly channel: Channel;
   readonly variant: string | null;
@@ -144,23 +140,23 @@ export interface StepFacts {
   readonly costMicros: number | null;
 }
 
-/** The ids by which a report names its message; at least one of them. */
+/** Ids by which a report names its message; at least one of them. */
 export interface MessageIds {
   readonly reference: string | null;
   readonly messageId: string | null;
 }
 
-/** A message that was sent, with everything that a report about it must agree with. */
+/** A sent message, with everything that a report about it must agree with. */
 export interface SentMessage extends MessageIds {
   /** The environment that posted it: that of its run, or a stand-in. */
   readonly environment: string;
-  /** The address that it was sent to, as in the list; null: not known any more, or it was sent to another (`redirect`). */
+  /** As in the list; null: not known any more, or the message went to another address (`redirect`). */
   readonly to: string | null;
-  /** When it was claimed, just before the request, in ms since 1970; null: not known. */
+  /** Just before the request, in ms since 1970; null: not known. */
   readonly claimedAtMs: number | null;
 }
 
-/** The messages of a run went to another address than that of their recipient. */
+/** The messages of a run went to another address than their recipient's. */
 export function isRedirected({ inputs }: Pick<RunRecord, 'inputs'>): boolean {
   return inputs.some(({ role }) => role === 'redirect');
 }
@@ -169,9 +165,8 @@ export interface PendingRow {
   readonly row: number;
   readonly step: number;
   readonly key: string;
-  /** Of this step, over all starts. */
+  /** Attempts at this step, over all starts. */
   readonly attempts: number;
-  /** Channels of the steps before it, which the recipient could not receive; empty for step 0. */
   readonly used: readonly Channel[];
   /** Messages that went to earlier addresses of the recipient; absent: none. */
   readonly resend?: number;
@@ -187,31 +182,26 @@ export interface PendingRow {
 export interface ClaimRequest {
   readonly row: number;
   readonly step: number;
-  /** Step 0: the address that was loaded. Later steps: the address that is sent to, which is kept. */
+  /** Step 0: the address that was loaded. Later steps: the address to send to, which is kept. */
   readonly to: string;
   readonly key: string;
-  /**
-   * Attempts so far, as the caller knows them. A row with another number was used by another process meanwhile, and is
-   * `taken`.
-   */
+  /** As the caller knows them. A row with another number was used by another process meanwhile, and is `taken`. */
   readonly attempts?: number;
-  /** Facts about the message that are not in the row: for a variant decided after it was loaded, or a later step. */
+  /** Facts that are not in the row: for a variant decided after it was loaded, or a later step. */
   readonly facts?: StepFacts | undefined;
-  /** The frequency caps of this recipient at this moment; checked only with `Reach`. */
+  /** The frequency caps of this recipient now; checked only with `Reach`. */
   readonly caps?: readonly Cap[] | undefined;
   /**
-   * A report says that the step before did not reach the recipient. It falls back in the same move, if it is still
-   * accepted.
+   * A report says that the step before did not reach the recipient: it falls back in the same move, if still accepted.
    */
   readonly byReport?: boolean;
   /**
-   * What the message costs, in millionths of the currency of the budget (`ClaimRules.budget`); null or absent: not known,
-   * and then no budget has room for it.
+   * In millionths of the currency of the budget (`ClaimRules.budget`); null or absent: not known, and then no budget
+   * has room for it.
    */
   readonly costMicros?: number | null | undefined;
 }
 
-/** What all campaigns of an environment may spend together in a period, as a claim asks for it. */
 export interface ClaimBudget {
   readonly currency: string;
   readonly maxMicros: number;
@@ -219,7 +209,6 @@ export interface ClaimBudget {
   periodOf(ms: number): string;
 }
 
-/** A counter of what was spent. */
 export interface BudgetPlace {
   readonly environment: string;
   readonly period: string;
@@ -234,11 +223,11 @@ export interface BudgetSpent extends BudgetPlace {
 export interface Cap {
   readonly max: number;
   readonly sinceMs: number;
-  /** Only messages about this count, null: those about nothing in particular; absent: all. */
+  /** Only messages about this count (null: those without a topic); absent: all. */
   readonly topic?: string | null;
 }
 
-/** Reasons of rules that the claim asks again. */
+/** Reasons of rules that the claim checks again. */
 const CLAIM_SKIPS = [
   'suppressed',
   'fenced',
@@ -249,29 +238,27 @@ const CLAIM_SKIPS = [
 export type ClaimSkip = (typeof CLAIM_SKIPS)[number];
 
 /**
- * A reason: a rule applied in the meantime, and the row is skipped. `follow-up-later`: the message before goes out again,
- * and the row is deferred. `stopped`: this worker may not claim there any more;
- * `paused`: a person paused the environment or the campaign; `over-budget`: the message would cost more than is left of
- * the budget. In these three cases the row is unchanged.
+ * A reason: a rule applied in the meantime, and the row is skipped. `follow-up-later`: the message before goes out
+ * again, and the row is deferred. `stopped`: this worker may not claim there any more; `paused`: a person paused the
+ * environment or the campaign; `over-budget`: the message would cost more than is left of the budget. In these three
+ * cases the row is unchanged.
  */
 export type ClaimAnswer = 'claimed' | ClaimSkip | 'follow-up-later' | 'taken' | 'stopped' | 'paused' | 'over-budget';
 
-/** A rule left the recipient out at the claim. */
 export function isClaimSkip(answer: string | undefined): answer is ClaimSkip {
   return CLAIM_SKIPS.some((reason) => reason === answer);
 }
 
-/** The result of one attempt. */
 export interface ResultRecord extends Pick<Outcome, 'row' | 'reason' | 'httpStatus' | 'messageId'> {
   readonly step: number;
   /** `pending`: the attempt failed before the row was claimed, so the only results are `failed` and `pending`. */
   readonly from: 'claimed' | 'pending';
   readonly state: 'accepted' | 'rejected' | 'failed' | 'in-doubt' | 'pending';
-  /** Of this step over all starts, this one included: `PendingRow.attempts` plus those made since. */
+  /** Attempts at this step over all starts, this one included: `PendingRow.attempts` plus those made since. */
   readonly attempts: number;
   /** At most 2 KiB are kept. */
   readonly error: string | null;
-  /** SHA-256 of the text as hex digits, for `in-doubt`: a report that quotes it may resolve the doubt. */
+  /** SHA-256 of the text in hex, for `in-doubt`: a report that quotes it may resolve the doubt. */
   readonly textHash?: string | null;
   /**
    * The next step: the claimed row becomes rejected with the reason `fell-back` (instead of `reason`), and the next
@@ -284,7 +271,6 @@ export interface NextChannelStep extends StepFacts {
   readonly to: string;
 }
 
-/** A row that is not for now, or not at all. */
 export interface AsideRow {
   readonly row: number;
   readonly step: number;
@@ -302,9 +288,11 @@ export interface DoubtRow
   extends Pick<Outcome, 'row' | 'line' | 'channel' | 'to' | 'reason' | 'httpStatus' | 'error' | 'resend'> {
   readonly step: number;
   readonly key: string;
-  /** Of this step over all starts, the one in doubt included: two doubts of a step never have the same number. */
+  /**
+   * Attempts at this step over all starts, the doubtful one included: two doubts of a step never have the same number.
+   */
   readonly attempts: number;
-  /** When the request was claimed, just before it was made. */
+  /** Time of the claim, just before the request. */
   readonly sinceMs: number | null;
 }
 
@@ -313,14 +301,13 @@ export type DoubtVerdict = 'accepted' | 'rejected' | 'resend';
 
 export interface Resolution {
   readonly verdict: DoubtVerdict;
-  /** The id that the API gave out, where it is known; for `accepted`. */
+  /** For `accepted`; null: not known. */
   readonly messageId: string | null;
   readonly who: string;
   readonly note: string | null;
   readonly nowMs: number;
 }
 
-/** One doubt that ended, as it was then. */
 export interface ResolutionRecord extends Omit<DoubtRow, 'row'> {
   readonly verdict: DoubtVerdict;
   readonly messageId: string | null;
@@ -332,7 +319,7 @@ export interface ResolutionRecord extends Omit<DoubtRow, 'row'> {
   readonly resolvedAtMs: number;
 }
 
-/** What is paused or resumed: a campaign of an environment, or (null) all of them. */
+/** A campaign of an environment, or (null) all of them. */
 export type PauseScope = Pick<Pause, 'environment' | 'campaign'>;
 
 export interface OutcomeFilter {
@@ -346,7 +333,7 @@ export interface RowState {
   readonly reason: string | null;
   /** Channels of the steps before it; absent for step 0. */
   readonly used?: readonly Channel[];
-  /** The address that step 0 went to, or will; absent for later steps. */
+  /** The address of step 0; absent for later steps. */
   readonly to?: string | null;
   /** Messages that went to earlier addresses of the recipient; absent: none. */
   readonly resend?: number;
@@ -360,9 +347,9 @@ export interface EarlierRow {
   readonly httpStatus: number | null;
   /** How many went before this one. */
   readonly resend: number;
-  /** The version of the inputs that it was made from (`RunRecord.versions`); null: not known. */
+  /** The version of its inputs (`RunRecord.versions`); null: not known. */
   readonly version: number | null;
-  /** When it was claimed, in ms since 1970. */
+  /** In ms since 1970. */
   readonly sentAtMs: number | null;
   /** As in `Outcome`. */
   readonly postedFrom?: string;
@@ -374,7 +361,7 @@ export interface SuppressFacts {
   readonly reason: string | null;
   /** Null: without an end. */
   readonly untilMs: number | null;
-  /** Where it came from: a file, `user`, `reply` ... */
+  /** A file, `user`, `reply` ... */
   readonly source: string;
   readonly nowMs: number;
 }
@@ -394,7 +381,7 @@ export interface Suppression extends SuppressEntry {
   readonly createdAtMs: number;
 }
 
-/** A keyed hash of an address, as 64 hex digits, and the id of the key. */
+/** A keyed hash of an address, as 64 hex digits. */
 export interface HashEntry extends Omit<SuppressEntry, 'address'> {
   readonly hash: string;
   readonly keyId: string;
@@ -406,48 +393,44 @@ export interface SuppressedHash extends HashEntry {
 }
 
 /**
- * What a claim checks in addition to the addresses in the ledger. Passed in, because the ledger knows no lists and no
+ * Checks of a claim in addition to the addresses in the ledger. Passed in, because the ledger knows no lists and no
  * key.
  */
 export interface ClaimRules {
-  /** Whether they are on a list outside the ledger. */
   isListed(to: string, key: string, nowMs: number): boolean;
-  /** Whether the environment may not send there, whatever else says so. Default: it may. */
+  /** Whether the environment may not send there, whatever else allows it. Default: it may. */
   isFenced?(to: string): boolean;
-  /** What the environment may still spend. Default: it has no budget, and nothing is counted. */
+  /** The environment's budget. Default: none, and nothing is counted. */
   readonly budget?: ClaimBudget;
-  /** Makes the hashes under which the ledger may hold an address; null: there is no key. */
+  /** Hashes under which the ledger may hold an address; null: there is no key. */
   readonly hasher: { readonly keyId: string; hash(form: string): string } | null;
 }
 
-/** What was new in a group of events. */
+/** News in a group of events. */
 export interface Recorded {
-  /** Delivery reports. */
   readonly reports: number;
   readonly replies: number;
   /** Events that handbill does not understand. */
   readonly unread: number;
-  /** Events that the ledger held already. */
+  /** Events that the ledger already held. */
   readonly known: number;
-  /** Addresses that are suppressed since, and were not before. */
+  /** Addresses that are suppressed now, and were not before. */
   readonly suppressed: readonly string[];
-  /** Addresses whose opt-out was withdrawn. */
   readonly lifted: readonly string[];
-  /** From where opt-outs came that name no address: nothing is suppressed until the message that they answer is found. */
+  /** Senders of opt-outs that are no address: nothing is suppressed until the answered message is found. */
   readonly unassigned: readonly string[];
 }
 
-/** Rows of a run's list that one worker has at a time: from `firstRow` to `lastRow`, both of them included. */
+/** Rows of a run's list that one worker has at a time; both bounds are included. */
 export interface Shard {
   readonly number: number;
   readonly firstRow: number;
   readonly lastRow: number;
 }
 
-/** The shards of a worker, as claims ask for them. */
 export interface HeldShards {
   readonly worker: string;
-  /** The number of the shard that a row is in; null: of none that the worker has. */
+  /** The number of the shard that a row is in; null: in none of the worker's. */
   of(row: number): number | null;
 }
 
@@ -460,7 +443,6 @@ export interface WorkerFacts {
   readonly leaseMs: number;
 }
 
-/** What one worker did in one run since its start: recipients by outcome. */
 export interface Share {
   readonly posted: number;
   readonly retried: number;
@@ -473,7 +455,7 @@ export interface Share {
   /** Recipients whose step 0 was accepted and then given up for the next step. */
   readonly firstSteps: number;
   readonly fellBack: number;
-  /** When the first window opens for recipients who wait for one, in ms since 1970; null: none waits. */
+  /** When the first window opens for waiting recipients, in ms since 1970; null: none waits. */
   readonly opensAtMs: number | null;
 }
 
@@ -481,7 +463,7 @@ export interface Share {
 export interface Pulse {
   readonly state: RunState | 'loading';
   readonly halt: Halt | null;
-  /** Of all other workers together. */
+  /** All other workers together. */
   readonly others: Share;
   /** The API asked a worker to wait: no worker posts for so long. 0 or less: it did not. */
   readonly heldMs: number;
@@ -495,7 +477,6 @@ export interface WorkerRecord extends WorkerFacts {
   readonly nowMs: number;
   /** Heard of within its lease. */
   readonly isAlive: boolean;
-  /** The run that it works on. */
   readonly run: RunRecord | null;
   readonly shards: readonly number[];
   /** Rows of these shards. */
@@ -505,19 +486,21 @@ export interface WorkerRecord extends WorkerFacts {
 
 /**
  * Runs that several workers share, on any machine. A queue hands out shards; this store decides where a worker may
- * claim, and each claim checks it again in its transaction. All times are those of the database, so that the clocks of
- * the machines do not matter.
+ * claim, and each claim checks it again in its transaction. All times are the database's, so the clocks of the machines
+ * do not matter.
  */
 export interface WorkerStore {
-  /** Says that a worker is there. */
   join(worker: WorkerFacts): void;
-  /** That it still is; without anything to do. */
+  /** Keeps an idle worker's lease. */
   beat(worker: WorkerFacts): void;
-  /** The same while it works on a run, with its counts; returns the state of the run. */
+  /** Keeps the lease of a worker in a run and records its counts; returns the state of the run. */
   pulse(worker: WorkerFacts, run: RunRecord, share: Share): Pulse;
-  /** Its part of a run has ended: the requests in flight are recorded. `latency` is kept with the run's figures. */
+  /**
+   * The worker's part of a run has ended: the requests in flight are recorded. `latency` is kept with the run's
+   * figures.
+   */
   rest(worker: WorkerFacts, run: RunRecord, share: Share, latency: string): void;
-  /** The worker has left: rows that it left claimed are in doubt, and its shards are open again. */
+  /** The worker's claimed rows are in doubt, and its shards are open again. */
   leave(id: string): void;
   workers(): WorkerRecord[];
 
@@ -532,24 +515,24 @@ export interface WorkerStore {
   cut(run: RunRecord, rows: number, limit: number | null, facts: Json): Shard[];
   /** As `cut` was given them; null: the run is not shared any more. */
   facts(run: RunRecord): Json;
-  /** Runs that are going, with a shard that is not done. */
+  /** Running runs with a shard that is not done. */
   shared(): RunRecord[];
   /** Running runs whose shards are all done. If no process holds such a run, the caller has to end it. */
   finished(): RunRecord[];
   /**
-   * Takes a shard for this worker: from now on only this worker claims in it. Null if it is done, another live worker
-   * has it, or the run is not running. Rows that a dead worker left claimed in it become in doubt (`crash`).
+   * Takes a shard: from now on only this worker claims in it. Null if it is done, another live worker has it, or the
+   * run is not running. Rows that a dead worker left claimed in it become in doubt (`crash`).
    */
   take(run: RunRecord, number: number, worker: WorkerFacts, nowMs: number): Shard | null;
-  /** The shard is this worker's at this moment. In the transaction of a claim. */
+  /** Whether this worker has the shard now. In the transaction of a claim. */
   holds(list: number, number: number, id: string): boolean;
   /**
-   * Ends a shard in which no row is pending or claimed any more. False if one is, or if another worker has the shard.
+   * Ends a shard without pending or claimed rows. False if it has one, or if another worker has the shard.
    *
    * @param passed - rows that are still pending are not on the list any more
    */
   finish(run: RunRecord, number: number, id: string, passed?: boolean): boolean;
-  /** Shards that this worker had, for others to take. */
+  /** Opens this worker's shards for others. */
   giveBack(run: RunRecord, id: string, nowMs: number): number[];
   /**
    * Reopens the shards of dead workers, whose claims are in doubt then, so that they are offered again. With `drained`
@@ -558,7 +541,7 @@ export interface WorkerStore {
   reopen(run: RunRecord, drained: boolean, nowMs: number): number[];
   /** Shards that are not done. */
   left(run: RunRecord): number;
-  /** What all workers did in this start, and how long requests took. */
+  /** Counts and latencies of all workers in this start. */
   sum(run: RunRecord): { readonly share: Share; readonly latencies: readonly string[] };
 
   /** Ends the run: the next claim of every worker is refused. An earlier end is not overwritten. */

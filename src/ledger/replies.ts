@@ -10,7 +10,7 @@ import { stoppedTopic, UNKNOWN_TOPIC } from './suppressions.ts';
 const BATCH_REPLIES = 1_000;
 
 export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
-  // Prepared when they are needed: most commands ask nothing of it.
+  // Prepared when needed: most commands do not read replies.
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
   const { optOut, lift, lastWord } = optOuts(connection);
@@ -41,7 +41,7 @@ export function replyStore(connection: Connection, runs: RunStore): ReplyStore {
         for (const { number, row } of found) {
           statement(REVIEW)(meaning, who, now, number);
           const sender = String(row?.[0]);
-          // Of the message that it answers: the id of a contact, or another address of the same person.
+          // Names in the answered message: the id of a contact, or another address of the same person.
           const run = row?.[2] == null ? null : runs.record(Number(row[2]));
           const other = run === null || isRedirect(run, sender) ? null : (row?.[1] as string | null);
           const addresses = new Set([...listable(sender), ...(other === null ? [] : [listedForm(other)])]);
@@ -103,10 +103,10 @@ function toAnswered(row: readonly Value[]): ReplyRecord['answers'] {
   return { run, step, row: at, key, line, variant };
 }
 
-/** Replies that are looked for in one pass over the lists. */
+/** Replies joined in one pass over the lists. */
 const JOINED_AT_ONCE = 500;
 
-/** Rows of a list that one step looks through: some 15 ms, also where the reference of each has to be made. */
+/** Rows of one step: some 15 ms, also where the reference of each has to be made. */
 const SPAN_ROWS = 20_000;
 const HASHED_ROWS = 4_000;
 
@@ -125,8 +125,8 @@ const ROUNDING_MS = 1_000;
  * message it answers. An opt-out applies to all environments: the address of the message that it would answer in any of
  * them is suppressed too.
  *
- * A reply whose message is not found stays without a run, and `row` says after how many starts (of all runs) it was
- * looked for: without a new start, it need not be looked for again.
+ * A reply whose message is not found stays without a run, and `row` is the number of starts (of all runs) at that time:
+ * without a new start, no one has to look for it again.
  */
 function replyJoiner(
   connection: Connection,
@@ -137,7 +137,7 @@ function replyJoiner(
   const { optOut, lift, lastWord, learned } = optOuts(connection);
   const starts = (): number => Number(query('SELECT coalesce(sum(starts), 0) FROM runs').get()?.[0]);
 
-  /** The part of a scan for one list: reads rows, and keeps the best match for each reply. */
+  /** Scans one list and keeps the best match for each reply. */
   function* look(run: RunRecord, search: Search, referencesOf: JoinFacts['referencesOf']): Generator<Joined> {
     const { list } = runs.listOf(run);
     const referenceOf = referencesOf(run);
@@ -159,11 +159,11 @@ function replyJoiner(
   const store = (search: Search, startsSeen: number, { startLifts, stopEnds = 'everything', now }: JoinFacts): Joined =>
     connection.write(now(), 2 * search.replies.length, (nowMs) => {
       const suppressed: string[] = [];
-      // All of them are joined before any is judged: what one says may be taken back by another.
+      // All are joined before any is judged: one may take back another.
       const looked = search.replies.filter(({ number, own }) => {
         const found = bestOf(own);
         if (found === null) statement(NOT_FOUND)(startsSeen, number);
-        // A list that was replaced meanwhile has other rows: it is looked through once more.
+        // A list that was replaced meanwhile has other rows: it is scanned again.
         return found === null || statement(JOIN)(found.run, found.step, found.row, number, found.key) === 1;
       });
       for (const reply of looked) {
@@ -221,7 +221,7 @@ function replyJoiner(
   };
 }
 
-/** The sender, where it is an address by itself: the id of a contact is one where a message went to it. */
+/** The sender, if it is an address: the id of a contact is one where a message went to it. */
 function listable(sender: string): readonly string[] {
   return kindOf(sender) === 'contact' ? [] : [sender];
 }
@@ -238,10 +238,9 @@ interface Candidate {
   readonly address: string | null;
   readonly messageId: string | null;
   readonly resend: number;
-  /** Of its run. */
   readonly inputs: RunRecord['inputs'];
   readonly claimedAtMs: number;
-  /** Whether the person may have got it: a refused message only counts if the reply itself names it. */
+  /** Whether the person may have got it: a refused message only counts if the reply names it. */
   readonly mayBeThere: boolean;
 }
 
@@ -252,11 +251,11 @@ interface Wanted {
   readonly messageId: string | null;
   readonly atMs: number;
   readonly receivedAtMs: number;
-  /** The environment that it came in for. Empty: unknown. */
+  /** Empty: unknown. */
   readonly environment: string;
   /** The best match in its own environment, which it answers. */
   readonly own: Best;
-  /** The best of all. */
+  /** The best match of all environments. */
   readonly any: Best;
 }
 
@@ -277,9 +276,9 @@ interface Search {
   readonly replies: readonly Wanted[];
   readonly bySender: ReadonlyMap<string, readonly Wanted[]>;
   readonly byMessageId: ReadonlyMap<string, readonly Wanted[]>;
-  /** Those that are not found yet: while there are any, the reference of every row has to be made. */
+  /** Not found yet: while there are any, the reference of every row has to be made. */
   readonly byReference: Map<string, readonly Wanted[]>;
-  /** JSON, with which the database leaves out other addresses. */
+  /** JSON, by which the database filters rows. */
   readonly addresses: string;
   readonly messageIds: string;
   /** When the last of them came in. */
@@ -391,7 +390,7 @@ function toCandidate(row: readonly Value[], { number, environment, inputs }: Run
   };
 }
 
-/** A tester answers a message that was redirected: this says nothing of the person that the message was meant for. */
+/** A tester answers a redirected message: that means nothing for its intended recipient. */
 function isRedirect({ inputs }: Pick<RunRecord, 'inputs'>, sender: string): boolean {
   return inputs.some(({ role, sha256 }) => role === 'redirect' && sha256 === hash('sha256', sender, 'hex'));
 }
@@ -405,7 +404,7 @@ const NEW_OPT_OUT = `SELECT 1 FROM replies
 const UNJOINED_OPT_OUTS = `SELECT sender, reply_id FROM replies
   WHERE run IS NULL AND sender <> '' AND coalesce(reviewed_as, meaning) = 'opt-out'`;
 
-// Email addresses are compared in lower case; for numbers and ids of contacts that changes nothing that could be found.
+// Email addresses compare in lower case; numbers and ids of contacts are not affected.
 const ROWS = `SELECT row, key, coalesce(channel, ?5), address, message_id, claimed_at,
     state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by IS NOT DISTINCT FROM 'resend', resend,
     posted_from
@@ -422,11 +421,11 @@ const NOT_FOUND = 'UPDATE replies SET row = ? WHERE number = ? AND run IS NULL';
 const MEANING = 'SELECT coalesce(reviewed_as, meaning) FROM replies WHERE number = ?';
 
 /**
- * What people said about being written to. All of it is called inside a transaction. Topics are as in the tables: '' is
- * for all; null, where a project does not tell topics apart, means every one of them.
+ * Opt-outs and opt-ins, inside a transaction. Topics are as in the tables: '' is for all; null, where a project does
+ * not tell topics apart, means every one of them.
  */
 interface OptOuts {
-  /** Never again, in any campaign of the topic. Returns whether the address was not suppressed so for good before. */
+  /** Permanent, in any campaign of the topic. Returns whether the address was not suppressed permanently before. */
   optOut(address: string, by: 'reply' | 'report', nowMs: number, topic: string): boolean;
   /**
    * Takes back an opt-out by reply, and no other entry: one about this topic, and one about all. Returns whether there
@@ -434,11 +433,11 @@ interface OptOuts {
    */
   lift(address: string, topic: string | null): boolean;
   /**
-   * The sender's last opt-out or opt-in about the topic or about all, by the time that it carries; null: there is none.
-   * A STOP that answers an unknown message is about every topic, a START about none of them.
+   * The sender's last opt-out or opt-in about the topic or about all, by the time that it carries. A STOP that answers
+   * an unknown message is about every topic, a START about none.
    */
   lastWord(sender: string, topic: string | null): 'opt-out' | 'opt-in' | null;
-  /** It is known now which messages were answered: the sender is not suppressed for all topics any more. */
+  /** The answered messages are known now: the sender is not suppressed for all topics any more. */
   learned(sender: string): void;
 }
 
@@ -466,8 +465,7 @@ const LASTING_SUPPRESSION = `SELECT 1 FROM suppressions WHERE address = ?1 AND u
   AND (topic = '' OR topic = '?' OR topic = ?2)`;
 
 // A recipient's own opt-out lasts longer than an entry with an end, which stays an entry of its origin: what is
-// essential does not go out against it. START takes back a reply, but not an opt-out that
-// the provider reported.
+// essential does not go out against it. START takes back a reply, but not an opt-out that the provider reported.
 const SUPPRESS = `INSERT INTO suppressions (address, topic, reason, until_at, source, created_at)
   VALUES (?, ?, ?, NULL, ?, ?) ON CONFLICT (address, topic) DO UPDATE
   SET reason = excluded.reason, until_at = NULL,
@@ -479,7 +477,7 @@ const SUPPRESS = `INSERT INTO suppressions (address, topic, reason, until_at, so
 const LIFT = `DELETE FROM suppressions WHERE address = ?1 AND source = 'reply'
   AND (?2 IS NULL OR topic = '' OR topic = ?2)`;
 
-// As long as another STOP of the same sender is not joined, it may be about another topic.
+// While another STOP of the same sender is not joined, it may be about another topic.
 const LEARNED = `DELETE FROM suppressions WHERE address = ?1 AND topic = '?' AND NOT EXISTS (SELECT 1 FROM replies
   WHERE sender = ?1 AND run IS NULL AND coalesce(reviewed_as, meaning) = 'opt-out')`;
 

@@ -6,7 +6,6 @@ import { unusable } from './ledger-error.ts';
 import type { LockOwner, RunIdentity, RunRecord, Version } from './records.ts';
 import { commitsOf } from './versions.ts';
 
-/** The runs themselves: finding them, and who holds them. */
 export interface RunStore
   extends Pick<
     Ledger,
@@ -20,9 +19,9 @@ export interface RunStore
     | 'setLockOwner'
     | 'lockOwner'
   > {
-  /** A run by its number, loading or not. */
+  /** Loading or not. */
   record(number: number): RunRecord;
-  /** Which list belongs to a run now; `--allow input-changed` changes it. Asked for each time, it costs a microsecond. */
+  /** The list of a run now; `--allow input-changed` changes it. Read anew each time, in a microsecond. */
   listOf(run: RunRecord): { readonly list: number; readonly state: RunRecord['state'] };
 }
 
@@ -50,7 +49,7 @@ export function runStore(connection: Connection): RunStore {
   const getSchedule = connection.query(
     'SELECT schedule, seen_at FROM schedules WHERE environment = ? AND campaign = ?',
   );
-  // Of two processes that see it at once the first counts.
+  // If two processes see it at once, the first counts.
   const setSchedule = connection.statement(
     `INSERT INTO schedules (environment, campaign, schedule, seen_at) VALUES (?, ?, ?, ?)
       ON CONFLICT (environment, campaign) DO UPDATE SET schedule = excluded.schedule, seen_at = excluded.seen_at
@@ -117,7 +116,7 @@ export function runStore(connection: Connection): RunStore {
   };
 }
 
-/** The id that people see: the campaign's name and eight hex digits of what makes the run this run. */
+/** The id that people see: the campaign's name and eight hex digits of the run's identity. */
 export function runId({ environment, campaign, occurrence }: RunIdentity): string {
   const hash = createHash('sha256').update(JSON.stringify([environment, campaign, occurrence]));
   return `${campaign}-${hash.digest('hex').slice(0, 8)}`;

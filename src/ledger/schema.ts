@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isOneOf, MOVES } from './moves.ts';
 
-/** "hbll": says that a SQLite file is a ledger of handbill. */
+/** "hbll" marks a SQLite file as a ledger of handbill. */
 export const APPLICATION_ID = 0x68626c6c;
 
-/** Of the schema below. A ledger with another version or another schema is refused, and stays as it is. */
+/** Version of the schema below. A ledger with another version or another schema is refused, and stays as it is. */
 export const VERSION = 1;
 
 /**
@@ -260,24 +260,26 @@ export const TABLES: readonly string[] = [
 ];
 
 /**
- * A rule that a database enforces against every bug in the code above it, in SQL that both databases read. `IS NOT DISTINCT
- * FROM` instead of `=` where a value can be null. All are AFTER triggers: a BEFORE trigger makes SQLite read each row
- * twice (1 us more for each recipient).
+ * A rule that a database enforces against every bug in the code above it, in SQL that both databases read. `IS NOT
+ * DISTINCT FROM` instead of `=` where a value can be null. All are AFTER triggers: a BEFORE trigger makes SQLite read
+ * each row twice (1 us more for each recipient).
  */
 export interface Trigger {
   readonly name: string;
   readonly table: string;
   /** Such as `UPDATE OF state`. */
   readonly on: string;
-  /** Of the row alone, without subqueries. */
+  /** A condition on the row alone, without subqueries. */
   readonly when?: string;
-  /** Of the row alone: an ordinary send does only this. PostgreSQL then does not call its function, which takes 50 us. */
+  /**
+   * A condition on the row alone: an ordinary send does only this. PostgreSQL then does not call its function, which
+   * takes 50 us.
+   */
   readonly quick?: string;
   readonly unless?: string;
-  /** Refuses the statement with these words, `but` for this. */
+  /** Refuses the statement with these words, except if this is true. */
   readonly refuses?: string;
   readonly but?: string;
-  /** What else it does. */
   readonly statement?: string;
 }
 
@@ -287,7 +289,7 @@ const WAS_LOADING = `EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND r
 /** States that an ordinary send changes. */
 export const OPEN_STATES = ['pending', 'claimed', 'deferred'] as const;
 
-/** Moves with which no other channel step begins. */
+/** Moves that begin no other channel step. */
 const FOLLOWED_BY_NONE = MOVES.filter(({ begins }) => begins !== true);
 
 export const TRIGGERS: readonly Trigger[] = [
@@ -394,7 +396,7 @@ function forSqlite({ name, table, on, when, unless, refuses, but, statement }: T
   ].join('\n');
 }
 
-/** All of a SQLite ledger. */
+/** A SQLite ledger. */
 export const SCHEMA: readonly string[] = [
   `CREATE TABLE ledger (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -428,7 +430,9 @@ export function userVersion(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
 }
 
-/** Whether every table, index, trigger and view is of the schema, so that nothing can hide in a ledger from elsewhere. */
+/**
+ * Whether every table, index, trigger and view is of the schema, so that nothing can hide in a ledger from elsewhere.
+ */
 export function hasSchema(db: DatabaseSync): boolean {
   const found = db.prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL').all();
   return JSON.stringify(found.map(({ sql }) => String(sql)).toSorted()) === JSON.stringify(SCHEMA.toSorted());

@@ -40,10 +40,9 @@ import {
 } from './place.ts';
 import type { RunIdentity, RunRecord } from './records.ts';
 
-/** How long a connection waits for others. */
 export const BUSY_TIMEOUT_MS = 30_000;
 
-/** A connection with all settings of handbill, and nothing looked at yet. */
+/** A connection with all settings of handbill, and nothing checked yet. */
 export function connect(path: string, options: Omit<LedgerOptions, 'mode'>, readOnly: boolean): DatabaseSync {
   const leavesNothing = readOnly && options.leaveNothing === true && !existsSync(`${path}-wal`);
   const db = new DatabaseSync(leavesNothing ? unchanging(path) : path, {
@@ -89,8 +88,8 @@ function unchanging(path: string): URL {
 }
 
 /**
- * SQLite does not wait if two processes switch to the log at the same time, so the switch is tried again here for two
- * seconds: without it, 3 of 200 simultaneous first starts failed.
+ * SQLite does not wait if two processes switch to the log at the same time, so this tries again for two seconds:
+ * without it, 3 of 200 simultaneous first starts failed.
  */
 function useWriteAheadLog(db: DatabaseSync, path: string): void {
   for (let attempt = 0; ; attempt++) {
@@ -105,7 +104,7 @@ function useWriteAheadLog(db: DatabaseSync, path: string): void {
   }
 }
 
-/** Set and read back on every connection; the time to wait for others is set before, by the opening itself. */
+/** Set and read back on every connection, after the time to wait for others, which is set on opening. */
 const SETTINGS = [
   { set: 'PRAGMA foreign_keys = ON', get: 'PRAGMA foreign_keys', value: 1 },
   { set: 'PRAGMA trusted_schema = OFF', get: 'PRAGMA trusted_schema', value: 0 },
@@ -353,11 +352,11 @@ export class SqliteConnection implements Connection {
       this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } catch (error) {
       const failure = ledgerError(error, this.path, 'write');
-      // A full disk or a reader only mean that the log stays a while longer.
+      // On a full disk, or while a reader is active, the log only stays a while longer.
       if (failure instanceof LedgerError && !LASTING.has(failure.kind)) return;
       this.#noted(failure);
-      // The transaction before it is on the disk. Later ones will not be, so the stored failure must not have
-      // `recorded` set.
+      // The transaction before it is on disk. Later ones will not be, so the stored failure must not have `recorded`
+      // set.
       throw failure instanceof LedgerError ? failure.asRecorded() : failure;
     }
   }
@@ -379,30 +378,29 @@ export class SqliteConnection implements Connection {
 
 const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
 
-/** How often the names of the files are compared with those that are open. */
+/** How often the names of the files are compared with the open files. */
 const LOOK_MS = 1000;
 
-/** The last look at a ledger reads it for a quarter of a second at most. */
+/** The `last` check reads at most a quarter of a second. */
 const LAST_LOOK_BYTES = 256 * 1024 * 1024;
 
 /** As SQLite's own default. */
 const CHECKPOINT_PAGES = 1000;
 
 /**
- * The size up to which a ledger is written anew while another process sends: a sender that waits for the lock reads no
+ * Up to this size a ledger is written anew while another process sends: a sender that waits for the lock reads no
  * answers.
  */
 const SMALL_LEDGER_BYTES = 32 * 1024 * 1024;
 
-/** What others write meanwhile. */
+/** For what others write meanwhile. */
 const ROOM_BYTES = 16 * 1024 * 1024;
 
-/** The connection to the file, with the statements outside a transaction. */
 interface FileConnection extends Pick<Connection, 'path' | 'write'> {
   outside(sql: string, ...params: readonly Param[]): Value | null;
 }
 
-/** What a purge does to the file of a ledger, and beside it. */
+/** A purge's work on the file of a ledger, and beside it. */
 function purgeOfFile(connection: FileConnection): ConnectionPurge {
   const { path } = connection;
   return {
@@ -425,7 +423,7 @@ function rewrite(connection: FileConnection, runs: () => readonly RunRecord[]): 
   const isAtWork = ({ state }: RunRecord) => state === 'running' || state === 'loading';
   if (bytes > SMALL_LEDGER_BYTES && runs().some((run) => isAtWork(run) && isRunHeld(path, run))) return 'in-use';
   const { bavail, bsize } = statfsSync(dirname(path));
-  // The copy, and the log through which it is written back.
+  // Room for the copy, and the log through which it is written back.
   if (bavail * bsize < 2 * bytes + ROOM_BYTES) return 'no-room';
   // The copy is made in the folder of the ledger, not in a temporary folder that all users share. Its name is removed
   // at once, so that a kill leaves nothing of it.

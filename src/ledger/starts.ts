@@ -18,11 +18,11 @@ import { withCommit } from './versions.ts';
 
 type StartStore = Pick<Ledger, 'start' | 'finish' | 'closeRun' | 'reopenRejected' | 'pending'>;
 
-/** A claimed row without an outcome is in doubt; also when doubts are resolved before the next start. */
+/** Puts claimed rows without an outcome in doubt; also when doubts are resolved before the next start. */
 export const RECOVER = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
   http_status = NULL, message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`;
 
-/** The beginning and the end of a start, and the rows that are still to be sent to. */
+/** The beginning and the end of a start, and its pending rows. */
 export function startStore(connection: Connection, runs: RunStore, counts: CountStore): StartStore {
   // An attempt without an outcome counts, because the API may have had it (failures.md, B1, C10, I5). A row that was
   // not claimed is still `pending`, and is in `nextPending` again (failures.md, A1).
@@ -143,12 +143,12 @@ function jsonOrNull(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** Rows that are looked at in one question (`open`). */
+/** Rows of one query (`open`). */
 const PAGE = 4000;
 
 /**
- * Another server took over and may lack the last confirmed commits. The sender knows which rows it had claimed and
- * claims them again, so that they are not sent again (failures.md, J6).
+ * Another server took over and may lack the last confirmed commits. The sender claims again the rows that it had
+ * claimed, so that they are not sent again (failures.md, J6).
  */
 export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClaims'> {
   const isThere = connection.query(`SELECT 1 FROM runs WHERE number = ? AND list = ? AND state <> 'loading'`);
@@ -212,7 +212,7 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
   };
 }
 
-// Who failed stays so: it was tried.
+// Failed recipients stay so: they were tried.
 const CLOSE_ROWS = `UPDATE recipients SET state = 'skipped', reason = 'closed', updated_at = ?
   WHERE list = ? AND (state = 'pending' OR state = 'deferred')`;
 
@@ -226,8 +226,8 @@ const RETRY = `UPDATE recipients SET state = 'pending', reason = NULL, http_stat
       JOIN runs ON runs.number = former.run WHERE runs.list = recipients.list AND former.key = recipients.key
       AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))`;
 
-// The row up to which so many are open, with those that RETRY finds. Deferred rows are not counted: they may wait again in
-// this start, and the rejected ones would wait behind them.
+// The row up to which so many are open, with those that RETRY finds. Deferred rows are not counted: they may wait again
+// in this start, and the rejected ones would wait behind them.
 const OPEN_AT = `SELECT row FROM recipients
   WHERE list = ? AND (state = 'pending' OR state = 'failed'
     OR (state = 'rejected' AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL

@@ -22,14 +22,14 @@ type SuppressionStore = Pick<
 const BATCH_ROWS = 1000;
 
 /**
- * Whether an entry counts at an instant for a campaign of a topic ('': of none). An entry is for all topics (''), for one,
- * or for all until it is known which message a STOP answered ('?', replies.ts). Messages that are essential go out
- * whatever a person replied, but not against an entry of another origin. `appliesTo` says the same of an entry.
+ * Whether an entry counts at an instant for a campaign of a topic ('': of none). An entry is for all topics (''), for
+ * one, or for all until it is known which message a STOP answered ('?', replies.ts). Essential messages go out whatever
+ * a person replied, but not against an entry of another origin. `appliesTo` is the same condition in TypeScript.
  */
 const COUNTS = `(until_at IS NULL OR until_at > :now)
   AND (topic = '' OR topic = '?' OR topic = :topic) AND (:topic <> 'essential' OR source <> 'reply')`;
 
-/** A statement in which `COUNTS` is that condition, with what it compares with, such as `?1`. */
+/** A statement with the condition `COUNTS`, and with what it compares, such as `?1`. */
 export function counting(sql: string, now: string, topic: string): string {
   return sql.replaceAll('COUNTS', COUNTS.replaceAll(':now', now).replaceAll(':topic', topic));
 }
@@ -42,7 +42,7 @@ export const ACTIVE_HASH = counting('SELECT 1 FROM suppressed_hashes WHERE hash 
 export const UNKNOWN_TOPIC = '?';
 
 /**
- * Whether an entry counts for a campaign, as the statements above say it.
+ * The condition `COUNTS` for one entry, without its end.
  *
  * @param topic - of the campaign; null: it has none
  */
@@ -64,12 +64,12 @@ export function stoppedTopic({ topic }: Pick<RunRecord, 'topic'>): string {
   return topic === null || topic === 'essential' ? '' : topic;
 }
 
-/** As these statements take it. */
+/** The form of `COUNTS`. */
 export function topicOf({ topic }: Pick<RunRecord, 'topic'>): string {
   return topic ?? '';
 }
 
-/** Who must not be sent to. The claim reads the same tables in its transaction (commits.ts). */
+/** The suppression list. The claim reads the same tables in its transaction (commits.ts). */
 export function suppressionStore(connection: Connection): SuppressionStore {
   const addresses = entriesIn(connection, 'suppressions', 'address', '');
   const hashes = entriesIn(connection, 'suppressed_hashes', 'hash', ', key_id');
@@ -118,7 +118,7 @@ export function suppressionStore(connection: Connection): SuppressionStore {
 
 type Entry = readonly [name: string, facts: Omit<Suppression, 'address'>, keyId: string];
 
-/** The entries of one table, which are found by an address or by a hash. `more` is its further column. */
+/** The entries of one table, found by address or by hash. `more` is its further column. */
 function entriesIn(
   connection: Connection,
   table: 'suppressions' | 'suppressed_hashes',
@@ -138,7 +138,7 @@ function entriesIn(
   const insert = connection.statement(sql(INSERT));
   const remove = connection.statement(sql(REMOVE));
 
-  /** Every row in its order, read in batches, so that a reader does not hold up a writer. */
+  /** In order, read in batches, so that a reader does not hold up a writer. */
   function* all(): Generator<Entry> {
     for (let after = ['', '']; ; ) {
       const rows = next.all(...after, BATCH_ROWS);
@@ -184,9 +184,9 @@ const OF_ONE =
 
 const HAS = 'SELECT 1 FROM ENTRIES WHERE NAME = ? AND topic = ? AND (until_at IS NULL OR until_at > ?)';
 
-// The longer entry stays: an import must not end what a person asked for. What is not a reply counts for more than a
-// reply: START does not take it back, and what is essential does not go out against it. A reason is never lost: one from a
-// user replaces the old one, and one from an import is only used if there is none.
+// The longer entry stays: an import must not end what a person asked for. An entry that is not a reply counts for more
+// than a reply: START does not take it back, and what is essential does not go out against it. A reason is never lost:
+// one from a user replaces the old one, and one from an import is only used if there is none.
 const INSERT = `INSERT INTO ENTRIES (NAME, topic, reason, until_at, source, created_atMORE)
   VALUES (?, ?, ?, ?, ?, ?HELD) ON CONFLICT (NAME, topic) DO UPDATE SET
     reason = CASE
@@ -205,7 +205,6 @@ const INSERT = `INSERT INTO ENTRIES (NAME, topic, reason, until_at, source, crea
 
 const REMOVE = 'DELETE FROM ENTRIES WHERE NAME = ?1 AND (?2 IS NULL OR topic = ?2)';
 
-/** Two keys do not go together on one list. */
 export function otherKey(path: string, known: string, given: string): Error {
   const message = `The hashes were made with another key (${given}) than those on the list (${known}).`;
   const hint = 'A list has one key: use that of the list, or import the addresses themselves.';

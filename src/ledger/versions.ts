@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Commit, type InputFile, inputId } from '../model.ts';
 import type { RunRecord, Version } from './records.ts';
 
-/** The versions of a run with these inputs, and the number of the one that they are. */
+/** The versions of a run including these inputs, and their number. */
 export function withInputs(known: readonly Version[], all: readonly InputFile[], sinceMs: number) {
   const inputs = all.filter(({ role }) => role !== 'recipients');
   const wanted = contentOf(inputs);

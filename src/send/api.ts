@@ -15,7 +15,7 @@ import { createRedactor } from '../util/redact.ts';
 import { checkTlsEnvironment } from '../util/tls.ts';
 import { requireApproval } from './approved.ts';
 
-/** The way to an environment's API, opened by `open`. */
+/** Access to an environment's API, opened by `open`. */
 export interface Api {
   readonly endpoint: Endpoint;
   readonly wire: CompiledWire;
@@ -25,31 +25,28 @@ export interface Api {
 interface ApiOptions {
   readonly environment: Environment;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder that relative key files are looked for in. */
   readonly root: string;
   readonly connections: number;
   readonly timeoutMs: number;
   /** Most recipients of one request; default: 1. */
   readonly recipientsPerRequest?: number;
-  /** The plan that is applied; null without one. Where the environment has approvers, they must have signed it. */
+  /** The plan to apply. Where the environment has approvers, they must have signed it. */
   readonly planFile: AnyPlanFile | null;
   readonly nowMs: number;
   readonly onNotice?: (notice: Diagnostic) => void;
-  /** The sandbox that all rounds of a start share; null, as by default: each has one of its own. */
+  /** The sandbox that all passes of a start share; null, the default: each has its own. */
   readonly sandbox?: () => Promise<EmbeddedSandbox> | null;
 }
 
-/** The API on this machine, in this process. */
 export interface EmbeddedSandbox {
   readonly sandbox: Sandbox;
   readonly apiKey: string;
 }
 
 /**
- * Checks the approval that the environment asks for: the key is read only here, so no caller can skip the check. Reads
- * the key and checks that it may be used. Returns the function that opens the connection (and starts the embedded
- * sandbox). There are two steps, so that a missing key is reported before a long list is checked.
- * Throws `HandbillError` (exit 2); its text never holds the key.
+ * Checks the approval that the environment requires: only this function reads the key, so no caller can skip the check.
+ * Returns the function that opens the connection (and starts the embedded sandbox): a missing key is reported before a
+ * long list is checked. Throws `HandbillError` (exit 2); its text never holds the key.
  */
 export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api>> {
   const tls = checkTlsEnvironment(options.env);
@@ -70,13 +67,13 @@ async function keyOf(source: KeySource, options: ApiOptions): Promise<string> {
   return read.key;
 }
 
-/** A sandbox on loopback, over real HTTP, with a key of its own. Only who has one loads it: it is half of what a send loads. */
+/** A sandbox on loopback, over real HTTP, with its own key. Loaded only on use: it is half of what a send loads. */
 export async function startEmbedded(
   environment: Environment,
   reports: { readonly webhook?: WebhookOptions; readonly now?: () => number } = {},
 ): Promise<EmbeddedSandbox> {
   const apiKey = randomBytes(16).toString('hex');
-  // A project that rehearses another API's fields means them: only the sandbox's own are checked for slips.
+  // A project that rehearses another API has its own fields: only the sandbox's are checked for slips.
   const fields = canonical(environment.wire) === canonical(DEFAULT_WIRE) ? 'known' : 'any';
   const { startSandbox } = await import('../sandbox/server.ts');
   const sandbox = await startSandbox({ apiKey, keep: 0, fields, ...reports });
@@ -87,7 +84,7 @@ async function openSandbox(options: ApiOptions): Promise<Api> {
   const { environment } = options;
   const shared = options.sandbox?.() ?? null;
   const { sandbox, apiKey } = await (shared ?? startEmbedded(environment));
-  // Both ends of its connections are this process's.
+  // This process has both ends of its connections.
   const endpoint = endpointTo(`${sandbox.url}/v2/messages`, apiKey, options, 2);
   return {
     endpoint,
@@ -99,7 +96,7 @@ async function openSandbox(options: ApiOptions): Promise<Api> {
   };
 }
 
-/** Files that a start opens at its end, beside its connections: those of reports, and of SQLite, which sorts in some. */
+/** Files that a start opens at its end, beside its connections: for reports, and those of SQLite for sorting. */
 const OTHER_FILES = 10;
 
 /**
@@ -136,8 +133,8 @@ function endpointTo(url: string, key: string, options: ApiOptions, filesEach = 1
 }
 
 /**
- * Removes the API key from texts of the API before they are stored: refusals and message ids are kept, and an answer may
- * repeat the key. A key of a few letters (`test`) is not removed: it is not secret, and would match ids by chance.
+ * Removes the API key from texts of the API before they are stored: an answer may repeat the key in a refusal or a
+ * message id. A key of a few letters (`test`) stays: it is not secret, and would match ids by chance.
  */
 function wireOf(environment: Environment, key: string): CompiledWire {
   return compilePointers(environment.wire, createRedactor(key.length < SHORTEST_KEY ? [] : [key]));
@@ -146,8 +143,8 @@ function wireOf(environment: Environment, key: string): CompiledWire {
 const SHORTEST_KEY = 8;
 
 /**
- * How many more files and connections this process may open; null where the system does not say. The limit is that of the
- * process, not of the shell: Node.js raises its own as far as it may.
+ * How many more files and connections this process may open; null where the system does not say. The limit is the
+ * process's, not the shell's: Node.js raises its own as far as it may.
  */
 function freeDescriptors(): number | null {
   const limit = descriptorLimit();

@@ -22,20 +22,20 @@ import { isInside } from '../util/paths.ts';
 import type { Prepared } from './prepare.ts';
 
 export interface ApprovedOptions {
-  /** The process's variables: where ssh-keygen is found. */
+  /** The process's variables, to find ssh-keygen. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Keys must be valid now. */
   readonly nowMs: number;
 }
 
-/** Plans are small: a larger file is none. */
+/** Plans are small: a larger file is no plan. */
 export const MAX_PLAN_BYTES = 1024 * 1024;
 
 /**
- * Refuses to send to an environment with approvers what they have not approved. Environments without approvers, such as
- * the sandbox, need nothing. Whether the plan is of what is about to be sent is said by `refuseUnlessSealed`.
+ * Refuses to send to an environment with approvers anything that they have not approved. Environments without
+ * approvers,
+ * such as the sandbox, need nothing. `refuseOtherInputs` checks that the plan matches the send.
  *
- * @param planFile - the plan that is applied; null where a campaign is sent without one
+ * @param planFile - the plan to apply; null where a campaign is sent without one
  * @throws HandbillError exit 2 saying what is missing
  */
 export async function requireApproval(
@@ -57,7 +57,7 @@ export async function requireApproval(
   throw refuse(notApproved(environment, planFile, judgement), ...judgement.refused.map(doesNotCount));
 }
 
-/** What the signatures of a plan come to in its environment; null where that needs none. */
+/** Judges the signatures of a plan in its environment; null where that needs none. */
 export async function judgePlan(
   environment: Environment,
   planFile: AnyPlanFile,
@@ -67,7 +67,7 @@ export async function judgePlan(
   return judge(signedBytes(planFile), planFile.signatures ?? [], environment.approval, options);
 }
 
-/** What is said where there is no plan, and how to make one. */
+/** The error where there is no plan, and how to make one. */
 export function needsPlan({ name, approval }: Environment, campaign = 'CAMPAIGN'): Diagnostic {
   const standing =
     (approval?.standing ?? null) === null
@@ -90,12 +90,13 @@ function doesNotCount(sentence: string): Diagnostic {
 }
 
 /**
- * Compares a plan with the plan file: it must be of the same campaign, environment and occurrence, with unchanged inputs.
- * A standing one is of every occurrence, and of whatever the list holds.
+ * Compares a plan with the plan file: it must be of the same campaign, environment and occurrence, with unchanged
+ * inputs.
+ * A standing plan covers every occurrence and any list.
  *
- * @param options.cwd - a plan names its campaign, but not the project: it is that in which this folder lies, or else one
- *   below this folder
- * @param options.allow - what the plan allows, and what was asked for beside it, which was not looked at
+ * @param options.cwd - a plan names its campaign, but not the project: it is the one around this folder, or else one
+ * below
+ * @param options.allow - codes of the plan, and codes that the user added, which no approver saw
  * @throws HandbillError exit 2 naming all that differs
  */
 export async function refuseOtherInputs(
@@ -121,10 +122,10 @@ export async function refuseOtherInputs(
   throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
 }
 
-/** Codes that a plan decides, and not the start with it. */
+/** Codes that a plan decides, not the start that uses it. */
 const OF_PLANS: readonly Allowable[] = ['input-changed', ...PLAN_CODES];
 
-/** What is allowed beside a plan was not looked at when it was made. Other inputs are another plan. */
+/** Codes beside a plan were not seen when it was made. Other inputs need another plan. */
 function notSealed(plan: Plan, beyond: readonly Allowable[]): Diagnostic {
   const { environment, occurrence, campaign } = plan;
   const message = `The plan does not allow ${beyond.join(', ')}.`;
@@ -141,7 +142,7 @@ function notSealed(plan: Plan, beyond: readonly Allowable[]): Diagnostic {
 }
 
 /**
- * Compares what a standing plan seals with what a campaign is made of now.
+ * Compares the inputs of a standing plan with those of the campaign now.
  *
  * @throws HandbillError exit 2 naming all that differs
  */
@@ -152,8 +153,7 @@ export function refuseOtherSeal({ campaign, environment, inputs }: StandingPlan,
 }
 
 /**
- * Compares the bytes that were looked at and loaded with those of the plan: the list may have been replaced since it was
- * compared.
+ * Compares the bytes that were checked and loaded with those of the plan: the list may have been replaced in between.
  *
  * @throws HandbillError exit 2
  */
@@ -169,8 +169,8 @@ export function refuseOtherList(plan: Plan, planFile: AnyPlanFile, prepared: Pic
 const HINT = 'Undo the change, or make and review a new plan.';
 
 /**
- * Any person may have written a plan file. One that leads to another handbill.yaml would bring its own environments and
- * approvers with it.
+ * Anyone may have written a plan file. One that leads to another handbill.yaml would bring that project's environments
+ * and approvers.
  */
 export async function refuseOtherProject(
   { project, file }: Pick<Campaign, 'project' | 'file'>,
@@ -192,7 +192,10 @@ export async function refuseOtherProject(
   );
 }
 
-/** What one plan may not be taken for another in: the same inputs may go out at another time, or to another API. */
+/**
+ * Differences for which one plan may not replace another: the same inputs may go out at another time, or to another
+ * API.
+ */
 function differences(plan: Plan, planFile: AnyPlanFile): Diagnostic[] {
   const pairs = [
     ['campaign', planFile.campaign.name, plan.campaign.name],

@@ -1,25 +1,24 @@
 import type { NextChannelStep, PendingRow, SentMessage, StepFacts } from '../ledger/records.ts';
 import type { Channel, SendDecision, StepMessage } from '../model.ts';
 
-/** A recipient to send to, at one channel step. */
 export interface SendTask {
   readonly decision: SendDecision;
-  /** The message of this channel step: for step 0, the decision itself. */
+  /** For step 0, the decision itself. */
   readonly message: StepMessage;
-  /** The number of the channel step in the ledger: 0, then one more for each fallback that was begun. */
+  /** 0, then one more for each fallback that was begun. */
   readonly step: number;
-  /** Channels of earlier steps, which the recipient could not receive: none of them is tried again. */
+  /** Channels of earlier steps, which the recipient could not receive: not tried again. */
   readonly used: readonly Channel[];
-  /** Attempts of this channel step in earlier starts. */
+  /** Attempts at this channel step in earlier starts. */
   readonly before: number;
   /** The previous channel step, if it was accepted but reported as undelivered: claiming this step gives that one up. */
   readonly byReport?: SentMessage | undefined;
 }
 
-/** The recipients of one request: usually one, several only if they get the same content. */
+/** The recipients of one request: several only if they get the same content. */
 export type Batch = readonly [SendTask, ...SendTask[]];
 
-/** The task of a pending row; undefined where the campaign has no fallback left for it. */
+/** Undefined where the campaign has no fallback left for it. */
 export function taskOf(
   decided: SendDecision,
   { step, used, attempts, byReport, resend }: PendingRow,
@@ -30,7 +29,7 @@ export function taskOf(
   return { decision, message, step, used, before: attempts, byReport };
 }
 
-/** The next channel step if this one cannot be received; undefined after the last one. */
+/** The next channel step if this one cannot be received; undefined after the last. */
 export function taskAfter({ decision, message, step, used }: SendTask): SendTask | undefined {
   const now = [...used, message.channel];
   const next = unused(decision, now);
@@ -42,7 +41,7 @@ function unused({ fallbacks }: SendDecision, used: readonly Channel[]): StepMess
   return fallbacks.find(({ channel }) => !used.includes(channel));
 }
 
-/** What the ledger records of a channel step that begins. */
+/** The ledger's record of a channel step that begins. */
 export function nextStep(
   { decision, message }: SendTask,
   costOf: (message: StepMessage) => number | null,
@@ -50,7 +49,7 @@ export function nextStep(
   return { ...stepFacts(decision, message, costOf), to: message.to };
 }
 
-/** What the ledger keeps of a message, without its recipient. */
+/** The ledger's record of a message, without its recipient. */
 export function stepFacts(
   { variant }: SendDecision,
   message: StepMessage,
@@ -65,11 +64,11 @@ export function stepFacts(
   };
 }
 
-/** Collects recipients who can share a request: same variant, and so the same text or template; in list order. */
+/** Collects recipients who can share a request: same variant, so the same text or template; in list order. */
 export interface Packer<T> {
   /** A full batch, or null. */
   add(item: T, variant: string | null): readonly T[] | null;
-  /** What is left, the batches that were begun first coming first. */
+  /** The incomplete batches, in the order in which they were begun. */
   rest(): readonly (readonly T[])[];
 }
 

@@ -8,32 +8,32 @@ import type { Stop } from './stop.ts';
 import type { Timers } from './timers.ts';
 
 /**
- * The steps of a canary: how many may be sent to before the next gate, and what the gate says. It is derived from what
- * the ledger holds, so that a start that goes on knows where the one before ended.
+ * The steps of a canary: how many may be sent to before the next gate, and the gate's decision. Derived from the
+ * ledger, so that a start that continues knows where the one before ended.
  */
 interface CanarySteps {
-  /** Recipients that may still be put before the gate. */
+  /** Recipients that fit before the gate. */
   room(): number;
   put(recipients: number): void;
   /**
-   * Called when nothing is in flight: recipients that were let through, but left out by a rule, make room again.
+   * Called when nothing is in flight: recipients that passed but were skipped by a rule make room again.
    *
-   * @param counts - the ledger's current figures, if they were read: recipients in doubt may have been resolved meanwhile
+   * @param counts - the ledger's current figures, if they were read: recipients in doubt may have been resolved
+   * meanwhile
    */
   finish(counts?: readonly StepCount[]): void;
-  /** What the gate says of all recipients so far: null, it is open; else which figure shuts it, as a sentence. */
+  /** The gate's decision on all recipients so far: null if it is open, else the figure that shuts it, as a sentence. */
   judge(): string | null;
-  /** It is shut, and opens if reports say that enough of those in doubt have their message. */
+  /** It is shut, and opens if reports prove that enough of those in doubt have their message. */
   isInDoubt(): boolean;
-  /** The next step may begin. */
   pass(): void;
-  /** Where the step ends whose gate is next, in recipients. */
+  /** Where the current step ends, in recipients. */
   readonly end: number;
 }
 
 interface CanaryContext {
   readonly canary: Canary;
-  /** What earlier starts came to, before this one. */
+  /** Figures of earlier starts. */
   readonly before: readonly StepCount[];
   readonly figures: Pick<Figures, 'finished'>;
 }
@@ -42,7 +42,7 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
   const { finished } = figures;
   const first = answersOf(before);
   let earlier = first.outcomes;
-  // What this start came to when the ledger was asked last, and what it says holds these too.
+  // This start's figures at the last ledger read. The ledger's counts include them, so subtract them.
   let known = { ...NONE_TRIED };
   const count = (outcome: Tried): number => earlier[outcome] + finished[outcome] - known[outcome];
   const tried = (): number => triedIn(earlier) + triedIn(finished) - triedIn(known);
@@ -94,7 +94,7 @@ type Tried = 'accepted' | 'rejected' | 'failed' | 'in-doubt';
 
 const NONE_TRIED: Readonly<Record<Tried, number>> = { accepted: 0, rejected: 0, failed: 0, 'in-doubt': 0 };
 
-/** Recipients who were tried, by outcome, and how many are meant at all. */
+/** Recipients who were tried, by outcome, and how many there are in all. */
 function answersOf(counts: readonly StepCount[]) {
   const outcomes = { ...NONE_TRIED };
   let meant = 0;
@@ -106,39 +106,38 @@ function answersOf(counts: readonly StepCount[]) {
   return { outcomes, meant };
 }
 
-/** In recipients, ascending: counts and shares may be mixed, and steps that end at the same count are one. */
+/** In recipients, ascending: counts and shares may be mixed; steps that end at the same count become one. */
 export function stepEnds(steps: readonly Threshold[], recipients: number): readonly number[] {
   const ends = steps.map((step) => ('count' in step ? step.count : Math.max(1, wholePart(step.share, recipients))));
   return [...new Set(ends)].sort((a, b) => a - b);
 }
 
-/** A pause that a start waits for by itself; a longer one is left to the next start, or to `--wait`. */
+/** A start waits this long by itself; a longer pause is left to the next start, or to `--wait`. */
 export const STAYS_MS = 15 * 60_000;
 
 /** The shortest interval between scans of the delivery reports and replies; slow scans run less often. */
 const LOOK_MS = 250;
 const LOOK_SHARE = 20;
 
-/** Told that nothing is sent before an instant, in ms since 1970; with `reports`, that it may be earlier. */
+/** Called when nothing is sent before an instant, in ms since 1970; with `reports`, it may be earlier. */
 export type OnWait = (untilMs: number, why?: 'reports') => void;
 
 interface GateContext {
   readonly steps: CanarySteps;
   readonly pauseMs: number;
-  /** When the last message of an earlier start was sent, in ms since 1970; null: none was sent. */
+  /** Time of the last message of an earlier start, in ms since 1970; null: none was sent. */
   readonly lastClaimMs: number | null;
   /** Waits for a long pause as well. */
   readonly stays: boolean;
   readonly progress: Pick<Progress, 'figures' | 'opens'>;
   readonly stop: Pick<Stop, 'shut'>;
-  /** Called where a pause is waited for that a start without `stays` would not wait for, and where reports are. */
+  /** Called for a wait that only `stays` allows, and for a wait for reports. */
   readonly onWait?: OnWait | undefined;
   /**
-   * Called when nothing is in flight: the outcomes of all recipients from the ledger. Default: those that this start
-   * knows.
+   * Called when nothing is in flight: outcomes of all recipients from the ledger. Default: those that this start knows.
    */
   readonly recount?: () => Promise<readonly StepCount[]>;
-  /** Delivery reports and replies; null if the gate does not use them. */
+  /** Null if the gate does not use them. */
   readonly reports?: GateReports | null;
   readonly now: () => number;
   readonly timers: Pick<Timers, 'sleep'> & Partial<Pick<Timers, 'monotonicMs'>>;
@@ -146,21 +145,20 @@ interface GateContext {
 }
 
 interface GateReports {
-  /** How long they are waited for after the pause, in ms. */
+  /** How long to wait for them after the pause. */
   readonly waitMs: number;
   judge(isOver: boolean): ReportVerdict;
 }
 
-/** Lets recipients through step by step; those behind a gate are put off (failures.md, A2). */
 export interface Gate {
-  /** There is room for at least one recipient before the next gate. */
   isOpen(): boolean;
   /** There are no more gates. */
   isWide(): boolean;
   put(recipients: number): void;
   /**
-   * At a gate, when nothing is in flight: waits for the pause and for reports, then decides. False if the recipients left
-   * are not sent to in this start: the gate is shut and the run halts, the pause is a long one, or the run was stopped.
+   * At a gate, when nothing is in flight: waits for the pause and for reports, then decides. False if the recipients
+   * left are not sent to in this start: the gate is shut and the run halts, the pause is a long one, or the run was
+   * stopped.
    */
   turn(): Promise<boolean>;
 }
@@ -168,7 +166,7 @@ export interface Gate {
 export function createGate(context: GateContext): Gate {
   const { steps, stopped, progress, now, reports = null, recount } = context;
   let isFirst = true;
-  /** The pause begins with the last message that was sent: in this start, just now. */
+  /** The pause begins with the last message: in this start, just now. */
   const pauseEnds = (): number => {
     const began = progress.figures.posted === 0 && isFirst ? context.lastClaimMs : null;
     return (began ?? now()) + context.pauseMs;
@@ -182,7 +180,7 @@ export function createGate(context: GateContext): Gate {
     if (recount === undefined) steps.finish();
     else steps.finish(await recount());
   };
-  /** Everything that the gate asks for, as far as it is known. */
+  /** Every condition of the gate, as far as it is known. */
   const look = (isOver: boolean): ReportVerdict => {
     const shut = steps.judge();
     if (shut !== null) return reports !== null && !isOver && steps.isInDoubt() ? 'waits' : { shut };
@@ -193,8 +191,8 @@ export function createGate(context: GateContext): Gate {
     return false;
   };
   /**
-   * After the pause: waits until delivery reports and replies decide, or until the gate's time for them is over. A start
-   * waits for them as it does for a pause. Later starts check once, and go on if it is decided.
+   * After the pause: waits until delivery reports and replies decide, or until the gate's time for them is over. A
+   * start waits for them as for a pause. Later starts check once, and continue if it is decided.
    */
   const reported = async (pausedMs: number, waitMs: number): Promise<boolean> => {
     const untilMs = pausedMs + waitMs;
@@ -221,7 +219,7 @@ export function createGate(context: GateContext): Gate {
     async turn() {
       if (stopped.aborted) return false;
       await finish();
-      // A rule left out some of the step: others take their places.
+      // A rule skipped some of the step: others take their places.
       if (stopped.aborted || steps.room() > 0) return !stopped.aborted;
       const verdict = look(false);
       if (typeof verdict !== 'string') return shutBy(verdict);
@@ -241,9 +239,7 @@ export function createGate(context: GateContext): Gate {
   };
 }
 
-/**
- * What reports and replies say at a gate: it is open, it is not known yet, or the figure that shuts it, as a sentence.
- */
+/** Verdict of reports and replies at a gate: open, not known yet, or the figure that shuts it, as a sentence. */
 type ReportVerdict = 'open' | 'waits' | { readonly shut: string };
 
 /** Whether a gate uses delivery reports or replies. */
@@ -252,10 +248,10 @@ export function asksReports({ delivered, optedOut }: Pick<CanaryGate, 'delivered
 }
 
 /**
- * Decides as soon as what is still to come cannot change it: enough messages have arrived, or too many have ended
- * otherwise. Opt-outs are counted as of now.
+ * Decides as soon as later events cannot change it: enough messages have arrived, or too many have ended otherwise.
+ * Opt-outs count as of now.
  *
- * @param isOver - nothing is waited for any more: what was not reported by now was not delivered
+ * @param isOver - the wait is over: a message without a report counts as not delivered
  */
 export function judgeReports(gate: CanaryGate, counts: Returned, isOver: boolean): ReportVerdict {
   const { accepted, arrived, ended, optedOut } = counts;
@@ -281,8 +277,8 @@ export function judgeReports(gate: CanaryGate, counts: Returned, isOver: boolean
 }
 
 /**
- * A start that left a gate undecided has recorded the latest time of the decision. This says whether delivery reports
- * and replies decide it already, once its pause is over. It scans the list.
+ * A start that left a gate undecided has recorded the latest time of the decision. Whether delivery reports and replies
+ * decide it already, once its pause is over. Scans the list.
  */
 export function isDecidedEarly(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'lastClaimMs'>,
@@ -300,12 +296,12 @@ function messages(accepted: number): string {
   return accepted === 1 ? 'accepted message' : `${accepted} accepted messages`;
 }
 
-/** Rounded down, so that what is just below a limit does not read as if it were the limit. */
+/** Rounded down, so that a share just below a limit does not read like the limit. */
 function percentDown(part: number): string {
   return written(Math.floor(part * 1000 + ROUNDING) / 10);
 }
 
-/** Rounded up, for what is just above a limit. */
+/** Rounded up, for a share just above a limit. */
 function percentUp(part: number): string {
   return written(Math.ceil(part * 1000 - ROUNDING) / 10);
 }

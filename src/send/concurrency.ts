@@ -4,10 +4,9 @@ import type { Batch } from './batch.ts';
 /** Returned where another batch may start at once, so that no promise is made for each batch. */
 const HAS_ROOM = Promise.resolve();
 
-/** The deliveries that are under way. */
 export interface Pool {
   /**
-   * Starts a batch. Resolves when another one may be under way: none waits in the queue of p-limit. Its entries are a
+   * Starts a batch. Resolves when the next one may start, so that none waits in the queue of p-limit. Its entries are a
    * linked list; one that V8 has moved to the old generation keeps all later ones, and four times as many objects were
    * moved there as without it.
    */
@@ -16,7 +15,7 @@ export interface Pool {
   idle(): Promise<void>;
   /** Sets how many deliveries may be under way at once; those under way end first. */
   setWidth(width: number): void;
-  /** Ends the start: nothing more is to be put. The first error is kept. */
+  /** Ends the start: no more `put`. The first error is kept. */
   fail(error: unknown): void;
   readonly failure: Error | null;
 }
@@ -25,7 +24,6 @@ export interface Pool {
  * Bounds deliveries with p-limit: one at first, then as many as slow start allows.
  *
  * @param deliver - brings one batch to its outcomes
- * @param onFailure - called when a delivery throws
  */
 export function createPool(deliver: (batch: Batch) => Promise<void>, onFailure: () => void): Pool {
   const limit = pLimit(1);

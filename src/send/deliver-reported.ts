@@ -16,10 +16,8 @@ import {
 } from './deliver.ts';
 
 /**
- * Sends the fallback that a report asks for. Until it is claimed, the accepted message of the previous channel step stays
+ * Sends the fallback that a report causes. Until it is claimed, the accepted message of the previous channel step stays
  * the outcome of the recipient, and the fallback has no row: nothing is recorded about it.
- *
- * @param byReport - the accepted message that was not delivered
  */
 export async function deliverReported(task: SendTask, byReport: SentMessage, context: SendContext): Promise<void> {
   const about = { line: task.decision.line };
@@ -29,7 +27,7 @@ export async function deliverReported(task: SendTask, byReport: SentMessage, con
     const connection = await connect(context);
     if (connection === 'stopped') return;
     if (connection === 'open') {
-      // A later report may say that the message was delivered after all.
+      // A later report may prove that the message was delivered after all.
       if (!context.isUnreached(byReport)) return context.endpoint.release();
       const answer = await claim({ ...context.claimOf(task, 0), byReport: true }, context);
       if (answer === 'withdrawn') return await deliver(begun(task), context, 1);
@@ -50,7 +48,7 @@ export async function deliverReported(task: SendTask, byReport: SentMessage, con
   }
 }
 
-/** Claimed: the channel step has a row of its own from here on. */
+/** Claimed: from here on the channel step has a row. */
 function begun({ byReport: _, ...task }: SendTask): SendTask {
   return task;
 }

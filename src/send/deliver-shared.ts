@@ -20,7 +20,7 @@ import {
 import { deliverReported } from './deliver-reported.ts';
 import { withdrawal } from './group-commit.ts';
 
-/** Delivers a batch of the producer: usually one recipient. */
+/** Delivers a batch of the producer. */
 export function deliverBatch(batch: Batch, context: SendContext): Promise<void> {
   const [first] = batch;
   if (batch.length > 1) return deliverShared(batch, context);
@@ -28,8 +28,8 @@ export function deliverBatch(batch: Batch, context: SendContext): Promise<void> 
 }
 
 /**
- * Brings the recipients of one request to their outcomes. Recipients who can share it no longer (they fell back, their
- * window closed, the request is too large for all) become deliveries of their own, after this one.
+ * Brings the recipients of one request to their outcomes. Recipients who can no longer share it (they fell back, their
+ * window closed, the request is too large for all) become separate deliveries after this one.
  */
 async function deliverShared(batch: readonly SendTask[], context: SendContext): Promise<void> {
   const { endpoint, groupCommit } = context;
@@ -81,7 +81,7 @@ async function deliverShared(batch: readonly SendTask[], context: SendContext): 
   }
 }
 
-/** Sets aside recipients who may not be sent to at this moment, and returns the others. */
+/** Skips or defers recipients who may not be sent to now, and returns the others. */
 async function whoIsOpen(tasks: readonly SendTask[], context: SendContext): Promise<readonly SendTask[]> {
   const open: SendTask[] = [];
   for (const task of tasks) if (!(await isSetAside(task, context))) open.push(task);
@@ -96,10 +96,9 @@ function requestFor(tasks: readonly SendTask[], { expand }: SendContext): Shared
   return { ...request, addressees: [addresseeOf(first, request)] };
 }
 
-/** What is left of a request once its answer is known. */
 interface Applied {
   readonly again: readonly SendTask[];
-  /** The first wait that the answer asks for, for any of its recipients. */
+  /** The first wait that the answer requests for any recipient. */
   readonly retryAfterMs: number | null;
   /** Fallbacks, and the halves of a request that is too large. */
   readonly later: readonly (readonly SendTask[])[];
@@ -126,7 +125,7 @@ function applyOutcomes(
       halves.push({ ...task, before: task.before + made });
       continue;
     }
-    // Several doubts of one request are one event for the rules that count events in a row, and so is another attempt.
+    // Several doubts of one request are one event for rules that count events in a row, and so is another attempt.
     const about = tasks.length === 1 ? { line: task.decision.line } : { sameEvent: noted?.outcome === verdict.outcome };
     const next = applyOutcome(task, made, from, facts, verdict, context, about);
     noted = verdict;

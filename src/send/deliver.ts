@@ -22,9 +22,10 @@ import type { About, Stop } from './stop.ts';
  * Brings one recipient to an outcome, or leaves the row `pending` if the run stops. A recipient that cannot receive the
  * channel is sent the next channel step.
  *
- * A request is made only when a connection is open, and only after its claim is on disk. The claim is granted only if the
- * request may be made at once: it asks about windows, `notAfter`, a `Retry-After`, pauses, the fence, the budget and
- * opt-outs. Every attempt is handed to the group commit before the next one begins (failures.md, rules 1, 3, 4, 11).
+ * A request is made only when a connection is open, and only after its claim is on disk. The claim is granted only if
+ * the
+ * request may be made at once: it checks windows, `notAfter`, a `Retry-After`, pauses, the fence, the budget and
+ * opt-outs. Every attempt goes to the group commit before the next one begins (failures.md, rules 1, 3, 4, 11).
  *
  * @param made - attempts that this start has made for the task
  */
@@ -58,8 +59,8 @@ export async function deliver(task: SendTask, context: SendContext, made = 0): P
 }
 
 /**
- * The last check before a request is made: whatever made it, its bytes name only recipients that the environment may send
- * to. If not, that is a bug, and the start halts with nothing sent.
+ * The last check before a request: its bytes name only recipients that the environment may send to. If not, that is a
+ * bug, and the start halts with nothing sent.
  */
 export function isOutside({ body }: SendRequest, { fence, stop }: SendContext): boolean {
   if (fence === null || fence.holds(body)) return false;
@@ -67,19 +68,17 @@ export function isOutside({ body }: SendRequest, { fence, stop }: SendContext): 
   return true;
 }
 
-/** Defers or skips a recipient who may not be sent to at this moment, and returns whether it did. */
+/** Defers or skips a recipient who may not be sent to now, and returns whether it did. */
 export async function isSetAside({ decision, step }: SendTask, context: SendContext): Promise<boolean> {
   if (context.closed(decision.recipient) === null) return false;
-  // A recipient that was just refused, or fell back, is pending only when that is written.
+  // A recipient that was just refused, or fell back, is pending only when that is on disk.
   await context.groupCommit.written();
   const closed = context.closed(decision.recipient);
   if (closed !== null && !context.stopped.aborted) context.aside(decision.row, step, closed);
   return closed !== null || context.stopped.aborted;
 }
 
-/**
- * Waits for a token and an open connection, which is then reserved. Returns the attempt to connect where it failed.
- */
+/** Waits for a token and an open connection, which is then reserved. Returns a failed attempt to connect. */
 export async function connect({ rateLimiter, endpoint, stopped }: SendContext): Promise<'open' | 'stopped' | Attempt> {
   for (;;) {
     await rateLimiter.token();
@@ -94,8 +93,8 @@ export async function connect({ rateLimiter, endpoint, stopped }: SendContext): 
 }
 
 /**
- * Claims one recipient. If the claim is not granted, the reserved connection is released; the answer is undefined if the
- * ledger cannot be written. It never rejects.
+ * Claims one recipient. If the claim is not granted, it releases the reserved connection. Undefined if the ledger
+ * cannot be written. Never rejects.
  */
 export async function claim(request: TimedClaim, context: SendContext): Promise<TimedAnswer | undefined> {
   const answer = (await context.groupCommit.claim([request]))?.[0];
@@ -104,13 +103,13 @@ export async function claim(request: TimedClaim, context: SendContext): Promise<
   return answer;
 }
 
-/** A recipient that the claim skipped or deferred has left the list of those to do. */
+/** A recipient that the claim skipped or deferred is no longer to do. */
 export function countSkip(answer: TimedAnswer | undefined, { progress }: SendContext): void {
   if (isClaimSkip(answer)) progress.finished('skipped');
   if (answer === 'follow-up-later') progress.finished('deferred');
 }
 
-/** Nothing was sent, and the recipient is still to be sent to: when the API takes requests again, or at the next opening. */
+/** Nothing was sent, and the recipient is still to do: when the API takes requests again, or at the next opening. */
 export function isToWait(answer: TimedAnswer | undefined): boolean {
   return answer === 'held' || answer === 'closed' || answer === 'withdrawn';
 }
@@ -125,19 +124,19 @@ export function addresseeOf({ message }: SendTask, { to = message.to, reference 
 }
 
 interface Judged {
-  /** For each recipient of the request, in their order. */
+  /** In the order of the request's recipients. */
   readonly verdicts: readonly Verdict[];
-  /** The verdict on the answer as a whole: with one recipient, the only one. */
+  /** The verdict on the answer as a whole. */
   readonly best: Verdict;
 }
 
-/** What the answer to a request means for its recipients. */
+/** Classifies the answer to a request for each recipient. */
 export function judge(facts: Attempt, addressees: readonly Addressee[], context: SendContext): Judged {
   context.progress.latency(facts.latencyMs);
   const reader = createReader();
   const classified = classifyMany(facts, addressees, classifyContext(context, reader));
   const verdicts = context.answers.check(facts, addressees, classified, reader);
-  // One answer raises the concurrency by one, however many recipients it is about: its best verdict counts.
+  // One answer raises the concurrency by one, for any number of recipients: its best verdict counts.
   const best = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
   if (best === undefined) throw new Error('a request has a recipient');
   const { onAnswer, wire } = context;
@@ -148,7 +147,7 @@ export function judge(facts: Attempt, addressees: readonly Addressee[], context:
   return { verdicts, best };
 }
 
-/** The verdict on a request that could not be made, because no connection could be opened. */
+/** The verdict on a request that was not made, because no connection could be opened. */
 export function unsent(facts: Attempt, context: SendContext): Verdict {
   const verdict = classify(facts, classifyContext(context));
   note(facts, verdict, context);
@@ -176,7 +175,9 @@ function note({ status }: Attempt, verdict: Verdict, { progress, slowStart, stop
   if (status !== null && !stopped.aborted) stop.answered(status);
 }
 
-/** Hands the outcome of an attempt to the group commit. Returns what is next: another attempt, a fallback, or nothing. */
+/**
+ * Passes the outcome of an attempt to the group commit. Returns the next step: another attempt, a fallback, or nothing.
+ */
 export function applyOutcome(
   task: SendTask,
   attempt: number,
@@ -187,10 +188,10 @@ export function applyOutcome(
   about: About,
 ): 'again' | 'done' | SendTask {
   const { progress, slowStart, stop, stopped } = context;
-  // Also when the run was stopped meanwhile: recipients that could have been tried again wait for the next start.
+  // If the run was stopped, recipients that could have been tried again wait for the next start.
   if (verdict.again && verdict.halt === null && attempt < context.attempts) {
     record(task, attempt, from, facts, verdict, 'pending', context);
-    // Once for a request, however many recipients it has: figures and concurrency count requests.
+    // Once for a request with any number of recipients: figures and concurrency count requests.
     if (about.sameEvent !== true && !stopped.aborted) {
       progress.retried();
       slowStart.retried(progress.figures.retried, progress.figures.posted);
@@ -206,7 +207,7 @@ export function applyOutcome(
   if (verdict.retryAfterMs !== null) context.rateLimiter.hold(verdict.retryAfterMs);
   progress.finished(verdict.outcome);
   if (verdict.reason === 'rate-limited' && verdict.halt === null) progress.limited(context.now());
-  // What still comes in after a signal did not end this start.
+  // Answers after a signal did not end this start.
   if (!stopped.aborted) stop.note(verdict, { ...about, step: task.step, status: facts.status });
   return 'done';
 }
@@ -246,7 +247,7 @@ export async function backOff(attempts: number, retryAfterMs: number | null, con
   await context.rateLimiter.pause(waitMs);
 }
 
-/** What one delivery works with; the same for all deliveries of a start. */
+/** The same for all deliveries of a start. */
 export interface SendContext {
   readonly groupCommit: GroupCommit;
   readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
@@ -255,31 +256,29 @@ export interface SendContext {
   readonly stop: Stop;
   readonly progress: Progress;
   readonly wire: CompiledWire;
-  /** Whether the environment was ever accepted at this address: by this start, by its other workers, or before. */
+  /** Whether the environment was ever accepted at this address: by this start, its other workers, or before. */
   readonly isAccepting: () => boolean;
-  /** Finds answers that belong to another request. */
   readonly answers: AnswerCheck;
-  /** Called with how each answer was read; null: it is not worked out. */
   readonly onAnswer: ((reading: AnswerReading) => void) | null;
   readonly attempts: number;
   readonly expand: Expander;
   /** The only addresses that the environment sends to; null: all. */
   readonly fence: Pick<Fence, 'holds'> | null;
-  /** What a claim asks for, after so many attempts in this start. */
+  /** The conditions of a claim, after so many attempts in this start. */
   readonly claimOf: (task: SendTask, made: number) => TimedClaim;
   readonly costOf: (message: StepMessage) => number | null;
-  /** Whether reports still say that an accepted message was not delivered. */
+  /** Whether reports still show that an accepted message was not delivered. */
   readonly isUnreached: (message: SentMessage) => boolean;
-  /** `send.notAfter` has passed: nothing more is sent. */
+  /** `send.notAfter` has passed. */
   readonly isLate: () => boolean;
   /** For decisions; null without a window. */
   readonly window: WindowGate | null;
-  /** Why a recipient may not be sent to at this moment: `send.notAfter` has passed, or the window is closed. */
+  /** Why a recipient may not be sent to now: `send.notAfter` has passed, or the window is closed. */
   readonly closed: (recipient: Recipient) => Closed | null;
-  /** Defers a recipient until its window opens again, or skips it for good. The row must be pending. */
+  /** Defers a recipient until its window opens again, or skips it permanently. The row must be pending. */
   readonly aside: (row: number, step: number, closed: Closed) => void;
   readonly now: () => number;
   readonly random: () => number;
-  /** No new request is to be made: halted, interrupted, or the ledger failed. */
+  /** No new request may be made: halted, interrupted, or the ledger failed. */
   readonly stopped: AbortSignal;
 }

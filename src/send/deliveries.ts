@@ -9,11 +9,10 @@ import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/
 import type { CameBack } from '../report/tally.ts';
 import { createRowSet } from '../util/row-set.ts';
 
-/** Delivery reports and replies for the messages of a run. */
 interface Deliveries {
-  /** Outcomes with their delivery reports and replies, for all channel steps. Cheapest by some hundred at a time. */
+  /** For all channel steps. Cheapest by some hundred at a time. */
   join(outcomes: readonly Outcome[]): readonly Outcome[];
-  /** Reports that name a message of those that were joined, and are about none of them: how many, by why. */
+  /** Reports that name a joined message but are about none of them, by reason. */
   unmatched(): ReadonlyMap<UnmatchedReason, number>;
 }
 
@@ -21,9 +20,9 @@ type Events = Pick<Ledger['events'], 'answered' | 'hasReferences' | 'hasReports'
 
 /**
  * Joins delivery reports and replies to the rows of a run. Reports match by handbill's reference or the id of the API,
- * if nothing else in them disagrees (`mismatchOf`). Replies match by the message that they were found to answer. Null if
- * the run has neither, as most runs: then a report costs nothing. Else it costs a look-up a message, and another one and
- * a hash if reports name handbill's reference: about 3 us.
+ * if nothing else in them disagrees (`mismatchOf`). Replies match by the message that they answer. Null if the run has
+ * neither, as most runs. Else it costs a look-up a message, and another one and a hash if reports name handbill's
+ * reference: about 3 us.
  */
 export function openDeliveries({ events }: { readonly events: Events }, run: RunRecord): Deliveries | null {
   const answered = events.answered(run);
@@ -49,14 +48,14 @@ export function openDeliveries({ events }: { readonly events: Events }, run: Run
   };
 }
 
-/** What the deciding report says of a message that did not arrive: hardly any is asked about. */
+/** The error in the deciding report of a message that did not arrive; rarely needed. */
 function errorOf({ reportsOf }: Pick<Events, 'reportsOf'>, run: RunRecord, outcome: Outcome): string | null {
   const { key } = outcome;
   if (key === null) return null;
   return foldDelivery(reportsOf(messageOf(run, createReferences(run), key, outcome)))?.error ?? null;
 }
 
-/** A message of a run, as reports about it are found and judged. */
+/** A message of a run, in the form that matches reports. */
 export function messageOf(
   run: Pick<RunRecord, 'environment' | 'inputs'>,
   referenceOf: (key: string, channel: StepOutcome['channel'], resend?: number) => string | null,
@@ -99,8 +98,8 @@ function createUnmatched(): { readonly judged: Judged; readonly counts: Deliveri
 }
 
 /**
- * Of the reports that came in after `last`, so many of them, those that are about no message. Scans the runs, the
- * newest first, until all of them are found.
+ * Counts those of the reports after `last` that are about no message. Scans the runs, the newest first, until all are
+ * found.
  */
 export function countUnmatched(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'runs'>,
@@ -119,7 +118,7 @@ export function countUnmatched(
   return count - matched.size;
 }
 
-/** Recipients by variant, delivery state and reply. One scan of the list. */
+/** By variant, delivery state and reply. One scan of the list. */
 export function countDeliveries(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): readonly DeliveryCount[] {
   const deliveries = openDeliveries(ledger, run);
   if (deliveries === null) return [];
@@ -132,8 +131,8 @@ export function countDeliveries(ledger: Pick<Ledger, 'events' | 'outcomes'>, run
 /**
  * Delivery reports and replies of a run, for its summary.
  *
- * @param deliveries - as `countDeliveries` gives them
- * @param campaign - as it was sent, where it is at hand: only then it is known who can get a fallback
+ * @param deliveries - from `countDeliveries`
+ * @param campaign - as it was sent, if available: only then it is known who can get a fallback
  */
 export function cameBack(
   ledger: Pick<Ledger, 'events'>,
@@ -143,7 +142,7 @@ export function cameBack(
 ): CameBack {
   const due =
     campaign === null || run.purgedAtMs !== null || run.closedAtMs !== null ? 0 : countUnreached(ledger, run, campaign);
-  // A purge, or the erasure of a person, deletes the replies and leaves a word in the row of each recipient who answered.
+  // A purge, or the erasure of a person, deletes replies and leaves a word in the row of each recipient who answered.
   const said = deliveries.filter(({ delivery }) => delivery === 'replied' || delivery === 'opted-out');
   const kept = said.reduce((sum, { count }) => sum + count, 0);
   const recipients = Math.max(ledger.events.answered(run).size, kept);
@@ -158,18 +157,16 @@ function countReview({ events }: Pick<Ledger, 'events'>, { number }: RunRecord):
   return count;
 }
 
-/** What reports say of a channel step of an outcome, both by their index. */
+/** The report state of a channel step of an outcome, both by index. */
 type ReportedOf = (outcome: number, step: number, said: StepOutcome) => Delivery | null;
 
-/** What a purge takes away it leaves as a word. */
+/** A purge leaves the state as a word. */
 const keptOf: ReportedOf = (_outcome, _step, { delivery = null }) => delivery;
 
-/**
- * Messages that a report can be about: one that was refused, or is sent again, may have been received all the same.
- */
+/** Messages that a report can be about: one that was refused, or is sent again, may have been received nevertheless. */
 const WAS_SENT: ReadonlySet<string> = new Set(['accepted', 'in-doubt', 'rejected', 'pending']);
 
-/** Messages whose reports are looked up: not one that was answered, but the channel steps before it. */
+/** Messages whose reports are needed: not an answered one, but the channel steps before it. */
 function isAsked({ outcome, steps, row, key }: Outcome, answered: ReadonlyMap<number, Delivery>): boolean {
   return key !== null && (steps !== undefined || (WAS_SENT.has(outcome) && !answered.has(row)));
 }
@@ -204,13 +201,15 @@ function createAsker(
 /** Accepted messages by delivery state and reply. Each is that of the last channel step that was begun. */
 export interface Returned {
   readonly accepted: number;
-  /** Where they are counted too: refused by the API. */
+  /** Refused by the API; counted there too. */
   readonly rejected: number;
   /** Delivered, read or answered. */
   readonly arrived: number;
-  /** They will not arrive, as far as is known. What is left of those accepted has no end yet. */
+  /** As far as is known they will not arrive. The rest of those accepted has no end yet. */
   readonly ended: number;
-  /** Of those that arrived; a recipient who answered has read the message. 0 while no report of the run says "read". */
+  /**
+   * Of those that arrived; a recipient who answered has read the message. 0 while no report of the run means "read".
+   */
   readonly read: number;
   /** Answered, but not to opt out. */
   readonly replied: number;
@@ -227,9 +226,7 @@ export const NOTHING_RETURNED: Returned = Object.freeze({
   optedOut: 0,
 });
 
-/**
- * The message has come to an end: nothing that is still to come makes another one of it, but that it arrived after all.
- */
+/** The message has ended: only a report of its arrival can still change it. */
 export function isFinal(delivery: Delivery | null): boolean {
   return delivery !== null && (isArrived(delivery) || hasEnded(delivery as DeliveryState));
 }
@@ -239,11 +236,12 @@ function isArrived(delivery: Delivery): boolean {
 }
 
 /**
- * Counts delivery states and replies of a run's messages, in groups: a scan of the list, and two look-ups and a hash for
+ * Counts delivery states and replies of a run's messages, in groups: a scan of the list, and two look-ups and a hash
+ * for
  * each accepted message. All of it comes from the ledger, so every later call gives the same.
  *
- * @param groupOf - the group that a recipient is counted in; null: in none
- * @param outcomes - who is counted
+ * @param groupOf - null: in no group
+ * @param outcomes - the counted recipients
  */
 export function countReturned<G>(
   ledger: Pick<Ledger, 'events' | 'outcomes'>,
@@ -282,7 +280,7 @@ export function countReturned<G>(
   return groups;
 }
 
-/** As `countReturned`, of all recipients together. */
+/** `countReturned` for all recipients together. */
 export function returnedIn(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): Returned {
   return countReturned(ledger, run, () => 'all').get('all') ?? NOTHING_RETURNED;
 }
@@ -292,8 +290,9 @@ type UnreachedEvents = Pick<Ledger['events'], 'hasUnreached' | 'unreached' | 're
 const BATCH = 1000;
 
 /**
- * Recipients in list order whose message was accepted, reported not to have reached them, and is to be followed by a
- * fallback: as rows of the next step, which begins when it is claimed. None where the campaign has no fallback for them.
+ * Recipients in list order whose message was accepted, reported not to have reached them, and will be followed by a
+ * fallback: as rows of the next step, which begins when it is claimed. Skips those for whom the campaign has no
+ * fallback.
  */
 export function* unreachedRows(
   { events }: { readonly events: UnreachedEvents },
@@ -320,7 +319,7 @@ export function* unreachedRows(
   }
 }
 
-/** How many there are: a pass over the rows that reports may be about. */
+/** A pass over the rows that reports may be about. */
 export function countUnreached(...args: Parameters<typeof unreachedRows>): number {
   let count = 0;
   for (const _ of unreachedRows(...args)) count += 1;
@@ -351,9 +350,9 @@ function* stepRows(
 }
 
 /**
- * A report says that the channel does not reach this person, and no report says that the message arrived all the same,
- * or that the person opted out. The last is checked here, because a report without an address adds no suppression that a
- * claim could find.
+ * A report shows that the channel does not reach this person, and none that the message arrived nevertheless, or that
+ * the person opted out. The last is checked here, because a report without an address adds no suppression that a claim
+ * could find.
  */
 export function isUnreached(reports: readonly DeliveryRecord[]): boolean {
   const standing = foldDelivery(reports);
@@ -362,7 +361,7 @@ export function isUnreached(reports: readonly DeliveryRecord[]): boolean {
   return reports.some(({ state, cause }) => state === 'undeliverable' || cause === 'unsupported-channel');
 }
 
-/** Rows that are pending and those that reports make due, in list order. A row is one or the other. */
+/** Pending rows and those that reports make due, in list order. A row is one or the other. */
 export function withUnreached(
   pending: (afterRow: number, limit: number) => readonly PendingRow[],
   unreached: Iterator<PendingRow, void>,
@@ -391,15 +390,15 @@ export function withUnreached(
 }
 
 /**
- * Keeps what is known of each message of a run that is being purged, so that its report stays as it is: the state of
- * delivery of every step, and of who answered that they did. Each step is a transaction of a thousand rows, and
- * yields how many reports it deleted. Nothing where nothing came back.
+ * Keeps the result of each message of a run that is being purged, so that its report stays the same: the delivery state
+ * of each step, and whether the recipient answered. Each step is a transaction of a thousand rows, and yields how many
+ * reports it deleted. Nothing to do without reports and replies.
  */
 export function* keepDeliveries(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'purge'>,
   run: RunRecord,
 ): Generator<number> {
-  // As if it were not purged: there still is something to ask.
+  // As if it were not purged, so that its reports are read.
   const deliveries = openDeliveries(ledger, { ...run, purgedAtMs: null });
   if (deliveries === null) return;
   const referenceOf = createReferences(run);
@@ -409,7 +408,7 @@ export function* keepDeliveries(
   }
 }
 
-/** What is kept of the messages of an outcome that was read with its reports. */
+/** The kept results of an outcome that was read with its reports. */
 export function toKeep(outcome: Outcome, referenceOf: ReturnType<typeof createReferences>): readonly KeptDelivery[] {
   const { row, key, steps } = outcome;
   if (key === null) return [];
@@ -432,14 +431,14 @@ const LONGEST_MS = 72 * 3_600_000;
 
 /**
  * Marks recipients in doubt as accepted if a delivery report proves it (failures.md, K2). The report names handbill's
- * reference, or the id of the API, and nothing in it disagrees (`mismatchOf`). Or it quotes the text, to that address, at
- * that time, and no other message of handbill can be meant. A recipient that waited for a second message does not get
+ * reference, or the id of the API, and nothing in it disagrees (`mismatchOf`). Or it quotes the text, to that address,
+ * at that time, and can mean no other message of handbill. A recipient that waited for a second message does not get
  * it. Needs no lock. Returns how many were resolved.
  */
 export function resolveByReports({ events }: { readonly events: EvidenceEvents }, nowMs: number): number {
   const references = new Map<number, ReturnType<typeof createReferences>>();
   let resolved = 0;
-  // Taken as a whole first: what is settled leaves the order in which they are read.
+  // Read as a whole first: resolved rows leave the order in which they are read.
   for (const row of [...events.inDoubt()].flat()) {
     const referenceOf = references.get(row.run) ?? createReferences(row.identity);
     references.set(row.run, referenceOf);
@@ -466,18 +465,18 @@ function quoted(events: EvidenceEvents, row: InDoubtRow): DeliveryRecord | null 
   if (first === undefined || first.messageId === null) return null;
   if (reports.some(({ messageId }) => messageId !== first.messageId)) return null;
   if (events.hasMessage(row.postedFrom ?? row.identity.environment, first.messageId)) return null;
-  // One that was sent long before may be reported only now.
+  // A message from long before may be reported only now.
   return events.hasOther(row, row.sinceMs - SKEW_MS - LONGEST_MS, row.sinceMs + LONGEST_MS) ? null : first;
 }
 
 interface JoinOptions {
-  /** As handbill.yaml says: a word of opting in takes back an opt-out that was a reply. */
+  /** From handbill.yaml: a word of opting in takes back an opt-out by reply. */
   readonly startLifts: boolean;
   readonly stopEnds: StopEnds;
   readonly now: () => number;
 }
 
-/** Finds the messages that replies answer which have come in since the last time; costs nothing where none have. */
+/** Finds the messages of replies that came in since the last call; costs nothing if there are none. */
 export function joinReplies({ events }: Pick<Ledger, 'events'>, { startLifts, stopEnds, now }: JoinOptions): void {
   if (!events.hasUnjoined()) return;
   const steps = events.joinReplies({ startLifts, stopEnds, now, referencesOf: createReferences });

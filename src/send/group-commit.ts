@@ -2,43 +2,43 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../ledger/records.ts';
 import { TIMERS, type Timers } from './timers.ts';
 
-/** What a group commit needs of a ledger: one transaction for outcomes and claims, on the disk when it returns. */
+/** One transaction for outcomes and claims, on the disk when it returns. */
 export interface GroupCommitLedger {
   commit(results: readonly ResultRecord[], claims: readonly TimedClaim[]): readonly TimedAnswer[];
-  /** The one try that is left after a failed commit, with nothing to claim. Default: `commit`. */
+  /** The last try after a failed commit, with nothing to claim. Default: `commit`. */
   record?(results: readonly ResultRecord[]): void;
-  /** Told of each commit. */
+  /** Called after each commit. */
   committed?(results: readonly ResultRecord[], claims: readonly TimedClaim[], answers: readonly TimedAnswer[]): void;
 }
 
 /**
- * Writes outcomes and claims to the ledger in groups. What deliveries hand in together goes into one transaction: outcomes
- * first, then claims. Each commit is shared by all who wait for it, and claimed rows without a recorded outcome never
- * exceed the concurrency (failures.md, rule 1).
+ * Writes outcomes and claims to the ledger in groups. Everything that deliveries pass together goes into one
+ * transaction: outcomes first, then claims. All who wait for a commit share it, and claimed rows without a recorded
+ * outcome never exceed the concurrency (failures.md, rule 1).
  *
  * A group is what comes in during one turn of the event loop; and while most deliveries wait for the API, also what
- * follows within 2 ms, or twice that where half as many claims wait by then as requests are out. On a slow disk it gathers
- * for as long as the commit before took. A commit costs 300 us of CPU however many rows it holds.
+ * follows within 2 ms, or twice that where half as many claims wait by then as requests are out. On a slow disk it
+ * gathers for as long as the commit before took. A commit costs 300 us of CPU for any number of rows.
  */
 export interface GroupCommit {
   /**
-   * Resolves once the claims of one request are on disk, with an answer for each. Resolves with null when the ledger cannot
-   * be written: then nothing may be posted.
+   * Resolves once the claims of one request are on disk, with an answer for each; with null when the ledger cannot be
+   * written: then nothing may be posted.
    */
   claim(requests: readonly TimedClaim[]): Promise<readonly TimedAnswer[] | null>;
-  /** Hands in an outcome. It is written with the next claims, at the latest 40 ms after this turn. */
+  /** Written with the next claims, at the latest 40 ms after this turn. */
   record(result: ResultRecord): void;
-  /** Resolves when everything handed in so far is on disk. */
+  /** Resolves when everything passed so far is on disk. */
   written(): Promise<void>;
-  /** The same at the end of a start: nothing more is handed in. */
+  /** `written` at the end of a start: no more calls follow. */
   flush(): Promise<void>;
   /** The error after which nothing more is written, if any. */
   readonly failure: Error | null;
-  /** Outcomes that could not be written. They may be once the ledger can be reached again. */
+  /** Not written; possible once the ledger can be reached again. */
   readonly unwritten: readonly ResultRecord[];
 }
 
-/** The usual wait for others: a hundredth of what an API takes that answers within 200 ms. */
+/** The usual wait for others: a hundredth of the time of an API that answers within 200 ms. */
 const LINGER_MS = 2;
 
 /** The longest, on a slow disk. */
@@ -48,7 +48,7 @@ const MOST_LINGER_MS = 20;
 const MANY = 16;
 
 interface Waiting {
-  /** How many claims it is for. */
+  /** Claims that it is for. */
   readonly count: number;
   readonly resolve: (answers: readonly TimedAnswer[] | null) => void;
 }
@@ -94,7 +94,7 @@ export function createGroupCommit(
       for (const { resolve } of group.waiting) resolve(null);
     }
   };
-  /** What was claimed too late is pending again with the next commit. */
+  /** A claim that came too late is pending again with the next commit. */
   const withdraw = (claims: readonly TimedClaim[], answers: readonly TimedAnswer[]): void => {
     for (const [i, claim] of claims.entries()) if (answers[i] === 'withdrawn') results.push(withdrawal(claim));
     schedule();
@@ -107,7 +107,7 @@ export function createGroupCommit(
     if (!recorded && results.length > 0) recordAlone(results);
     if (isFirst) onFailure(failure);
   };
-  /** The last try to keep outcomes. Where it fails, the row stays claimed and is in doubt at the next start. */
+  /** The last try to keep outcomes. If it fails, the row stays claimed and is in doubt at the next start. */
   const recordAlone = (late: readonly ResultRecord[]): void => {
     if (isBusy(failure) && !flushing) {
       // Each try waits as long as the first one did, so there is one for all outcomes, at the end.
@@ -122,7 +122,7 @@ export function createGroupCommit(
       unwritten.push(...late);
     }
   };
-  /** The end of a turn. Where most deliveries wait for their claims, to wait longer gains nothing. */
+  /** The end of a turn. Where most deliveries wait for their claims, a longer wait gains nothing. */
   const endTurn = (): void => {
     scheduled = false;
     if (results.length === 0 && claims.length === 0) return;
@@ -181,35 +181,35 @@ function isBusy(failure: Error | null): boolean {
   return failure instanceof LedgerError && failure.kind === 'busy';
 }
 
-/** A claim that may only be made, and posted, before its window closes. */
+/** A claim that must be made, and posted, before its window closes. */
 export interface TimedClaim extends ClaimRequest {
-  /** Ms since 1970; at that very moment it is too late. Default: it is never too late. */
+  /** Ms since 1970; that very moment is too late. Default: never too late. */
   readonly untilMs?: number;
 }
 
 /**
- * `held`: the API asked to wait; `closed`: the window closed, or `notAfter` passed, before the claim was made. The row is
- * unchanged. `withdrawn`: the row was claimed, but by the time that this was on the disk nothing might be posted any more.
- * The row is pending again, and the claim counts as an attempt.
+ * `held`: the API asked to wait; `closed`: the window closed, or `notAfter` passed, before the claim was made. The row
+ * is unchanged. `withdrawn`: the row was claimed, but by the time that this was on the disk nothing might be posted any
+ * more. The row is pending again, and the claim counts as an attempt.
  */
 export type TimedAnswer = ClaimAnswer | 'closed' | 'held' | 'withdrawn';
 
-/** What decides whether a claimed request may be posted at once. */
+/** Decides whether a claimed request may be posted at once. */
 export interface PostingClock {
-  /** Ms since 1970: the clock that windows are judged by. */
+  /** Ms since 1970: windows are judged by this clock. */
   now(): number;
   /** A `Retry-After` holds all requests back. */
   isHeld(): boolean;
-  /** The start ends: no new request is to be made. */
+  /** The start ends: no new request may be made. */
   isStopped(): boolean;
 }
 
 /**
- * Makes, in one commit, the claims whose window is open by the clock that dates them, unless a `Retry-After` holds the run
- * back (failures.md, A2, F5, I1). Answers all of them. A row can have waited long since its decision: for its token at a
- * low rate, for a connection, or because the machine slept. A claim also waits a moment for others, and a `Retry-After`
- * can arrive meanwhile. The commit itself can take long: a claim that came too late by then is withdrawn, and so is each
- * claim of a start that was stopped meanwhile (failures.md, B9).
+ * Makes, in one commit, the claims whose window is open by the clock that dates them, unless a `Retry-After` holds the
+ * run back (failures.md, A2, F5, I1). Answers all of them. A row can have waited long since its decision: for its token
+ * at a low rate, for a connection, or because the machine slept. A claim also waits a moment for others, and a
+ * `Retry-After` can arrive meanwhile. The commit itself can take long: a claim that came too late by then is withdrawn,
+ * and so is each claim of a start that was stopped meanwhile (failures.md, B9).
  */
 export function claimInTime(
   claims: readonly TimedClaim[],
@@ -242,8 +242,8 @@ function isOver({ untilMs }: TimedClaim, nowMs: number): boolean {
 }
 
 /**
- * The record of a claim that no request followed. It counts as an attempt, as one that is stopped before its first byte
- * does: by the count the ledger knows whose claim it is.
+ * The record of a claim that no request followed. It counts as an attempt, like one that is stopped before its first
+ * byte: by the count the ledger knows whose claim it is.
  */
 export function withdrawal({ row, step, attempts = 0 }: ClaimRequest): ResultRecord {
   const nothing = { httpStatus: null, messageId: null, error: null };

@@ -24,11 +24,11 @@ import { changedSince, hasRepairable, isTooLate, UNDECIDED } from './prepare.ts'
 import { openRunKeys, type RunKeys } from './run-keys.ts';
 import { findWinner, winnerIn, winnerOfRun } from './winner.ts';
 
-/** What the ledger knows of a run, joined to the decisions about its list. */
+/** The ledger's state of a run, joined to the decisions about its list. */
 interface Known {
   readonly view: View;
   readonly winner: WinnerState;
-  /** A decision of that view as the run goes on with it: the next fallback, a corrected address, or what was done already. */
+  /** The decision with which the run continues: the next fallback, a corrected address, or what was done already. */
   join(decision: Decision): Decision;
   /** After the last decision: which recipients changed inputs concern, as a warning; empty where no input changed. */
   changes(): readonly Diagnostic[];
@@ -36,13 +36,13 @@ interface Known {
 
 interface KnownSources {
   readonly ledger: Ledger | null;
-  /** Null: it has not begun. */
+  /** Null: not begun. */
   readonly run: RunRecord | null;
   /** The list as it is now; null where there is no run to compare it with. */
   readonly list: ListDigest | null;
   readonly suppressions: Suppressions;
   readonly reached: Reached | null;
-  /** The instant that it is looked at, in ms since 1970. */
+  /** The instant of the decisions, in ms since 1970. */
   readonly nowMs: number;
   readonly allow: readonly Allowable[];
   readonly retry?: Retry;
@@ -51,8 +51,8 @@ interface KnownSources {
 }
 
 /**
- * How the next start decides about a list: with the outcomes of the run so far, suppressions, the window and the winner.
- * `preview` and `plan` count with it. The ledger is only read.
+ * How the next start decides about a list: with the outcomes of the run so far, suppressions, the window and the
+ * winner. `preview` and `plan` count with it. Only reads the ledger.
  */
 export async function openKnown(plan: Plan, given: KnownSources): Promise<Known> {
   const { ledger, run, list, suppressions, reached, nowMs, allow, retry = null } = given;
@@ -68,7 +68,7 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   const changes = createChanges(changed.other, keys);
   const decidesAgain =
     run && ledger && hasRepairable(ledger, run) ? retry === 'skipped' || changed.list || changed.other : false;
-  // As `send` would do it: what is stale is left as it is.
+  // As in `send`: a stale run stays as it is.
   const isStale =
     run && ledger ? !allow.includes('too-late') && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
   const fallsBack = run && ledger && !isStale ? reportedIn(ledger, run, campaign) : null;
@@ -78,7 +78,7 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   const window = await createWindowGate(plan, { now, startMs: run?.startedAtMs ?? nowMs });
   const sources = { suppressions, ledger, reached, now, window };
   let openedClaimRules: OpenRules | null = null;
-  /** The rules for a fallback, at its own address. */
+  /** The rules for a fallback, at its address. */
   const claimRules = (): OpenRules => {
     openedClaimRules ??= openClaimRules(plan, sources);
     return openedClaimRules;
@@ -108,20 +108,20 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
     skipsInvalid: skipsInvalid(campaign, allow),
     winner: given.winner ?? winnerOfRun(plan, run) ?? winnerIn(winner),
   };
-  /** Channels on which the recipient could not be reached before; null: none. */
+  /** Channels on which the recipient could not be reached before. */
   const usedBy = (row: number): readonly Channel[] | null => {
     const used = begun.get(row) ?? null;
     if (used !== null) begun.delete(row);
     return used;
   };
-  /** A message to a corrected address has a reference of its own. */
+  /** A message to a corrected address has another reference. */
   const numbered = (decision: Decision): Decision => {
     const resend = resent.get(decision.row);
     if (resend === undefined) return decision;
     resent.delete(decision.row);
     return decision.decision === 'send' ? { ...decision, resend } : decision;
   };
-  /** A fallback that a report asks for and a rule forbids does not take place: the message before stays accepted. */
+  /** A rule may forbid the fallback that a report causes: the message before stays accepted. */
   const insteadOf = (decision: Decision): Decision => {
     const { row, line, key, to } = decision;
     const state = accepted.get(row);
@@ -144,10 +144,10 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
 const UNCHANGED = { list: false, other: false };
 
 /**
- * Which recipients a start with changed inputs concerns: who is new, who is removed, and who gets another text than those who were
- * sent to.
+ * Which recipients a start with changed inputs concerns: new ones, removed ones, and those who get another text than
+ * the recipients before.
  *
- * @param keys - those of the run; null: its list is unchanged
+ * @param keys - null: the list is unchanged
  */
 function createChanges(isOtherText: boolean, keys: RunKeys | null) {
   const [added, rewritten, removed] = [createNamed(), createNamed(), createNamed()];
@@ -187,7 +187,7 @@ function createNamed() {
   };
 }
 
-/** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
+/** A recipient who fell back gets the next fallback; nothing where the campaign no longer has it. */
 function onStep(decision: Decision, used: readonly Channel[] | null, claimRules: () => OpenRules): Decision {
   if (used === null || decision.decision !== 'send') return decision;
   const { row, line, key, to, fallbacks } = decision;
@@ -202,8 +202,8 @@ function onStep(decision: Decision, used: readonly Channel[] | null, claimRules:
 }
 
 /**
- * Says of a final outcome whether a start that asks for it sends to the recipient again, as `askAgain` in prepare.ts makes
- * the ledger do it: how many messages went to earlier addresses; null: it does not.
+ * Whether a start that asks for it sends again to a recipient with a final outcome, as `askAgain` in prepare.ts has the
+ * ledger do it: how many messages went to earlier addresses; null: it does not.
  */
 function again(retry: Retry | null, earlierOf: () => ReadonlyMap<string, readonly EarlierRow[]>) {
   let earlier: ReadonlyMap<string, readonly EarlierRow[]> | null = null;
@@ -221,7 +221,7 @@ function again(retry: Retry | null, earlierOf: () => ReadonlyMap<string, readonl
   };
 }
 
-/** Channels that a report says did not reach a recipient, so that a fallback is due; asked in list order. */
+/** Channels that a report shows not to have reached a recipient, so that a fallback is due; called in list order. */
 function reportedIn(ledger: Ledger, run: RunRecord, campaign: Campaign) {
   const rows = unreachedRows(ledger, run, campaign);
   let head = rows.next();

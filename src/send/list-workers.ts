@@ -4,31 +4,25 @@ import { iso } from '../util/time.ts';
 
 /** A worker of a shared ledger. */
 export interface WorkerShown {
-  /** No other process ever has it. */
   readonly id: string;
   readonly host: string;
   readonly pid: number;
   readonly joinedAt: string;
-  /** When it last said that it is there; it does so four times a second. */
+  /** The last sign of life; a worker gives four a second. */
   readonly heardAt: string;
-  /** How long ago that was, by the clock of the database. */
+  /** Age of that, by the clock of the database. */
   readonly silentSeconds: number;
   /** It has reported within its lease. Otherwise it is dead, stopped or cut off, and its shards go to other workers. */
   readonly alive: boolean;
-  /** What it works on; null: it waits. */
+  /** Null: it waits. */
   readonly run: { readonly run: string; readonly environment: string; readonly occurrence: string } | null;
-  /** The shards that are its own, and their rows. */
   readonly shards: readonly number[];
   readonly rows: number;
   /** Requests in this run so far. */
   readonly posted: number;
 }
 
-/**
- * Who works on what.
- *
- * @throws HandbillError (exit 2): the ledger is a file
- */
+/** @throws HandbillError (exit 2): the ledger is a file */
 export function listWorkers({ workers }: Pick<Ledger, 'workers'>): readonly WorkerShown[] {
   if (workers === null) throw needsShared('Only a shared ledger has workers; this one is a file.');
   return workers
@@ -48,7 +42,7 @@ export function listWorkers({ workers }: Pick<Ledger, 'workers'>): readonly Work
     }));
 }
 
-/** What is said where something is for a shared ledger, and this one is a file. Exit status 2. */
+/** The error where something needs a shared ledger, and this one is a file. Exit status 2. */
 export function needsShared(message: string): HandbillError {
   const hint = 'Name one with --ledger postgres://... or HANDBILL_LEDGER: docs/shared-ledger.md has the rest.';
   return refuse(problem('usage', message, { hint }));

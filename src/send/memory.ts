@@ -5,49 +5,49 @@ import type { JsonObject } from '../model.ts';
 import { createRowSet, type RowSet } from '../util/row-set.ts';
 import type { TimedAnswer } from './group-commit.ts';
 
-/** What this process itself knows of a run: the ledger may be lost with its database server. */
+/** This process's record of a run: the ledger may be lost with its database server. */
 export interface RunMemory {
-  /** On the disk: a claimed recipient may have been posted to, unless a result says that the API received nothing. */
+  /** On disk: a claimed recipient may have been posted to, unless a result shows that the API received nothing. */
   committed(
     results: readonly Pick<ResultRecord, 'row' | 'step' | 'state'>[],
     claims: readonly Pick<ClaimRequest, 'row' | 'step'>[],
     answers: readonly TimedAnswer[],
   ): void;
-  /** What happened, and could not be written. */
+  /** Outcomes that could not be written. */
   keep(results: readonly ResultRecord[]): void;
   /** Figures of the run with those of a start that could not be ended; null: there was none. */
   figures: JsonObject | null;
-  /** Requests that were made here. */
+  /** Requests made by this process. */
   posted: number;
-  /** Recipients that were claimed here, and may have been sent to. */
+  /** Recipients that this process claimed, and may have sent to. */
   readonly recipients: number;
 }
 
-/** What the ledger was told that it did not know. */
+/** Facts that were new to the ledger. */
 export interface Recalled {
   readonly run: RunRecord;
   /** Recipients that another server did not have as claimed; null: it does not have the run. */
   readonly restored: number | null;
 }
 
-/** What a process remembers while it lives, for the day on which it comes back to a ledger that was lost. */
+/** Kept while the process lives, in case it comes back to a ledger that was lost. */
 export interface Memory {
   of(run: RunRecord, ledger: Pick<Ledger, 'history'> & Partial<Pick<Ledger, 'spentHere'>>): RunMemory;
-  /** The run that was begun last; null: none was. */
+  /** The run that was begun last. */
   readonly last: { readonly run: RunRecord; readonly memory: RunMemory } | null;
   /**
-   * Writes all of it to a ledger that can be reached again. The same server has everything that it confirmed, so only what
-   * could not be written is new. A replica may lack confirmed claims, so they are made again (failures.md, J6).
+   * Writes all of it to a ledger that can be reached again. The same server has everything that it confirmed, so only
+   * what could not be written is new. A replica may lack confirmed claims, so they are made again (failures.md, J6).
    */
   recall(
     ledger: Pick<Ledger, 'history' | 'restoreClaims' | 'commit'> & Partial<Pick<Ledger, 'raiseSpent'>>,
     nowMs: number,
   ): readonly Recalled[];
-  /** How often a ledger was reached and told. */
+  /** How often a ledger was reached again. */
   readonly recalls: number;
 }
 
-/** Runs that a worker remembers: those before are over. */
+/** A worker remembers these last runs: those before are over. */
 const MOST_RUNS = 64;
 
 interface Entry {
@@ -56,7 +56,7 @@ interface Entry {
   readonly claimed: RowSet[];
   unwritten: ResultRecord[];
   history: number | null;
-  /** What was spent of budgets, as the ledger said last. */
+  /** As last read from the ledger. */
   spentHere: () => readonly BudgetSpent[];
 }
 
@@ -68,7 +68,7 @@ export function createMemory(): Memory {
     of(run, { history, spentHere = nothingSpent }) {
       const name = `${run.number} ${run.list}`;
       const entry = entries.get(name) ?? newEntry(run, history);
-      // The one that was used last is the last to be forgotten.
+      // The last one used is the last to be forgotten.
       entries.delete(name);
       entries.set(name, entry);
       const [oldest] = entries.keys();

@@ -7,7 +7,7 @@ import { pauseText, resumeHint } from '../report/pause-words.ts';
 import type { Stop } from './stop.ts';
 import type { Timers } from './timers.ts';
 
-/** A start that waits for the API, a window or a gate of a canary claims nothing that could be refused. */
+/** For a start that waits for the API, a window or a gate of a canary, and claims nothing that could be refused. */
 export const PAUSE_LOOK_MS = 500;
 
 interface PauseWatch {
@@ -16,13 +16,12 @@ interface PauseWatch {
   readonly stop: Pick<Stop, 'paused'>;
   readonly timers: Timers;
   readonly everyMs: number;
-  /** The claims themselves ask. */
+  /** The claims themselves check pauses. */
   readonly isClaiming: () => boolean;
 }
 
 /**
- * Halts a start that a person has paused or pauses, also while it waits (failures.md, A6). It looks until the result is
- * called.
+ * Halts a start that a person has paused or pauses, also while it waits (failures.md, A6), until the result is called.
  */
 export function watchPauses(
   { ledger, run, stop, timers, everyMs, isClaiming }: PauseWatch,
@@ -41,7 +40,7 @@ export function watchPauses(
     }
   };
   if (!stopped.aborted) look();
-  // A ledger that cannot be asked ends the run at its next commit.
+  // A ledger that cannot be read ends the run at its next commit.
   watch().catch(() => undefined);
   return () => ended.abort();
 }
@@ -60,7 +59,7 @@ export function refuseWhilePaused(
   throw new HandbillError(EXIT.halted, [problem('paused', pauseText(pause), { hint: resumeHint(pause) })]);
 }
 
-/** For commands that do not send themselves: `send` would not do what they show. Empty if nothing is paused. */
+/** For commands that do not send: `send` would not do what they show. Empty if nothing is paused. */
 export function pausedWarning(pause: Pause | null | undefined): readonly Diagnostic[] {
   if (pause === null || pause === undefined) return [];
   return [warning('paused', `Nothing is sent at the moment. ${pauseText(pause)}`, { hint: resumeHint(pause) })];

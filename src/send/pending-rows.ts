@@ -4,20 +4,20 @@ import type { RowSet } from '../util/row-set.ts';
 
 /** The rows that are still to do, walked along with the list: both are in list order, so no row needs a look-up. */
 export interface PendingRows {
-  /** Asked with ascending rows, once each. */
+  /** Called with ascending rows, once each. */
   wants(row: number): boolean;
   /** The ledger's entry of a wanted row, until `wants` is a batch further; null if it belongs to another recipient. */
   find(row: number, key: string | null): PendingRow | null;
-  /** A wanted row that belongs to another worker by now; default: none ever does. */
+  /** A wanted row that belongs to another worker by now; default: none does. */
   isLost?(row: number): boolean;
-  /** The row that was asked for last; -1 before the first. */
+  /** The last row that `wants` was called with; -1 before the first. */
   readonly lastRow: number;
 }
 
-/** Few, so that V8 is done with them while they are young: two batches are kept at a time. */
+/** Few, so that V8 frees them while they are young: two batches are kept at a time. */
 const BATCH = 400;
 
-/** @param isWaiting - whether a pending row is not wanted yet; default: none is */
+/** @param isWaiting - whether a pending row is not wanted yet; default: none */
 export function createPendingRows(
   pending: (afterRow: number, limit: number) => readonly PendingRow[],
   isWaiting?: (row: PendingRow) => boolean,
@@ -27,7 +27,7 @@ export function createPendingRows(
   let last = -1;
   let ended = false;
   let asked = -1;
-  // A batch of the list may straddle two batches of the ledger, so the wanted rows of the latest are kept by row.
+  // A batch of the list may straddle two batches of the ledger, so the latest wanted rows are kept by row.
   let wanted = new Map<number, PendingRow>();
   let older = wanted;
 
@@ -68,10 +68,11 @@ export function createPendingRows(
 const NONE: readonly Channel[] = [];
 
 /**
- * The same for the first start of a run whose list this process has just loaded: no recipient was sent to, so nothing is
+ * The same for the first start of a run whose list this process has just loaded: no recipient was sent to, so nothing
+ * is
  * read. The recipient of a row is known from the list, whose bytes are the same, and the claim checks it.
  *
- * @param loaded - the rows of which none was left out
+ * @param loaded - the rows, without those that are skipped
  */
 export function createFirstPendingRows(loaded: Pick<RowSet, 'has'>): PendingRows {
   let asked = -1;
@@ -97,25 +98,25 @@ interface ShardPendingRows extends PendingRows {
   lose(number: number): void;
   isLost(row: number): boolean;
   readonly shards: readonly Shard[];
-  /** Those whose rows were all asked for in this walk, or - where the list has ended - could have been. */
+  /** Shards that this walk has passed, or - where the list has ended - could have passed. */
   passed(hasEnded: boolean): readonly Shard[];
-  /** The number of the shard that a row is in; null: of none of these. */
+  /** Null: in none of these. */
   shardOf(row: number): number | null;
-  /** The last row that is wanted in this walk, as far as it is known; -1: none. */
+  /** The last row that this walk wants, as far as it is known; -1: none. */
   readonly end: number;
 }
 
 interface Part {
   readonly shard: Shard;
   readonly pendingRows: PendingRows;
-  /** Where the walk was when it was added: one that lies behind that is for the next walk. */
+  /** Position of the walk when it was added: a shard behind that is for the next walk. */
   readonly from: number;
 }
 
 export function createShardPendingRows(
   pending: (afterRow: number, limit: number, lastRow: number) => readonly PendingRow[],
 ): ShardPendingRows {
-  // By their rows. There are never more than a few: a shard that the walk has passed is soon done.
+  // By rows. There are never more than a few: a shard that the walk has passed is soon done.
   let parts: Part[] = [];
   let asked = -1;
   let near: Part | null = null;

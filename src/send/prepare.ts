@@ -48,61 +48,58 @@ interface PrepareOptions {
   readonly prices: PriceList | null;
   readonly suppressions: Suppressions;
   readonly allow: readonly Allowable[];
-  /** The recipients that this start sends to again; null: none with a final outcome. */
+  /** Recipients with a final outcome that this start sends to again; null: none. */
   readonly retry: Retry | null;
-  /** The campaign goes out by its schedule. */
+  /** The campaign is sent by its schedule. */
   readonly isDue: boolean;
-  /** Recipients that are posted to in this start; null: all. Those beyond it stay rejected. */
+  /** Recipients of this start; null: all. Those beyond it stay rejected. */
   readonly limit: number | null;
-  /** Requests a second of this start. Default: as environment and campaign say. */
+  /** Requests a second of this start. Default: that of environment and campaign. */
   readonly ratePerSecond?: number | null;
-  /** The variant for all recipients outside the test; null: what the run or the campaign says. */
+  /** The variant for all recipients outside the test; null: that of the run or the campaign. */
   readonly winner: string | null;
   readonly nowMs: number;
-  /** Ends the preparation: nothing is left of it. */
+  /** Ends the preparation without a trace. */
   readonly interrupt: AbortSignal;
-  /** Told how far the list was looked at, or hashed. */
   readonly meter?: Meter | undefined;
 }
 
-/** A run that is ready to be started. */
 export interface Prepared {
-  /** Of the bytes that were looked at: the send pass reads no others. */
+  /** Digest of the bytes that were checked: the send pass reads no others. */
   readonly list: ListDigest;
-  /** What a look at the whole list came to; null where a run continues with what the ledger holds. */
+  /** Result of the check of the whole list; null where a run continues with what the ledger holds. */
   readonly estimate: Estimate | null;
-  /** Recipients to send to in this start. */
   readonly toDo: number;
   /** Those among them that a report makes due for a fallback. */
   readonly unreached: number;
   readonly continues: boolean;
-  /** Of a run that begins: its rows, but for those that are left out. Null: the ledger has to be asked for them. */
+  /** The rows of a run that begins, without skipped ones. Null: the ledger has to be read. */
   readonly loaded: RowSet | null;
   /** The contact history of other runs; null if no rule uses it. */
   readonly reached: Reached | null;
   /**
-   * As warnings: what is unusual about the list; guards that it fails, because it was accepted; histories that its
-   * campaign may have lost; what is left of the budget.
+   * Warnings: what is unusual about the list; guards that it fails, because it was accepted; histories that its
+   * campaign may have lost; the rest of the budget.
    */
   readonly accepted: readonly Diagnostic[];
-  /** Who gets a second message, at a corrected address: those that are asked for in this start. */
+  /** Recipients of this start who get a second message, at a corrected address. */
   readonly resends: readonly ChangedRecipient[];
-  /** What has to be allowed or answered: recipients have this occurrence from another environment, or that sent this run. */
+  /** Need permission or an answer: recipients have this occurrence from another environment, or that sent this run. */
   readonly questions: readonly Diagnostic[];
   /** How far the search for the winner of a test is. */
   readonly winner: WinnerState;
-  /** Makes the rows count. Until then everything can be forgotten without a trace. */
+  /** Makes the rows count. Until then everything can be deleted without a trace. */
   finishLoad(): RunRecord;
   discard(): void;
 }
 
-/** Rows that wait become old for V8, and stay until it looks everything through; each batch is synced. */
+/** Waiting rows become old for V8, and stay until a full collection; each batch is synced. */
 const LOAD_BATCH = 2000;
 
 /**
- * Brings a run to where it can be started, under its lock: a new run is checked row by row and loaded in the same
- * pass; an unfinished one continues with what the ledger holds, provided that no input changed; if `input-changed` is allowed, the
- * new inputs are checked, loaded beside the old list and merged with it.
+ * Prepares a run to be started, under its lock: a new run is checked row by row and loaded in the same pass; an
+ * unfinished one continues with what the ledger holds, provided that no input changed; if `input-changed` is allowed,
+ * the new inputs are checked, loaded beside the old list and merged with it.
  *
  * Throws `HandbillError` (exit 2): invalid rows, limits, changed inputs, too late; (exit 130): interrupted.
  */
@@ -129,8 +126,8 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
 }
 
 /**
- * Of a person who was erased the run has no key any more. The suppression list knows the address; under another address
- * a row with that key would be taken for a new recipient, and the person would get the message twice.
+ * The run has no key any more of a person who was erased. The suppression list knows the address; under another address
+ * a row with that key would count as a new recipient, and the person would get the message twice.
  *
  * @throws HandbillError exit 2
  */
@@ -148,8 +145,8 @@ function refuseErased(
 }
 
 /**
- * Records by which name the campaign is sent. Another process may have sent it under another id while the list was read
- * or the question waited, so the same transaction asks again.
+ * Records the name by which the campaign is sent. Another process may have sent it under another id while the list was
+ * read or the question waited, so the same transaction checks again.
  *
  * @throws HandbillError exit 2
  */
@@ -169,14 +166,14 @@ function refuseOtherRecipients(existing: RunRecord, plan: Plan): void {
   if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
 }
 
-/** A change has to be allowed. Of an empty list nothing is recorded that a change could meet. */
+/** A change needs permission. An empty list has no records that a change could affect. */
 function needsLeave({ allow }: Pick<PrepareOptions, 'allow'>, { rows }: RunRecord): boolean {
   return !allow.includes('input-changed') && rows > 0;
 }
 
 /**
- * The inputs that changed since a run began: it then continues with `--allow input-changed` only (failures.md, J1), and where the
- * environment accepts approved plans only, not at all.
+ * The inputs that changed since a run began: it then continues with `--allow input-changed` only (failures.md, J1), and
+ * where the environment accepts approved plans only, not at all.
  */
 function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readonly Diagnostic[] {
   const hint =
@@ -189,23 +186,26 @@ function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readon
   return changes.map((change) => ({ ...change, hint: isOver ? `${ANOTHER_OCCURRENCE} ${hint}` : hint }));
 }
 
-/** Inputs without those of a stand-in that the other side was not made by: who takes a run over changes no message. */
+/**
+ * Inputs without those of a stand-in that did not make the other side: a stand-in that takes a run over changes no
+ * message.
+ */
 function ofSame(inputs: readonly InputFile[], others: readonly InputFile[]): readonly InputFile[] {
   return inputs.filter(
     ({ role, file }) => role !== 'stand-in' || others.some((other) => other.role === role && other.file === file),
   );
 }
 
-/** What a sender of every month wants; to continue a finished run reaches hardly any recipient. */
+/** For a sender of every month: to continue a finished run reaches hardly any recipient. */
 const ANOTHER_OCCURRENCE =
   'This occurrence is finished: send the changed campaign as another one, with --occurrence NAME. Otherwise:';
 
-/** Whether rows were skipped for what can be repaired. */
+/** Whether rows were skipped for a repairable reason. */
 export function hasRepairable(ledger: Pick<Ledger, 'counts'>, run: RunRecord): boolean {
   return ledger.counts(run).some(({ outcome, reason }) => outcome === 'skipped' && REPAIRABLE.has(reason ?? ''));
 }
 
-/** Which inputs the next start has that are not those of the run: the list, or anything else. */
+/** Which inputs of the next start differ from the run's: the list, or anything else. */
 export function changedSince(
   run: RunRecord,
   plan: Plan,
@@ -216,8 +216,8 @@ export function changedSince(
 }
 
 /**
- * Refuses a plan of an occurrence that began with other inputs, where no approval could make it one that is sent: people
- * would sign it in vain.
+ * Refuses a plan of an occurrence that began with other inputs, which no approval could make sendable: people would
+ * sign it in vain.
  *
  * @throws HandbillError exit 2
  */
@@ -228,7 +228,7 @@ export function refuseUnsendable(existing: RunRecord | null, plan: Plan, list: L
 }
 
 /**
- * Why `send` would not continue a run, for a preview of it, which shows the rows all the same; empty: it would.
+ * Why `send` would not continue a run, for a preview, which shows the rows nevertheless; empty: it would.
  *
  * @throws HandbillError exit 2: the run cannot be compared with the list
  */
@@ -248,8 +248,8 @@ export async function continueRefusals(
 }
 
 /**
- * An opt-out may come from another address of a recipient. The recipient is suppressed once the reply is joined to the
- * message that it answers (failures.md, K3). For a follow-up that counts for every reply.
+ * An opt-out may come from another address of a recipient, who is suppressed once the reply is joined to the message
+ * that it answers (failures.md, K3). For a follow-up that counts for every reply.
  */
 function joinBefore({ ledger, plan, nowMs }: PrepareOptions): void {
   const isAnyAsked = plan.campaign.after?.unless.some((one) => one !== 'delivered-not') === true;
@@ -309,14 +309,14 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
   };
 }
 
-/** Checks the whole list and loads it as it goes; refused or not confirmed, it leaves nothing behind. */
+/** Checks the whole list and loads it in the same pass; if refused or not confirmed, it leaves nothing behind. */
 async function load(options: PrepareOptions, existing: RunRecord | null): Promise<Prepared> {
   const { ledger, plan, nowMs } = options;
   const reached = await openReachToSend(plan, ledger, nowMs);
   const { channel, isCounted, topic } = plan.campaign;
   const draft = ledger.beginLoad(identityOf(plan), { channel, nowMs, isCounted, topic });
   const found = findWinnerOf(options, existing);
-  // Of an amended run the ledger holds more than the list says.
+  // For an amended run the ledger holds more than the list.
   const loaded = existing === null ? createRowSet() : null;
   const elsewhere = openElsewhere(plan, ledger);
   const loading = { draft, existing, loaded, elsewhere };
@@ -365,9 +365,9 @@ const OPEN_OUTCOMES = ['pending', 'failed', 'deferred'] as const;
 export const UNDECIDED: ReadonlySet<string> = new Set(OPEN_OUTCOMES);
 
 /**
- * Whether recipients who have this occurrence from another environment are sent to again, and whether this environment takes
- * the run over from its original or a stand-in. What is not allowed is for the user to answer. Two environments may begin at
- * once: both runs can be seen before either claims, so the second look of one of them finds the other.
+ * Whether recipients who have this occurrence from another environment are sent to again, and whether this environment
+ * takes the run over from its original or a stand-in. The user answers what is not allowed. Two environments may begin
+ * at once: both runs can be seen before either claims, so the second check of one of them finds the other.
  */
 function judgeElsewhere(
   { allow, plan }: Pick<PrepareOptions, 'allow' | 'plan'>,
@@ -390,18 +390,18 @@ function judgeElsewhere(
   };
 }
 
-/** Recipients that are to be sent to once more, because the user asks for it. */
+/** Makes recipients pending again whom the user wants to send to once more. */
 function askAgain({ ledger, retry, limit, nowMs }: PrepareOptions, run: RunRecord): void {
   if (retry === 'rejected') ledger.reopenRejected(run, limit);
   if (retry === 'corrected') ledger.reopenCorrected(run, nowMs);
 }
 
-/** Who was accepted at another address than the list has, and was never sent to at that one. */
+/** Recipients accepted at another address than the list's, and never sent to at that one. */
 function resendsOf(ledger: Ledger, run: RunRecord, draft: RunRecord | null): readonly ChangedRecipient[] {
   return ledger.changed(run, draft).filter(({ outcome, sentBefore }) => outcome === 'accepted' && !sentBefore);
 }
 
-/** The winner that the user named last: now, at an earlier start, in the campaign; else the one that was found. */
+/** The winner that the user named last: now, at an earlier start, or in the campaign; else the one that was found. */
 function winnerOf({ plan, winner }: PrepareOptions, run: RunRecord | null, found: WinnerState): string | null {
   return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner ?? winnerIn(found);
 }
@@ -467,7 +467,7 @@ async function checkAndLoad(
   const { allow, isDue } = options;
   const guard = openListGuard(plan.campaign, ledger, identityOf(plan), { nowMs, allow, isDue });
   const state = budgetState(plan, prices, nowMs, ledger);
-  // Of an amended run the list names those too who are not sent to again.
+  // An amended run's list also holds recipients who are not sent to again.
   const budget: BudgetState | null =
     state === null || existing === null ? state : { ...state, ownMicros: costIn(ledger, existing, SENT) };
   const { ratePerSecond = null } = options;
@@ -491,7 +491,7 @@ async function checkAndLoad(
 const OPEN: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);
 const SENT: ReadonlySet<string> = new Set(['accepted', 'in-doubt', 'claimed']);
 
-/** What the messages of these recipients cost together, as far as it is known, in millionths of the currency. */
+/** Cost of the messages of these recipients, as far as it is known, in millionths of the currency. */
 function costIn(ledger: Pick<Ledger, 'counts'>, run: RunRecord, outcomes: ReadonlySet<string>): number {
   return ledger
     .counts(run)
@@ -505,7 +505,7 @@ export function interruptedEarly(): HandbillError {
   ]);
 }
 
-/** @param isBudgeted - what a run costs that continues is compared with what is left, those who waited included */
+/** @param isBudgeted - compares the cost of a run that continues with the budget left, including waiting recipients */
 function loadRow(decision: Decision, estimator: Estimator, isBudgeted: boolean): LoadRow {
   const { row, line, key, to } = decision;
   if (decision.decision === 'send') {
@@ -539,7 +539,6 @@ export function refusePurged(run: RunRecord): void {
   );
 }
 
-/** The refusal of whatever would send more of a run that a person closed. */
 export function closedProblem(run: RunRecord): Diagnostic {
   const day = iso(run.closedAtMs)?.slice(0, 10);
   return problem('run-closed', `This occurrence (${run.occurrence}) was closed on ${day}: it sends nothing more.`, {
@@ -547,7 +546,7 @@ export function closedProblem(run: RunRecord): Diagnostic {
   });
 }
 
-/** Older runs of the campaign that could still send, each as a warning; runs of `due` are for `due` to continue. */
+/** Older runs of the campaign that could still send, each as a warning; `due` continues its own runs. */
 export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld' | 'runsOf'>, plan: Plan) {
   const identity = identityOf(plan);
   const own = ledger.findRun(identity)?.number ?? Number.POSITIVE_INFINITY;
@@ -580,14 +579,14 @@ interface LateOptions {
 /** An older run is continued only with `--allow too-late`: its ledger may be a restored backup (failures.md, H5). */
 const LATE_MS = 24 * 3_600_000;
 
-/** The run began so long ago. What else makes it late, `isTooLate` says, which needs the campaign. */
+/** By the start of the run alone; `isTooLate` checks the rest, which needs the campaign. */
 export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): boolean {
   return run.startedAtMs !== null && nowMs - run.startedAtMs > LATE_MS;
 }
 
 /**
- * Is a run continued only with `--allow too-late`? It began long ago, and has no `notAfter` to say when it expires. The recipients
- * that waited for a window or for the end of a pause could have been sent to just as long ago.
+ * Whether a run is continued only with `--allow too-late`: it began long ago, and has no `notAfter` to say when it
+ * expires. The recipients that waited for a window or for the end of a pause could have been sent to just as long ago.
  */
 export async function isTooLate(
   { ledger, campaign, nowMs }: { readonly ledger: WaitLedger; readonly campaign: Campaign; readonly nowMs: number },
@@ -601,7 +600,7 @@ export async function isTooLate(
   return waited === null || nowMs - waited > LATE_MS;
 }
 
-/** Why a run is not continued: a person closed it, or it began too long ago and something is left. Null: it is continued. */
+/** Why a run is not continued: a person closed it, or it began too long ago and something is left. */
 async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagnostic | null> {
   const { plan, nowMs } = options;
   if (run.closedAtMs !== null) return closedProblem(run);
@@ -618,12 +617,11 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   });
 }
 
-/** What says until when recipients waited. */
 type WaitLedger = Pick<Ledger, 'lastClaimMs' | 'runsOf'>;
 
 /**
- * When a wait is over that starts leave to those after them: at a gate of a canary, for a winner, after the message that
- * this one follows; null without such a one.
+ * The end of a wait that a start leaves to later ones: at a gate of a canary, for a winner, after the message that this
+ * one follows; null: there is none.
  */
 function waitEnd(ledger: WaitLedger, { send, split, after }: Campaign, run: RunRecord): number | null {
   const gateMs = longestWaitMs(send.canary);

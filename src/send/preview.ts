@@ -35,7 +35,6 @@ import { continueRefusals, identityOf, olderRuns } from './prepare.ts';
 import { planInForce } from './standing.ts';
 import { checkWinner } from './winner.ts';
 
-/** How a preview is made. */
 interface PreviewPlanOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -48,10 +47,11 @@ interface PreviewPlanOptions {
 }
 
 /**
- * What a start would do, row by row, from the same stream of decisions. Opens no connection, not even DNS; a ledger is
- * read and never created.
+ * A start's work, row by row, from the same stream of decisions. Opens no connection, not even DNS; only reads
+ * the
+ * ledger.
  *
- * @throws HandbillError exit 2: whatever is wrong with the campaign as a whole
+ * @throws HandbillError exit 2: anything wrong with the campaign as a whole
  */
 export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Promise<PreviewRows> {
   const { campaign } = plan;
@@ -64,7 +64,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   const nowMs = options.at ?? options.now();
   const forecaster = sampled === undefined ? await createForecaster(plan, { nowMs }) : null;
   const estimator = createEstimator(campaign, prices, forecaster);
-  // Of the people of a sample the ledger knows nothing.
+  // The ledger knows nothing of the people of a sample.
   const ledger =
     sampled === undefined
       ? openExistingLedger(campaign.project.ledger, {
@@ -142,7 +142,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
     }
     yield previewer.rest();
     said.push(...stream.notes(), ...cells.warnings(), ...comparisons.unmet(), ...known.changes());
-    // Of a run that has begun, the rules are not asked about all rows.
+    // Once a run has begun, the rules do not apply to all rows.
     if (startedAtMs === null) said.push(...(reached?.unfollowed() ?? []));
     for (const one of [elsewhere?.found() ?? null, run === null ? null : otherProvider(run, plan)]) {
       if (one !== null) said.push({ ...one, severity: 'warning' });
@@ -186,13 +186,13 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   };
 }
 
-/** What `send` checks before it reads the list: that the plan is the one in the plan file, and approved. */
+/** The checks that `send` makes before it reads the list: that the plan is the one in the plan file, and approved. */
 async function refuseUnapproved(plan: Plan, start: PreviewedStart, options: PreviewPlanOptions): Promise<void> {
   const { planFile } = await planInForce(plan, { ...options, ...start });
   await requireApproval(plan.environment, planFile, { env: options.env, nowMs: options.now() });
 }
 
-/** Only an environment that asks for a commit has git asked. */
+/** Runs git only for an environment that requires a commit. */
 async function commitRefusals(
   { campaign, environment }: Plan,
   { env }: Pick<PreviewPlanOptions, 'env'>,
@@ -226,20 +226,19 @@ async function refusalsOf(
   return over === null ? ofCommit : [...ofCommit, over];
 }
 
-/** Adds to decisions the requests that send would make of them, in list order. */
+/** Adds the requests that send would make to decisions, in list order. */
 interface Previewer {
   add(decision: Decision): void;
   /** Recipients whose request is complete, up to the first one that waits for others in the same request. */
   ready(): readonly Previewed[];
-  /** What is left at the end of the list. */
   rest(): readonly Previewed[];
 }
 
 const NONE: readonly string[] = [];
 
 /**
- * Packs requests as send does, so that what is shown is what is posted. Only a request that several recipients share
- * holds the rows back: as many as it takes, and no more.
+ * Packs requests as send does, so that the preview shows what is posted. Only a request that several recipients share
+ * holds rows back, and no more than it takes.
  */
 function createPreviewer(most: number, expand: Expander): Previewer {
   const packer = createPacker<{ readonly at: number; readonly decision: SendDecision }>(most);
@@ -285,7 +284,7 @@ function createPreviewer(most: number, expand: Expander): Previewer {
         waiting.push({ decision, body: null, sharedWith: null, fallbacks: NONE });
         return;
       }
-      // Hardly any campaign shares requests, and fallbacks never do: then nothing waits, and nothing need be packed.
+      // Few campaigns share requests, and fallbacks never do: then nothing waits.
       if (most === 1 || decision.step > 0) {
         waiting.push(alone(decision));
         return;

@@ -18,12 +18,12 @@ export interface ProducerOptions {
   readonly plan: Plan;
   readonly ledger: Ledger;
   readonly run: RunRecord;
-  /** Of the bytes that the check pass read: no others are sent from. */
+  /** Digest of the bytes that the check pass read: no others are sent from. */
   readonly list: ListDigest;
   readonly lists: Lists;
   /** The contact history of other runs; null if no rule uses it. */
   readonly reached: Reached | null;
-  /** Recipients that are posted to in this start; null: all. */
+  /** Recipients of this start; null: all. */
   readonly limit: number | null;
   readonly now: () => number;
   readonly context: SendContext;
@@ -34,18 +34,16 @@ export interface ProducerOptions {
   /** Return when the last gate has opened: all workers share the recipients behind it. */
   readonly untilWide?: boolean;
   /**
-   * Called after each batch of the list, while it is in flight; false: the rest is not sent by this process. A worker has
-   * shards of the list only: pending rows behind them belong to other workers.
+   * Called after each batch of the list, while it is in flight; false: this process does not send the rest. A worker
+   * has shards of the list only: pending rows behind them belong to other workers.
    */
   readonly between?: () => Promise<boolean> | boolean;
 }
 
-/** Rows of one transaction; there are hardly ever more than a few. */
+/** Rows of one transaction; there are rarely more than a few. */
 const REMOVED_BATCH = 1000;
 
-/**
- * Takes the decisions whose rows are still to do, in list order, and puts them into the pool; returns when it is empty.
- */
+/** Puts decisions whose rows are still to do into the pool, in list order; returns when the pool is empty. */
 export async function feed(options: ProducerOptions): Promise<void> {
   const { lists, pool } = options;
   const ended = new AbortController();
@@ -84,7 +82,7 @@ async function feedAll(options: ProducerOptions): Promise<void> {
         if (stopped.aborted || left <= 0) break;
         const task = toTask(decision, options, aside);
         if (task === null) continue;
-        // A recipient whose fallback a report asks for passed the gate with its first message.
+        // A recipient whose fallback a report causes passed the gate with the first message.
         const isGated = gate !== null && task.byReport === undefined;
         if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, options));
         if (isLater && stopped.aborted) break;
@@ -98,7 +96,7 @@ async function feedAll(options: ProducerOptions): Promise<void> {
         }
         left -= 1;
         if (isGated) gate.put(1);
-        // A fallback is a request of its own; who else gets the same may share one.
+        // A fallback has a separate request; others with the same content may share one.
         const batch = task.step > 0 ? [task] : packer.add(task, task.decision.variant);
         if (batch !== null) await put(pool, batch);
       }
@@ -118,7 +116,7 @@ async function feedAll(options: ProducerOptions): Promise<void> {
   await pool.idle();
 }
 
-/** Nothing is in flight when a gate is judged: what waits for others to share a request goes first. */
+/** Nothing is in flight when a gate is judged: batches that wait for others go first. */
 async function atGate(gate: Gate, packer: Packer<SendTask>, { pool, lists }: ProducerOptions): Promise<boolean> {
   do {
     for (const batch of packer.rest()) await put(pool, batch);
@@ -138,7 +136,7 @@ function isBatch(tasks: readonly SendTask[]): tasks is Batch {
   return tasks.length > 0;
 }
 
-/** Rows that are not sent to now; in one transaction for each batch of the list. */
+/** Rows to skip or defer; in one transaction for each batch of the list. */
 interface Aside {
   readonly skipped: AsideRow[];
   readonly deferred: AsideRow[];
@@ -152,7 +150,7 @@ function toTask(decision: Decision, { pendingRows, context }: ProducerOptions, a
   if (pending === null) throw unexpected(line);
   const { step } = pending;
   if (pending.byReport !== undefined) return reportedTask(decision, pending, context);
-  // A rule leaves them out by now: they opted out, others wrote to them, or the campaign was amended.
+  // A rule skips them by now: they opted out, others wrote to them, or the campaign was amended.
   if (decision.decision === 'skip') return skip(pending, decision.reason, aside, context);
   // It was decided with its batch, which may have been long ago.
   if (context.isLate()) return skip(pending, 'expired', aside, context);
@@ -163,13 +161,13 @@ function toTask(decision: Decision, { pendingRows, context }: ProducerOptions, a
     return null;
   }
   if (decision.decision !== 'send') throw unexpected(line);
-  // The fallback was begun, and an amended campaign has it no more.
+  // The fallback was begun, and an amended campaign no longer has it.
   return taskOf(decision, pending) ?? skip(pending, 'removed', aside, context);
 }
 
 /**
- * A fallback that a report asks for. A recipient that a rule leaves out keeps the accepted message: the row changes only
- * when the fallback is claimed.
+ * A fallback that a report causes. A recipient that a rule skips keeps the accepted message: the row changes only when
+ * the fallback is claimed.
  */
 function reportedTask(decision: Decision, pending: PendingRow, { isLate, progress }: SendContext): SendTask | null {
   if (decision.decision === 'defer' && decision.untilMs !== undefined) progress.opens(decision.untilMs);
@@ -184,9 +182,9 @@ function skip({ row, step }: PendingRow, reason: string, aside: Aside, { progres
 }
 
 /**
- * Pending rows behind the last one of the list. Their recipients had been removed from the list when the user asked to
- * try them again (`--retry rejected`, `doubt resolve --resend`). There is nothing to send to them, so they are skipped,
- * or they would stay pending.
+ * Skips pending rows behind the last one of the list, which would stay pending. Their recipients had been removed from
+ * the list when the user asked to try them again (`--retry rejected`, `doubt resolve --resend`), so there is nothing to
+ * send to them.
  */
 function skipRemoved({ ledger, run, now, context, pendingRows }: ProducerOptions): void {
   const next = () =>
@@ -197,20 +195,19 @@ function skipRemoved({ ledger, run, now, context, pendingRows }: ProducerOptions
   }
 }
 
-/** The ledger says that this row is to be sent to, but the list says otherwise although its bytes are the same. */
+/** The ledger has this row to send to, but the list does not, although its bytes are the same. */
 function unexpected(line: number): Error {
   return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
 }
 
-/** What was read less than this ago is not read again: a million rows take a second. */
+/** Lists younger than this are not read again: a million rows take a second. */
 const FRESH_MS = 10_000;
 
-/** How the suppression lists of a start are read again. */
 export interface ListsAgain {
-  /** When they were read before, in ms since 1970. */
+  /** Ms since 1970. */
   readonly readAtMs: number;
   readonly read: () => Promise<Suppressions>;
-  /** How to detect changes while requests go out. Default: changes are not looked for. */
+  /** How to detect changes while requests go out. Default: not at all. */
   readonly watch?: ListsWatch;
 }
 
@@ -219,7 +216,6 @@ interface ListsWatch {
   readonly stamp: () => Promise<string>;
   /** The stamp before they were read. */
   readonly first: string;
-  /** How often it is looked at, in ms. */
   readonly everyMs: number;
 }
 
@@ -228,7 +224,6 @@ interface ListsWatch {
  * every recipient not yet claimed (failures.md, K3).
  */
 interface Lists {
-  /** As they were read last. */
   readonly current: Suppressions;
   /**
    * Called after a wait.
@@ -237,7 +232,7 @@ interface Lists {
    */
   renew(): Promise<void>;
   /**
-   * Reads them again whenever they have changed, until `ended`; null if changes are not looked for. Rejects as `renew`
+   * Reads them again whenever they have changed, until `ended`; null if changes are not detected. Rejects as `renew`
    * does.
    */
   watch(ended: AbortSignal): Promise<void> | null;
@@ -273,7 +268,7 @@ export function createLists(
     },
     async renew() {
       const ageMs = now() - readAtMs;
-      // A clock that was set back says nothing of how old they are.
+      // A clock that was set back does not show their age.
       if (again === null || (ageMs >= 0 && ageMs < FRESH_MS)) return;
       await read(again, (await again.watch?.stamp()) ?? '');
     },

@@ -5,12 +5,10 @@ import type { Halt, Json, JsonObject, OutcomeState, RunState, StepCount } from '
 import { createLatency, type Latency, readLatency } from '../report/latency.ts';
 import type { StopContext } from './stop.ts';
 
-/**
- * The figures of one start, kept while it goes on: shown by the progress line, added to the run's figures at its end.
- */
+/** The figures of one start, kept while it runs: for the progress line, and added to the run's figures at its end. */
 export interface Progress {
   readonly figures: Figures;
-  /** An answer that is the API's own was seen in this start. */
+  /** This start saw an answer that is the API's own. */
   recognised: boolean;
   posted(): void;
   retried(): void;
@@ -18,7 +16,7 @@ export interface Progress {
   finished(state: OutcomeState): void;
   /** When the window of a waiting recipient opens, or the pause of the canary is over; in ms since 1970. */
   opens(atMs: number): void;
-  /** The API asked to wait before it takes a message, for so long; null: it did not say how long. */
+  /** The API asked to wait this long before it takes a message; null: it gave no time. */
   asked(retryAfterMs: number | null): void;
   /** The attempts of a recipient are used up, and the API asked to wait each time. */
   limited(nowMs: number): void;
@@ -26,19 +24,18 @@ export interface Progress {
 
 export interface Figures {
   posted: number;
-  /** Attempts that were followed by another one. */
+  /** Attempts with another one after them. */
   retried: number;
-  /** Recipients that left the list of those to do, by outcome. */
+  /** Recipients that are no longer to do, by outcome. */
   readonly finished: Record<OutcomeState, number>;
-  /** Recipients to do in this start. */
   toDo: number;
-  /** When the first window opens of those who wait for one, or the pause of the canary is over; in ms since 1970. */
+  /** When the first window opens for waiting recipients, or the pause of the canary is over; in ms since 1970. */
   opensAtMs?: number;
   /** When the winner of a test is found, in ms since 1970. */
   winnerAtMs?: number;
-  /** Recipients that the API was too busy for are not sent to before this, in ms since 1970. */
+  /** Earliest time for recipients that the API was too busy for, in ms since 1970. */
   limitedUntilMs?: number;
-  /** What the run waits for, and until when (ms since 1970); null while it sends. */
+  /** Why the run waits, and until when (ms since 1970); null while it sends. */
   waits: { readonly why: 'canary' | 'window' | 'reports'; readonly untilMs: number } | null;
 }
 
@@ -54,7 +51,7 @@ export interface ProgressWithLatency extends Progress {
   readonly times: Latency;
 }
 
-/** How long recipients wait that the API was too busy for, where it never said how long. */
+/** Wait for recipients that the API was too busy for, where it gave no time. */
 const LIMITED_MS = 15 * 60_000;
 
 export function createProgress(): ProgressWithLatency {
@@ -91,8 +88,8 @@ export function createProgress(): ProgressWithLatency {
 }
 
 /**
- * The run's figures with those of this start added: `{ starts, posted, retried, activeMs, latency, acceptedAt }`; `opensAtMs` only of
- * this start, which checked all recipients; `winner` as it was found.
+ * The run's figures with those of this start added: `{ starts, posted, retried, activeMs, latency, acceptedAt }`;
+ * `opensAtMs` only of this start, which checked all recipients; `winner` as it was found.
  */
 export function addFigures(
   before: JsonObject | null,
@@ -103,7 +100,7 @@ export function addFigures(
   const earlier = (name: string): number => (typeof before?.[name] === 'number' ? before[name] : 0);
   const latency = createLatency(readLatency(before?.['latency']));
   latency.merge(progress.times.save());
-  // The hash of an address: it may hold a key.
+  // Hash of an address, which may hold a key.
   const accepted = url !== null && progress.figures.finished.accepted > 0 ? [hash('sha256', url)] : [];
   const acceptedAt = [...new Set([...addressesIn(before), ...accepted])];
   const limitedUntilMs = Math.max(earlier('limitedUntilMs'), progress.figures.limitedUntilMs ?? 0);
@@ -132,7 +129,7 @@ function addressesIn(figures: JsonObject | null): readonly Json[] {
   return Array.isArray(addresses) ? addresses : [];
 }
 
-/** What earlier starts were answered; one look at the list says all of it. */
+/** Answers to earlier starts, from one scan of the list. */
 export function answersIn(steps: readonly StepCount[]): StopContext['before'] {
   const first = steps.filter(({ step }) => step === 0);
   return {
@@ -143,12 +140,11 @@ export function answersIn(steps: readonly StepCount[]): StopContext['before'] {
   };
 }
 
-/** Recipients with an outcome: a channel step that fell back does not count as one. */
+/** A channel step that fell back does not count. */
 export function sumOf(steps: readonly StepCount[], outcome: OutcomeState): number {
   return steps.reduce((sum, step) => (step.outcome === outcome && !step.fellBack ? sum + step.count : sum), 0);
 }
 
-/** The state that a run has after a start. */
 export function stateAfter(
   ledger: Pick<Ledger, 'countOpen'>,
   run: RunRecord,

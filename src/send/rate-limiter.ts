@@ -2,8 +2,8 @@ import type { SharedTurns } from '../ledger/connection.ts';
 import { TIMERS, type Timers } from './timers.ts';
 
 /**
- * Paces a whole run: no more than `ratePerSecond` requests a second, and none before the time that the API asked for.
- * Waits use the monotonic clock, so that a step of the wall clock neither stalls nor floods.
+ * Limits a whole run to `ratePerSecond` requests a second, and to none before the time that the API asked for. Waits
+ * use the monotonic clock, so that a step of the wall clock neither stalls nor floods.
  */
 export interface RateLimiter {
   /** Waits for the token of one request; undefined when it may go at once. Ends early when the run stops. */
@@ -13,9 +13,8 @@ export interface RateLimiter {
    * other requests were late as well, or because the API asked to wait.
    */
   take(): boolean;
-  /** Holds back all requests for `ms` from now, as `Retry-After` asks. */
+  /** Holds back all requests, as `Retry-After` asks. */
   hold(ms: number): void;
-  /** All requests are held back now. */
   isHeld(): boolean;
   /** A pause of one delivery before its next attempt. Ends early when the run stops. */
   pause(ms: number): Promise<void>;
@@ -82,17 +81,17 @@ export function createRateLimiter(
 }
 
 interface SharedRateLimiterOptions {
-  /** The lowest rate that holds for this run: that of the environment, or a lower one. */
+  /** The lowest rate for this run: the environment's, or a lower one. */
   readonly ratePerSecond: number;
-  /** Those of all who send to the environment, of all who share the run, or both: the later one counts. */
+  /** Shared by all senders to the environment, all workers of the run, or both: the later one counts. */
   readonly turns: readonly SharedTurns[];
-  /** The rate of the shared tokens, the lowest of them. */
+  /** The lowest rate of the shared tokens. */
   readonly sharedPerSecond: number;
   readonly stopped: AbortSignal;
   readonly timers?: Timers;
 }
 
-/** Tokens are taken for so long at most: what is not used of them when a start ends is lost to the others. */
+/** Longest validity of taken tokens: those left when a start ends are lost to the others. */
 const BLOCK_MS = 50;
 
 /**
@@ -111,7 +110,7 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Rate
   const most = Math.max(1, Math.floor((BLOCK_MS * options.ratePerSecond) / 1000));
   const line: (() => void)[] = [];
   let isMoving = false;
-  /** The tokens that were taken and not given yet: the time of the next, and how many. */
+  /** Tokens that were taken but not given out yet: the time of the next, and how many. */
   let nextAt = 0;
   let left = 0;
 
@@ -144,7 +143,7 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Rate
   const move = async (): Promise<void> => {
     isMoving = true;
     while (line.length > 0 && !stopped.aborted) {
-      // Its own rate may be lower, and it may be held back: wait for that before a shared token is taken.
+      // Its own rate may be lower, or held back: wait for that before taking a shared token.
       await own.token();
       if (stopped.aborted) break;
       await own.pause(nextToken() - monotonicMs());

@@ -7,17 +7,16 @@ import { triedIn } from './progress.ts';
 import type { RunEnd } from './run.ts';
 import { TIMERS, type Timers } from './timers.ts';
 
-/** So often the clock is looked at: a machine that slept, or a clock that was set, is noticed after this time. */
+/** Longest sleep: a machine that slept, or a clock that was set, is noticed after this time. */
 const SLICE_MS = 15_000;
 
 interface WaitOptions {
-  /** Ms since 1970: the clock that windows are judged by. */
+  /** Ms since 1970: windows are judged by this clock. */
   readonly now: () => number;
-  /** Ends the wait. */
   readonly interrupt: AbortSignal;
   /** Default: the real ones. */
   readonly timers?: Pick<Timers, 'sleep'>;
-  /** A person has paused it: the wait is over, and the next round halts. Default: it is not asked. */
+  /** A person has paused it: the wait is over, and the next pass halts. Default: not checked. */
   readonly isPaused?: () => boolean;
 }
 
@@ -35,19 +34,18 @@ async function waitUntil(atMs: number, { now, interrupt, timers = TIMERS, isPaus
 export interface RoundsOptions extends WaitOptions {
   /** Stays until no recipient waits for a window any more. */
   readonly wait: boolean;
-  /** Recipients that are posted to in all rounds; null: all. */
+  /** Recipients of all passes; null: all. */
   readonly limit: number | null;
-  /** One start of the run; told how many requests those before it made, or null where it is the first. */
+  /** One start of the run; `posted` are requests of those before it, or null where it is the first. */
   readonly round: (run: RunRecord, limit: number | null, posted: number | null) => Promise<RunEnd>;
   readonly onWait?: (untilMs: number) => void;
-  /** Requests of rounds before these; default: there were none. */
+  /** Requests of passes before these; default: 0. */
   readonly postedBefore?: number;
 }
 
 /**
- * Starts a run, and again whenever the next window opens of those who wait for one. Its lock and its ledger are kept
- * meanwhile; the connections to the API are each round's own. Whatever else ends a round, a halt or a signal, ends it
- * all.
+ * Starts a run, and again whenever the next window opens for waiting recipients. Keeps lock and ledger meanwhile; each
+ * pass has its own connections to the API. A halt, a signal, or anything else that ends a pass ends it all.
  */
 export async function sendRounds(run: RunRecord, options: RoundsOptions): Promise<RunEnd> {
   let left = options.limit;
@@ -67,20 +65,20 @@ export async function sendRounds(run: RunRecord, options: RoundsOptions): Promis
   return { ...end, posted, recovered };
 }
 
-/** Nothing ended it. A run is finished also while a fallback waits that a report made due: the message is accepted. */
+/** Nothing ended it. A run is also finished while a fallback waits that a report made due: the message is accepted. */
 function isGoing({ state, ledgerError }: RunEnd): boolean {
   return (state === 'partial' || state === 'finished') && ledgerError === null;
 }
 
-/** What is known of those who report while this process sends. */
+/** State of those who report while this process sends. */
 export interface Reporters {
-  /** When something came in last, by the monotonic clock in ms; null: nothing has. */
+  /** By the monotonic clock in ms; null: nothing has come in. */
   lastEventMs(): number | null;
   /** No more events will come, whatever is open: the sandbox has sent all of its events. Null: not known. */
   readonly isDone: (() => boolean) | null;
-  /** How long it is waited for the next event, in ms, while messages are without a final state. */
+  /** How long to wait for the next event, in ms, while messages are without a final state. */
   readonly forMs: number;
-  /** Why nothing more can be stored; null: it can. */
+  /** Why nothing more can be stored. */
   failure(): Error | null;
 }
 
@@ -93,16 +91,16 @@ interface ListenRounds extends RoundsOptions {
   readonly timers?: Pick<Timers, 'sleep'> & Partial<Pick<Timers, 'monotonicMs'>>;
 }
 
-/** So often it is looked whether there is anything left to wait for. */
+/** Poll interval while waiting for reports. */
 const LOOK_MS = 200;
 
 /** Once every message has its final state, answers may still come. */
 const AFTER_LAST_MS = 5_000;
 
 /**
- * As `sendRounds`, and then waits for delivery reports and replies: until every accepted message has a final state, or no
- * event has come in for a given time. Fallbacks that reports made due go out in a round of their own, after which it
- * waits again. It does not wait after a halt or an interrupt.
+ * `sendRounds`, then waits for delivery reports and replies: until every accepted message has a final state, or no
+ * event has come in for a given time. Fallbacks that reports made due go out in another pass, after which it waits
+ * again. It does not wait after a halt or an interrupt.
  */
 export async function sendListening(run: RunRecord, options: ListenRounds): Promise<RunEnd> {
   const { ledger, campaign, interrupt } = options;
@@ -145,7 +143,7 @@ async function stay(end: RunEnd, { ledger, reporters, interrupt, timers = TIMERS
   end.figures.waits = null;
 }
 
-/** Checks only the first message without a final state, until it has one: so all messages together cost one scan. */
+/** Checks only the first message without a final state, until it has one: all messages together cost one scan. */
 function openMessages(ledger: Ledger, run: RunRecord): { any(): boolean } {
   const batches = ledger.outcomes(run, { outcomes: ['accepted'] })[Symbol.iterator]();
   let batch = batches.next();
@@ -154,7 +152,7 @@ function openMessages(ledger: Ledger, run: RunRecord): { any(): boolean } {
     any() {
       const deliveries = openDeliveries(ledger, run);
       for (let pages = 0; batch.done !== true; pages += 1) {
-        // Webhooks are answered between two looks.
+        // Lets the process answer webhooks.
         if (pages === PAGES_AT_ONCE) return true;
         while (at < batch.value.length) {
           const ahead = batch.value.slice(at, at + AT_ONCE);

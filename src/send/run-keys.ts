@@ -2,16 +2,16 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 
-/** Where the recipients of a run are in its list, by their keys. */
+/** Rows of a run's recipients by key. */
 export interface RunKeys {
   rowOf(key: string): number | null;
   /** Whether the key is one of the run, and was not taken before. */
   take(key: string): boolean;
-  /** The keys that were not taken, in list order. */
+  /** Keys that were not taken, in list order. */
   rest(): Iterable<readonly [key: string, row: number]>;
 }
 
-/** They wait in a temporary database, which SQLite removes: a list may have more than fit into memory. */
+/** In a temporary database, which SQLite removes: a list may be larger than memory. */
 export function openRunKeys(ledger: Pick<Ledger, 'keys'>, run: RunRecord): RunKeys {
   const keys = new DatabaseSync('');
   keys.exec('CREATE TABLE keys (key TEXT PRIMARY KEY, row INTEGER, taken INTEGER DEFAULT 0) WITHOUT ROWID; BEGIN');

@@ -13,14 +13,15 @@ interface LockOptions {
   /** See LedgerOptions. */
   readonly allow?: readonly Allowable[];
   readonly witness?: (ledger: Ledger) => void;
-  /** Also while workers go on with a run whose `send` has died: the caller calls them back. */
+  /** Also while workers continue a run whose `send` has died: the caller calls them back. */
   readonly despiteWorkers?: boolean;
 }
 
 /**
- * Holds the run's lock and its ledger, and lets go of both.
+ * Takes the run's lock and opens its ledger, and releases both.
  *
- * @throws HandbillError exit 2 when it would begin a second ledger, 6 when another process holds this run, 7 when the ledger cannot be used
+ * @throws HandbillError exit 2 when it would begin a second ledger, 6 when another process holds this run, 7 when the
+ * ledger cannot be used
  */
 export function lockRun(
   project: Pick<Project, 'root' | 'ledger' | 'otherLedger'>,
@@ -45,7 +46,7 @@ export function lockRun(
         try {
           ledger.setLockOwner(identity, null);
         } catch {
-          // A ledger that cannot be written was reported already; the kernel's lock is what counts.
+          // The failure to write the ledger was reported already; the kernel's lock is what counts.
         }
         // A shared ledger keeps its locks with its connection.
         held.release();
@@ -71,12 +72,12 @@ function refuseSecond(ledger: Ledger, { root, ledger: path, otherLedger }: Param
   throw refuse(problem('second-ledger', message, { hint }));
 }
 
-/** A shared ledger that this project has sent with is not created again if it is gone. */
+/** A missing shared ledger that this project has sent with is not created again. */
 export function mustExist({ root, ledger }: Pick<Project, 'root' | 'ledger'>): boolean {
   return isPostgres(ledger) && hasSentWith(root, ledger);
 }
 
-/** The error when another process holds the run: only one process sends a run (failures.md, H2, J3). */
+/** Another process holds the run: only one process sends a run (failures.md, H2, J3). */
 export function locked(ledger: Ledger, identity: RunIdentity): HandbillError {
   const lockOwner = ledger.lockOwner(identity);
   const who =

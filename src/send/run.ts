@@ -16,25 +16,24 @@ import { findWinner, winnerIn } from './winner.ts';
 import { openWork, type Work, type WorkOptions } from './work.ts';
 
 interface RunOptions extends Omit<WorkOptions, 'remembered'> {
-  /** What this process itself knows, because the ledger may be lost; default: nothing is remembered. */
+  /** Kept by this process, because the ledger may be lost; default: nothing is. */
   readonly memory?: Memory | null;
-  /** The commit that this start is made from; default: git does not know. */
+  /** Default: git does not know. */
   readonly commit?: Commit | null;
   /** Requests that this start made before it waited for a window; default: it begins. */
   readonly postedBefore?: number;
-  /** Recipients that a report makes due for a fallback; 0: they are not looked for. */
+  /** Recipients that a report makes due for a fallback; 0: they are not read. */
   readonly unreached?: number;
-  /** Rows that this process has just loaded for the first start of the run; default: the ledger is asked for them. */
+  /** Rows that this process has just loaded for the first start of the run; default: read from the ledger. */
   readonly loaded?: RowSet | null;
-  /** Recipients that are posted to in this start; null: all. */
+  /** Recipients of this start; null: all. */
   readonly limit: number | null;
-  /** Waits for what is worth waiting for: long pauses of a canary. */
+  /** Waits for long pauses of a canary. */
   readonly wait?: boolean;
   readonly onWait?: OnWait;
-  /** Default: the real ones. */
   readonly timers?: Timers;
   readonly onStart?: (figures: Readonly<Figures>) => void;
-  /** Other workers share the run; default: this process sends it by itself. */
+  /** Other workers share the run; default: no. */
   readonly sharing?: Sharing | null;
 }
 
@@ -46,20 +45,20 @@ export interface RunEnd {
   readonly posted: number;
   /** When the first recipient that waits for a window or a pause may be sent to, in ms since 1970; null: none waits. */
   readonly opensAtMs: number | null;
-  /** Of this start, as a progress line shows them. */
+  /** Figures of this start, for a progress line. */
   readonly figures: Figures;
   /** The ledger could not be written: exit status 7. */
   readonly ledgerError: Error | null;
 }
 
 /**
- * One start of a run, under its lock: sends to all pending recipients, in list order, and records the outcomes. p-limit
- * is fed with back-pressure from the same stream of decisions that preview prints; slow start sets its concurrency.
+ * One start of a run, under its lock: sends to all pending recipients, in list order, and records the outcomes. Feeds
+ * p-limit with back-pressure from the same stream of decisions that preview prints; slow start sets its concurrency.
  */
 export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const { plan, ledger, now, timers = TIMERS, sharing = null, memory = null } = options;
   const { run, recovered } = ledger.start(options.run, now(), options.commit, standInOf(plan.environment));
-  // Some recipients that a kill left in doubt may have a delivery report since.
+  // Recipients in doubt after a kill may have a delivery report since.
   resolveByReports(ledger, now());
   const { loaded = null } = options;
   // If the list was just loaded, no recipient was sent to; a canary needs the number of recipients.
@@ -119,14 +118,14 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
       plan.environment.url,
     );
     if (remembered !== null) remembered.figures = ledgerError === null ? null : figures;
-    // Whatever happened, this start has ended, and what it did is recorded.
+    // In any case this start has ended, and its work is recorded.
     const isDisplaced = ledgerError instanceof LedgerError && ledgerError.kind === 'displaced';
     const ended =
       ledgerError === null || isDisplaced ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
     return { run: ended, state, halt };
   };
   let end = conclude();
-  // The look after the last commit: the next start does not know what is recorded in a file that its name no longer
+  // Checked after the last commit: the next start does not know what is recorded in a file that its name no longer
   // leads to.
   const lost = ledgerError === null ? ledger.displacement('last') : null;
   if (lost !== null) {
@@ -138,7 +137,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   return { ...end, recovered, posted, opensAtMs, figures: all.figures, ledgerError };
 }
 
-/** Recipients that the API was too busy for wait until the time that it asked for. */
+/** Recipients that the API was too busy for wait until the time that it gave. */
 function waitingRows(
   { figures }: RunRecord,
   progress: Pick<Progress, 'opens'>,
@@ -155,20 +154,18 @@ function waitingRows(
 /** Recipients that wait for the winner of a test wait until it is found. */
 function sayWhenDecided({ options, run, progress }: Pick<Started, 'options' | 'run'> & { progress: Progress }): void {
   const state = findWinner(options.ledger, options.plan, run, options.now());
-  // With no time to wait, the next start finds it.
+  // Without a time to wait, the next start finds it.
   if (state.kind === 'waits') progress.figures.winnerAtMs = state.untilMs;
   if (winnerIn(state) !== null) progress.figures.winnerAtMs = options.now();
   if (progress.figures.winnerAtMs !== undefined) progress.opens(progress.figures.winnerAtMs);
 }
 
-/** A start that is under way. */
 interface Started {
   readonly options: RunOptions;
   readonly run: RunRecord;
   readonly work: Work;
 }
 
-/** Null without a canary. */
 function createCanaryGate({ options, run, work }: Started, before: readonly StepCount[]): Gate | null {
   const { groupCommit, stop, progress, stopped } = work;
   const { plan, ledger, now, timers = TIMERS, onWait, wait = false } = options;

@@ -2,31 +2,30 @@ import process from 'node:process';
 import { PgBoss } from 'pg-boss';
 import { serverOptions } from '../ledger/postgres/server.ts';
 
-/** A shard that was handed to a worker. */
+/** A shard for a worker. */
 export interface Offer {
   readonly shard: number;
-  /** How the queue calls it. */
   readonly id: string;
 }
 
-/** A start of a run: each has a queue of its own. */
+/** A start of a run: each has its own queue. */
 interface QueuedRun {
   readonly number: number;
   readonly starts: number;
 }
 
 /**
- * Hands the shards of a run out to workers, each to one of them. It only distributes: the claim (WorkerStore) decides who
- * may send. So a shard that is handed out twice, or to a dead worker, does no harm.
+ * Hands each shard of a run out to one worker. It only distributes: the claim (WorkerStore) decides who may send. So a
+ * shard that is handed out twice, or to a dead worker, does no harm.
  */
 export interface ShardQueue {
-  /** @param urgent - before those that wait already: a worker had begun with them */
+  /** @param urgent - before waiting shards: a worker had begun with them */
   offer(run: QueuedRun, shards: readonly number[], urgent?: boolean): Promise<void>;
-  /** The next one; null: none is left, or the run has no queue. */
+  /** Null: none is left, or the run has no queue. */
   take(run: QueuedRun): Promise<Offer | null>;
   /** A worker has it, or it is done. */
   done(run: QueuedRun, offer: Offer): Promise<void>;
-  /** Of a start that is over. */
+  /** Deletes the queue of a start that is over. */
   drop(run: QueuedRun): Promise<void>;
   close(): Promise<void>;
 }
@@ -34,19 +33,17 @@ export interface ShardQueue {
 /** The schema for pg-boss, apart from the ledger's. A user who runs pg-boss too keeps separate tables. */
 const SCHEMA = 'handbill_queue';
 
-/** Longest that a way to the server may take. */
 const CONNECT_MS = 10_000;
 
 /** The ledger knows which worker has a shard and whether it lives: pg-boss need not watch it. */
 const QUEUE = { policy: 'standard', retryLimit: 0, expireInSeconds: 3600 } as const;
 
-/** The content of a job. */
 interface Job {
   readonly shard: number;
 }
 
 /**
- * The queue of a shared ledger's server, by pg-boss. Whatever goes wrong with it is thrown by what is asked of it.
+ * The queue of a shared ledger's server, by pg-boss. Each call throws its errors.
  *
  * @param address - of the ledger; it may hold a password
  */
@@ -60,13 +57,13 @@ export async function openQueue(address: string): Promise<ShardQueue> {
     supervise: false,
     schedule: false,
   });
-  // Said again by the question that meets it.
+  // The next call reports it.
   boss.on('error', () => undefined);
   const close = (): Promise<void> => boss.stop({ graceful: false });
   try {
     await boss.start();
   } catch (error) {
-    // What it has opened so far would keep the process.
+    // Open connections would keep the process alive.
     await close().catch(() => undefined);
     throw error;
   }

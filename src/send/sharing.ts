@@ -21,21 +21,21 @@ import type { Answers, Stop } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
 import type { Work, WorkShared } from './work.ts';
 
-/** Shards that a run is cut into at most, as long as none is too large. */
+/** Most shards of a run, as long as none is too large. */
 const SHARDS = 128;
-/** Less is not worth the journeys that a shard takes. */
+/** A smaller shard is not worth its round trips. */
 const LEAST_ROWS = 50;
 /** A larger shard would take another worker long to take over. */
 const MOST_ROWS = 20_000;
-/** A slow run is handed out in pieces of some seconds. */
+/** A slow run is handed out in shards of some seconds. */
 const SHARD_SECONDS = 5;
 
-/** How often the last of the others are looked for. */
+/** Poll interval while other workers finish. */
 const FEED_LOOK_MS = 100;
 
 interface SharingOptions extends Omit<PartOptions, 'run'> {
   readonly ratePerSecond: number | null;
-  /** What a worker has to know that is neither in the ledger nor in the files. */
+  /** Facts for a worker that are neither in the ledger nor in the files. */
   readonly facts: Readonly<Record<string, Json>>;
 }
 
@@ -44,16 +44,15 @@ export interface Sharing {
   join(run: RunRecord, before: Omit<Answers, 'inDoubt'>): SharedStart;
 }
 
-/** One start that is shared. */
 interface SharedStart {
   readonly shared: WorkShared;
   readonly halt: Halt | null;
-  /** As a progress line shows them: of all workers. */
+  /** Sums all workers, for a progress line. */
   figures(own: Figures): Figures;
   feed(work: Work, options: SharedProducer): Promise<void>;
   /** Ends the run for all workers, and waits for them. */
   rest(work: Work): Promise<void>;
-  /** The figures of all workers. */
+  /** Sums all workers. */
   sum(own: ProgressWithLatency): ProgressWithLatency;
 }
 
@@ -83,14 +82,14 @@ export function createSharing(options: SharingOptions): Sharing {
           const left = limit === null ? null : limit - triedIn(work.progress.figures.finished);
           if (work.stopped.aborted || (left !== null && left <= 0)) return;
           const shards = workers.cut(run, rowsOfShard(work.progress.figures.toDo, options.ratePerSecond), left, facts);
-          // Jobs of an earlier start that was not ended in order.
+          // Jobs of an earlier start that did not end in order.
           await queue.drop({ number: run.number, starts: run.starts - 1 });
           await queue.offer(
             run,
             shards.map(({ number }) => number),
           );
           await part.walk(work, null);
-          // Fallbacks that a report made due, and recipients that are not on the list any more: none, as a rule.
+          // Fallbacks that a report made due, and recipients that are not on the list any more: usually none.
           const isAll = work.stopped.aborted || limit !== null || !isAnyLeft();
           if (!isAll) await work.feed({ pendingRows: pendingRows(), limit, gate: null });
         },
@@ -125,7 +124,7 @@ function rowsOfShard(recipients: number, ratePerSecond: number | null): number {
 }
 
 /**
- * Ends a run that was shared and whose `send` has died, under its lock: what is left is for the next start.
+ * Ends a shared run whose `send` has died, under its lock: the rest is for the next start.
  *
  * @returns null: it has ended meanwhile
  */
@@ -139,7 +138,7 @@ export function finishShared(ledger: Ledger, workers: WorkerStore, found: RunRec
   return ledger.finish(run, { state: stateAfter(ledger, run, null, false), halt: null, figures, nowMs });
 }
 
-/** The figures of all workers. Those of the others are the ledger's; if a lost server took them, the last ones known. */
+/** Sums all workers. The others' figures are the ledger's; if a lost server took them, the last ones known. */
 function sumOfAll(
   own: ProgressWithLatency,
   read: () => ReturnType<WorkerStore['sum']>,
@@ -159,13 +158,13 @@ function sumOfAll(
       return all;
     }
   } catch {
-    // Said already: the failure that ended the start.
+    // Reported already: the failure that ended the start.
   }
   addShare(own, others);
   return own;
 }
 
-/** Figures that follow those of this process and what is heard of the others. */
+/** Live figures of this process and of the others' reports. */
 function figuresOfAll(own: Figures, part: Pick<Part, 'others'>): Figures {
   return {
     get posted() {
@@ -191,7 +190,7 @@ function figuresOfAll(own: Figures, part: Pick<Part, 'others'>): Figures {
 /** How often a worker reports its figures and reads the state of the run: a halt anywhere stops all within a second. */
 const PULSE_MS = 250;
 
-/** So often it looks for the shards of the dead. */
+/** Interval between searches for shards of dead workers. */
 const LOOK_MS = 1000;
 
 interface PartOptions {
@@ -204,12 +203,12 @@ interface PartOptions {
   readonly timers: Timers;
 }
 
-/** What one worker does in a run that others work on as well. */
+/** The work of one worker in a shared run. */
 interface Part {
   readonly shared: WorkShared;
-  /** What ended the run, where others did. */
+  /** Why the run ended, if others ended it. */
   readonly halt: Halt | null;
-  /** What the others did, as of the last pulse. */
+  /** Figures of the others at the last pulse. */
   readonly others: Share;
   /** Begins to report that it is alive, and to read the state of the run. */
   begin(work: Work): void;
@@ -217,10 +216,10 @@ interface Part {
    * Takes shards until all of them are done, or the work is stopped. Meanwhile claims are made only in them; before and
    * after, in the whole list.
    *
-   * @param first - one that was taken already
+   * @param first - already taken
    */
   walk(work: Work, first: Offer | null): Promise<void>;
-  /** Everything is recorded: gives back what it has, and says what it did. */
+  /** Everything is recorded: gives back its shards, and reports its figures. */
   rest(work: Work): Promise<void>;
 }
 
@@ -230,11 +229,11 @@ export function openPart(options: PartOptions): Part {
   const held = { worker: worker.id, of: (row: number) => pendingRows.shardOf(row) };
   let inShards = false;
   let working: Work | null = null;
-  /** A claim was refused in this walk, and with it others that came together. */
+  /** A claim was refused in this walk, and with it others of the same commit. */
   let wasStopped = false;
   let pulse: Pulse | null = null;
   let isAtWork = false;
-  /** Nothing waited in the queue when it was asked last. */
+  /** When the queue was last found empty. */
   let drainedAt: number | null = null;
   let lookedAt = timers.monotonicMs();
   let looking: Promise<void> | null = null;
@@ -259,7 +258,7 @@ export function openPart(options: PartOptions): Part {
     }
     timers.later(PULSE_MS, () => beat(work));
   };
-  /** The shards of dead workers, and shards that no job names. */
+  /** Offers the shards of dead workers, and shards that no job names. */
   const offerAgain = async (): Promise<void> => {
     const opened = workers.reopen(run, drainedAt !== null, now());
     if (opened.length > 0) await queue.offer(run, opened, true);
@@ -267,7 +266,7 @@ export function openPart(options: PartOptions): Part {
   const taken = async (offer: Offer): Promise<boolean> => {
     const shard = workers.take(run, offer.shard, worker, now());
     if (shard !== null) pendingRows.add(shard);
-    // From here on the ledger says whose it is.
+    // From here on the ledger knows its worker.
     await queue.done(run, offer);
     return shard !== null;
   };
@@ -290,7 +289,7 @@ export function openPart(options: PartOptions): Part {
       else if (isOver && !workers.holds(run.list, number, worker.id)) pendingRows.remove(number);
     }
   };
-  /** One walk along the list: shards ahead are taken while there is something to do. */
+  /** One walk along the list: takes shards ahead while there is something to do. */
   const walkOnce = async (work: Work): Promise<void> => {
     pendingRows.restart();
     wasStopped = false;
@@ -394,7 +393,7 @@ export const NOTHING: Share = {
   opensAtMs: null,
 };
 
-/** What this worker did in the run so far. */
+/** This worker's figures in the run so far. */
 export function shareOf({ figures }: Pick<Progress, 'figures'>, { counts }: Stop): Share {
   const { finished } = figures;
   return {
@@ -412,7 +411,6 @@ export function shareOf({ figures }: Pick<Progress, 'figures'>, { counts }: Stop
   };
 }
 
-/** Adds the figures of a worker to others. */
 function addShare(to: Pick<Progress, 'figures' | 'opens'>, share: Share): void {
   const { figures } = to;
   const { finished } = figures;
@@ -427,7 +425,7 @@ function addShare(to: Pick<Progress, 'figures' | 'opens'>, share: Share): void {
   if (share.opensAtMs !== null) to.opens(share.opensAtMs);
 }
 
-/** The queue of a shared ledger, in its database: what goes wrong with the one is a failure of the other. */
+/** The queue of a shared ledger, in its database: an error of the queue is a failure of the ledger. */
 export async function queueFor(address: string): Promise<ShardQueue> {
   const { openQueue } = await import('./shard-queue.ts');
   const queue = await asked(openQueue(address));
@@ -453,9 +451,9 @@ async function asked<T>(answer: Promise<T>): Promise<T> {
 const CALL_BACK_LOOK_MS = 100;
 
 /**
- * Takes a run away from workers that go on with it although its `send` has died: they finish what is in flight, and claim
- * nothing more. Waits for those that are alive. The claims of a worker whose lease has expired are in doubt. Called under
- * the run's lock.
+ * Takes a run away from workers that continue it although its `send` has died: they finish what is in flight, and claim
+ * nothing more. Waits for those that are alive. The claims of a worker whose lease has expired are in doubt. Called
+ * under the run's lock.
  */
 export async function callWorkersBack(
   ledger: Pick<Ledger, 'findRun' | 'workers'>,

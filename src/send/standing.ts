@@ -9,7 +9,7 @@ import { shellWord } from '../util/escape.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import { type ApprovedOptions, judgePlan, MAX_PLAN_BYTES, needsPlan, refuseOtherInputs } from './approved.ts';
 
-/** A standing plan that counts, and its file as the user would name it. */
+/** A standing plan in force, and its file as the user would name it. */
 interface FoundStanding {
   readonly plan: StandingPlan;
   readonly file: string;
@@ -20,11 +20,11 @@ interface FindOptions extends ApprovedOptions {
 }
 
 /**
- * The first standing plan in the environment's folder that is of this campaign as it is, has not ended, and that enough
- * people have signed.
+ * The first standing plan in the environment's folder that matches the campaign, has not ended, and has enough
+ * signatures.
  *
- * @param sealed - what the campaign is made of now: see `standingInputs`
- * @returns null where the environment asks for no approval, or takes no standing ones
+ * @param sealed - the campaign's inputs now: see `standingInputs`
+ * @returns null where the environment requires no approval, or takes no standing plans
  * @throws HandbillError exit 2 (`not-approved`) saying why none counts
  */
 export async function findStanding(
@@ -68,7 +68,7 @@ async function faultsOf(
   return [judgement.missing, ...judgement.refused].map((sentence) => problem('not-approved', sentence));
 }
 
-/** Names of files that may be plans; none where the folder is not there. */
+/** Names of files that may be plans; none if the folder does not exist. */
 async function plansIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -77,7 +77,7 @@ async function plansIn(folder: string): Promise<readonly string[]> {
   return names.filter((name) => name.endsWith('.json')).sort();
 }
 
-/** A plan, which may be a link, as in a mounted ConfigMap; or why the file is none. */
+/** A plan, which may be a link, as in a mounted ConfigMap; or why the file is no plan. */
 async function readIn(folder: string, name: string, file: string): Promise<AnyPlanFile | Diagnostic> {
   const found = await findFileAnywhere(folder, name);
   const read = 'fault' in found ? found : await readSmallFile(found.path, MAX_PLAN_BYTES, file);
@@ -85,15 +85,16 @@ async function readIn(folder: string, name: string, file: string): Promise<AnyPl
   return parsePlanFile(new TextDecoder().decode(read.bytes), file);
 }
 
-/** The plan of a start, and of a standing one that was found its file. */
+/** The plan of a start, and the file of a standing one that was found. */
 interface PlanInForce {
   readonly planFile: AnyPlanFile | null;
   readonly file: string | null;
 }
 
 /**
- * The plan under which a start sends: the one that it was given, compared with what is sent; else a standing one of the
- * environment's folder; null: none, which is refused where the environment asks for one.
+ * The plan under which a start sends: the given one, compared with what is sent; else a standing one of the
+ * environment's
+ * folder; null: none, which an environment that requires one refuses.
  *
  * @throws HandbillError exit 2 naming all that differs, is missing, or that a standing plan does not cover
  */
@@ -127,13 +128,13 @@ export async function planInForce(
 interface UncoveredOptions {
   readonly allow?: readonly Allowable[] | undefined;
   readonly retry?: Retry | undefined;
-  /** A list in the place of the campaign's. */
+  /** A list instead of the campaign's. */
   readonly recipients?: string | null | undefined;
 }
 
 /**
- * Refuses what would take a guard away: under a standing plan no person has seen the list, and the guards are all that
- * bounds it. A plan of one occurrence can still be made, where such an option is seen by who approves it.
+ * Refuses to remove a guard: under a standing plan no person has seen the list, and only the guards bound it. A plan of
+ * one occurrence can still be made, where its approvers see such an option.
  *
  * @throws HandbillError exit 2 (`not-approved`)
  */

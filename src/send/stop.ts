@@ -7,43 +7,42 @@ import { pauseText, resumeHint } from '../report/pause-words.ts';
 import { wholePart } from '../util/units.ts';
 
 /**
- * The stop rules (failures.md, rule 10), one list. A halt leaves everything that was not claimed `pending`; running again
- * continues. Rules that follow from a single answer are decided in http/classify.ts and come in as `verdict.halt`; rules
- * that count are here.
+ * The stop rules (failures.md, rule 10). A halt leaves everything that was not claimed `pending`; running again
+ * continues. http/classify.ts decides the rules that follow from a single answer (`verdict.halt`); rules that count are
+ * here.
  */
 export interface Stop {
   /** Takes the final verdict of one recipient in this start; the first rule that applies is kept. */
   note(verdict: Verdict, about?: About): void;
-  /** Takes the status of each answer, of attempts that are followed by another one too. */
+  /** Takes the status of each answer, also of attempts with another one after them. */
   answered(status: number): void;
   /** The list has ended, and nothing is in flight. */
   ended(): void;
   /** Takes a recipient who cannot receive the first channel step and is sent the next one. */
   fellBack(): void;
-  /** The gate of the canary is shut: `figure` says which figure shuts it. */
+  /** The gate of the canary is shut by this figure. */
   shut(figure: string): void;
-  /** A request was made that is for other recipients than the environment may send to. */
+  /** A request was made for other recipients than the environment may send to. */
   outside(): void;
-  /** A person paused the environment or the campaign; null: and has resumed it since. */
+  /** A person paused the environment or the campaign; null: a person has resumed it. */
   paused(pause: Pause | null): void;
   /** The budget of the environment has no room for a message. */
   overBudget(words: Pick<Halt, 'message' | 'next'>): void;
   readonly halt: Halt | null;
-  /** A message was accepted in this start, by any of its workers. */
+  /** Any worker of this start had a message accepted. */
   readonly isAccepting: boolean;
-  /** Of this start, or of this worker. */
+  /** This start's counts, or this worker's. */
   readonly counts: Answers;
 }
 
-/** What a verdict is about. */
 export interface About {
-  /** 0 for the campaign's own message, which is the default; then the fallbacks. */
+  /** 0, the default, for the campaign's own message; then the fallbacks. */
   readonly step?: number;
   /** Another recipient of the same request had the same outcome: rules that count events in a row count them once. */
   readonly sameEvent?: boolean;
   /** The recipient's line in the list, where the request was for no other. */
   readonly line?: number;
-  /** Of the answer; null: none came. */
+  /** Null: no answer came. */
   readonly status?: number | null;
 }
 
@@ -52,12 +51,11 @@ export interface Answers {
   readonly accepted: number;
   readonly rejected: number;
   readonly inDoubt: number;
-  /** First channel steps: accepted, and given up for the next one. */
+  /** First channel steps that were accepted, and given up for the next one. */
   readonly firstSteps: number;
   readonly fellBack: number;
 }
 
-/** What to do next, for each rule. */
 const NEXT: Readonly<Record<HaltRule, string>> = {
   'not-authorised': 'Check the API key, the account and its credit, then send again: no recipient was affected.',
   'wrong-address':
@@ -87,16 +85,16 @@ const TOO_MANY = 429;
 const THROTTLED_IN_A_ROW = 20;
 
 export interface StopContext {
-  /** Recipients that can be in flight at once. */
+  /** Most recipients in flight at once. */
   readonly inFlight: number;
-  /** Rows of the list, for the limits that are shares of it. */
+  /** Rows of the list, for limits that are shares of it. */
   readonly rows: number;
   readonly limits: Pick<Limits, 'stopAfterInDoubt' | 'stopAfterRejected'>;
-  /** What earlier starts of the run were answered: the first answers of a run can show that everything is refused. */
+  /** Answers to earlier starts of the run: its first answers can show that everything is refused. */
   readonly before: Omit<Answers, 'inDoubt'>;
-  /** The counts of other workers that share the run; default: there are none. */
+  /** Counts of other workers that share the run; default: none. */
   readonly others?: () => Answers;
-  /** The API, which is named where it cannot be reached. */
+  /** Named where it cannot be reached. */
   readonly api: ApiAddress;
   /** The list, as the user would name it. */
   readonly list: string;
@@ -234,7 +232,10 @@ function threshold(limit: Threshold | null, rows: number): number | null {
 
 /** Rules after an answer that may be about its recipient alone. */
 const ABOUT_ONE: ReadonlySet<HaltRule> = new Set(['not-authorised', 'wrong-address', 'not-the-api']);
-/** No credit, the log-in at a proxy, and what halts only before anything was accepted at the address: never about a recipient. */
+/**
+ * No credit, the log-in at a proxy, and statuses that halt only before anything was accepted at the address: never
+ * about a recipient.
+ */
 const ABOUT_ALL: ReadonlySet<number> = new Set([402, 407, ...ELSEWHERE]);
 
 /**
@@ -265,7 +266,7 @@ function haltByAnswer(
   return { ...named, next: `${why}: ${way} ${otherwise}`, at: { file: list, line } };
 }
 
-/** The halt of a 2xx whose body says no, but not that it is about the recipient (failures.md, D1a). */
+/** For a 2xx whose body refuses, but not because of the recipient (failures.md, D1a). */
 function deniedHalt(message: string, line: number | undefined, list: string): Halt {
   const where = line === undefined ? '' : ` The answer was to ${list}:${line}.`;
   const next =
@@ -273,13 +274,13 @@ function deniedHalt(message: string, line: number | undefined, list: string): Ha
   return { rule: 'refusals', message: `${message}${where}`, next };
 }
 
-/** What to check where the answers are not about one recipient. */
+/** Points to check where the answers are not about one recipient. */
 const CHECK: Partial<Readonly<Record<HaltRule, string>>> = {
   'not-authorised': 'check the API key, the account and its credit.',
   'wrong-address': 'check `baseUrl` of this environment in handbill.yaml.',
 };
 
-/** The host and the reason, from the first words of what was recorded: `ECONNREFUSED: connect ECONNREFUSED ...`. */
+/** The host and the reason, from the first words of the recorded error: `ECONNREFUSED: connect ECONNREFUSED ...`. */
 function unreachable({ error, reason }: Verdict, api: ApiAddress): string {
   const [, code = reason ?? 'no connection', message = ''] = /^(\w+): (.*)$/s.exec(error ?? '') ?? [];
   return cannotConnect(api, { code, message });
@@ -308,7 +309,7 @@ function haltMessage(rule: HaltRule, verdict: Verdict, api: ApiAddress): string 
   }[rule];
 }
 
-/** The halt of an input that is not what it was when the run was prepared, or that cannot be read any more. */
+/** For an input that has changed since the run was prepared, or cannot be read any more. */
 export function inputHalt({ code, message, diagnostics }: HandbillError): Halt {
   const rule = 'input-changed';
   if (code === rule) return { rule, message, next: NEXT[rule] };
@@ -322,7 +323,7 @@ export function inputHalt({ code, message, diagnostics }: HandbillError): Halt {
   };
 }
 
-/** The halt of a ledger that could not be written; exit status 7, not 5. */
+/** For a ledger that could not be written; exit status 7, not 5. */
 export function ledgerHalt(error: Error): Halt {
   const hint = error instanceof HandbillError ? error.diagnostics[0]?.hint : undefined;
   return { rule: 'ledger', message: error.message, next: hint ?? NEXT.ledger };

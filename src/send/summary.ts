@@ -17,11 +17,11 @@ import { buildReport, type CameBack, type CampaignShape } from '../report/tally.
 import { iso } from '../util/time.ts';
 
 /**
- * The summary of a run, from what the ledger holds.
+ * The summary of a run, from the ledger.
  *
  * @param end - how this start ends, to show instead of what is recorded
  * @param campaign - as it was sent, if available: for the order of variants and channel steps, and for unused ones
- * @param cameBack - delivery reports and replies, if asked for: they cost a scan of the list
+ * @param cameBack - delivery reports and replies, if wanted: they cost a scan of the list
  */
 export function summarise(
   ledger: Pick<Ledger, 'changed' | 'isHeld' | 'pauseOf' | 'steps' | 'path'>,
@@ -65,7 +65,7 @@ function shownInput({ role, file, sha256 }: InputFile): NonNullable<Report['inpu
 
 const WENT_WRONG = ['rejected', 'failed', 'in-doubt'] as const;
 
-/** A summary with why messages went wrong: a scan of those alone. */
+/** Adds why messages went wrong: a scan of those alone. */
 export function withCauses(ledger: Pick<Ledger, 'outcomes'>, run: RunRecord, report: Report): Report {
   const { rejected, failed, inDoubt } = report.totals;
   if (rejected + failed + inDoubt === 0 || run.purgedAtMs !== null) return report;
@@ -79,9 +79,7 @@ export function withCauses(ledger: Pick<Ledger, 'outcomes'>, run: RunRecord, rep
   return { ...report, causes };
 }
 
-/**
- * As the last start left it in the figures: when the first may be sent to of those who wait for a window or a pause.
- */
+/** From the figures of the last start: the first time for recipients who wait for a window or a pause. */
 function openingOf(figures: JsonObject | null): Pick<Report, 'opensAt'> {
   const opensAtMs = figures?.['opensAtMs'];
   return typeof opensAtMs === 'number' && Math.abs(opensAtMs) < 8.64e15 ? { opensAt: iso(opensAtMs) } : {};
@@ -97,7 +95,7 @@ function changedIn(ledger: Pick<Ledger, 'changed'>, run: RunRecord): Pick<Report
   return changed.length === 0 ? {} : { changed };
 }
 
-/** Who won the test, as it was found or said; and when it is found, as the last start left it. */
+/** The winner of the test, found or named; and when it is found, from the last start. */
 function winnerOf({ winner, figures }: RunRecord): Pick<Report, 'winner' | 'winnerAt'> {
   const found = figures?.['winner'] as unknown as WinnerDecision | undefined;
   // The user may have named another winner since.
@@ -107,7 +105,7 @@ function winnerOf({ winner, figures }: RunRecord): Pick<Report, 'winner' | 'winn
   return typeof atMs === 'number' && Math.abs(atMs) < 8.64e15 ? { winnerAt: iso(atMs) } : {};
 }
 
-/** A run that is recorded as running and that no process holds was killed: nothing but the next start says so. */
+/** A run that is recorded as running and that no process holds was killed: only the next start records that. */
 export function stateOf(ledger: Pick<Ledger, 'isHeld'>, run: RunRecord): RunState {
   if (run.state !== 'running' && run.state !== 'loading') return run.state;
   return ledger.isHeld(run) ? 'running' : 'interrupted';

@@ -10,13 +10,11 @@ export interface Timers {
   readonly monotonicMs: () => number;
   /** Resolves after `ms`, or early when `signal` aborts; never rejects. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Calls `work` at the end of this turn of the event loop. */
+  /** At the end of this turn of the event loop. */
   readonly soon: (work: () => void) => void;
-  /** Calls `work` after about `ms`. */
   readonly later: (ms: number, work: () => void) => void;
 }
 
-/** The real ones. */
 export const TIMERS: Timers = {
   monotonicMs: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
@@ -31,7 +29,7 @@ export const TIMERS: Timers = {
 const FIRST_MS = [500, 1000, 2000] as const;
 const LATER_MS = 5000;
 
-/** How long it is waited before a ledger that was lost is tried again, after so many tries: at first it may be back soon. */
+/** The wait before a lost ledger is tried again, after so many tries: at first it may be back soon. */
 export function againMs(tries: number): number {
   return FIRST_MS[tries] ?? LATER_MS;
 }

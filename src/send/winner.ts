@@ -8,16 +8,12 @@ import { bestOf, sampleOf } from '../report/variants.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { countReturned, joinReplies, NOTHING_RETURNED, resolveByReports } from './deliveries.ts';
 
-/** The variants that recipients are divided among, and that are compared: those with a condition are not. */
+/** The variants that the test compares: not those with a condition. */
 function drawn({ variants }: Plan['campaign']): readonly Variant[] {
   return variants.filter(({ where }) => where === null);
 }
 
-/**
- * The winner that the user names must be one of the variants, and the campaign must have a test.
- *
- * @throws HandbillError exit 2
- */
+/** @throws HandbillError exit 2: the campaign has no test, or not this variant */
 export function checkWinner({ campaign }: Pick<Plan, 'campaign'>, winner: string): void {
   const names = drawn(campaign).map(({ name }) => name);
   const at = { file: campaign.file };
@@ -31,7 +27,7 @@ export function checkWinner({ campaign }: Pick<Plan, 'campaign'>, winner: string
 }
 
 /**
- * The winner that a run remembers, if any. An amended campaign may lack that variant. Then only the user can say what the
+ * The winner that a run remembers. An amended campaign may lack that variant: then only the user can decide what the
  * waiting recipients get.
  *
  * @throws HandbillError exit 2
@@ -48,8 +44,9 @@ export function winnerOfRun({ campaign }: Pick<Plan, 'campaign'>, run: { readonl
 const NONE: WinnerState = { kind: 'none' };
 
 /**
- * Finds the winner of a test by its delivery reports and replies. It uses only the ledger, so `preview` shows the winner
- * that the next start would take, and a kill changes nothing. It scans the list, once the test was sent long enough ago.
+ * Finds the winner of a test by its delivery reports and replies. It uses only the ledger, so `preview` shows the
+ * winner that the next start would take, and a kill changes nothing. It scans the list, once the test was sent long
+ * enough ago.
  */
 export function findWinner(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'counts' | 'lastClaimMs'>,
@@ -84,10 +81,7 @@ export function findWinner(
   };
 }
 
-/**
- * The same before a start: evidence that has come in is joined to the messages first, and who wins is remembered by the
- * run.
- */
+/** `findWinner` before a start: joins new evidence to the messages first, and the run remembers the winner. */
 export function chooseWinner(
   ledger: Ledger,
   plan: Pick<Plan, 'campaign'>,
@@ -101,25 +95,25 @@ export function chooseWinner(
   return { run: name === null ? run : rememberWinner(ledger, run, state), state };
 }
 
-/** Joins what came in to the messages that it is about, as far as a winner depends on it. */
+/** Joins new reports and replies to their messages, as far as a winner depends on them. */
 export function joinEvidence(ledger: Ledger, { campaign }: Pick<Plan, 'campaign'>, now: () => number): void {
   resolveByReports(ledger, now());
   joinReplies(ledger, { ...campaign.project.webhook.replies, now });
 }
 
-/** The variant that won; null where none has. */
+/** Null where none has won. */
 export function winnerIn(state: WinnerState): string | null {
   return state.kind === 'decided' ? state.decision.variant : null;
 }
 
-/** Enters the winner in the run, with the figures of it: those are on the disk when the start ends. */
+/** Enters the winner in the run, with its figures, which are on disk when the start ends. */
 export function rememberWinner(ledger: Pick<Ledger, 'setWinner'>, run: RunRecord, state: WinnerState): RunRecord {
   if (state.kind !== 'decided' || state.decision.variant === null) return run;
   const decided = ledger.setWinner(run, state.decision.variant);
   return { ...decided, figures: withDecision(decided.figures, state) };
 }
 
-/** Keeps why no variant won, for the report: nothing else would say why recipients wait. */
+/** Keeps why no variant won, for the report: only this says why recipients wait. */
 export function noteUndecided(
   ledger: Pick<Ledger, 'finish'>,
   run: RunRecord,
@@ -137,7 +131,9 @@ function withDecision(figures: RunRecord['figures'], { decision }: WinnerState &
 
 const TRIED = ['accepted', 'rejected'] as const;
 
-/** A recipient of the test is still pending; one that cannot be reached, or has no time zone, is not waited for. */
+/**
+ * A recipient of the test is still pending; the test does not wait for one that cannot be reached, or has no time zone.
+ */
 function isTesting(
   ledger: Pick<Ledger, 'counts' | 'outcomes'>,
   run: RunRecord,

@@ -32,13 +32,13 @@ import { createRateLimiter, createSharedRateLimiter, type RateLimiter } from './
 import { createStop, type Stop, type StopContext } from './stop.ts';
 import type { Timers } from './timers.ts';
 
-/** What a sending process needs, whether the run is its own or shared. */
+/** For a sending process, alone or in a shared run. */
 export interface WorkOptions {
   readonly plan: Plan;
   readonly ledger: Ledger;
   readonly run: RunRecord;
   readonly list: ListDigest;
-  /** As they were read last; what comes into the ledger since is seen by the claims. */
+  /** As last read; the claims see later entries of the ledger. */
   readonly suppressions: Suppressions;
   /**
    * Reads them again when the start has waited: for an answer, an opening, the pause of a canary. Default: it does not.
@@ -46,7 +46,7 @@ export interface WorkOptions {
   readonly listsAgain?: ListsAgain;
   /** The contact history of other runs; the claims check what those add from now on. Default: no rule uses it. */
   readonly reached?: Reached | null;
-  /** What the environment may still spend; the claims ask. Default: it has no budget. */
+  /** The environment's budget, which the claims check. Default: none. */
   readonly budget?: ClaimBudget | null;
   readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
   readonly wire: CompiledWire;
@@ -54,25 +54,25 @@ export interface WorkOptions {
   readonly costOf?: (message: StepMessage) => number | null;
   readonly concurrency: number;
   readonly ratePerSecond: number | null;
-  /** Ends the start in good order: what is in flight is finished. */
+  /** Ends the start in good order: requests in flight are finished. */
   readonly interrupt: AbortSignal;
   readonly now: () => number;
   readonly random: () => number;
   /** Called with claimed recipients: this process knows them even if the ledger is lost. Default: not called. */
   readonly remembered?: RunMemory | null;
-  /** Told what is worth knowing of the API while it is sent to. Default: it is not said. */
+  /** Called with notices about the API during the send. Default: not called. */
   readonly onNotice?: (notice: Diagnostic) => void;
-  /** Told how each answer was read. Default: it is not worked out. */
+  /** Called with how each answer was read. Default: not called, and not computed. */
   readonly onAnswer?: ((reading: AnswerReading) => void) | undefined;
-  /** How often it is looked whether a person paused it, while nothing is claimed, in ms. Default: 500. */
+  /** Poll interval for a pause while nothing is claimed, in ms. Default: 500. */
   readonly pauseLookMs?: number;
-  /** Called once for each commit with what is on the disk now: for observers. Must not throw. Default: not called. */
+  /** Called once for each commit with what is on disk now: for observers. Must not throw. Default: not called. */
   readonly onCommitted?: (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
 }
 
-/** What is different where several workers share the run. */
+/** Differences where several workers share the run. */
 export interface WorkShared {
-  /** Null: in the whole list. */
+  /** Null: the whole list. */
   readonly held: () => HeldShards | null;
   readonly others: NonNullable<StopContext['others']>;
   /** A claim was refused: others ended the run, or took a shard over. */
@@ -88,20 +88,19 @@ export interface Work {
   readonly groupCommit: GroupCommit;
   /** Nothing more is claimed: halted, interrupted, or the ledger failed. */
   readonly stopped: AbortSignal;
-  /** What went wrong, other than the ledger. */
   readonly trouble: Error | null;
   /** Sends to all pending recipients in these rows, and returns when nothing is in flight. */
   feed(rows: Pick<ProducerOptions, 'pendingRows' | 'limit' | 'gate'> & Partial<ProducerOptions>): Promise<void>;
   /** Nothing more is posted for so long: the API asked another worker to wait. */
   heldByOthers(ms: number): void;
-  /** Ends it all, for instance because the ledger failed elsewhere. */
+  /** Ends everything, for instance because the ledger failed elsewhere. */
   fail(error: unknown): void;
   halt(): void;
-  /** Lets go of what it listens to. */
+  /** Removes its listeners. */
   end(): void;
 }
 
-/** @param before - what earlier starts were answered */
+/** @param before - answers to earlier starts */
 export async function openWork(
   options: WorkOptions,
   before: StopContext['before'],
@@ -153,7 +152,7 @@ export async function openWork(
             ({ costMicros = null }, i) => answers[i] === 'over-budget' && costMicros === null,
           );
           const state = budgetState(plan, budget, now(), ledger);
-          // In the next turn of the event loop: what this commit granted is posted first.
+          // In the next turn of the event loop: the granted requests of this commit are posted first.
           if (state !== null) timers.soon(() => stop.overBudget(overBudget(state, isUnpriced)));
         }
         if (claims.length > 0) claimedAtMs = timers.monotonicMs();
@@ -250,7 +249,7 @@ function pacesOf(
   return { rateLimiter: createSharedRateLimiter({ ...shared, stopped, timers }), heldByOthers: () => undefined };
 }
 
-/** Without a rate no tokens are shared: a `Retry-After` that one worker got, the others read with their next pulse. */
+/** Without a rate no tokens are shared: workers read a `Retry-After` of another one with their next pulse. */
 function heldTogether(rateLimiter: RateLimiter, ledger: Ledger, run: RunRecord): RateLimiter {
   const turns = ledger.turns(tokensOf(run), 1);
   return {
@@ -260,7 +259,7 @@ function heldTogether(rateLimiter: RateLimiter, ledger: Ledger, run: RunRecord):
       try {
         turns?.hold(ms);
       } catch {
-        // The ledger that cannot be asked ends the run at its next commit.
+        // The ledger that cannot be read ends the run at its next commit.
       }
     },
   };
@@ -271,12 +270,12 @@ function tokensOf({ number }: RunRecord): string {
   return `run ${number}`;
 }
 
-/** What a start is made of, beside its list. */
+/** Parts of a start, beside its list. */
 interface Start
   extends Pick<SendContext, 'groupCommit' | 'slowStart' | 'rateLimiter' | 'stop' | 'window' | 'progress' | 'stopped'> {
   readonly options: WorkOptions;
   readonly run: RunRecord;
-  /** The run's first start, in ms since 1970: it dates a relative validity. */
+  /** Time of the run's first start, in ms since 1970: it dates a relative validity. */
   readonly startMs: number;
 }
 
@@ -286,11 +285,11 @@ function createSendContext({ options, run, startMs, progress, ...parts }: Start)
   const { plan, ledger, now, reached = null, costOf = () => null } = options;
   const { window } = parts;
   const { notAfterMs, attempts } = plan.campaign.send;
-  // Read when the first 404 asks: a ledger may hold many runs.
+  // Read when the first 404 needs it: a ledger may hold many runs.
   let acceptedBefore: boolean | null = null;
   const isAcceptedBefore = (): boolean =>
     ledger.runs().some((one) => one.environment === run.environment && acceptsAt(one, plan.environment.url));
-  // Who waited for the winner has no variant in the ledger yet.
+  // A recipient who waited for the winner has no variant in the ledger yet.
   const decidesLate = plan.campaign.split.test !== null;
   const hasBudget = (options.budget ?? null) !== null;
   // The last millisecond of `notAfter` counts.
@@ -313,7 +312,8 @@ function createSendContext({ options, run, startMs, progress, ...parts }: Start)
     fence: plan.fence,
     claimOf({ decision, message, step, before }, made) {
       const { row, key, recipient } = decision;
-      // Nor does the ledger know what those get now who had an attempt before: the campaign may have been amended since.
+      // Nor does the ledger know the current message of recipients with an earlier attempt: the campaign may have been
+      // amended since.
       const isNew = step > 0 || decidesLate || before > 0;
       return {
         row,

@@ -4,13 +4,12 @@ import type { Param, Value } from '../connection.ts';
 /** A parameter; a list becomes an array of the database. */
 export type Given = Param | readonly Param[];
 
-/** One question to the database. */
 export interface Asked {
   readonly text: string;
   readonly values: readonly Given[];
   /** Prepared under this name. */
   readonly name?: string;
-  /** What `COPY ... FROM STDIN` reads. */
+  /** The input of `COPY ... FROM STDIN`. */
   readonly copied?: Uint8Array;
 }
 
@@ -19,7 +18,7 @@ export interface Found {
   readonly changes: number;
 }
 
-/** `code` is one of PostgreSQL, or of the system if the server was not reached; null: neither. */
+/** `code` is PostgreSQL's, or the system's if the server was not reached; null: neither. */
 export interface Refusal {
   readonly code: string | null;
   readonly message: string;
@@ -27,7 +26,6 @@ export interface Refusal {
 
 export type Said = Found | { readonly error: Refusal };
 
-/** What the thread is given. */
 export interface BridgeData {
   readonly port: MessagePort;
   readonly signal: SharedArrayBuffer;
@@ -35,12 +33,12 @@ export interface BridgeData {
 }
 
 /**
- * A connection to PostgreSQL whose answers are waited for, as those of SQLite are: the ledger is the same interface over
- * both. The connection lives in a thread of its own; this one sleeps until it has the answer. While it sleeps nothing is
- * sent, and no answer of the API is lost: it waits in its socket.
+ * A connection to PostgreSQL that waits for answers as SQLite does: the ledger has the same interface over both. It
+ * lives in another thread; this one sleeps until it has the answer. While it sleeps nothing is sent, and no answer of
+ * the API is lost: it waits in its socket.
  */
 export interface Bridge {
-  /** Null: no answer came within the time, and none will be heard any more. */
+  /** Null: no answer came in time; a later one is ignored. */
   ask(asked: Asked, waitMs: number): Said | null;
   /** Asks without waiting. The next `ask` reports the result; if this was refused, that `ask` is not sent. */
   send(asked: Asked): void;
@@ -95,8 +93,8 @@ export function openBridge(address: string): Bridge {
 }
 
 /**
- * A script of its own beside this one, as sources and in a build, where this one is in a chunk (.scripts/bundle.ts).
- * Only it loads the driver.
+ * A separate script beside this one, in sources and in a build, where this one is in a chunk (.scripts/bundle.ts). Only
+ * it loads the driver.
  */
 function scriptOfThread(): URL {
   const name = import.meta.url.endsWith('.ts') ? './thread.ts' : '../ledger/postgres/thread.js';

@@ -14,13 +14,13 @@ import { PostgresConnection } from './postgres-connection.ts';
 import { SCHEMA, SCHEMA_HASH } from './schema.ts';
 import { checkServerAddress } from './server.ts';
 
-/** Longest that a server may take to be reached, and to answer the first questions. */
+/** Longest time to reach a server and get its first answers. */
 const CONNECT_MS = 15_000;
 
-/** SQLSTATE of a user, a password or a database that is not right: it will not be in a moment either. */
+/** SQLSTATE of a wrong user, password or database: waiting does not help. */
 const REFUSED = /^(?:28|3D|42)/;
 
-/** Who makes the schema: the number is "hbll". */
+/** Lock for making the schema: the number is "hbll". */
 const MAKERS = 0x68626c6c;
 
 /** @returns the first row of the answer */
@@ -76,7 +76,7 @@ export function openExistingShared<T>(
   });
 }
 
-/** What `doctor` reports about an existing shared ledger. */
+/** For `doctor`, about an existing shared ledger. */
 export function examineShared(address: string): PlaceFacts {
   return opened(address, BUSY_TIMEOUT_MS, (asker) => {
     checkDurable(asker);
@@ -93,7 +93,6 @@ const SIZE = `SELECT sum(pg_total_relation_size(pg_class.oid)), floor(extract(ep
 
 interface Asker {
   readonly bridge: Bridge;
-  /** The address as people may see it. */
   readonly path: string;
   readonly server: Server;
   readonly busyTimeoutMs: number;
@@ -105,7 +104,7 @@ function connectionOf({ server, ...facts }: Asker): PostgresConnection {
 
 interface Server {
   readonly exists: boolean;
-  /** Which history of the server this is: a replica that takes over begins another one. Null on a replica. */
+  /** The server's timeline: a replica that takes over begins another one. Null on a replica. */
   readonly timeline: number | null;
   readonly fsync: string;
   readonly fullPageWrites: string;
@@ -135,14 +134,14 @@ function opened<T>(address: string, busyTimeoutMs: number, use: (asker: Asker) =
 }
 
 /**
- * Checks the server and sets up the session. A process that is stopped in a transaction, or cut off, must not block
- * others (failures.md, J5): the server ends its session, and with it the transaction and the locks. Unacknowledged data
- * keep TCP keepalive from working, so they have a time limit of their own. Without it, a host that fails in the middle
- * of an answer would hold its run for a quarter of an hour.
+ * Checks the server and sets up the session. The server ends the session of a process that stops in a transaction, or
+ * is cut off, and with it the transaction and the locks, so that it does not block others (failures.md, J5).
+ * Unacknowledged data keep TCP keepalive from working, so they have a time limit too. Without it, a host that fails in
+ * the middle of an answer would hold its run for a quarter of an hour.
  *
  * The stores look up rows by index, one by one, as SQLite does. Other plans are off: a plan that suits small tables
- * would be kept when they have grown. A table that is read as a whole all the same counts as expensive then, and where the
- * server can compile plans, it would compile each of them: 0.3 s a commit.
+ * would be kept when they have grown. A table that is read as a whole nevertheless counts as expensive then, and where
+ * the server can compile plans, it would compile each of them: 0.3 s a commit.
  */
 const LOOK = `SELECT to_regclass('handbill.ledger') IS NOT NULL,
   CASE WHEN pg_is_in_recovery() THEN NULL
@@ -186,13 +185,13 @@ function held(asker: Asker): Held {
   return { newestMs: Number(newestMs), timeline: Number(timeline) };
 }
 
-/** As JSON, because the table of another version may lack a column. */
+/** As JSON: the table of another version may lack a column. */
 const HELD = `SELECT held ->> 'version', held ->> 'schema_hash', held ->> 'newest_at', held ->> 'timeline'
   FROM (SELECT to_jsonb(ledger) AS held FROM handbill.ledger) AS one`;
 
 /**
  * A replica took over (failures.md, J6). It may lack the last confirmed commits, so a recipient who was sent to may be
- * pending again. The user has to decide.
+ * pending again. The user decides.
  */
 function changeTimeline(
   asker: Asker,
@@ -214,7 +213,7 @@ function changeTimeline(
 function make(asker: Asker, nowMs: number): void {
   ask(asker, 'BEGIN');
   ask(asker, 'SELECT pg_advisory_xact_lock($1)', [MAKERS]);
-  // Two that begin at once: the other one was first.
+  // Another process began at the same time, and was first.
   if (ask(asker, IS_MISSING)?.[0] === 1) {
     ask(asker, SCHEMA.join(';\n'));
     ask(asker, FIRST, [VERSION, SCHEMA_HASH, nowMs, asker.server.timeline]);

@@ -18,24 +18,23 @@ import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
 import { workerStore } from './workers.ts';
 
 /**
- * The longest wait for a commit: longer than other processes can block it (30 s, after which the database reports it).
- * Then the connection is closed.
+ * Longer than other processes can block a commit (30 s, after which the database reports it). Then the connection is
+ * closed.
  */
 const COMMIT_MS = 35_000;
 
-/** Longest that anything else may take: a list is counted, amended, or its tables written anew. */
+/** For anything else: a list is counted or amended, or its tables are written anew. */
 const LONG_MS = 15 * 60_000;
 
 /** Less than the 2 s after which a start has to report that another process holds the run (failures.md, H2). */
 const LOCK_WAIT = '600ms';
 
 interface ConnectionFacts {
-  /** The address as people may see it. */
   readonly path: string;
   /** The timeline of the server; null on a replica. */
   readonly history: number | null;
   readonly bridge: Bridge;
-  /** Longest that others may keep it waiting. */
+  /** Longest wait for other processes. */
   readonly busyTimeoutMs: number;
 }
 
@@ -120,7 +119,7 @@ export class PostgresConnection implements Connection {
       this.#run({ text: 'COMMIT', values: [] }, COMMIT_MS);
       return result;
     } catch (error) {
-      // Of rows written inside it, too.
+      // Rows written inside it count, too.
       this.#written = before;
       if (this.#failure === null) this.#run({ text: 'ROLLBACK', values: [] });
       throw error;
@@ -152,13 +151,13 @@ export class PostgresConnection implements Connection {
   lock(run: RunIdentity, despiteWorkers = false): RunLock | null {
     const [high, low] = lockOf(run);
     const which = `${high} ${low}`;
-    // The database would give it to one connection again and again.
+    // The database would grant it to one connection repeatedly.
     if (this.#locks.has(which)) return null;
     if (!this.#tryLock(high, low) && !this.#waitForLock(high, low)) return null;
     this.#locks.add(which);
     const lock = {
       release: () => {
-        // With the connection the lock is gone.
+        // The lock is gone with the connection.
         if (!this.#locks.delete(which) || this.#failure !== null || this.#closed) return;
         this.query('SELECT pg_advisory_unlock(?::int, ?::int)').get(high, low);
       },
@@ -283,7 +282,7 @@ export class PostgresConnection implements Connection {
 
 const SET_LOCK_TIMEOUT = `SELECT set_config('lock_timeout', ?, false)`;
 
-/** The tables that a purge takes something out of: copies of it stay in their pages. */
+/** A purge takes data out of these tables: copies of it stay in their pages. */
 const VACUUM =
   'VACUUM (FULL) recipients, resolutions, suppressions, suppressed_hashes, delivery_reports, replies, unread_events';
 
@@ -292,13 +291,13 @@ const VACUUM =
  */
 const BEGIN = 'BEGIN; UPDATE ledger SET changes = changes + 1 RETURNING newest_at';
 
-/** PostgreSQL stores every character but NUL, which is replaced by a visible sign. */
+/** PostgreSQL stores every character but NUL: a visible sign replaces it. */
 function storable(value: Given): Given {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\u2400') : value;
   return Array.isArray(value) ? value.map((one: Param) => storable(one) as Param) : value;
 }
 
-/** The two halves of the number that identifies the lock of a run. */
+/** Two halves of the number that identifies the lock of a run. */
 function lockOf({ environment, campaign, occurrence }: RunIdentity): readonly [number, number] {
   const hash = createHash('sha256')
     .update(JSON.stringify([environment, campaign, occurrence]))
@@ -306,15 +305,15 @@ function lockOf({ environment, campaign, occurrence }: RunIdentity): readonly [n
   return [hash.readInt32BE(0), hash.readInt32BE(4)];
 }
 
-/** The calls on the connection: the same transaction again and again, and copying without waiting. */
+/** Calls on the connection: the same transaction again and again, and copying without waiting. */
 interface ManyAsker {
   commit(text: string, values: readonly Given[]): Found;
   copy(text: string, rows: string): void;
 }
 
 /**
- * The hot path of a shared ledger: one round trip for a whole group commit, with an array for each column. Each check
- * is the same as that of the stores for one row (commits.ts).
+ * The hot path of a shared ledger: one round trip for a group commit, with an array for each column. The checks are
+ * those of the stores for one row (commits.ts).
  */
 function manyRows(asker: ManyAsker): ManyRows {
   return {
@@ -354,8 +353,8 @@ function manyRows(asker: ManyAsker): ManyRows {
 }
 
 /**
- * A column as the database writes an array. One text for each goes to the thread of the connection: to copy arrays of values
- * there took 20 us a message in a profile.
+ * A column in the text form of an array. One text for each goes to the thread of the connection: copying arrays of
+ * values there took 20 us a message in a profile.
  */
 function arrayOf<T>(all: readonly T[], read: (one: T) => string | number | null): string {
   let text = '';
@@ -382,7 +381,7 @@ function rowsOf(found: unknown): ReadonlySet<number> | null {
   return found === null ? null : new Set(Array.isArray(found) ? found.map(Number) : []);
 }
 
-/** Null where a row is not the recipient that was to be claimed: everything was undone. */
+/** Null where a row is not the recipient to be claimed: everything was undone. */
 function orStrange(ask: () => Found): Found | null {
   try {
     return ask();
@@ -409,7 +408,7 @@ function copied(list: number, row: LoadRow, run: Pick<RunRecord, 'channel'>): st
   return `${list}\t${row.row}\t${fields.join('\t')}\n`;
 }
 
-/** As COPY reads it: https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS */
+/** The form that COPY reads: https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS */
 function field(value: string | number | null): string {
   if (value === null) return '\\N';
   if (typeof value === 'number') return String(value);
@@ -426,10 +425,10 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\0': '\u2400',
 };
 
-/** As in a run of its own (send/rate-limiter.ts). */
+/** As for the rate limiter of one process (send/rate-limiter.ts). */
 const CATCH_UP_MS = 20;
 
-/** When the next tokens of this name are valid, in ms from now, and how long no token is given out. */
+/** When the next tokens of this name are valid, in ms from now, and for how long none is given out. */
 const TAKE_TURNS =
   toPostgres(`INSERT INTO turns AS t (name, next_at) VALUES (?1, now_ms() + ?2::bigint * ?3::double precision)
   ON CONFLICT (name) DO UPDATE
@@ -441,8 +440,8 @@ const HOLD_TURNS =
   ON CONFLICT (name) DO UPDATE SET held_until = greatest(t.held_until, now_ms() + ?2::double precision) RETURNING 1`);
 
 /**
- * The SQL of the stores as PostgreSQL takes it: parameters by number, no hints for SQLite's planner, and temporary tables
- * in their own schema. The stores keep to what both databases have in common otherwise.
+ * Translates the SQL of the stores: parameters by number, no hints for SQLite's planner, and temporary tables in their
+ * own schema.
  */
 function toPostgres(sql: string): string {
   let next = 0;
@@ -455,7 +454,7 @@ function toPostgres(sql: string): string {
       .replaceAll(/\btemp\./g, 'pg_temp.')
       .replaceAll(/\bWITHOUT ROWID\b/g, '')
       .replaceAll(/\bINTEGER\b/g, 'BIGINT')
-      // PostgreSQL has to know the type of a parameter, and this test does not tell it.
+      // PostgreSQL has to know the type of a parameter that is only tested for NULL.
       .replaceAll(/\?(\d+) IS NULL/g, 'CAST(?$1 AS TEXT) IS NULL')
       .replaceAll(/'[^']*'|\?(\d*)/g, (found, number?: string) => {
         if (found.startsWith("'")) return found;
@@ -464,7 +463,6 @@ function toPostgres(sql: string): string {
   );
 }
 
-/** What to do next. */
 const HINTS: Readonly<Record<LedgerErrorKind, string | null>> = {
   busy: 'Another process has been writing for long. Run the command again: it continues where it stopped.',
   full: 'Make room on the disk of the server, then run the command again: it continues where it stopped.',
@@ -478,13 +476,13 @@ const HINTS: Readonly<Record<LedgerErrorKind, string | null>> = {
 /** After these nothing more is written through a connection. */
 const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
 
-/** What an error of PostgreSQL means for a run; `other`: a bug of ours, or a rule of the tables. */
+/** `other`: a bug of ours, or a rule of the tables. */
 function kindOf(code: string): LedgerErrorKind {
   if (code === '55P03' || code === '57014' || code === '40P01') return 'busy';
   if (code === '53100') return 'full';
   if (code === '25006') return 'readonly';
   if (code.startsWith('XX')) return 'corrupt';
-  // What the connection says, not the database: ECONNRESET, ETIMEDOUT ...
+  // An error of the connection, not the database: ECONNRESET, ETIMEDOUT ...
   if (/^(?:08|57P|58|53)/.test(code) || !/^[0-9A-Z]{5}$/.test(code)) return 'io';
   return 'other';
 }

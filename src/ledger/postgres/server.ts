@@ -7,22 +7,21 @@ import { checkTlsEnvironment } from '../../util/tls.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Where the server of a shared ledger is, and how a connection to it is protected. */
 export interface ServerOptions {
-  /** The address without its settings of TLS, which the driver would read in its own way. */
+  /** Without its settings of TLS, which the driver would read in its own way. */
   readonly connectionString: string;
   readonly ssl: false | ConnectionOptions;
   readonly stream?: () => Socket;
 }
 
-/** How `sslmode` may be written. The server's certificate and name are always verified where there is TLS. */
+/** Values of `sslmode`. With TLS, certificate and name of the server are always verified. */
 const MODES: ReadonlySet<string> = new Set(['verify-full', 'verify-ca', 'require', 'prefer', 'disable']);
-/** Files in PEM: authorities that are trusted, and a certificate for this client. */
+/** Files in PEM: trusted authorities, and a certificate for this client. */
 const FILES = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const;
 
 /**
- * Why the address of a shared ledger, or a variable, must not be used: it switches the verification of the server off, or
- * says two things. A ledger holds the addresses of all recipients, and its password opens it. Null: nothing.
+ * Why the address of a shared ledger, or a variable, must not be used: it switches off the verification of the server,
+ * or contradicts itself. A ledger holds the addresses of all recipients, and its password opens it. Null: nothing.
  */
 export function checkServerAddress(address: string, env: Env): Diagnostic | null {
   const variable = checkTlsEnvironment(env);
@@ -53,10 +52,10 @@ function refused(code: 'invalid-value' | 'tls-verification-off', what: string, h
 }
 
 /**
- * How to connect: verified TLS, except on this machine, through a socket of it, and where the address says
+ * How to connect: verified TLS, except on this machine, through a local socket, and where the address says
  * `sslmode=disable`. Without TLS a server that asks for the password in clear does not get it.
  *
- * Throws what reading a file throws that the address names.
+ * Throws errors of reading a file that the address names.
  *
  * @param address - as `checkServerAddress` accepts it
  */
@@ -81,11 +80,11 @@ export function serverOptions(address: string, env: Env): ServerOptions {
   return { connectionString: url.href, ssl: { ...files, host, rejectUnauthorized: true } };
 }
 
-/** The server's message that asks for the password in clear (protocol 3: AuthenticationCleartextPassword). */
+/** The server asks for the password in clear (protocol 3: AuthenticationCleartextPassword). */
 const AUTHENTICATION = 'R'.charCodeAt(0);
 const IN_CLEAR = 3;
 
-/** A socket that is closed where the server asks for the password in clear, before the driver answers. */
+/** Closes if the server asks for the password in clear, before the driver answers. */
 function withoutClearPassword(): Socket {
   const socket = new Socket();
   let start = Buffer.alloc(0);

@@ -7,16 +7,14 @@ import type { Value } from '../connection.ts';
 import type { Asked, BridgeData, Said } from './bridge.ts';
 import { serverOptions } from './server.ts';
 
-/*
- * The other side of the bridge: one connection, whose questions are answered one after the other.
- */
+/* The other side of the bridge: one connection, which answers one question after the other. */
 
 const CONNECT_MS = 10_000;
 
 const { port, signal, address } = workerData as BridgeData;
 const answered = new Int32Array(signal);
 
-// The ledger keeps times and counts, which are whole numbers below 2^53, and knows 0 and 1 for what is true.
+// The ledger keeps times and counts, whole numbers below 2^53, and 0 and 1 for false and true.
 const { INT8, NUMERIC, BOOL } = pg.types.builtins;
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
@@ -38,7 +36,7 @@ async function connected(): Promise<pg.Client> {
     keepAliveInitialDelayMillis: CONNECT_MS / 2,
     connectionTimeoutMillis: CONNECT_MS,
   });
-  // A connection that breaks while nothing is asked: the next question finds it so.
+  // A connection that breaks while idle: the next question reports it.
   opened.on('error', () => undefined);
   await opened.connect();
   client = opened;
@@ -75,7 +73,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** Writes the answer before it wakes the caller, which sleeps meanwhile and then finds it in the port. */
+/** Writes the answer before it wakes the sleeping caller, which then finds it in the port. */
 function say(said: Said): void {
   port.postMessage(said);
   Atomics.add(answered, 0, 1);

@@ -4,12 +4,12 @@ import type { Pulse, RunRecord, Shard, Share, WorkerFacts, WorkerRecord, WorkerS
 
 type RecordOf = (number: number) => RunRecord;
 
-/** If an open shard was not taken for so long and the queue is empty, the worker that was about to take it is dead. */
+/** If an open shard is not taken for this long and the queue is empty, the worker that was about to take it is dead. */
 const LOST_MS = 5000;
 
 /**
- * Workers of a shared ledger and their shards. A worker that was silent for its lease has lost its shards, and what it
- * had claimed is in doubt (failures.md, J5).
+ * Workers of a shared ledger and their shards. A worker that is silent for its lease loses its shards, and its claims
+ * are in doubt (failures.md, J5).
  */
 export function workerStore(connection: Connection, recordOf: RecordOf): WorkerStore {
   const forgetOld = connection.statement(FORGET_OLD);
@@ -243,7 +243,7 @@ const IS_AT_WORK = 'UPDATE workers SET list = ?, heard_at = now_ms() WHERE id = 
 
 const HOLDS = 'SELECT 1 FROM shards WHERE list = ? AND number = ? AND worker = ?';
 
-/** As the start of a run does for its whole list (starts.ts): by the row, so that what others claimed stays theirs. */
+/** As starts.ts does for a whole list: by the row, so that other workers' claims stay theirs. */
 const RECOVER_SHARD = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
     http_status = NULL, message_id = NULL, error = NULL, updated_at = ?1
   WHERE list = ?2 AND step = ANY ('{0,1,2,3,4,5,6,7}'::bigint[]) AND row BETWEEN ?3 AND ?4 AND state = 'claimed'`;
