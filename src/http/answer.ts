@@ -11,13 +11,13 @@ import {
   statementsOfEntry,
 } from './denial.ts';
 
-/** The wire settings with their pointers taken apart, made once for a run. */
+/** The wire settings with parsed pointers, made once for a run. */
 export interface CompiledWire extends Wire {
   readonly pointers: {
     readonly messageId: readonly Pointer[];
     readonly error: readonly Pointer[];
     readonly failed: readonly Pointer[];
-    /** Of the two above, those that do not lead into an entry: what is said of one recipient is not said of all. */
+    /** Those pointers that do not lead into an entry: a statement about one recipient is not about all. */
     readonly ofRequest: { readonly messageId: readonly Pointer[]; readonly failed: readonly Pointer[] };
     readonly lists: readonly Pointer[];
     readonly refusedLists: readonly Pointer[];
@@ -36,11 +36,11 @@ export interface CompiledWire extends Wire {
   /** `response.recipientStatus.refused` and `.accepted`, folded. */
   readonly refusedWords: ReadonlySet<string>;
   readonly acceptedWords: ReadonlySet<string>;
-  /** Takes secrets out of what the API says, before it is cut to length: a cut key would pass unseen afterwards. */
+  /** Takes secrets out of texts of the API before they are cut: a cut key would not be recognised. */
   readonly redact: (text: string) => string;
 }
 
-/** @param redact see `CompiledWire`; default: nothing is taken out */
+/** @param redact see `CompiledWire`; default: changes nothing */
 export function compilePointers(wire: Wire, redact: (text: string) => string = (text) => text): CompiledWire {
   const { response, unsupportedChannel } = wire;
   const messageId = response.messageId.map(parsePointer);
@@ -72,12 +72,12 @@ export function compilePointers(wire: Wire, redact: (text: string) => string = (
   };
 }
 
-/** Does a pointer lead into an entry of the list, as `/messages/0/id` does with `/messages`? */
+/** `/messages/0/id` leads into `/messages`. */
 function leadsInto(list: Pointer, pointer: Pointer): boolean {
   return isIndex(pointer[list.length] ?? '') && list.every((name, i) => name === pointer[i]);
 }
 
-/** Parses the body of one answer once, however many ask for it. */
+/** Parses the body of one answer once, for all callers. */
 export function createReader(): (body: string) => unknown {
   let document: unknown;
   let isRead = false;
@@ -88,39 +88,37 @@ export function createReader(): (body: string) => unknown {
   };
 }
 
-/** What the body of a 2xx turns out to be. */
+/** The meaning of the body of a 2xx. */
 export type Answer =
   | { readonly kind: 'recognised'; readonly messageId: string | null }
-  /** The recipient was refused: the answer says so of it (failures.md, D1a), or `wire.response.failed` does. */
+  /** The recipient was refused: the answer refuses it by name (failures.md, D1a), or `wire.response.failed` does. */
   | (Refusal & { readonly kind: 'refused'; readonly messageId: string | null })
-  /** It says no, but not that it is about the recipient; with `isAccount`, that the key or the account is refused. */
+  /** A refusal that does not name the recipient; with `isAccount`, the key or the account is refused. */
   | (Denied & { readonly kind: 'denied' })
   | { readonly kind: 'html' | 'unrecognised'; readonly error: string | null };
 
-/** What says no, in words and as text. */
 export interface Denied {
   readonly isAccount: boolean;
   readonly messageId: string | null;
   readonly error: string | null;
-  /** The field: `/status is "error"`. */
+  /** For example `/status is "error"`. */
   readonly field: string;
 }
 
-/** What an answer says of a refusal. */
 export interface Refusal {
   readonly error: string | null;
-  /** It says that the recipient cannot receive the channel (`wire.unsupportedChannel.codes`). */
+  /** The recipient cannot receive the channel (`wire.unsupportedChannel.codes`). */
   readonly unsupported: boolean;
 }
 
-/** Most of what an API says that is kept, in bytes of UTF-8. */
+/** Kept of a text of the API, in bytes of UTF-8. */
 const MAX_ERROR_BYTES = 2 * 1024;
 /** Longer ids are ignored: the ledger and every report would carry them. */
 const MAX_ID_LENGTH = 512;
 
 /**
  * Reads the body of a 2xx to a request with one recipient. JSON or an empty body comes from the API, and so does plain
- * text with `accept: any` (failures.md, D1). HTML never does (failures.md, D2). Valid JSON is complete. What says no in it
+ * text with `accept: any` (failures.md, D1). HTML never does (failures.md, D2). Valid JSON is complete. A refusal in it
  * lowers the outcome (failures.md, D1a).
  *
  * @param isNamed - whether an entry of a list names the recipient
@@ -159,10 +157,10 @@ export function readAnswer(
   return { kind: 'recognised', messageId };
 }
 
-/** What an answer to one recipient says, its lists included: every entry is about the recipient. */
+/** Statements of an answer to one recipient, with its lists: every entry is about the recipient. */
 export function statementsOfOne(document: unknown, body: string, wire: CompiledWire): Statements {
   const options = readingOptions(document, wire);
-  // Most answers hold no list at all.
+  // Most answers hold no list.
   if (!body.includes('[')) return statementsOf(document, options);
   const lists = entryListsOf(document, wire);
   const refusals = listsAt(document, wire.pointers.refusedLists);
@@ -176,7 +174,7 @@ export function statementsOfOne(document: unknown, body: string, wire: CompiledW
   return found;
 }
 
-/** What an answer to several recipients says as a whole: its lists are read by themselves. */
+/** Statements of an answer to several recipients as a whole, without its lists. */
 export function statementsOfRequest(document: unknown, wire: CompiledWire, lists: readonly unknown[]): Statements {
   return statementsOf(document, { ...readingOptions(document, wire), skip: new Set(lists) });
 }
@@ -193,18 +191,18 @@ function readingOptions(document: unknown, { acceptedWords, refusedWords, pointe
   };
 }
 
-/** The id of the request is in every answer, in those that refuse too. */
+/** The id of the request is in every answer, also in refusals. */
 function isMessageId(document: unknown, place: Pointer): boolean {
   return !fold(place.at(-1) ?? '').startsWith('request') && isId(follow(document, place));
 }
 
-/** Whether the code of a whole answer says that the key or the account is refused, and nothing says that anything was done. */
+/** Whether the code of a whole answer refuses the key or the account, and nothing in it reports success. */
 export function isAboutAccount(document: unknown, { denial, entry, success, taken }: Statements): boolean {
   if (denial?.kind !== 'account' || entry !== undefined) return false;
   return success === null && taken === null && !mayHoldId(document);
 }
 
-/** `/status is "error"`: the field that says no. Only short values are quoted, which hold no address and no text. */
+/** `/status is "error"`. Only short values are quoted, which hold no address and no text. */
 export function fieldOf({ at, value }: Denial, wire: CompiledWire): string {
   const place = at === '' ? 'the whole of it' : `\`${wire.redact(at)}\``;
   if (Array.isArray(value) && value.length === 0) return `${place} is an empty list`;
@@ -215,7 +213,7 @@ export function fieldOf({ at, value }: Denial, wire: CompiledWire): string {
 const QUOTABLE = /^(?!.*[0-9]{6})[\p{L}\p{N}_. -]{1,40}$/u;
 
 /**
- * The JSON of a 2xx. If the body is not JSON: whether the answer counts as the API's without it.
+ * The JSON of a 2xx. If the body is not JSON: whether the answer counts as the API's nevertheless.
  *
  * @param reader - parses the body, and returns undefined if it is not JSON
  */
@@ -238,9 +236,9 @@ export function readDocument(
 }
 
 /**
- * The reason that an answer other than 2xx gives: the text at the error pointers, else the beginning of the body, else
- * the error of the library. A code in the body, or a status that the project lists, says that the recipient cannot
- * receive the channel. The 404 page of a web server says nothing about recipients.
+ * The reason in an answer other than 2xx: the text at the error pointers, else the beginning of the body, else the
+ * error of the library. A code in the body, or a status that the project lists, means that the recipient cannot receive
+ * the channel. The 404 page of a web server says nothing about recipients.
  */
 export function readRefusal(
   attempt: Attempt,
@@ -257,19 +255,19 @@ export function readRefusal(
   return { error: error ?? own, unsupported: unsupported || byStatus };
 }
 
-/** What a whole answer says of a refusal. */
+/** The refusal of a whole answer. */
 export function refusalOf(document: unknown, body: string, wire: CompiledWire): Refusal {
   const error = textAt(document, wire.pointers.error, wire) ?? cut(wire.redact(body));
   return { error, unsupported: saysUnsupported(document, wire) };
 }
 
-/** What an entry says of the refusal of its recipient. */
+/** The refusal of the recipient of an entry. */
 export function entryRefusal(entry: unknown, wire: CompiledWire): Refusal {
   const error = textAt(entry, wire.pointers.entry.error, wire) ?? cut(wire.redact(jsonOf(entry) ?? ''));
   return { error, unsupported: saysUnsupported(entry, wire) };
 }
 
-/** The error of a library as one line: `ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:4010`. */
+/** As one line: `ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:4010`. */
 export function describe(error: AttemptError): string | null {
   return cut(`${error.code}: ${error.message}`);
 }
@@ -279,12 +277,11 @@ function idOf(document: unknown, body: string, wire: CompiledWire): string | nul
   if (typeof id === 'string') return id;
   if (typeof id !== 'number') return null;
   if (Number.isSafeInteger(id)) return String(id);
-  // Digits that a double cannot hold: taken from the text, or the id would be another one.
+  // Digits that a double cannot hold: read from the text, or the id would be another one.
   const exact = find(parseDigits(body), wire.pointers.messageId, isId);
   return typeof exact === 'string' ? exact : String(id);
 }
 
-/** The first value that one of the pointers finds, as text. */
 function textAt(document: unknown, pointers: readonly Pointer[], wire: CompiledWire): string | null {
   const found = find(document, pointers, isSomething);
   if (found === undefined) return null;
@@ -292,7 +289,7 @@ function textAt(document: unknown, pointers: readonly Pointer[], wire: CompiledW
   return text === null ? null : cut(wire.redact(text));
 }
 
-/** Null for what is nested more deeply than JSON.stringify follows: some ten thousand levels, which JSON.parse takes. */
+/** Null if nested more deeply than JSON.stringify follows: some ten thousand levels, which JSON.parse takes. */
 function jsonOf(value: unknown): string | null {
   try {
     return JSON.stringify(value);
@@ -316,7 +313,7 @@ function looksLikeHtml(attempt: Attempt): boolean {
   return (typed && attempt.body.trim() !== '') || HTML_BODY.test(attempt.body);
 }
 
-/** At most 2 KiB of it, never a half character; null for nothing. */
+/** At most 2 KiB, never half a character; null for nothing. */
 export function cut(text: string): string | null {
   const trimmed = text.trim();
   if (trimmed === '') return null;
@@ -329,7 +326,7 @@ export function cut(text: string): string | null {
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml)/i;
 const HTML_BODY = /^\ufeff?\s*(?:<!--|<!doctype\s+html|<html|<head|<body)/i;
 
-/** The lists of an answer that hold an entry for each recipient. */
+/** Lists that hold an entry for each recipient. */
 export function listsAt(document: unknown, pointers: readonly Pointer[]): readonly (readonly unknown[])[] {
   const lists: (readonly unknown[])[] = [];
   for (const pointer of pointers) {
@@ -339,19 +336,19 @@ export function listsAt(document: unknown, pointers: readonly Pointer[]): readon
   return lists;
 }
 
-/** The lists of entries: those at the places of the project, and the document itself where it is a list. */
+/** Lists of entries: those at the places of the project, and the document itself if it is a list. */
 export function entryListsOf(document: unknown, wire: CompiledWire): readonly (readonly unknown[])[] {
   return Array.isArray(document) ? [document as readonly unknown[]] : listsAt(document, wire.pointers.lists);
 }
 
-/** What an entry about one of several recipients says against its acceptance; null: nothing. */
+/** Why an entry about one of several recipients is no acceptance. */
 export function denialOfEntry(entry: unknown, wire: CompiledWire, hasId: boolean): Denial | null {
   const { acceptedWords, refusedWords } = wire;
   const options = { acceptedWords, refusedWords, hasId: (): boolean => hasId || mayHoldId(entry) };
   return denialAtPlaces(entry, wire, options) ?? statementsOfEntry(entry, options).denial;
 }
 
-/** The same at the places that the project names for it. */
+/** The same at the places that the project names. */
 function denialAtPlaces(entry: unknown, { pointers }: CompiledWire, options: ReadingOptions): Denial | null {
   const { failed, status } = pointers.entry;
   for (const place of failed) {
@@ -365,7 +362,7 @@ function denialAtPlaces(entry: unknown, { pointers }: CompiledWire, options: Rea
   return null;
 }
 
-/** Does a value at one of the pointers say that the recipient cannot receive the channel? */
+/** Whether a value at one of the pointers means that the recipient cannot receive the channel. */
 function saysUnsupported(document: unknown, wire: CompiledWire): boolean {
   if (wire.unsupportedCodes.size === 0) return false;
   return wire.pointers.code.some((pointer) => {
@@ -377,7 +374,7 @@ function saysUnsupported(document: unknown, wire: CompiledWire): boolean {
   });
 }
 
-/** Present, and not one of the ways to say "nothing": null, false, 0, and whatever is empty. */
+/** Not one of the values for "nothing": null, false, 0, or empty. */
 export function isSomething(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) {
     for (const _ in value) return true;

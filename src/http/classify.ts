@@ -3,7 +3,7 @@ import type { CompiledWire } from './answer.ts';
 import { type Answer, type Denied, describe, readAnswer, readRefusal } from './answer.ts';
 import { retryAfterMs } from './waits.ts';
 
-/** The reason for a recipient's outcome: a closed set of words. The HTTP status is a field of its own. */
+/** A closed set of words; the HTTP status is another field. */
 export const REASONS = [
   // P1, nothing was sent
   'dns',
@@ -32,25 +32,25 @@ export const REASONS = [
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** What one attempt means for its recipient. */
+/** The result of one attempt for its recipient. */
 export interface Verdict {
   readonly outcome: 'accepted' | 'rejected' | 'failed' | 'in-doubt' | 'pending';
   readonly reason: Reason | null;
-  /** Another attempt may follow in this start; after the last attempt, `outcome` is final. */
+  /** Another attempt may follow in this start; after the last one, `outcome` is final. */
   readonly again: boolean;
-  /** The stop rule that this single answer triggers (failures.md, rule 10). */
+  /** The stop rule that this answer triggers (failures.md, rule 10). */
   readonly halt: HaltRule | null;
   /**
-   * The API refused a request with several recipients as a whole, and could accept some of them: the request is sent in
-   * smaller parts. This is not a retry, because no recipient was tried by itself.
+   * The API refused a request with several recipients as a whole, and could accept some of them: it is sent in smaller
+   * parts. This is not a retry, because no recipient was tried individually.
    */
   readonly split: boolean;
-  /** What the API asked to wait, for the whole run; null: the usual backoff. */
+  /** The wait that the API asks for, for the whole run; null: the usual backoff. */
   readonly retryAfterMs: number | null;
   readonly messageId: string | null;
-  /** What the API or the library said, at most 2 KiB. From outside: redact before it is kept or shown. */
+  /** From the API or the library, at most 2 KiB: redact before it is kept or shown. */
   readonly error: string | null;
-  /** The field of a 2xx that says no, where it is not said of the recipient: `/status is "error"`. */
+  /** The field of a 2xx that refuses without naming the recipient: `/status is "error"`. */
   readonly field: string | null;
 }
 
@@ -62,7 +62,7 @@ export interface ClassifyContext {
   readonly neverAccepted?: boolean;
   /** Wall clock in ms, for a `Retry-After` that is a date. */
   readonly nowMs: number;
-  /** The run is being stopped: what was not sent is not a failure. */
+  /** The run is stopping: what was not sent is not a failure. */
   readonly stopping: boolean;
   /** Recipients of the request; default: one. */
   readonly recipients?: number;
@@ -72,7 +72,7 @@ export interface ClassifyContext {
   readonly reader?: ((body: string) => unknown) | undefined;
 }
 
-/** The longest `Retry-After` that a run waits for. A longer one halts the run (failures.md, rule 10, throttled). */
+/** Longest `Retry-After` that a run waits for; a longer one halts it (failures.md, rule 10, throttled). */
 const LONGEST_WAIT_MS = 15 * 60_000;
 
 /**
@@ -87,12 +87,12 @@ export function classify(attempt: Attempt, context: ClassifyContext): Verdict {
   return refusal(attempt, attempt.status, context);
 }
 
-/** Does this verdict show that the API itself answered? A 429 does. */
+/** Whether this verdict shows that the API itself answered; a 429 does. */
 export function isRecognised(verdict: Verdict): boolean {
   return verdict.outcome === 'accepted' || verdict.outcome === 'rejected' || verdict.reason === 'rate-limited';
 }
 
-/** P1: proven that nothing was sent, so it may be tried again, whatever the error. */
+/** P1: proven that nothing was sent, so any error may be tried again. */
 function notSent(attempt: Attempt, context: ClassifyContext): Verdict {
   const code = attempt.error?.code ?? '';
   const error = attempt.error === null ? null : describe(attempt.error);
@@ -105,7 +105,7 @@ function notSent(attempt: Attempt, context: ClassifyContext): Verdict {
   return verdict('failed', 'connect', { again: true, error }); // B3, B5
 }
 
-/** P2: the API may have it. Never again, whatever the error. */
+/** P2: the API may have it, so no error is tried again. */
 function perhapsSent(attempt: Attempt): Verdict {
   const code = attempt.error?.code ?? '';
   const error = attempt.error === null ? null : describe(attempt.error);
@@ -122,7 +122,7 @@ function success(attempt: Attempt, context: ClassifyContext): Verdict {
   return verdictOf(readAnswer(attempt, context.wire, context.isNamed ?? (() => false), context.reader), context);
 }
 
-/** What the answer in a 2xx means for all recipients that it is about. */
+/** The meaning of a 2xx for all its recipients. */
 export function verdictOf(answer: Answer, context: ClassifyContext): Verdict {
   if (answer.kind === 'recognised') return verdict('accepted', null, { messageId: answer.messageId }); // D1, D3
   if (answer.kind === 'refused') {
@@ -134,7 +134,7 @@ export function verdictOf(answer: Answer, context: ClassifyContext): Verdict {
   return verdict('in-doubt', 'unrecognised', { halt: haltOf(answer, context), error: answer.error }); // D2
 }
 
-/** A 2xx that says no, but not that it is about the recipient (D1a): the start halts, because the next answer says the same. */
+/** A 2xx that refuses without naming the recipient (D1a): the start halts, because the next answer will be the same. */
 export function denied({ isAccount, messageId, error, field }: Denied): Verdict {
   const halt = isAccount ? 'not-authorised' : 'refusals';
   if (isAccount) return verdict('pending', 'not-authorised', { halt, error });
@@ -166,7 +166,7 @@ function refusal(attempt: Attempt, status: number, context: ClassifyContext): Ve
     return unsupported(context, { error }); // F1, before a 404 says that the address is wrong
   }
   if (status === 429 || status === 425 || context.wire.retryStatuses.includes(status)) {
-    // Never about the recipient: when the attempts are used up, it waits for a later start (failures.md, F4, F5, F6, G2).
+    // Never about the recipient, who waits for a later start after the last attempt (failures.md, F4, F5, F6, G2).
     const halt = throttled ? 'throttled' : null;
     return verdict('pending', 'rate-limited', { again: !throttled, halt, retryAfterMs: wait, error });
   }
@@ -183,13 +183,16 @@ function refusal(attempt: Attempt, status: number, context: ClassifyContext): Ve
   return verdict('in-doubt', 'status', { error }); // G1, G5
 }
 
-/** Does this status say that the recipient was refused, and nothing done? 408 and 499 do not, the rest is not about it. */
+/**
+ * Whether the status means that the recipient was refused and nothing was done: not 408 and 499; others are not about
+ * it.
+ */
 function isExplicit(status: number): boolean {
   return status >= 400 && status < 500 && !NOT_ABOUT_THE_RECIPIENT.has(status);
 }
 
 function haltOf(answer: Answer, context: ClassifyContext): HaltRule | null {
-  // An answer that we cut off ourselves says nothing about who gave it.
+  // An answer that we cut off ourselves does not show who gave it.
   if (context.stopping) return null;
   return answer.kind === 'html' || context.firstAnswer ? 'not-the-api' : null;
 }
@@ -208,7 +211,7 @@ export function verdict(outcome: Verdict['outcome'], reason: Reason | null, rest
   };
 }
 
-/** What a server answers at an address that is not the API's; an API may answer it about one recipient. */
+/** A server's answers at an address that is not the API's; an API may give them for one recipient. */
 export const ELSEWHERE: ReadonlySet<number> = new Set([404, 405, 410]);
 const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 const STOPPED = /^(?:HANDBILL_STOPPED|UND_ERR_(?:ABORTED|DESTROYED|CLOSED)|ABORT_ERR|AbortError)$/;
@@ -216,6 +219,6 @@ const DNS = /^(?:ENOTFOUND|EAI_[A-Z]+)$/;
 const SLOW = /^(?:HANDBILL_TIMEOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT|ERR_TLS_HANDSHAKE_TIMEOUT)$/;
 const INTERNAL =
   /^(?:UND_ERR_INVALID_ARG|UND_ERR_REQ_CONTENT_LENGTH_MISMATCH|UND_ERR_NOT_SUPPORTED|ERR_INVALID_[A-Z_]+)$/;
-/** OpenSSL's and Node's names for a peer that cannot be trusted or spoken with; the former have no common beginning. */
+/** Codes of OpenSSL and Node for a peer that cannot be trusted or understood; OpenSSL's have no common beginning. */
 const TLS =
   /^(?:ERR_SSL_|ERR_TLS_|EPROTO$|CERT_|CRL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|ERROR_IN_(?:CERT|CRL)_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)/;

@@ -8,35 +8,35 @@ import { createReuse } from './reuse.ts';
 
 export type { EndpointOptions };
 
-/** Where requests go: connections that are opened before they are needed, and one POST on each at a time. */
+/** The API's endpoint: connections that are opened before they are needed, and one POST on each at a time. */
 export interface Endpoint {
   /**
    * Reserves an open connection for one `post`: null when it is reserved. If none is idle, a promise of the same, or of
    * the facts of the failed attempt to open one (always P1, nothing was sent). Recipients are claimed only after this,
-   * so that a kill leaves few claims without a request (failures.md, rule 9). Each call is followed by one `post` or one
-   * `release`.
+   * so that a kill leaves few claims without a request (failures.md, rule 9). Each call is followed by one `post` or
+   * one `release`.
    */
   ready(): Promise<Attempt | null> | null;
-  /** Gives back what `ready` kept, when there is nothing to post after all. */
+  /** Gives back the reserved connection without a `post`. */
   release(): void;
-  /** Ends the waiting of `ready`: nothing more is to be posted. */
+  /** Ends the waiting of `ready`: no `post` follows. */
   stopWaiting(): void;
-  /** One POST. Never rejects, never sends twice, never follows anything. */
+  /** One POST. Never rejects, never sends twice, never follows a redirect. */
   post(body: string, reference: string): Promise<Attempt>;
-  /** Takes nothing more, waits for what is in flight for at most `graceMs`, then aborts. */
+  /** Takes nothing more, waits at most `graceMs` for requests in flight, then aborts. */
   close(graceMs: number): Promise<void>;
-  /** Ends everything now: what was not started is P1, the rest stays in the phase it had reached. */
+  /** Ends everything now: a request that was not started is P1, others stay in the phase that they reached. */
   abort(): void;
   readonly inFlight: number;
-  /** Connections that are open and have nothing to do. */
+  /** Open connections with nothing to do. */
   readonly idle: number;
 }
 
-/** After a refused connection beside open ones: how long to make do with those. */
+/** Time without a new connection after one was refused while others are open. */
 const GROW_AGAIN_MS = 1_000;
 
 /**
- * Makes an endpoint; connects to nothing yet.
+ * Connects to nothing yet.
  * @throws HandbillError when a header value cannot be used in a header
  */
 export function connect(options: EndpointOptions): Endpoint {
@@ -44,9 +44,9 @@ export function connect(options: EndpointOptions): Endpoint {
 
   const connections = new Set<Connection>();
   const idle: Connection[] = [];
-  /** Asked for by `ready`, oldest first. */
+  /** Calls of `ready`, oldest first. */
   const waiting: Waiting[] = [];
-  /** Idle connections that `ready` has kept, and that no `post` has used yet. */
+  /** Idle connections that `ready` has reserved, and no `post` has used yet. */
   let kept = 0;
   let opening = 0;
   let inFlight = 0;
@@ -80,7 +80,7 @@ export function connect(options: EndpointOptions): Endpoint {
       grow();
     },
   };
-  /** A server may limit connections: a refused one is a failure only if no other connection is open. */
+  /** A server may limit connections: a refused one is a failure only if no other is open. */
   const refused = (error: Error): void => {
     if (connections.size > opening) growAfter = performance.now() + GROW_AGAIN_MS;
     else {
@@ -96,8 +96,8 @@ export function connect(options: EndpointOptions): Endpoint {
     }
   };
   /**
-   * Opens as many connections as are waited for, gently: at most as many at a time as are open already, or one. A
-   * connection whose response has just come needs one more turn of the event loop; it is waited for.
+   * Opens the connections that calls wait for, gently: at most as many at a time as are open already, or one. A
+   * connection whose response has just come counts: it needs one more turn of the event loop.
    */
   const grow = (): void => {
     while (!closed && waiting.length > opening && connections.size < options.connections) {
@@ -111,7 +111,7 @@ export function connect(options: EndpointOptions): Endpoint {
   const unkeep = (): void => {
     if (kept > 0) kept -= 1;
   };
-  /** The connection that was kept for it has closed meanwhile, or none was asked for. */
+  /** The reserved connection has closed meanwhile, or none was reserved. */
   const carryLater = async (exchange: Exchange): Promise<void> => {
     for (;;) {
       const failed = await endpoint.ready();

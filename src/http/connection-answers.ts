@@ -27,18 +27,21 @@ export interface AnswerCheck {
   ): readonly Verdict[];
 }
 
-/** So many of the newest answers of each connection are remembered. One that was given twice is the next or soon after. */
+/** The newest answers of each connection that are remembered. One that was given twice is the next or soon after. */
 const REMEMBERED = 20;
 
-/** At the end of a start, a connection that may hold one more answer is listened to for twice its last latency. */
+/**
+ * At the end of a start, the wait on a connection that may hold one more answer is twice its last latency, at least
+ * this.
+ */
 const LEAST_LINGER_MS = 25;
 const MOST_LINGER_MS = 250;
 
 /**
- * Remembers of each connection what it answered in this start.
+ * Remembers the answers of each connection in this start.
  *
  * @param onNotice - called when a connection sends data while no request is in flight, after answers that do not prove
- *   which request they belong to
+ * which request they belong to
  */
 export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnostic) => void): AnswerCheck {
   const histories = new WeakMap<AnsweringConnection, History>();
@@ -88,8 +91,8 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
 type NamedWhom = 'ours' | 'others' | 'unclear';
 
 /**
- * Tells an API that answers each request with the same text, as mock servers do: all answers of the start have one
- * message id, or each names another recipient. The second of them is told. It may also be the answer to the first
+ * Recognises an API that answers each request with the same text, as mock servers do: all answers of the start have one
+ * message id, or each names another recipient. The second of them shows it. It may also be the answer to the first
  * request, given twice; so the start halts only where it came on another connection.
  */
 function createFixedAnswers(onNotice: (notice: Diagnostic) => void) {
@@ -145,7 +148,7 @@ function keep(
 ): void {
   history.unprovenIds += ids;
   history.unprovenRecipients += recipients;
-  // An answer with an id of its own was not given twice.
+  // An answer with a new id was not given twice.
   if (ids > 0 && connection.lingerMs === 0) return;
   connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * latencyMs));
 }
@@ -171,7 +174,7 @@ function unasked({ ids, references, unprovenIds, unprovenRecipients: recipients 
 const NAMES_OTHERS = 'The answer names another recipient than the request.';
 const REPEATS_AN_ID = 'The answer has the message id of an earlier answer.';
 
-/** What the newest answers held, in the order in which they came. */
+/** The content of the newest answers, in their order. */
 interface Newest {
   add(texts: readonly string[]): void;
   has(text: string): boolean;
@@ -196,7 +199,7 @@ function createNewest(): Newest {
 /** A reference (plan/reference.ts) as a text of JSON: it has no character that JSON escapes. */
 const REFERENCE = /"[\w-]{22}"/g;
 
-/** Which recipients an answer names, by reference or address: those of its request, others, or none that can be told. */
+/** The recipients that an answer names by reference or address: those of its request, others, or none. */
 function namedIn(
   body: string,
   recipients: readonly Addressee[],

@@ -5,17 +5,16 @@ import type { Carrier, Exchange } from './exchange.ts';
 import { Fault, toAttemptError } from './fault.ts';
 import type { Reuse } from './reuse.ts';
 
-/** What a connection tells the endpoint that owns it. */
 export interface ConnectionOwner {
   /** The connection is open and has nothing to do. */
   idle(connection: Connection): void;
-  /** It is closed. `error`: why it could not be opened; null: it was open, or is not needed any more. */
+  /** `error`: why it could not be opened; null: it was open, or is not needed any more. */
   gone(connection: Connection, error: Error | null): void;
-  /** Whether a connection that has answered is used again; told of how it ends. */
+  /** Whether a connection that has answered is used again; learns how each one ends. */
   readonly reuse: Reuse;
 }
 
-/** What every request of an endpoint has in common. */
+/** Common to all requests of an endpoint. */
 export interface RequestOptions {
   readonly origin: string;
   readonly path: string;
@@ -25,12 +24,11 @@ export interface RequestOptions {
   /** Longest body of a response that is read, in bytes. */
   readonly mostBytes: number;
   readonly timeoutMs: number;
-  /** Time limit for opening a connection. */
   readonly openMs: number;
   readonly connector: buildConnector.connector;
 }
 
-/** Where the API does not say how long it keeps an idle connection, it is closed after 4 s; otherwise 2 s before that. */
+/** Idle connections are closed after 4 s, or 2 s before the time that the API gives. */
 const KEEP_ALIVE = { keepAliveTimeout: 4_000, keepAliveTimeoutThreshold: 2_000, keepAliveMaxTimeout: 60_000 };
 const MAX_HEADER_BYTES = 16 * 1024;
 
@@ -43,13 +41,14 @@ const OPENED = new Error('The connection is open.');
  * One connection, an undici `Client`, and the request on it.
  *
  * It is opened by a probe: a request whose `onRequestStart` throws. undici connects, calls the hook, sends nothing, and
- * keeps the connection. Another probe waits behind each request. undici then checks the connection while the probe waits,
- * so that the next request is written within `carry`. Without the probe, this check comes between the request and its
- * first byte and takes one turn of the event loop. A kill in this turn leaves a claim that was never received: it
- * was 9 to 19% of the doubts. `test/http/killed.test.ts` allows only the request that was being posted (failures.md, rule 9).
+ * keeps the connection. Another probe waits behind each request. undici then checks the connection while the probe
+ * waits, so that the next request is written within `carry`. Without the probe, this check comes between the request
+ * and its first byte and takes one turn of the event loop. A kill in this turn leaves a claim that was never received:
+ * it was 9 to 19% of the doubts. `test/http/killed.test.ts` allows only the request that was being posted (failures.md,
+ * rule 9).
  *
- * A `Pool` would give a request to any of its clients that is not busy, also to one whose connection has just closed, so
- * that an open connection would prove nothing for the next request.
+ * A `Pool` would give a request to any client that is not busy, also to one whose connection has just closed, so that
+ * an open connection would prove nothing for the next request.
  */
 export class Connection implements Carrier, Dispatcher.DispatchHandler {
   /** `busy` with an exchange; `resting` until undici says that the connection can be used again. */
@@ -110,7 +109,7 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     if (exchange.clean && this.#answeredAt !== null) reuse.answeredAgain();
     this.#answeredAt = performance.now();
     this.state = 'resting';
-    // After anything but a whole response the connection is not used again.
+    // Only after a whole response the connection is used again.
     if (!exchange.clean || !reuse.isAllowed) this.retire();
   }
 
@@ -171,21 +170,21 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     // Not at once: this may run inside a callback of the client.
     queueMicrotask(() => {
       this.#client.destroy(() => {});
-      // undici lets go of a socket that is still connecting, which would keep the process for as long as it tries.
+      // undici drops a socket that is still connecting, which would keep the process alive for as long as it tries.
       this.#socket?.destroy();
     });
     this.#owner.gone(this, error);
   }
 
   #connect(target: buildConnector.Options, callback: buildConnector.Callback): void {
-    // Closed, and only a probe is left of it: that needs no new connection.
+    // Closed with only a probe left, which needs no new connection.
     if (this.state === 'gone') {
       callback(STOPPED, null);
       return;
     }
     const made: unknown = this.#options.connector(target, (...result) => {
       this.socketError = null;
-      // Before undici listens: it takes a reset for the end of a body without a length, and the two must be told apart.
+      // Before undici listens: it takes a reset for the end of a body without a length.
       result[1]?.prependListener('error', (error: Error) => {
         this.socketError = error;
       });
@@ -198,7 +197,7 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
 
   #drained(): void {
     if (this.state !== 'resting') return;
-    // A response that came before the whole request was written leaves the rest of it in the way of the next.
+    // After a response that came before the whole request was written, the rest of it would precede the next.
     if ((this.#socket?.writableLength ?? 0) > 0 || this.isUsedUp) {
       this.retire();
       return;
@@ -211,7 +210,7 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
   #disconnected(error: Error): void {
     if (this.#exchange !== null || this.state === 'gone') return;
     if (isUnasked(error)) this.answering.onUnasked?.();
-    // undici's own end: after `Connection: close`, or when the connection was idle for long enough.
+    // undici ended it: after `Connection: close`, or when the connection was idle for long enough.
     else if (!(error instanceof errors.InformationalError)) this.endedUnanswered();
     this.retire();
   }
@@ -228,7 +227,7 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
   }
 }
 
-/** The API sent something that no request was waiting for. */
+/** The API sent data while no request was waiting. */
 function isUnasked(error: Error): boolean {
   return (
     error instanceof errors.HTTPParserError || (error instanceof errors.SocketError && error.message === 'bad response')

@@ -12,8 +12,9 @@ const WORDS: SecretWords = {
 };
 
 /**
- * Reads the API key from where the environment says: a variable, or a file that no other user can read. The key must be
- * usable in a header. No message ever holds the key.
+ * Reads the API key from its place in the environment's settings: a variable, or a file that no other user can read.
+ * The
+ * key must be usable in a header. No message ever holds the key.
  *
  * @param env the process's variables
  * @param baseFolder where relative paths begin: the project's root
@@ -33,7 +34,7 @@ export async function readKey(
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
 /**
- * Null when the value can be used in a header, else a diagnostic that names the header and never repeats the value.
+ * Null when the value can be used in a header; the diagnostic never repeats the value.
  * @param name as people know it: `API key`, `x-api-key`
  */
 export function checkHeaderValue(name: string, value: string): Diagnostic | null {

@@ -2,31 +2,30 @@ import { ANSWER_NAMES, ANSWER_WORDS } from '../model/answer-words.ts';
 import { fold, isIndex } from '../util/json.ts';
 
 /*
- * How a 2xx says no in its body (failures.md, D1a). The names and words are closed lists, model/answer-words.ts. What is
- * called so is read at the top, in envelopes, and in the entries of lists; the fields of a request that an answer repeats
- * are not.
+ * How the body of a 2xx refuses (failures.md, D1a). The names and words are closed lists, model/answer-words.ts. Fields
+ * with these names count at the top, in envelopes, and in the entries of lists; fields of the request that an answer
+ * repeats do not.
  */
 
-/** A field that says no. */
 export interface Denial {
-  /** JSON pointer to it. */
+  /** JSON pointer of the field that refuses. */
   readonly at: string;
   readonly value: unknown;
   /**
-   * `recipient`: a listed word for a refusal of the message. `account`: the code 401, 402 or 403. `number`: another number
-   * that looks like an HTTP status of 4xx or 5xx.
+   * `recipient`: a listed word for a refusal of the message. `account`: the code 401, 402 or 403. `number`: another
+   * number that looks like an HTTP status of 4xx or 5xx.
    */
   readonly kind: 'recipient' | 'account' | 'number' | 'other';
 }
 
-/** All that an answer, or an entry of it, says of the outcome. */
+/** Statements of an answer, or of an entry, about the outcome. */
 export interface Statements {
   denial: Denial | null;
-  /** Where a word for success is. */
+  /** Place of a word for success. */
   success: string | null;
-  /** Where an entry is that says nothing against it. */
+  /** Place of an entry without a denial. */
   taken: string | null;
-  /** The entry in which `denial` is; absent: it is about the whole answer. */
+  /** The entry with `denial`; absent: it is about the whole answer. */
   entry?: unknown;
 }
 
@@ -34,17 +33,17 @@ export interface ReadingOptions {
   /** The words of the project, folded: `recipientStatus.accepted` and `.refused`. */
   readonly acceptedWords: ReadonlySet<string>;
   readonly refusedWords: ReadonlySet<string>;
-  /** Whether the id of a message is there: then an unknown word is a state of the message, and says nothing. */
+  /** Whether the answer has a message id: then an unknown word is a state of the message, and means nothing. */
   readonly hasId: () => boolean;
-  /** Lists that are read elsewhere. */
+  /** Lists that other code reads. */
   readonly skip?: ReadonlySet<unknown>;
-  /** Lists whose entries are recipients that were refused. */
+  /** Lists with only refused recipients. */
   readonly refusals?: ReadonlySet<unknown>;
-  /** Lists of entries under other names than the usual ones. */
+  /** Lists of entries under unusual names. */
   readonly lists?: ReadonlySet<unknown>;
 }
 
-/** Reads an answer. The denial that tells most is kept: of the recipient before the account, and that before others. */
+/** Reads an answer. Keeps the most telling denial: of the recipient before the account, and that before others. */
 export function statementsOf(document: unknown, options: ReadingOptions): Statements {
   const found: Statements = { denial: null, success: null, taken: null };
   if (Array.isArray(document)) {
@@ -60,7 +59,6 @@ export function statementsOf(document: unknown, options: ReadingOptions): Statem
   return found;
 }
 
-/** Reads an entry about one recipient. */
 export function statementsOfEntry(entry: unknown, options: ReadingOptions): Statements {
   const found: Statements = { denial: null, success: null, taken: null };
   if (typeof entry === 'object' && entry !== null && !Array.isArray(entry)) {
@@ -69,7 +67,7 @@ export function statementsOfEntry(entry: unknown, options: ReadingOptions): Stat
   return found;
 }
 
-/** What a word says at a place that the project names. If it names the words for a refusal as well, only these count. */
+/** At a place that the project names. If it names the words for a refusal as well, only these count. */
 export function denialOfStatus(value: unknown, at: string, options: ReadingOptions): Denial | null {
   if (value === undefined || typeof value === 'object') return null;
   if (options.refusedWords.size > 0 && !options.refusedWords.has(fold(String(value)))) return null;
@@ -78,7 +76,7 @@ export function denialOfStatus(value: unknown, at: string, options: ReadingOptio
   return { at, value, kind: kindOf(said, value, 'status') };
 }
 
-/** What a text says that is not JSON. */
+/** For a text that is not JSON. */
 export function deniesInText(text: string, options: ReadingOptions): boolean {
   const said = judge(text.slice(0, MAX_TEXT), 'text', options);
   return said === 'refused' || said === 'no';
@@ -163,7 +161,7 @@ function kindOf(said: 'refused' | 'no', value: unknown, field: Field): Denial['k
   return number >= 400 && number < 600 ? 'number' : 'other';
 }
 
-/** An object or a list in the place of an error: it says no unless nothing in it does. */
+/** An object or a list in the place of an error: a denial unless nothing in it is one. */
 function noteError(value: object, at: string, options: ReadingOptions, found: Statements): void {
   const first = firstError(value, at, 'error', options, 0);
   if (first !== null) note(found, first);
@@ -179,7 +177,7 @@ function firstError(value: unknown, at: string, field: Field, options: ReadingOp
   if (depth > MAX_DEPTH) return { at, value: null, kind: 'other' };
   let first: Denial | null = null;
   for (const [key, inner] of Object.entries(value)) {
-    // A code of its own is the account's; a text beside it is not.
+    // Its code is the account's; a text beside it is not.
     const own = isIndex(key) ? field : (namesOf(key).field ?? 'type');
     const denial = firstError(inner, `${at}/${key}`, own, options, depth + 1);
     if (denial !== null && (first === null || denial.kind === 'account')) first = denial;
@@ -217,7 +215,7 @@ function isNumber(value: unknown): boolean {
 
 const RANK: Readonly<Record<Denial['kind'], number>> = { recipient: 3, account: 2, number: 1, other: 1 };
 
-/** Returns whether this denial is the one that is kept. */
+/** Returns whether it keeps this denial. */
 function note(found: Statements, denial: Denial): boolean {
   if (found.denial !== null && RANK[found.denial.kind] >= RANK[denial.kind]) return false;
   found.denial = denial;
@@ -228,12 +226,12 @@ const ACCOUNT: ReadonlySet<number> = new Set([401, 402, 403]);
 const NUMBER = /^[+-]?[0-9]+(?:\.[0-9]+)?$/;
 /** `0`, `000`, `0x0000`, `ER-00`, `E000000`. */
 const ZERO = /^(?:[a-z]{1,3}[-_ ]?|0x)?0+(?:\.0+)?$/i;
-/** Whether something is true, in a letter. */
+/** Letters for true and false. */
 const LETTERS: Readonly<Record<string, 'yes' | 'no'>> = { y: 'yes', t: 'yes', on: 'yes', n: 'no', f: 'no' };
 
 type Said = 'yes' | 'refused' | 'no' | null;
 
-/** What one value says; null: nothing. An unknown word says no, unless it is a state beside the id of a message. */
+/** The meaning of one value. An unknown word refuses, unless it is a state beside the id of a message. */
 function judge(value: unknown, field: Field | 'text', options: ReadingOptions): Said {
   if (value === null || value === undefined) return null;
   if (typeof value === 'boolean') return field === 'error' ? (value ? 'no' : null) : value ? 'yes' : 'no';
@@ -263,7 +261,7 @@ function judge(value: unknown, field: Field | 'text', options: ReadingOptions): 
   }
 }
 
-/** Texts for nothing at all, and for no error. */
+/** Empty values, and values for "no error". */
 const NOTHING: ReadonlySet<string> = new Set(['', 'null', 'nil', 'undefined', 'n/a']);
 const NO_ERROR: ReadonlySet<string> = new Set(['false', 'none']);
 const ERROR_TYPES: ReadonlySet<string> = new Set(['error', 'errors', 'fail', 'failure', 'fault', 'exception']);
@@ -282,7 +280,7 @@ function judgeNumber(text: string, field: Field): Said {
 /** Statuses before 200: processed, sent, queued. */
 const STARTED: ReadonlySet<number> = new Set([100, 101, 102]);
 
-/** What is remembered of words: APIs use few. */
+/** Meanings of words: APIs use few. */
 const remembered = new Map<string, Said>();
 const MOST_REMEMBERED = 500;
 
@@ -294,7 +292,7 @@ function wordSays(text: string): Said {
   return said;
 }
 
-/** A listed word alone, else the words in it: one that says no decides. */
+/** A listed word alone, else the words in it: one that refuses decides. */
 function readWord(text: string): Said {
   const plain = withoutMarks(text);
   const whole = fold(plain);
@@ -315,11 +313,11 @@ function withoutMarks(text: string): string {
 
 interface WordList {
   has(word: string): boolean;
-  /** Without the words of which only the beginning is listed. */
+  /** Not for words of which only the beginning is listed. */
   isWhole(word: string): boolean;
 }
 
-/** Words in scripts that put no space between words are found inside others. */
+/** Words in scripts without spaces between words are found inside others. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
 function wordList(words: readonly string[]): WordList {
@@ -338,7 +336,6 @@ const SUCCESS = wordList(ANSWER_WORDS.success);
 const REFUSED = wordList(ANSWER_WORDS.refused);
 const ERROR = wordList(ANSWER_WORDS.error);
 
-/** What the name of a field is. */
 interface Names {
   readonly field: Field | null;
   readonly inStatus: boolean;
@@ -372,7 +369,7 @@ function namesOf(key: string): Names {
   return made;
 }
 
-/** Whether a document has anything that may be the id of a message, by the usual names. */
+/** Whether a document has a field that may be the id of a message, by the usual names. */
 export function mayHoldId(document: unknown, depth = 0): boolean {
   if (typeof document !== 'object' || document === null || depth > MAX_DEPTH) return false;
   return Object.entries(document).some(([key, value]) => {

@@ -11,35 +11,37 @@ export interface EndpointOptions {
   readonly url: string;
   /** Further headers, `x-api-key` among them. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Most connections at a time, and so most requests at a time. */
+  /** Most connections, and so most requests, at a time. */
   readonly connections: number;
-  /** Total time of one request, from `post` to the last byte of the answer. */
+  /** From `post` to the last byte of the answer. */
   readonly timeoutMs: number;
   /** TCP and TLS; default: 10 s, or `timeoutMs` if that is less. */
   readonly connectTimeoutMs?: number;
-  /** `http://host:port`; default: none. The environment is not asked. */
+  /** `http://host:port`; default: none. Variables of the process do not count. */
   readonly proxy?: string | null;
   /** A certificate authority to trust instead of the usual ones. */
   readonly tls?: { readonly ca?: string };
-  /** Most recipients of one request, by which the answer may be long; default: 1. */
+  /** The size limit of the answer grows with it; default: 1. */
   readonly recipientsPerRequest?: number;
   /** Header that carries the reference; default: none. */
   readonly idempotencyHeader?: string | null;
-  /** Told what is worth knowing of the connections, each once. */
+  /** Called once for each notice about the connections. */
   readonly onNotice?: (notice: Diagnostic) => void;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** The time limits of the connector and of the proxy say what was slow, so the one for opening as a whole comes after them. */
+/**
+ * The time limits of the connector and of the proxy say what was slow, so the one for opening as a whole comes later.
+ */
 const OPEN_MARGIN = 1.25;
 
-/** Longest body of a response that is read, in bytes. One about one message has some hundred. */
+/** Longest body of a response, in bytes. One about one message has some hundred. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 /** For a request with several recipients: entries of half a kilobyte were seen, with long texts for refusals. */
 const MAX_ENTRY_BYTES = 1024;
 
 /**
- * Everything that is the same for each request, made once.
+ * Made once for all requests.
  * @throws HandbillError when a header value or the proxy cannot be used
  */
 export function prepare(options: EndpointOptions): RequestOptions {
@@ -72,8 +74,8 @@ export function prepare(options: EndpointOptions): RequestOptions {
 }
 
 /**
- * A connector through an HTTP proxy with CONNECT, so that TLS is spoken with the API itself and the proxy never sees the
- * key. undici asks for the tunnel; its ProxyAgent does so within a pool, whose connections cannot be told apart.
+ * A connector through an HTTP proxy with CONNECT, so that TLS is spoken with the API itself and the proxy never sees
+ * the key. undici opens the tunnel; its ProxyAgent does so within a pool, whose connections cannot be told apart.
  */
 function throughProxy(proxy: URL, open: buildConnector.connector, timeoutMs: number): buildConnector.connector {
   const { host, username, password } = proxy;

@@ -2,13 +2,12 @@ import type { Dispatcher } from 'undici';
 import type { AnsweringConnection, Attempt, AttemptError, Phase } from '../model.ts';
 import { Fault, toAttemptError } from './fault.ts';
 
-/** The share of the time limit after which a request is not started any more. */
+/** Share of the time limit after which a request is not started any more. */
 const LATEST_START = 0.75;
 
-/** What an exchange needs of the connection that carries it. */
+/** The connection that carries an exchange. */
 export interface Carrier {
   readonly answering: AnsweringConnection;
-  /** The error event of the socket, if there was one. */
   readonly socketError: Error | null;
   /** The connection ended, and the API had answered nothing of the request on it. */
   endedUnanswered(): void;
@@ -20,10 +19,8 @@ export interface Carrier {
  * One POST while it is under way. undici calls its hooks, and they tell the phase, which decides the outcome
  * (failures.md, rule 2).
  *
- *   P1  made
- *   P2  `onRequestStart` was called: TCP and TLS are up, the next thing is the first byte. Throwing there sends nothing.
- *   P3  `onResponseStart` with a final status; 1xx responses call it too and do not count
- *   P4  `onResponseEnd`
+ * P1  made P2  `onRequestStart` was called: TCP and TLS are up, the next thing is the first byte. Throwing there sends
+ * nothing. P3  `onResponseStart` with a final status; 1xx responses call it too and do not count P4  `onResponseEnd`
  *
  * It ends exactly once, with the facts of the attempt, and never rejects.
  */
@@ -67,9 +64,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(): void {
     // A request starts once: a second start is refused before its first byte (failures.md, B10).
     if (this.#phase !== 'P1') throw new Fault('HANDBILL_STARTED_TWICE', 'The request was about to be sent twice.');
-    // It ended while it waited for its connection: its outcome is known already, so it must not be sent.
+    // It ended while it waited for its connection: its outcome is recorded, so it must not be sent.
     if (this.done) throw new Fault('HANDBILL_STOPPED', 'The request had ended before it could be sent.');
-    // With little time left the response would come too late, and the recipient be in doubt. Not started, it is retried.
+    // With little time left the response would come too late, and the recipient be in doubt. Not started, it is
+    // retried.
     if (performance.now() >= this.#startBy) throw new Fault('HANDBILL_TIMEOUT', 'No connection within the time limit.');
     this.#phase = 'P2';
   }
@@ -146,7 +144,9 @@ export function notStarted(error: AttemptError, latencyMs: number): Attempt {
   return { phase: 'P1', status: null, error, contentType: null, retryAfter: null, body: '', latencyMs };
 }
 
-/** Tells a response that broke off from silence. A time limit, a stop and a second start say more than that, so they stay. */
+/**
+ * Tells a response that broke off from silence. A time limit, a stop and a second start are more precise, so they stay.
+ */
 function partial(error: AttemptError): AttemptError {
   if (error.code.startsWith('HANDBILL_')) return error;
   return { code: 'HANDBILL_PARTIAL_ANSWER', message: `${error.code}: ${error.message}` };

@@ -4,7 +4,7 @@ import { type CompiledWire, fieldOf, statementsOfOne } from './answer.ts';
 import type { Verdict } from './classify.ts';
 import type { Addressee } from './recipient-answers.ts';
 
-/** How the answer about one recipient was read. Places are JSON pointers. */
+/** How handbill read the answer about one recipient. Places are JSON pointers. */
 export interface AnswerReading {
   readonly to: string;
   /** Null: no answer came. */
@@ -13,13 +13,12 @@ export interface AnswerReading {
   readonly reason: string | null;
   readonly messageId: string | null;
   readonly messageIdAt: string | null;
-  /** What decided, as a sentence. */
   readonly decidedBy: string;
-  /** Null: handbill's reference did not come back. */
+  /** Null: the answer does not have handbill's reference. */
   readonly referenceAt: string | null;
 }
 
-/** For a person who tries an API: what handbill made of its answer, and why. */
+/** For a person who tries an API: how handbill read its answer, and why. */
 export function explainAnswer(
   attempt: Attempt,
   { to, reference }: Addressee,
@@ -50,7 +49,7 @@ function decidedBy({ status, body }: Attempt, document: unknown, reason: string 
   return success === null ? 'the status decided: nothing in the body says no' : `\`${success}\` says success`;
 }
 
-/** Where a document has this text, or this number; null: nowhere. */
+/** Where a document has this text or number. */
 function placeOf(value: unknown, text: string, path: readonly string[]): string | null {
   if (typeof value === 'string' || typeof value === 'number') return String(value) === text ? pointerTo(path) : null;
   if (typeof value !== 'object' || value === null || path.length > DEPTH) return null;

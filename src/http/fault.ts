@@ -1,8 +1,8 @@
 import type { AttemptError } from '../model.ts';
 
 /**
- * Codes of what handbill itself sees go wrong in an attempt, beside those of Node and undici. Like all codes they only
- * explain: what becomes of the recipient is decided by phase and status.
+ * Codes for faults that handbill itself detects, beside those of Node and undici. Codes only explain: phase and status
+ * decide the outcome.
  */
 type FaultCode =
   /** The total time of the attempt was up. */
@@ -34,21 +34,20 @@ export class Fault extends Error {
 export function toAttemptError(error: unknown): AttemptError {
   if (!(error instanceof Error)) return { code: 'UNKNOWN', message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  // An AggregateError of several addresses has no message of its own.
+  // An AggregateError of several addresses has an empty message.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : null;
   return { code, message: error.message === '' && first instanceof Error ? first.message : error.message };
 }
 
-/** Where requests go. */
 export interface ApiAddress {
   readonly url: string;
   readonly proxy: string | null;
 }
 
-/** A connection that could not be made: `Cannot connect to api.example.com:443: connection refused`. Shows no path, no user and no key. */
+/** `Cannot connect to api.example.com:443: connection refused`. Shows no path, no user and no key. */
 export function cannotConnect({ url, proxy }: ApiAddress, { code, message }: AttemptError): string {
   const way = proxy === null ? '' : ` through the proxy ${hostOf(proxy)}`;
-  // A proxy says what it refuses in words of ours; other messages repeat the address, or come from a certificate.
+  // The message about a proxy's refusal is ours; others repeat the address, or come from a certificate.
   const why = WHY[code] ?? (code === 'HANDBILL_PROXY' ? message.replace(/\.$/, '') : code);
   return `Cannot connect to ${hostOf(url)}${way}: ${why}`;
 }
@@ -61,7 +60,6 @@ function hostOf(url: string): string {
 const SLOW = 'no answer in time';
 const UNTRUSTED = 'its certificate is signed by an authority that this machine does not trust';
 
-/** Codes of Node, OpenSSL and undici, in words. */
 const WHY: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was reset',

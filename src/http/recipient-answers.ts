@@ -19,8 +19,8 @@ import {
 import { type ClassifyContext, classify, denied, type Verdict, verdict, verdictOf } from './classify.ts';
 
 /**
- * What an answer says of one recipient. `denied`: it says no, but not for certain of the recipient. `silent`: it is about
- * other recipients; `unclear`: it cannot be interpreted.
+ * A statement of an answer about one recipient. `denied`: a refusal, but not certainly of the recipient. `silent`:
+ * about other recipients; `unclear`: it cannot be interpreted.
  */
 type Statement =
   | { readonly said: 'taken'; readonly id: string | null }
@@ -28,12 +28,12 @@ type Statement =
   | { readonly said: 'unclear' | 'silent' };
 
 /**
- * The outcome of each recipient of one request, in their order. The verdict of `classify` on the request holds for all
- * of them, except for a 2xx, which can accept some recipients and refuse others. With one recipient this is `classify`.
+ * The outcome of each recipient of one request, in order. The verdict of `classify` on the request holds for all of
+ * them, except for a 2xx, which can accept some recipients and refuse others. With one recipient this is `classify`.
  *
  * A 2xx without a list is about all recipients. With a list, it is about the recipients that its entries name. A
- * recipient that is not named, or that is both accepted and refused, is in doubt. It is not accepted, because the answer
- * does not say so. It is not sent to again, because the API may have accepted the request for all.
+ * recipient that is not named, or that is both accepted and refused, is in doubt: not accepted, because the answer does
+ * not say so, and not sent to again, because the API may have accepted the request for all.
  */
 export function classifyMany(
   attempt: Attempt,
@@ -58,11 +58,10 @@ export function classifyMany(
 function names(entry: unknown, recipients: readonly Addressee[], wire: CompiledWire): boolean {
   const directory = createDirectory(recipients, wire);
   if (directory.byReference(entry) !== null || directory.byAddress(entry).length > 0) return true;
-  // Of one recipient a number is compared by its last digits: see `isSameAddress`.
+  // With one recipient a number is compared by its last digits: see `isSameAddress`.
   return addressesIn(entry, wire).some((text) => recipients.some(({ to }) => isSameAddress(text, to)));
 }
 
-/** An answer that names no recipient. */
 function ofRequest(document: unknown, attempt: Attempt, context: ClassifyContext): Verdict {
   const { wire } = context;
   const messageId = idIn(document, wire.pointers.ofRequest.messageId, wire);
@@ -77,14 +76,14 @@ function ofRequest(document: unknown, attempt: Attempt, context: ClassifyContext
   return verdictOf({ kind: 'recognised', messageId }, context);
 }
 
-/** The verdict on all recipients where the answer as a whole says no (failures.md, D1a); null: it does not. */
+/** The verdict on all recipients where the answer as a whole refuses (failures.md, D1a). */
 function denialOfRequest(
   document: unknown,
   attempt: Attempt,
   { wire }: ClassifyContext,
   messageId: string | null,
 ): Verdict | null {
-  // An empty list of entries says no.
+  // An empty list of entries counts as a denial.
   const lists = [...entryListsOf(document, wire), ...listsAt(document, wire.pointers.refusedLists)];
   const found = statementsOfRequest(
     document,
@@ -106,12 +105,12 @@ function ofEach(
   const { wire } = context;
   const { messageId: idPointers, failed } = wire.pointers.ofRequest;
   const requestId = idIn(document, idPointers, wire);
-  // A pointer of the project says that all was refused: an entry that was accepted contradicts it.
+  // A pointer of the project means that all was refused: an accepted entry contradicts it.
   const refused = find(document, failed, isSomething) !== undefined;
   const idOf = (statement: Statement): string | null => (statement.said === 'taken' ? statement.id : null) ?? requestId;
   const isTaken = (statement: Statement): boolean =>
     statement.said === 'taken' && !refused && (idOf(statement) !== null || !wire.response.messageIdRequired);
-  // Where entries refuse recipients by name, the answer as a whole says no because of them.
+  // Where entries refuse recipients by name, the answer as a whole refuses because of them.
   const isSummed = statements.some(({ said }) => said === 'refused');
   const whole = isSummed ? null : denialOfRequest(document, attempt, context, requestId);
   // If the first answer of a start is about none of the recipients, another server than the API may have given it.
@@ -129,7 +128,7 @@ function ofEach(
   });
 }
 
-/** What the lists of an answer say of each recipient; null where it has none. */
+/** Statements of the lists about each recipient; null without a list. */
 function statementsIn(
   document: unknown,
   recipients: readonly Addressee[],
@@ -149,8 +148,8 @@ function statementsIn(
   const named = lists.map((list) => read(list, (entry) => statementOf(entry, wire, hasId))).filter(isAboutRecipients);
   const results = named.length > 0 ? named : byPosition(lists, recipients.length, wire, hasId);
   const refusals = refusedLists.map((list) => read(list, (entry) => refusalIn(entry, wire)));
-  // If refusals are the only list, the recipients that are not on it were accepted, provided that it names recipients of
-  // this request.
+  // If refusals are the only list, recipients that are not on it were accepted, provided that it names some of this
+  // request.
   const others: Statement = refusals.every(isAboutRecipients) ? { said: 'taken', id: null } : UNCLEAR;
   return recipients.map((_, i) => {
     const result =
@@ -161,7 +160,6 @@ function statementsIn(
   });
 }
 
-/** What one list says of each recipient. */
 function readList(
   entries: readonly { readonly entry: unknown; readonly statement: Statement }[],
   count: number,
@@ -177,11 +175,11 @@ function readList(
   return own.map((mine, position) => {
     const ours = shared[position] ?? [];
     const holders = directory.sharing(position);
-    // A recipient named by its reference is not meant by an entry for an address that another recipient has too. But a
-    // refusal of the address may mean all recipients who have it.
+    // An entry for a shared address does not mean a recipient named by reference. But a refusal of the address may mean
+    // all recipients who have it.
     const theirs = mine.length > 0 && holders.length > 1 ? ours.filter(isNotTaken) : ours;
     if (mine.length > 0 || theirs.some(isNotTaken)) return [...mine, ...theirs].reduce(sameList);
-    // Of two recipients with one address, each has an entry of its own, or the second was dropped as a repetition.
+    // If two recipients have one address, each has an entry, or the second was dropped as a repetition.
     return theirs[holders.indexOf(position)] ?? SILENT;
   });
 }
@@ -204,7 +202,7 @@ function byPosition(
     });
 }
 
-/** A number that looks like a status of HTTP proves no refusal: 5xx never says that nothing was done. */
+/** A number that looks like a status of HTTP proves no refusal: 5xx never means that nothing was done. */
 function statementOf(entry: unknown, wire: CompiledWire, hasId: boolean): Statement {
   const id = idIn(entry, wire.pointers.entry.id, wire);
   const denial = denialOfEntry(entry, wire, hasId || id !== null);
@@ -217,12 +215,11 @@ function refusalIn(entry: unknown, wire: CompiledWire): Statement {
   return { ...entryRefusal(entry, wire), said: 'refused', field: 'a list of refused recipients' };
 }
 
-/** Two entries about one recipient. */
 function sameList(a: Statement, b: Statement): Statement {
   return a.said === b.said ? a : disagreeing(a, b);
 }
 
-/** Two lists about one recipient: both name an accepted recipient; one of them may leave a refused recipient out. */
+/** Two lists about one recipient: both name an accepted recipient; one of them may omit a refused one. */
 function bothLists(a: Statement | null, b: Statement): Statement {
   if (a === null || (a.said === 'silent' && isNo(b))) return b;
   if (a.said === 'taken' && b.said === 'taken') return a.id === null ? b : a;
@@ -249,24 +246,23 @@ function isNotTaken({ said }: Statement): boolean {
 const SILENT: Statement = { said: 'silent' };
 const UNCLEAR: Statement = { said: 'unclear' };
 
-/** One recipient of a request, as handbill knows it. */
 export interface Addressee {
   /** An E.164 number with `+`, an email address, or the id of a contact. */
   readonly to: string;
   readonly reference: string;
 }
 
-/** Finds the recipients that an entry of an answer is about, as positions in the request. */
+/** Finds the recipients of an entry, as positions in the request. */
 interface Directory {
-  /** By a reference anywhere in the entry, or null. */
+  /** By a reference anywhere in the entry. */
   byReference(entry: unknown): number | null;
-  /** By the address: several if recipients share it, none if no recipient has it. */
+  /** Several if recipients share the address, none if no recipient has it. */
   byAddress(entry: unknown): readonly number[];
   /** All recipients with the address of this one, itself included; rarely more than one. */
   sharing(position: number): readonly number[];
 }
 
-/** How deep inside an entry a reference is looked for: in `recipient.metaData.handbill` it is three deep. */
+/** How deep a reference may be inside an entry: in `recipient.metaData.handbill` it is three deep. */
 const REFERENCE_DEPTH = 5;
 
 /**
@@ -304,21 +300,21 @@ function createDirectory(recipients: readonly Addressee[], wire: CompiledWire): 
   };
 }
 
-/** Does an entry name a recipient, of this request or not? Then it is not matched by its position in the list. */
+/** Whether an entry names a recipient, of this request or not: then its position in the list does not count. */
 function namesRecipient(entry: unknown, wire: CompiledWire): boolean {
   if (typeof entry === 'object') return addressesIn(entry, wire).length > 0;
   return NUMBER.test(String(entry)) || String(entry).includes('@');
 }
 
-/** Is an address of an answer that of a recipient, as APIs may write it? Case and spaces do not count, nor a scheme. */
+/** Whether an address of an answer may be the recipient's. Case, spaces and a scheme do not count. */
 export function isSameAddress(text: string, to: string): boolean {
   const written = text.trim().replace(SCHEME, '');
   return written === to || writtenKeyOf(written).toLowerCase() === to.toLowerCase() || isSameNumber(written, to);
 }
 
 /**
- * Is an address of an answer certainly another one? Only the last digits of numbers are compared: APIs repeat them
- * without a country code, or with the digits that some countries put behind it for mobile phones.
+ * Whether an address of an answer is certainly another one. Only the last digits of numbers are compared: APIs repeat
+ * them without a country code, or with the digits that some countries put behind it for mobile phones.
  */
 export function isOtherAddress(text: string, to: string): boolean {
   const written = text.trim().replace(SCHEME, '');
@@ -340,7 +336,7 @@ function digitsOf(text: string): string {
 const LAST_DIGITS = 7;
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-/** The values of an entry where an address is expected. An entry that is a text or a number is itself an address. */
+/** Values of an entry where an address is expected. An entry that is a text or a number is itself an address. */
 function addressesIn(entry: unknown, wire: CompiledWire): readonly string[] {
   const found = typeof entry === 'object' ? wire.pointers.entry.address.map((p) => follow(entry, p)) : [entry];
   return found.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
@@ -362,12 +358,11 @@ function add(index: Map<string, number[]>, key: string, position: number): void 
   else positions.push(position);
 }
 
-/** The form under which the address of a recipient is kept. */
 function keyOf(to: string): string {
   return to.includes('@') ? lowerDomain(to) : to;
 }
 
-/** The same of an address as an API may have written it. */
+/** The same key from an address as an API may write it. */
 function writtenKeyOf(text: string): string {
   if (text.includes('@')) return lowerDomain(text);
   return NUMBER.test(text) ? `+${text.replace(/[^0-9]/g, '').replace(/^00/, '')}` : text;

@@ -3,9 +3,8 @@ import { type Diagnostic, warning } from '../errors.ts';
 /** Whether a connection that has answered is used for another request. */
 export interface Reuse {
   readonly isAllowed: boolean;
-  /** A connection was used again, and its answer came. */
   answeredAgain(): void;
-  /** The API ended a connection, `sinceMs` after the answer before, and had not said that it would. */
+  /** The API ended a connection unannounced, `sinceMs` after the answer before. */
   closed(sinceMs: number): void;
 }
 
@@ -16,11 +15,11 @@ const TOO_OFTEN = 2;
 const PROVEN = 10;
 
 /**
- * A request that is on its way when the API closes the connection is in doubt, because it may have been read
- * (failures.md, C4). An API that closes each connection after its answer, without `Connection: close`, would put every
- * second recipient in doubt. So if connections end soon after an answer, twice without ten answers on reused connections
- * in between, each connection is used for one request for the rest of the start. A trial within the start would put a
- * request on a used connection, and may cost a doubt: only the next start tries again.
+ * A request in transit when the API closes the connection is in doubt, because it may have been read (failures.md, C4).
+ * An API that closes each connection after its answer, without `Connection: close`, would put every second recipient in
+ * doubt. So if connections end soon after an answer, twice without ten answers on reused connections in between, each
+ * connection is used for one request for the rest of the start. A trial within the start would put a request on a used
+ * connection, and may cost a doubt: only the next start tries again.
  */
 export function createReuse(onNotice: (notice: Diagnostic) => void): Reuse {
   let isAllowed = true;

@@ -4,10 +4,10 @@ const FIRST_MS = 500;
 const MOST_MS = 60_000;
 
 /**
- * How long to wait before another attempt, in ms: full jitter, `random(0, min(60 s, 0.5 s * 2^n))` (failures.md, rule 11).
+ * The wait before another attempt, in ms: full jitter, `random(0, min(60 s, 0.5 s * 2^n))` (failures.md, rule 11).
  * Full jitter spreads attempts that were refused together over the whole interval.
  *
- * @param retry which retry it is: 0 for the first
+ * @param retry 0 for the first
  * @param random a number from 0 to 1, as Math.random gives it
  */
 export function backoffMs(retry: number, random: () => number): number {
@@ -18,9 +18,10 @@ export function backoffMs(retry: number, random: () => number): number {
 const UNBELIEVABLE_MS = 366 * DAY_MS;
 
 /**
- * How long a `Retry-After` asks to wait, in ms from now, or null when it says nothing usable: absent, negative, in the
- * past, more than a year, or neither seconds nor an HTTP date (RFC 9110, 5.6.7 and 10.2.3). A long wait is passed on as it
- * is; that more than 15 minutes halt the run is decided where the answer is.
+ * The wait that a `Retry-After` asks for, in ms from now, or null when it is unusable: absent, negative, in the past,
+ * more
+ * than a year, or neither seconds nor an HTTP date (RFC 9110, 5.6.7 and 10.2.3). A long wait is returned unchanged; the
+ * caller halts the run above 15 minutes.
  *
  * @param nowMs wall clock in ms, for dates
  */

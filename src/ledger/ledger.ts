@@ -733,7 +733,7 @@ export interface EventStore {
 
 /** Checks of a claim in addition to the rows and addresses of the ledger. Made once for a start. */
 export interface ClaimPolicy extends Partial<ClaimRules> {
-  /** The contact history: recipients whom another run reached by then are skipped. */
+  /** The contact history: recipients that another run reached by then are skipped. */
   readonly reach?: Reach | null;
   /**
    * The shards of a worker in a shared run. If another worker has one by now, or the run is not running, every claim is

@@ -150,6 +150,7 @@ interface GateReports {
   judge(isOver: boolean): ReportVerdict;
 }
 
+/** Lets recipients through step by step and defers those behind a gate (failures.md, A2). */
 export interface Gate {
   isOpen(): boolean;
   /** There are no more gates. */

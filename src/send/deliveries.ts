@@ -208,7 +208,7 @@ export interface Returned {
   /** As far as is known they will not arrive. The rest of those accepted has no end yet. */
   readonly ended: number;
   /**
-   * Of those that arrived; a recipient who answered has read the message. 0 while no report of the run means "read".
+   * Read ones among those that arrived; a recipient who answered has read the message. 0 while no report of the run means "read".
    */
   readonly read: number;
   /** Answered, but not to opt out. */
@@ -291,8 +291,7 @@ const BATCH = 1000;
 
 /**
  * Recipients in list order whose message was accepted, reported not to have reached them, and will be followed by a
- * fallback: as rows of the next step, which begins when it is claimed. Skips those for whom the campaign has no
- * fallback.
+ * fallback: as rows of the next step, which begins when it is claimed. Skips those without a fallback in the campaign.
  */
 export function* unreachedRows(
   { events }: { readonly events: UnreachedEvents },

@@ -390,7 +390,7 @@ function judgeElsewhere(
   };
 }
 
-/** Makes recipients pending again whom the user wants to send to once more. */
+/** Makes recipients pending again that the user wants to send to once more. */
 function askAgain({ ledger, retry, limit, nowMs }: PrepareOptions, run: RunRecord): void {
   if (retry === 'rejected') ledger.reopenRejected(run, limit);
   if (retry === 'corrected') ledger.reopenCorrected(run, nowMs);

@@ -2,29 +2,28 @@ import type { DeliveryCause, DeliveryState } from '../model.ts';
 import { type CompiledFields, type Level, ownPointers, type Trace, takeField } from './fields.ts';
 import { cutText, errorOf, foldName, idOf, isNoError, wordOf } from './states.ts';
 
-/** The parts of an error from which a cause follows. */
+/** Fields of an error from which a cause follows. */
 interface Fault {
   readonly code: string | null;
-  /** Names of errors and states, which are codes in words. */
+  /** Names of errors and states: codes in words. */
   readonly names: readonly string[];
   readonly text: string | null;
   /** The provider says that a retry is useless. */
   readonly isPermanent: boolean;
 }
 
-/** What a report follows from beside the words of its error. */
+/** Facts beside the words of an error. */
 interface Surroundings {
   readonly state: DeliveryState;
-  /** It was to go by RCS, where 404 means a user that RCS does not reach. */
+  /** It was an RCS message, where 404 means a user that RCS does not reach. */
   readonly isRcs: boolean;
   /** Codes of the project that mean `unsupported-channel`, folded. */
   readonly unsupported: ReadonlySet<string>;
 }
 
 /**
- * The cause of a failed message, if something follows from it. Codes count first, and those of the project before all
- * others. Then sentences, because few providers document their codes. Null for messages that are on their way or have
- * arrived.
+ * The cause of a failed message, if one follows. Codes count first, and those of the project before all others. Then
+ * sentences, because few providers document their codes. Null for messages that are on their way or have arrived.
  *
  * A person who opted out is suppressed. So a sentence about a sender, a text or a link on some list does not count as
  * an opt-out: it would suppress all recipients.
@@ -42,7 +41,7 @@ export function causeOf(fault: Fault, { state, isRcs, unsupported }: Surrounding
   if (sentences.some(saysOptedOut)) return 'opted-out';
   if (sentences.some((one) => UNSUPPORTED.test(one) && !ABOUT_CONTENT.test(one))) return 'unsupported-channel';
   if (sentences.some((one) => GONE.test(one))) return 'gone';
-  // Refused by the provider is not the same: it says nothing of the address.
+  // A refusal by the provider is different: it says nothing of the address.
   return isPermanent && (state === 'undeliverable' || state === 'failed') ? 'gone' : null;
 }
 
@@ -71,7 +70,7 @@ function foldedSet(words: string): ReadonlySet<string> {
 /** `USER_OPTED_OUT` and `UserOptedOut` as a sentence in small letters, of a length that costs no time. */
 function spaced(text: string): string {
   const short = text.slice(0, 500);
-  // Only names are taken apart: in a sentence, WhatsApp is one word.
+  // Only names are split: in a sentence, WhatsApp is one word.
   const parts = short.includes(' ') ? short : short.replace(/([a-z])([A-Z])/g, '$1 $2');
   return parts.replace(/[\s_-]+/g, ' ').toLowerCase();
 }
@@ -83,7 +82,7 @@ function saysOptedOut(sentence: string): boolean {
 
 const OPTED_OUT =
   /\bunsubscribed?\b|\bopt(?:ed)? ?out\b|\bdo not contact\b|\bstop (?:message|keyword|request|reply)\b|\b(?:sent|replied|texted|said|with) stop\b/;
-/** What a text lacks, or a message must have. */
+/** A text lacks these words, or a message must have them. */
 const NOT_OPTED_OUT =
   /\bnot (?:yet )?(?:unsub|opt)|\b(?:no|missing|without|lacks?|requires?|needs?|must) .{0,40}\b(?:opt|unsub|stop)|\b(?:opt ?out|unsubscribe|stop) (?:text|instruction|language|link|option|wording|line|notice|url|header)/;
 const LISTED = /\b(?:black|block) ?list(?:ed)?\b/;
@@ -96,13 +95,13 @@ const ABOUT_CONTENT =
 const GONE =
   /\bunknown subscriber\b|\bunallocated\b|\b(?:not|no longer) (?:in (?:service|use)|assigned|active)\b|\b(?:number|subscriber|mailbox|user|address) (?:does not|doesn't|no longer) exists?\b|\bpermanently absent\b|\bdisconnected (?:number|subscriber)\b|\bnumber (?:is )?(?:disconnected|deactivated)\b/;
 
-/** The error in an event; null if the event says that there is none, or nothing. */
+/** The error in an event; null if there is none. */
 export interface SaidFault extends Fault {
   /** A field with errors only, so that its presence alone means an error. */
   readonly isPlain: boolean;
 }
 
-/** The error of an event: the fields of an object for it, and fields beside it with names of their own. */
+/** From the fields of an object for it, and from fields beside it with other names. */
 export function faultOf(level: Level, fields: CompiledFields, trace: Trace | null): SaidFault | null {
   const options = { reach: 'event', trace } as const;
   const isOwn = ownPointers('error', fields) !== undefined;
@@ -130,7 +129,7 @@ const TEXT_NAMES = ['message', 'description', 'detail', 'details', 'reason', 'te
 const NAME_NAMES = ['name', 'code', 'type', 'reason', 'title', 'subcode', 'groupname'];
 const PERMANENT_NAMES = ['permanent', 'ispermanent', 'ispermanentfailure'];
 
-/** An error as an object, a list of such, or a sentence; null if it means that there is no error. */
+/** From an object, a list of such, or a sentence; null if it means that there is no error. */
 function partsOf(value: unknown): Fault | null {
   const one: unknown = Array.isArray(value) ? value[0] : value;
   if (typeof one !== 'object' || one === null) {

@@ -8,7 +8,7 @@ import { foldName } from './states.ts';
  * recipients means each of its entries in turn. The names of the API itself come first.
  */
 
-/** Parts that follow from others, and have no name in handbill.yaml. */
+/** Parts that follow from others, without a name in handbill.yaml. */
 const INNER_FIELDS = [
   ...EVENT_FIELDS,
   /** Names that give the kind of an event. */
@@ -47,10 +47,10 @@ function at(...names: readonly string[]): string[] {
 
 const MESSAGE_IDS = ['messageId', 'messageUuid', 'messageSid', 'smsSid', 'smsMessageSid', 'smsId', 'msgId'];
 const ADDRESSES = ['msisdn', 'phoneNumber', 'number', 'address/msisdn', 'address', 'email', 'identifierValue'];
-/** Lists of recipients, each of which makes an event of its own. */
+/** Each entry of these makes a separate event. */
 const RECIPIENT_LISTS: readonly string[] = ['/recipients', '/to'];
 
-/** `error` is read if no `fault` has it. */
+/** Read if no `fault` has it. */
 const SHAPES: Readonly<Record<InnerField, readonly string[]>> = {
   reference: [
     ...at('reference', 'metaData/handbill'),
@@ -167,17 +167,17 @@ const ENVELOPES: readonly string[] = [
 
 /**
  * The pointers of a mapping as one tree of names, made once for a project: an event is walked once, and only along the
- * tree. Every value found goes into a slot of its own, so neither the order of keys nor the number of pointers changes
- * the result.
+ * tree. Every value goes into a separate slot, so neither the order of keys nor the number of pointers changes the
+ * result.
  */
 export interface CompiledFields {
   readonly tree: Node;
   /** Pointer of each slot. */
   readonly pointers: readonly Pointer[];
   readonly slots: Readonly<Record<InnerField, readonly number[]>>;
-  /** Of the fields that the project names itself: they take the place of the usual ones. */
+  /** Pointers that the project names replace the usual ones. */
   readonly own: Readonly<Partial<Record<EventField, readonly Pointer[]>>>;
-  /** Slots of the usual envelopes; none where the project names its own. */
+  /** Slots of the usual envelopes; none where the project names others. */
   readonly envelopes: readonly number[];
   readonly ownEnvelopes: readonly Pointer[];
   /** The slot of a bare `id`, which in an envelope is the envelope's. */
@@ -185,34 +185,34 @@ export interface CompiledFields {
 }
 
 interface Node {
-  /** As the pointers write it: of two names that fold to the same, this one counts. */
+  /** As in the pointers: of two names that fold to the same, this one counts. */
   readonly name: string;
   slot: number;
   readonly children: Map<string, Node>;
-  /** Names that were met, so that each is folded once; bounded, because senders choose them. */
+  /** Names so far, so that each is folded once; bounded, because senders choose them. */
   readonly met: Map<string, Node | null>;
-  /** Its entries are recipients, each of which makes an event. */
+  /** Each entry is a recipient, and makes an event. */
   isList: boolean;
 }
 
-/** An object, or another value, in what surrounds it. */
+/** An object, or another value, within its envelope. */
 export interface Level {
   readonly value: unknown;
   /** The value at each pointer of the tree. */
   readonly slots: unknown[];
-  /** What surrounds it; null: nothing does. */
+  /** Its envelope. */
   readonly parent: Level | null;
-  /** Where it is in that: a pointer with an index at its end for an entry of an array. */
+  /** Its place there, with an index at the end for an entry of an array. */
   readonly pointer: Pointer;
-  /** The last name of the pointer that led here. */
+  /** The last name of that pointer. */
   readonly name: string | null;
   /** Its list of several recipients. */
   list: { readonly node: Node; readonly entries: readonly unknown[] } | null;
-  /** The entry of that list that is being read. */
+  /** The current entry of that list. */
   entry: number;
 }
 
-/** @param referenceNames names in `metaData` under which the environments let the reference travel */
+/** @param referenceNames names in `metaData` that may hold the reference */
 export function compileFields(mapping: EventMapping, referenceNames: readonly string[] = []): CompiledFields {
   const tree = newNode('');
   const pointers: Pointer[] = [];
@@ -261,7 +261,7 @@ export function openLevel(
   return level;
 }
 
-/** Reads another entry of the list of recipients: the values of the one before are dropped. */
+/** Reads another entry of the list of recipients, and drops the values of the one before. */
 export function turnTo(entry: number, level: Level): void {
   if (level.list === null) return;
   level.entry = entry;
@@ -271,7 +271,7 @@ export function turnTo(entry: number, level: Level): void {
   walk(level.list.entries[entry], inner, level);
 }
 
-/** What a field is found at: for the explanation. */
+/** Receives where a field was found, for the explanation. */
 export type Trace = (field: InnerField, level: Level, pointer: Pointer) => void;
 
 /**
@@ -328,7 +328,7 @@ export function ownPointers(field: InnerField, { own }: CompiledFields): readonl
   return Object.hasOwn(own, field) ? own[field as EventField] : undefined;
 }
 
-/** `0` right after the list means the entry that is being read. */
+/** `0` right after the list means the current entry. */
 function inEntry(pointer: Pointer, { list, entry }: Level): Pointer {
   if (list === null || entry === 0 || pointer[1] !== '0' || foldName(pointer[0] ?? '') !== foldName(list.node.name)) {
     return pointer;
@@ -343,7 +343,7 @@ function walk(value: unknown, node: Node, level: Level): void {
     walkArray(value as readonly unknown[], node, level);
     return;
   }
-  // Of names that fold to the same, one counts, independent of their order.
+  // If names fold to the same, one counts, independent of their order.
   const nodes: Node[] = [];
   const names: string[] = [];
   for (const name of Object.keys(value)) {
@@ -409,7 +409,7 @@ function newNode(name: string): Node {
 const MAX_NAME = 64;
 const MAX_MET = 256;
 
-/** A pointer as the value itself spells it, where the names that lead there are written another way. */
+/** A pointer in the spelling of the value's names. */
 export function spelled(value: unknown, pointer: Pointer): Pointer {
   const names: string[] = [];
   let at = value;

@@ -1,18 +1,16 @@
 import { parseExactly } from '../util/json.ts';
 
-/** How a body is written. */
 export type BodyForm = 'json' | 'json-lines' | 'form' | 'empty';
 
-/** What is wrong with a whole body: nothing of it is read. */
+/** Why a whole body is refused. */
 export interface BodyProblem {
   readonly kind: 'not-readable' | 'too-deep' | 'too-many-events';
-  /** A sentence for the sender, without any content of the body. */
+  /** For the sender, without any content of the body. */
   readonly message: string;
-  /** What an HTTP server answers. */
+  /** For the HTTP answer. */
   readonly status: 400 | 413;
 }
 
-/** A parsed body: its documents, and the lines that are not documents. */
 interface ParsedBody {
   readonly form: BodyForm;
   readonly documents: readonly unknown[];
@@ -20,17 +18,15 @@ interface ParsedBody {
   readonly unreadable: readonly string[];
 }
 
-/**
- * Of nested arrays and objects. The deepest shape that is known has 10 (WhatsApp); JSON.stringify ends at thousands.
- */
+/** Depth of arrays and objects. The deepest known shape has 10 (WhatsApp); JSON.stringify ends at thousands. */
 const MAX_DEPTH = 32;
-/** Of a form: Twilio sends some 30. */
+/** Twilio sends some 30 fields. */
 const MAX_FORM_FIELDS = 1_000;
 
 /**
  * Parses a body: JSON in UTF-8 or UTF-16, with or without a byte order mark; JSON lines; a form as Twilio posts it. The
- * body itself shows its format; the sender's content type is ignored, because it is often wrong. Bytes that are not
- * valid UTF-8 are read as windows-1252, which has a character for every byte.
+ * body shows its format; the sender's content type is ignored, because it is often wrong. Bytes that are not valid
+ * UTF-8 are read as windows-1252, which has a character for every byte.
  */
 export function parseBody(bytes: Uint8Array): ParsedBody | BodyProblem {
   const text = decode(bytes);
@@ -41,7 +37,7 @@ export function parseBody(bytes: Uint8Array): ParsedBody | BodyProblem {
   return parseLines(trimmed) ?? parseForm(trimmed) ?? (isTooDeep(trimmed) ? TOO_DEEP : NOT_READABLE);
 }
 
-/** JSON whose nesting was checked before it is parsed; undefined for all other text. */
+/** Checks the nesting before it parses JSON; undefined for all other text. */
 function parseShallow(text: string): unknown {
   return isTooDeep(text) ? undefined : parseExactly(text);
 }
@@ -58,7 +54,7 @@ const NOT_READABLE: BodyProblem = {
   status: 400,
 };
 
-/** JSON lines: several, and the first is JSON. A line that is not JSON is kept, and the others are read. */
+/** Several lines, of which the first is JSON. A line that is not JSON is kept, and the others are read. */
 function parseLines(text: string): ParsedBody | null {
   if (!/^[[{]/.test(text) || !text.includes('\n')) return null;
   const documents: unknown[] = [];

@@ -9,7 +9,7 @@ import { readTime } from './times.ts';
 
 type Direction = 'inbound' | 'outbound';
 
-/** What the names of an event say about it: its `type`, its `event`, the key or the array that contains it. */
+/** Facts from the names of an event: its `type`, its `event`, the key or the array that contains it. */
 export interface Naming {
   readonly direction: Direction | null;
   /** A state that is the event's name, as in `message.delivered` or `SEEN`. */
@@ -51,17 +51,15 @@ const INBOUND = /(?:^|[^a-z])(?:inbound|incoming|received|receiving|mo|reply|rep
 const OUTBOUND =
   /(?:^|[^a-z])(?:outbound|outgoing|mt|to[_-]contact|deliver(?:y|ies)|dlr|receipts?|reports?|status(?:es)?|finalized)(?![a-z])/;
 
-/** The state in an event. */
 export interface SaidState {
   readonly state: DeliveryState;
   readonly word: string;
-  /** The word is known. */
   readonly isKnown: boolean;
 }
 
 /**
- * The first known word for a state, else the first word in a place for states. Around an event, only known words count
- * (an envelope has a `status` of its own), unless the project names the place.
+ * The first known word for a state, else the first word in a place for states. In an envelope, which has another
+ * `status`, only known words count, unless the project names the place.
  */
 export function saidState(
   level: Level,
@@ -94,7 +92,7 @@ function unknownState(value: unknown): SaidState | null {
   return word === null ? null : { state: 'unknown', word, isKnown: false };
 }
 
-/** Words for the state of what people write: Twilio has them where reports have theirs. */
+/** Twilio has words for incoming messages where reports have their states. */
 export function isReceived(said: SaidState): boolean {
   return !said.isKnown && /^receiv(?:ed|ing)$/i.test(said.word);
 }
@@ -103,14 +101,14 @@ const TABLE: ReadonlyMap<string, Channel> = new Map(
   CHANNELS.flatMap((channel) => CHANNEL_TABLE[channel].reported.split(/\s+/).map((name) => [name, channel] as const)),
 );
 
-/** Values that environments have for channels (`wire.channels`), folded: they come before the usual names. */
+/** Values of environments for channels (`wire.channels`), folded: they come before the usual names. */
 export function foldChannels(
   values: Iterable<readonly [value: string, channel: Channel]>,
 ): ReadonlyMap<string, Channel> {
   return new Map([...values].map(([value, channel]) => [foldName(value), channel]));
 }
 
-/** The channel of a name such as `SMS`, `VIBER_BM`, `sms.inbound` or `delivery_report_sms`; null for unknown names. */
+/** From names such as `SMS`, `VIBER_BM`, `sms.inbound` or `delivery_report_sms`; null for unknown names. */
 function channelOf(name: string, own: ReadonlyMap<string, Channel>): Channel | null {
   const folded = foldName(name);
   const known = own.get(folded) ?? TABLE.get(folded);
@@ -119,14 +117,14 @@ function channelOf(name: string, own: ReadonlyMap<string, Channel>): Channel | n
   return TABLE.get(parts[0] ?? '') ?? TABLE.get(parts.at(-1) ?? '') ?? null;
 }
 
-/** What a project's events are read with, beside its mapping. */
+/** A project's settings for events, beside its mapping. */
 export interface EventMeanings {
   /** A number in any spelling as E.164, an email address as in lists; null for all other text. */
   readonly address: (written: string) => string | null;
   readonly meaningOf: (text: string) => ReplyMeaning;
-  /** Values for channels that the environments have under `wire.channels`. */
+  /** Values of the environments under `wire.channels`. */
   readonly channels: Iterable<readonly [value: string, channel: Channel]>;
-  /** Names in `metaData` under which the environments let the reference travel (`wire.referenceName`). */
+  /** Names in `metaData` that may hold the reference (`wire.referenceName`). */
   readonly referenceNames: readonly string[];
 }
 
@@ -139,7 +137,7 @@ export interface Reading {
   readonly meanings: EventMeanings;
 }
 
-/** A report of a state; null if it names neither a message nor a recipient. */
+/** Null if it names neither a message nor a recipient. */
 export function readReport(
   level: Level,
   { state, word }: SaidState,
@@ -180,7 +178,7 @@ export function readReport(
   };
 }
 
-/** A reply; null without a sender or a text. */
+/** Null without a sender or a text. */
 export function readReply(level: Level, nowMs: number, reading: Reading, trace: Trace | null): Reply | null {
   const { fields, meanings } = reading;
   const isOwn = ownPointers('from', fields) !== undefined;
@@ -188,7 +186,7 @@ export function readReply(level: Level, nowMs: number, reading: Reading, trace: 
     takeField('from', level, fields, addressOf, { trace }) ??
     (isOwn ? null : takeField('person', level, fields, addressOf, { trace })) ??
     (isOwn ? null : takeField('contact', level, fields, addressOf, { trace }));
-  // Some senders have several places for a text, and leave all but one empty.
+  // Some senders have several places for a text, and use only one.
   const text =
     takeField('text', level, fields, (value) => textOf(value) || null, { reach: 'event', trace }) ??
     takeField('text', level, fields, textOf, { reach: 'event', trace });
@@ -234,7 +232,7 @@ function readIds(
 /** The form of a reference of handbill. Senders may choose the ids at some pointers freely. */
 const REFERENCE = /^[A-Za-z0-9_-]{22}$/;
 
-/** `whatsapp:+447700900123` says the channel too. */
+/** `whatsapp:+447700900123` gives the channel too. */
 function readAddress(
   written: string | null,
   { meanings, channels }: Reading,

@@ -27,7 +27,7 @@ export interface Interpretation {
 export interface Interpreter {
   /** Reads the bytes of a body, or of one line of a file. Never throws. */
   interpret(body: Uint8Array, nowMs: number): Interpretation;
-  /** Reads a document that was parsed elsewhere; it is at most 32 levels deep. */
+  /** Reads a parsed document, at most 32 levels deep. */
   interpretDocument(document: unknown, nowMs: number): Interpretation;
 }
 
@@ -40,14 +40,14 @@ export interface Found {
 }
 
 /**
- * Most events in one body. Shapes that are known have at most some hundred in 64 KiB; a body with more is refused as a
- * whole (413), so that its sender splits it, instead of a part of it being lost.
+ * Most events in one body. Known shapes have at most some hundred in 64 KiB; a body with more is refused as a whole
+ * (413), so that its sender splits it and no part is lost.
  */
 export const MAX_EVENTS = 1_000;
-/** Of an event that is not understood, in UTF-16 units. */
+/** For an unreadable event, in UTF-16 units. */
 const MAX_UNREAD = 64 * 1024;
 
-/** Makes the reader of a project's events: the mapping is compiled once. */
+/** The reader of a project's events; compiles the mapping once. */
 export function createInterpreter(
   mapping: EventMapping,
   meanings: EventMeanings,
@@ -74,7 +74,7 @@ export function createInterpreter(
       const levels = eventsIn(document, reading.fields, maxEvents, at);
       if (levels === null) return tooMany(form, maxEvents);
       for (const level of levels) {
-        // None that is read makes more than one event, and each costs time.
+        // No entry makes more than one event, and each costs time.
         toRead += countOf(level);
         if (toRead > maxEvents) return tooMany(form, maxEvents);
         readEvents(level, nowMs, reading, follow, events);
@@ -104,12 +104,12 @@ function tooMany(form: BodyForm, maxEvents: number): Interpretation {
   return { events: [], problems: [{ kind: 'too-many-events', message, status: 413 }], form };
 }
 
-/** Recipients that an event lists; each is read, and may be an event. */
+/** Each recipient that an event lists may be an event. */
 function countOf({ list }: Level): number {
   return list?.entries.length ?? 1;
 }
 
-/** An event, or one for each of the recipients that it lists. */
+/** An event, or one for each recipient that it lists. */
 function readEvents(level: Level, nowMs: number, reading: Reading, follow: Follow | null, into: WebhookEvent[]): void {
   let isKept = false;
   for (let entry = 0; entry < countOf(level); entry++) {
@@ -118,7 +118,7 @@ function readEvents(level: Level, nowMs: number, reading: Reading, follow: Follo
     const trace: Trace | null =
       follow === null ? null : (field, at, pointer) => void found.push({ field, level: at, pointer });
     const read = readEvent(level, nowMs, reading, trace);
-    // What is not understood is kept as a whole, with all recipients, and so it is kept once.
+    // An unreadable event is kept as a whole, with all recipients, and so only once.
     if (read === null && (isKept || isEmptyEnvelope(level, reading.fields))) continue;
     isKept ||= read === null;
     const event = read ?? unread(level.value);
@@ -138,7 +138,7 @@ function readEvents(level: Level, nowMs: number, reading: Reading, follow: Follo
  * 5. an unknown state, or a time whose name is one (`seenAt`): a report.
  *
  * A report that names neither a message nor a recipient is a reply if it has a sender and a text, unless a name means
- * delivery. A reply without sender or text is not understood: null.
+ * delivery. A reply without sender or text is unreadable: null.
  */
 function readEvent(level: Level, nowMs: number, reading: Reading, trace: Trace | null): DeliveryReport | Reply | null {
   const { fields, states } = reading;
@@ -156,7 +156,7 @@ function readEvent(level: Level, nowMs: number, reading: Reading, trace: Trace |
   return isClear ? (report() ?? reply()) : (reply() ?? report());
 }
 
-/** The state of a report, by what says most. */
+/** The state of a report, from its most telling part. */
 function stateSaid(
   level: Level,
   fields: CompiledFields,
@@ -164,7 +164,7 @@ function stateSaid(
   said: SaidState | null,
   fault: SaidFault | null,
 ): SaidState | null {
-  // Infobip tells of `SEEN` in the name of an event whose state is that of its delivery.
+  // Infobip puts `SEEN` into the name of an event whose state is that of its delivery.
   if (naming.state?.state === 'read' && (said === null || said.state === 'delivered')) {
     return { ...naming.state, isKnown: true };
   }
@@ -183,15 +183,15 @@ function unread(value: unknown): UnreadEvent {
   return { kind: 'unread', body: cutText(JSON.stringify(value) ?? 'null', MAX_UNREAD) };
 }
 
-/** Most envelopes in each other. WhatsApp has four. */
+/** Depth of envelopes. WhatsApp has four. */
 const MAX_LEVELS = 8;
 
-/** Entries that are looked at for each event that a body may have: arrays in arrays have more than there are events. */
+/** Entries read for each event that a body may have: nested arrays have more entries than events. */
 const ENTRIES_PER_EVENT = 4;
 
 /**
- * The events of a document, each in what surrounds it: the entries of the arrays that its envelopes hold, what one
- * object wraps, else the document itself. Null where there are more than `most`.
+ * The events of a document, each in its envelope: the entries of the arrays that its envelopes hold, the content of a
+ * wrapping object, else the document itself. Null where there are more than `most`.
  */
 function eventsIn(document: unknown, fields: CompiledFields, most: number, at: Pointer = []): Level[] | null {
   const search: Search = { fields, found: [], most, entries: 0 };

@@ -63,7 +63,7 @@ const POLITE_WORDS: readonly string[] = [
   ...words('请, 請, 谢谢, 謝謝, お願いします, ください, 부탁합니다, tolong, terima kasih'),
 ];
 
-/** Wordings of longer texts that a person has to read, because the person may mean it. */
+/** Wordings of longer texts that may mean an opt-out: a person has to read them. */
 const REVIEW_WORDINGS: readonly string[] = [
   ...words(
     'no more messages, no more texts, no more emails, no more sms, remove me, take me off, opt me out, remove my number, delete my data',
@@ -78,7 +78,7 @@ const REVIEW_WORDINGS: readonly string[] = [
   ...words('geen interesse, verkeerd nummer, inte intresserad, fel nummer, nie chcę, не пишите, больше не'),
 ];
 
-/** Beginnings of curses: who writes one hardly wants more messages. A censored word (`f***`) counts as well. */
+/** Beginnings of curses: their senders hardly want more messages. A censored word (`f***`) counts as well. */
 const CURSES: readonly string[] = [
   ...words('fuck, fuk, fck, motherf, bullshit, shit, bitch, asshole, arsehole, bastard, cunt, dickhead, wanker, twat'),
   ...words(
@@ -93,7 +93,7 @@ const CURSING: readonly string[] = [
   ...words('halt die fresse, ta gueule, va te faire, hijo de puta, a la mierda, vai se, rot op, пошел на, иди на'),
 ];
 
-/** Words that mean it beside one of `WHOLE_STOP_WORDS`: `please cancel all these texts`. */
+/** Words that mean an opt-out beside one of `WHOLE_STOP_WORDS`: `please cancel all these texts`. */
 const MESSAGE_WORDS: readonly string[] = [
   ...words('message, messages, messaging, text, texts, texting, sms, email, emails, mail, mails, mailing, newsletter'),
   ...words('subscription, marketing, list, notifications, alerts, reminders, contact, contacting, nachrichten'),
@@ -104,11 +104,11 @@ function words(list: string): readonly string[] {
   return list.split(', ');
 }
 
-/** A text as it is compared: the words in it, folded, without what surrounds or decorates them. */
+/** The words of a text in the form that is compared: folded, without decoration. */
 interface FoldedText {
   /** Runs of letters and digits. `opt-out` is two of them. */
   readonly tokens: readonly string[];
-  /** Of each token, the number of its word: `opt-out` and `spring-sale-2026` are one word each. */
+  /** The number of each token's word: `opt-out` and `spring-sale-2026` are one word each. */
   readonly words: readonly number[];
 }
 
@@ -134,7 +134,7 @@ function foldText(text: string): FoldedText {
   return { tokens, words };
 }
 
-/** The same for a word of a list, without what joins its parts: `opt-out`, `opt out` and `optout` are one. */
+/** The same for a word of a list, with its parts joined: `opt-out`, `opt out` and `optout` are one. */
 export function foldWord(word: string): string {
   return foldText(word).tokens.join('');
 }
@@ -150,7 +150,9 @@ function foldLetters(text: string): string {
 /** Format characters, variation selectors, the frame of a keycap, the line that stretches Arabic words. */
 const UNSEEN = /\p{Cf}|\u{34f}|[\u{180b}-\u{180f}]|[\u{fe00}-\u{fe0f}]|[\u{e0100}-\u{e01ef}]|\u{20e3}|\u{640}/gu;
 
-/** Of Latin, Greek and Cyrillic letters, and the vowel signs of Arabic and Hebrew: elsewhere, marks are letters. */
+/**
+ * Accents of Latin, Greek and Cyrillic letters, and the vowel signs of Arabic and Hebrew: elsewhere, marks are letters.
+ */
 const ACCENTS = /[\u{300}-\u{36f}\u{591}-\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6ed}]/gu;
 
 /** Letters that Unicode does not treat as accented ones, and two ways to write one letter. */
@@ -213,9 +215,9 @@ const CENSORED = /(?<![\p{L}*])(?:(?:\p{L}|fu|sh|cu|bi)\*{2,}|\p{L}{1,3}\*+\p{L}
 const STOP_SIGNS = /[🛑⛔🚫🖕]/u;
 
 interface OptOutWords {
-  /** Which opt out as a whole text. */
+  /** These opt out as a whole text. */
   readonly clear: ReadonlySet<string>;
-  /** Of these, which do so as a first word too. */
+  /** Some of these do so as a first word too. */
   readonly first: ReadonlySet<string>;
 }
 
@@ -233,7 +235,7 @@ const WORDINGS = [...REVIEW_WORDINGS, ...CURSING].map((wording) => spaced(foldTe
 
 const SWORN = [...fold(CURSES)];
 
-/** Words of a project count as `stop` does. Its rules are one object as long as it runs. */
+/** Words of a project count like `stop`. Its rules are one object as long as it runs. */
 const OWN = new WeakMap<readonly string[], OptOutWords>();
 
 function wordsOf(stopWords: readonly string[]): OptOutWords {
@@ -250,7 +252,7 @@ function wordsOf(stopWords: readonly string[]): OptOutWords {
 /** Tokens of the longest word in a list: `s'il vous plaît`, `no more messages`. */
 const MOST_TOKENS = 4;
 
-/** Takes words of politeness from both ends. */
+/** Removes polite words from both ends. */
 function withoutPoliteness({ tokens, words }: FoldedText): FoldedText {
   let [from, to] = [0, tokens.length];
   for (let taken = true; taken; ) {
@@ -272,7 +274,7 @@ function consistsOf(tokens: readonly string[], list: ReadonlySet<string>): boole
   return tokens.length <= MOST_REPEATED && tokens.every((token) => list.has(token));
 }
 
-/** A text with more repetitions is left for review. */
+/** A person reviews a text with more repetitions. */
 const MOST_REPEATED = 20;
 
 /** `opt out of this`, `STOP spring-sale-2026`: after the word, at most two more. `Stop by` is a visit. */
@@ -343,13 +345,13 @@ function spaced(tokens: readonly string[]): string {
   return ` ${tokens.join(' ')} `;
 }
 
-/** A reply comes back with the message that it answers, with a signature, or with the footer of a phone. */
+/** A reply may quote the message that it answers, and have a signature, or the footer of a phone. */
 function withoutQuotation(text: string): string {
   const at = text.search(QUOTATION);
   return at > 0 && /[\p{L}\p{N}]/u.test(text.slice(0, at)) ? text.slice(0, at) : text;
 }
 
-/** What phones and mail programs write below a text. */
+/** Phones and mail programs write these below a text. */
 const FOOTERS: readonly string[] = [
   ...words('sent from, sent via, sent using, sent with, sent on, get outlook for, von meinem, gesendet von'),
   ...words('gesendet mit, diese nachricht wurde von meinem, holen sie sich outlook, envoyé de, envoyé à partir'),
@@ -368,7 +370,7 @@ const FOOTERS: readonly string[] = [
   ...words('나의 iphone, 내 iphone, أُرسلت من, الإرسال من, נשלח מ'),
 ];
 
-/** Of these, what says enough on the line of the text too. */
+/** Those of them that are clear on the line of the text too. */
 const SHORT_FOOTERS = words(
   'sent from my, get outlook for, von meinem iphone, envoyé de mon, enviado desde mi, inviato da iphone',
 );

@@ -5,37 +5,36 @@ import { isAnnouncedTooLarge, receiveBody } from '../util/http-server.ts';
 import type { Connections } from './server-connections.ts';
 import { challengeOf, type Verifier } from './verify.ts';
 
-/** The events of a body, as `createInterpreter` reads it. */
 interface Reading {
   readonly events: readonly WebhookEvent[];
-  /** Why none of it was read: sentences without anything that the body holds. */
+  /** Why none of it was read, without any content of the body. */
   readonly problems: readonly { readonly message: string; readonly status: 400 | 413 }[];
 }
 
 export type Interpret = (body: Buffer, nowMs: number) => Reading;
 
-/** How the requests of one environment are received. */
+/** How to receive the requests of one environment. */
 export interface Source {
   readonly scheme: Scheme;
   readonly verify: Verifier;
   readonly interpret: Interpret;
-  /** Those of each secret. */
+  /** By secret. */
   readonly ids: readonly SeenIds[];
   readonly group: Group;
 }
 
-/** What all requests need to be received. */
 export interface ReceiverContext {
   readonly log: RefusalLog;
   readonly now: () => number;
   readonly connections: () => Connections;
-  /** Nothing new is taken: connections go with their answers. */
+  /** No new request is accepted: connections end with their answers. */
   readonly isClosing: () => boolean;
 }
 
 /**
  * One POST: its body is read within the limit, its sender proven, its events held, and only then it is answered.
- * Nothing that it holds is looked at before its sender has proved itself, and nothing but the ledger can make it a 5xx.
+ * Nothing
+ * in it is read before its sender has proved itself, and only the ledger can make it a 5xx.
  *
  * @param segment - the last segment of the path, if it is the secret; else null
  */
@@ -68,7 +67,7 @@ export async function receiveRequest(
     return no(401, verdict.reason, challenge === null ? {} : { 'WWW-Authenticate': challenge });
   }
   const { id } = verdict;
-  // Each secret remembers it: so none is left out by `some`.
+  // Each secret has to remember it, so `some` would skip some.
   if (id !== null && ids.map((one) => one.isReused(id, body, nowMs)).includes(true)) {
     return no(401, 'its id came with another body before');
   }
@@ -91,7 +90,7 @@ export async function receiveRequest(
 const MAX_BODY_BYTES = 64 * 1024;
 const TOO_LARGE = 'the body has more than 64 KiB';
 
-/** What a proven sender says is never lost: where reading it fails, it is kept as it is. */
+/** Nothing from a proven sender is lost: an unreadable body is kept as it is. */
 function read(interpret: Interpret, log: RefusalLog, body: Buffer, nowMs: number): Reading {
   try {
     return interpret(body, nowMs);
@@ -106,8 +105,8 @@ const LINGER_MS = 500;
 const LINGER_BYTES = 4 * 1024 * 1024;
 
 /**
- * Answers without a body: senders read only the status. Written to Node's response directly, which costs half of what a
- * web `Response` does (as measured for the sandbox).
+ * Without a body: senders read only the status. Written to Node's response directly, which costs half of what a web
+ * `Response` does (as measured for the sandbox).
  */
 function answerEmpty(outgoing: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
   if (outgoing.destroyed || outgoing.headersSent) return;
@@ -117,8 +116,8 @@ function answerEmpty(outgoing: ServerResponse, status: number, headers: Outgoing
 
 /**
  * Refuses a request and closes the connection. A refused sender has to connect again, so connections that are kept open
- * belong to authenticated senders. What is still arriving is read for a moment and dropped, because closing at once
- * would take the answer away from a sender that is writing (RFC 9112, 9.6).
+ * belong to authenticated senders. Data still arriving is read for a moment and dropped, because closing at once would
+ * take the answer away from a sender that is writing (RFC 9112, 9.6).
  */
 export function refuse(
   incoming: IncomingMessage,
@@ -151,12 +150,12 @@ export function refuse(
   incoming.on('error', end);
 }
 
-/** Holds events durably that came in for an environment; when it throws or rejects, none of them is held. */
+/** Holds events of an environment durably; when it throws or rejects, none of them is held. */
 export type Record = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
 
 /** Collects the events of requests that come in together, so that they share one commit. */
 interface Group {
-  /** Resolves when the events are held. Rejects with what `record` threw. */
+  /** Resolves when the events are held. Rejects with errors of `record`. */
   add(events: readonly WebhookEvent[]): Promise<void>;
   /** Resolves when nothing waits any more. */
   idle(): Promise<void>;
@@ -168,19 +167,19 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Events of one commit, about: others who write to the ledger wait as long as it takes (some 20 ms). */
+/** Approximate number of events in one commit: others who write to the ledger wait for it (some 20 ms). */
 const MOST_EVENTS = 1_000;
 
-/** Turns of the event loop without another request, after which a group is complete. */
+/** A group is complete after so many turns of the event loop without another request. */
 const QUIET_TURNS = 2;
 
-/** A group is complete after so long in any case. */
+/** A group is complete after this time in any case. */
 const LONGEST_GATHERING_MS = 4;
 
 /**
- * Everything that can be read by now is recorded together. The more comes in while a commit blocks the loop, the larger
- * the next group: nothing need be tuned, and a single event does not wait. One turn of the loop would not do, because
- * Node accepts only one new connection in each: 50 senders that connect at once were 50 commits.
+ * Records everything that can be read by now together. The more comes in while a commit blocks the loop, the larger the
+ * next group: it needs no tuning, and a single event does not wait. One turn of the loop would not do, because Node
+ * accepts only one new connection in each: 50 senders that connect at once were 50 commits.
  */
 export function createGroup(record: (events: readonly WebhookEvent[]) => void | Promise<void>): Group {
   let waiting: Waiting[] = [];
@@ -213,7 +212,7 @@ export function createGroup(record: (events: readonly WebhookEvent[]) => void | 
       await gather();
       const some = takeSome();
       try {
-        // Awaited only where there is something to wait for: the answers go out in the same turn then.
+        // Awaited only if it is a promise: otherwise the answers go out in the same turn.
         const pending = record(some.flatMap((one) => one.events));
         if (pending !== undefined) await pending;
         for (const one of some) one.resolve();
@@ -302,19 +301,16 @@ function digest(content: string | Uint8Array): string {
   return hash('sha256', content, 'buffer').toString('latin1', 0, 16);
 }
 
-/**
- * Logs which requests were refused, and why: nothing of their content, and at most one line in ten seconds for each
- * reason.
- */
+/** Logs refusals by reason: nothing of their content, and at most one line in ten seconds for each reason. */
 interface RefusalLog {
   refused(status: number, reason: string): void;
-  /** Logs what was held back. */
+  /** Logs the lines that were held back. */
   flush(): void;
 }
 
 const INTERVAL_MS = 10_000;
 
-/** @param log null: says nothing */
+/** @param log null: no log */
 export function createRefusalLog(log: ((line: string) => void) | null, now: () => number): RefusalLog {
   const kinds = new Map<string, { saidMs: number; held: number }>();
   const say = (text: string, count: number): void => log?.(`refused: ${text}${count > 1 ? ` (${count} times)` : ''}`);

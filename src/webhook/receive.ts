@@ -21,7 +21,7 @@ import {
 import { limitConnections } from './server-connections.ts';
 import { createVerifier } from './verify.ts';
 
-/** Who may report for an environment, and how that is read. */
+/** A sender that may report for an environment. */
 export interface Sender {
   readonly scheme: Scheme;
   /** From `readWebhookSecrets`: at least one, and any of them is valid. */
@@ -32,24 +32,24 @@ export interface Sender {
 
 interface ReceiverOptions {
   readonly path: string;
-  /** By environment; each has its own path, which ends in its name: `/webhooks/production`. */
+  /** By environment; each has a path that ends in its name: `/webhooks/production`. */
   readonly senders: ReadonlyMap<string, Sender>;
   /** The environment whose events come to the path itself, too; null: none. */
   readonly environment: string | null;
-  /** Holds events durably, those of several requests at once. What it throws is answered with 503. */
+  /** Holds events durably, those of several requests at once. Its errors are answered with 503. */
   readonly record: Record;
-  /** TCP port; 0 takes a free one. 4011 when absent. */
+  /** 0 takes a free one; default: 4011. */
   readonly port?: number;
-  /** Address to listen on; `127.0.0.1` when absent. */
+  /** Default: `127.0.0.1`. */
   readonly host?: string;
-  /** Milliseconds since 1970; the clock of this machine when absent. */
+  /** Milliseconds since 1970; default: the clock of this machine. */
   readonly now?: () => number;
-  /** Called with a line for what is refused; it holds nothing that a sender wrote. */
+  /** Called with a line for each refusal, without any content of the sender. */
   readonly log?: (line: string) => void;
 }
 
 export interface RunningReceiver {
-  /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
+  /** The address for senders, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
   /**
@@ -72,7 +72,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
   const log = createRefusalLog(options.log ?? null, now);
   const sources = sourcesOf(senders, options.record);
   const main = environment === null ? undefined : sources.get(environment);
-  // The path itself comes last: with the scheme `path`, what follows it is a secret unless it is an environment.
+  // The path itself comes last: with the scheme `path`, the next segment is a secret unless it is an environment.
   const paths = new Map([
     ...[...sources].map(([name, source]) => [`${path}/${name}`, source] as const),
     ...(main === undefined ? [] : [[path, main] as const]),
@@ -85,7 +85,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
   });
   const fetch = (request: Request, env: unknown): Response | Promise<Response> =>
     app.fetch(request, env as HttpBindings);
-  // Without patching the globals, which no library may do to the process that it runs in.
+  // Without patching the globals, which no library may do to its process.
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   const serve: RequestListener = (incoming, outgoing) => {
     // A request that Hono itself refuses, such as one with an invalid Host, may still be arriving: a gigabyte of it
@@ -96,7 +96,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
     void listener(incoming, outgoing);
   };
   const server = createServer(TIMEOUTS, serve);
-  // A sender that asks before it sends its body gets `100 Continue` when nothing in its headers speaks against it.
+  // A sender that asks before it sends its body gets `100 Continue` unless its headers are refused.
   server.on('checkContinue', serve);
   const connections = limitConnections(server);
   await listen(server, wanted, host);
@@ -117,13 +117,14 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
   };
 }
 
-/** What comes in for each environment: how it is verified and read, and where it goes. */
+/** How requests for each environment are verified and read, and where their events go. */
 function sourcesOf(senders: ReceiverOptions['senders'], record: Record): ReadonlyMap<string, Source> {
   const toleranceMs = Math.max(
     0,
     ...[...senders.values()].map(({ scheme }) => ('toleranceMs' in scheme ? scheme.toleranceMs : 0)),
   );
-  // An id belongs to the secret that signs it, in whatever environment: two accounts may give their requests the same numbers.
+  // An id belongs to the secret that signs it, in every environment: two accounts may give their requests the same
+  // numbers.
   const bySecret = new Map<string, SeenIds>();
   const idsOf = (secret: string): SeenIds => {
     const ids = bySecret.get(secret) ?? rememberIds(toleranceMs);
@@ -152,7 +153,7 @@ const TIMEOUTS = {
   maxHeaderSize: 16 * 1024,
 };
 
-/** How long the end waits for answers that are being written. A commit may wait for another process meanwhile. */
+/** Longest wait at the end for answers that are being written: a commit may wait for another process meanwhile. */
 const LONGEST_FINISH_MS = 10_000;
 
 async function listen(server: Server, port: number, host: string): Promise<void> {
@@ -175,10 +176,8 @@ interface Env {
 }
 
 /**
- * The routes: paths that take POST, each for an environment. No answer carries a CORS header, and none has a body. With
- * the scheme `path`, one more segment is the secret.
- *
- * @param paths - each with what comes in there
+ * Paths that take POST, each for an environment. No answer carries a CORS header, and none has a body. With the scheme
+ * `path`, one more segment is the secret.
  */
 function createReceiverApp(paths: ReadonlyMap<string, Source>, context: ReceiverContext): Hono<Env> {
   const app = new Hono<Env>();

@@ -2,13 +2,13 @@ import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Receiver, Scheme } from '../model.ts';
 import { readSecret, type SecretWords } from '../util/secret.ts';
 
-/** What is wrong with a secret, as the rest of a sentence that begins with it; `weak`: it works, but can be guessed. */
+/** A fault as the rest of a sentence that begins with the secret; `weak`: it works, but can be guessed. */
 type SecretFault = { readonly wrong: string; readonly hint: string } | { readonly weak: string };
 
-/** Says whether a scheme can use a secret. What it says never holds the secret. */
+/** Why a scheme cannot use a secret, without the secret. */
 function secretFault(kind: Scheme['kind'], secret: string): SecretFault | null {
   if (secret === '') return { wrong: 'is empty', hint: HINTS[kind] };
-  // What a shell or a file left behind it would be a part of the key, and every signature a wrong one.
+  // Characters that a shell or a file adds would be part of the key, and make every signature wrong.
   if (secret.trim() !== secret) return { wrong: 'begins or ends with white space', hint: ONLY_THE_SECRET };
   return CHECKS[kind](secret);
 }
@@ -51,7 +51,7 @@ const CHECKS: Readonly<Record<Scheme['kind'], (secret: string) => SecretFault | 
 /** A secret in a URL must not be found by trying. */
 const PATH_BITS = 128;
 
-/** NIST SP 800-107, 5.3.2, asks for as many bits as the strength that is wanted. */
+/** NIST SP 800-107, 5.3.2, requires as many bits as the wanted strength. */
 const FEW_BYTES = 16;
 
 function weakness(counted: string, secret: string): SecretFault | null {
@@ -59,7 +59,7 @@ function weakness(counted: string, secret: string): SecretFault | null {
   return { weak: `has fewer than ${FEW_BYTES} bytes that could be random: who can guess it can report anything` };
 }
 
-/** How many bits a secret of such characters has if they were drawn at random. */
+/** Bits of a secret of such characters if they were drawn at random. */
 function bitsOf(secret: string): number {
   if (isMonotonous(secret)) return 0;
   const signs = secret.replace(/[^A-Za-z0-9]/g, '');
@@ -98,8 +98,9 @@ const WORDS: SecretWords = {
 };
 
 /**
- * Reads all secrets of webhooks from the places that handbill.yaml names, and checks whether the scheme can use them.
- * No message ever contains one.
+ * Reads all secrets of webhooks from their places in handbill.yaml, and checks whether the scheme can use them. No
+ * message
+ * ever contains one.
  *
  * @param root the folder of relative paths
  */

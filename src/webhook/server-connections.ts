@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
  * pages counts as authenticated by a request that was answered.
  */
 export interface Connections {
-  /** The headers of a request are complete; the rest of it may not be. */
+  /** The headers of a request are complete; the rest may not be. */
   began(socket: Socket): void;
   /** A request is complete and proven: it must get its answer. */
   answering(socket: Socket): void;
@@ -17,17 +17,16 @@ export interface Connections {
   readonly size: number;
 }
 
-/** The most connections of the server. */
 const MAX_CONNECTIONS = 100;
 
-/** With a surge of those that have just come, whose first request may be on its way; above it, they go too. */
+/** In a surge of new connections, whose first request may be on its way; above it, they are closed too. */
 const MOST_IN_A_SURGE = 1_000;
 
-/** How long an honest sender may take for its request when there are too many connections. */
+/** Time for an honest sender's request when there are too many connections. */
 const GRACE_MS = 250;
 
 type State =
-  /** No complete headers yet, so it is not known who it is. */
+  /** No complete headers yet, so the sender is unknown. */
   | 'new'
   /** Receiving headers, of an unknown sender. */
   | 'receiving'

@@ -30,7 +30,7 @@ const TABLE: ReadonlyMap<string, DeliveryState> = new Map(
   ),
 );
 
-/** Groups of Infobip, which are numbers only where they are called so (`status.groupId`). */
+/** Groups of Infobip, which are numbers only in `status.groupId`. */
 const GROUPS: ReadonlyMap<string, DeliveryState> = new Map([
   ['1', 'queued'],
   ['2', 'undeliverable'],
@@ -44,14 +44,14 @@ export function foldName(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Own words of a project, folded. */
+/** The project's words, folded. */
 export function foldStates(written: Readonly<Record<string, DeliveryState>>): ReadonlyMap<string, DeliveryState> {
   return new Map(Object.entries(written).map(([word, state]) => [foldName(word), state]));
 }
 
 /**
- * The state that a word means, or null for an unknown one. A word of the project comes first; then the table;
- * then the last part of a name of several, as in `message.delivered` and `sms/failed`.
+ * Null for an unknown word. A word of the project comes first; then the table; then the last part of a name of several,
+ * as in `message.delivered` and `sms/failed`.
  */
 export function stateOf(word: string, own: ReadonlyMap<string, DeliveryState>): DeliveryState | null {
   if (word.length > MAX_WORD) return null;
@@ -62,7 +62,6 @@ export function stateOf(word: string, own: ReadonlyMap<string, DeliveryState>): 
   return last === undefined ? null : (TABLE.get(foldName(last)) ?? null);
 }
 
-/** The state that the number of an Infobip group means. */
 export function stateOfGroup(group: string): DeliveryState | null {
   return GROUPS.get(group) ?? null;
 }
@@ -71,20 +70,20 @@ export function stateOfGroup(group: string): DeliveryState | null {
 const MAX_WORD = 100;
 const LAST_PART = /(?<=[.:/])[^.:/]+$/;
 
-/** Longest id that is kept: the ledger and every report would carry it. */
+/** A longer id would burden the ledger and every report. */
 const MAX_ID = 200;
 /** RFC 5321: 64 before the @, 255 after it. */
 const MAX_ADDRESS = 320;
 const MAX_TEXT = 16_384;
 const MAX_ERROR = 500;
 
-/** An id as text; null if it is not one. Ids have no control characters and no spaces around them. */
+/** Null if it is no id. Ids have no control characters and no spaces around them. */
 export function idOf(value: unknown): string | null {
   const text = scalarOf(value);
   return text !== null && text.length <= MAX_ID ? text : null;
 }
 
-/** An address as it is written. */
+/** Unchanged. */
 export function addressOf(value: unknown): string | null {
   const text = scalarOf(value);
   return text !== null && text.length <= MAX_ADDRESS ? text : null;
@@ -102,14 +101,13 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'number' ? String(value) : null;
 }
 
-/** The sentence of an error. */
 export function errorOf(value: unknown): string | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   const text = String(value).trim();
   return text === '' ? null : cutText(text, MAX_ERROR);
 }
 
-/** `0`, `000`, `OK`, `NO_ERROR`: ways to say that there is no error. */
+/** `0`, `000`, `OK`, `NO_ERROR`: values that mean no error. */
 export function isNoError(text: string): boolean {
   return NO_ERROR.test(text);
 }

@@ -12,7 +12,7 @@ export function readTime(value: unknown, nowMs: number): number | null {
 }
 
 const EARLIEST_MS = Date.UTC(2000, 0);
-/** Longest text that is looked at: the longest form has 38 characters. */
+/** The longest form has 38 characters. */
 const MAX_CHARACTERS = 64;
 
 function textMs(text: string): number | null {

@@ -5,25 +5,25 @@ import { isOneOf } from '../util/secret.ts';
 import { instantMs, unixMs } from '../util/time.ts';
 import { standardKey } from './secrets.ts';
 
-/** What a sender can prove itself with. */
+/** Parts of a request that can prove its sender. */
 interface Proof {
   readonly headers: IncomingHttpHeaders;
   /** The bytes as they came: a body that was parsed and written again has another signature. */
   readonly body: Buffer;
-  /** The segment of the URL behind the path; null without one. */
+  /** The segment of the URL behind the path. */
   readonly segment: string | null;
 }
 
 type Verdict =
   /** `id`: of the request, the same when it is sent again; null where the scheme has none. */
   | { readonly verified: true; readonly id: string | null }
-  /** `reason` is for the log and holds nothing that the sender wrote. */
+  /** `reason` is for the log, without any content of the sender. */
   | { readonly verified: false; readonly reason: string };
 
 /** Checks whether the sender knows a secret. Never throws, and takes the same time for a near miss as for a far one. */
 export type Verifier = (proof: Proof, nowMs: number) => Verdict;
 
-/** @param secrets as `readWebhookSecrets` gives them; any of them counts */
+/** @param secrets from `readWebhookSecrets`; any of them counts */
 export function createVerifier(scheme: Scheme, secrets: readonly string[]): Verifier {
   switch (scheme.kind) {
     case 'standard':
@@ -39,7 +39,7 @@ export function createVerifier(scheme: Scheme, secrets: readonly string[]): Veri
   }
 }
 
-/** The value that a 401 names in WWW-Authenticate (RFC 9110, 15.5.2); null: the scheme has no name there. */
+/** For WWW-Authenticate of a 401 (RFC 9110, 15.5.2); null: the scheme has no name there. */
 export function challengeOf(scheme: Scheme): string | null {
   if (scheme.kind === 'basic') return 'Basic realm="webhooks", charset="UTF-8"';
   return scheme.kind === 'bearer' ? 'Bearer realm="webhooks"' : null;
@@ -49,12 +49,14 @@ const NOT_SIGNED = { verified: false, reason: 'the headers of a signature are mi
 const OUT_OF_TIME = { verified: false, reason: 'the time of the signature is too far from the clock' } as const;
 const WRONG_SIGNATURE = { verified: false, reason: 'the signature is not that of a secret of here' } as const;
 
-/** Whether a time is at most so far from the clock, either way. */
+/** Either way. */
 function isWithin(timeMs: number, nowMs: number, toleranceMs: number): boolean {
   return Math.abs(nowMs - timeMs) <= toleranceMs;
 }
 
-/** Unix seconds (with a fraction or without), milliseconds, or ISO 8601, in ms since 1970; null for anything else. */
+/**
+ * From Unix seconds (with a fraction or without), milliseconds, or ISO 8601, in ms since 1970; null for anything else.
+ */
 function timestampMs(text: string): number | null {
   return /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? unixMs(Number(text)) : instantMs(text);
 }
@@ -77,7 +79,7 @@ function standardVerifier(toleranceMs: number, secrets: readonly string[]): Veri
       return NOT_SIGNED;
     }
     if (!/^\d{1,12}$/.test(timestamp)) return NOT_SIGNED;
-    // Before anything is hashed: what is too old costs nothing.
+    // Before anything is hashed: an old request costs nothing.
     if (!isWithin(Number(timestamp) * 1000, nowMs, toleranceMs)) return OUT_OF_TIME;
     const given = signaturesOf(signatures);
     if (given.length === 0) return NOT_SIGNED;
@@ -89,9 +91,7 @@ function standardVerifier(toleranceMs: number, secrets: readonly string[]): Veri
   };
 }
 
-/**
- * The header lists signatures, one for each key that the sender has; other versions (`v1a`, `v2`) are not looked at.
- */
+/** The header lists signatures, one for each key of the sender; other versions (`v1a`, `v2`) are ignored. */
 function signaturesOf(header: string): readonly string[] {
   const listed = header.split(' ', MOST_SIGNATURES).map((one) => one.split(','));
   return listed.flatMap(([version, signature = '']) => (version === 'v1' && signature !== '' ? [signature] : []));
@@ -137,7 +137,7 @@ function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Verifier 
       const hmac = createHmac(algorithm, key);
       for (const part of parts) {
         if (part === '{body}') hmac.update(body);
-        // Node reads headers as Latin-1: so they become the bytes that came.
+        // Node reads headers as Latin-1: this restores the bytes.
         else if (part === '{timestamp}') hmac.update(timestamp ?? '', 'latin1');
         else if (part === '{id}') hmac.update(id ?? '', 'latin1');
         else hmac.update(part, 'utf8');
@@ -180,9 +180,9 @@ function inOneForm(signature: string, encoding: 'hex' | 'base64'): string {
   return plain + '='.repeat((4 - (plain.length % 4)) % 4);
 }
 
-/* Schemes that send the secret itself: nothing says when, so that a request that was copied can be sent again. */
+/* Schemes that send the secret itself: without a time, so a copied request can be sent again. */
 
-/** User and password, as RFC 7617 has it. */
+/** RFC 7617. */
 function basicVerifier(secrets: readonly string[]): Verifier {
   const expected = secrets.map((secret) => Buffer.from(secret, 'utf8'));
   return ({ headers }) => {
@@ -191,7 +191,7 @@ function basicVerifier(secrets: readonly string[]): Verifier {
   };
 }
 
-/** A token, as RFC 6750 has it. */
+/** RFC 6750. */
 function bearerVerifier(secrets: readonly string[]): Verifier {
   return ({ headers }) => {
     const given = credentials(headers.authorization, 'bearer');
@@ -199,7 +199,6 @@ function bearerVerifier(secrets: readonly string[]): Verifier {
   };
 }
 
-/** A secret in the URL. */
 function pathVerifier(secrets: readonly string[]): Verifier {
   return ({ segment }) => (segment === null ? NO_SECRET : verdict(isOneOf(segment, secrets)));
 }

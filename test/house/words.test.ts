@@ -32,6 +32,7 @@ const NO_ACTOR =
 
 const CLEAN_COMMENTS = [
   'approval',
+  'http',
   'diff',
   'model',
   'operations',
@@ -43,6 +44,7 @@ const CLEAN_COMMENTS = [
   'suppression',
   'telemetry',
   'util',
+  'webhook',
   '*.ts',
 ];
 
