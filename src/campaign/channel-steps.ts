@@ -62,7 +62,6 @@ export function whereAt(merged: Merged, pointer: string, where: RecipientsFile['
   return { query: where, at: place.at, timeZone };
 }
 
-/** The holdout, and the test of the variants. */
 export function readSplit(merged: Merged, report: Report): Omit<Split, 'decides'> {
   const { file } = merged;
   const { variants = [], holdout, test, winner } = file;
@@ -122,7 +121,6 @@ export function readFallbacks(main: Step, merged: Merged, sources: Sources, repo
 
 const NOTHING: StepSources = { template: null, content: null, paths: [], inputs: [] };
 
-/** A step's settings over those that it inherits. */
 function readStepOf(
   written: StepFile,
   pointer: string,
@@ -178,7 +176,6 @@ function senderOf(from: string | null, pointer: string, report: Report): string 
   return null;
 }
 
-/** The texts of a mapping and of nested mappings, with positions. */
 export function textsAt<T extends string | Readonly<Record<string, string>>>(
   merged: Merged,
   pointer: string,

@@ -128,7 +128,6 @@ function standIn(own: Environment, original: Environment): Environment {
   return { ...own, identity, only, redirect, approval, git, countries, budget, ratePerSecond };
 }
 
-/** The addresses and files that restrict an environment. */
 function readFence(
   written: Pick<Partial<EnvironmentFile>, 'only' | 'redirect'>,
   folder: string,
@@ -157,7 +156,6 @@ function refuseFiles(redirect: EnvironmentFile['redirect'], report: Report): voi
 }
 
 const IS_FILE = /[/\\]|\.[A-Za-z]{2,5}$/;
-
 const IS_ADDRESS = /^(?:\+[\d (]|contact:|[^/\\\s]+@[^/\\\s]+$)/;
 
 /** The default environment: the only one beside the sandbox; null: there are several. */
@@ -274,7 +272,6 @@ function readApproval(
   return read;
 }
 
-/** Longest time an approval may last. */
 const LONGEST_DAYS = 366;
 
 /** Approvers may approve a campaign until a day; null: they may not, unless handbill.yaml says so. */
@@ -377,7 +374,6 @@ function insideEntry(pointer: string, lists: readonly string[]): readonly string
 /** These statuses are never about the recipient, or never mean that nothing was done (failures.md, F2 to F6). */
 const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 
-/** handbill sets these headers itself. */
 const OWN_HEADERS = new Set(
   `accept accept-encoding connection content-encoding content-length content-type expect host keep-alive
   proxy-authorization te trailer transfer-encoding upgrade user-agent x-api-key`.split(/\s+/),
@@ -392,7 +388,6 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 type ReportWire = (path: readonly (string | number)[], message: string, hint: string) => void;
 
-/** Checks beyond the schema. */
 function checkWire(written: WireFile, report: ReportWire): void {
   const { idempotencyHeader, content = {} } = written;
   if (idempotencyHeader !== undefined && OWN_HEADERS.has(idempotencyHeader.toLowerCase())) {

@@ -95,7 +95,6 @@ export function explainMissingKey(error: ErrorObject, context: Context): Explain
   };
 }
 
-/** A free name, such as an environment's, in the wrong form. */
 export function explainName(error: ErrorObject, context: Context): Explained {
   const key = String(error.propertyName);
   const pointer = error.instancePath + pointerTo([key]);
@@ -212,7 +211,6 @@ export function losesCharacters(written: string, value: number): boolean {
   return /^\+|^-?0\d/.test(written) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }
 
-/** Explains a number without quotes, as written, and the value that it would become. */
 export function unquoted(written: string): string {
   const lost = written.startsWith('+')
     ? ', and would lose its +'
@@ -286,7 +284,6 @@ function schemaOf(error: ErrorObject): Schema {
   return (error.parentSchema ?? {}) as Schema;
 }
 
-/** The first example that fits on a line, as YAML. */
 function exampleOf(schema: Schema | undefined): string | null {
   const text = flowOf(schema?.examples?.[0]);
   return text !== null && text.length <= MAX_EXAMPLE ? text : null;
@@ -349,7 +346,6 @@ function plausible(places: readonly Place[] | undefined, parent: readonly string
   return found === undefined ? null : found.path.join('.');
 }
 
-/** JSON Schema names of the value's types. */
 function typesOf(value: unknown): readonly string[] {
   if (value === null) return ['null'];
   if (Array.isArray(value)) return ['array'];

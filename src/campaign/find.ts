@@ -22,7 +22,6 @@ const CAMPAIGN_FILE = 'campaign.yaml';
 const CAMPAIGNS_FOLDER = 'campaigns';
 
 export interface FoundCampaign extends CampaignPath {
-  /** All campaigns of the project, if they were read. */
   readonly siblings?: readonly NamedCampaign[];
 }
 
@@ -179,11 +178,9 @@ export interface NamedCampaign {
   readonly name: string;
   readonly file: string;
   readonly id: string;
-  /** Place of the name, for the diagnostic. */
   readonly where?: Partial<Diagnostic>;
 }
 
-/** The error for a duplicate name or id; null: there is none. */
 export function sameName(campaign: NamedCampaign, others: readonly NamedCampaign[]): Diagnostic | null {
   for (const other of others) {
     const same = [campaign.name, campaign.id].find((one) => one === other.name || one === other.id);

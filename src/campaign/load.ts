@@ -34,7 +34,6 @@ export interface ReadOptions extends ReadProjectOptions {
   readonly withoutList?: boolean;
   /** For those who send nothing: a list that is not there is read from its sample. Default: false. */
   readonly withSample?: boolean;
-  /** The project, if known: speeds up reading many campaigns. */
   readonly place?: ProjectPlace;
   /** The campaigns of the project, if known (`campaignNames`): speeds up reading many campaigns. */
   readonly siblings?: readonly NamedCampaign[];
@@ -45,7 +44,6 @@ interface CampaignReading {
   readonly campaign: Campaign | null;
   /** Sorted by file, line and column. */
   readonly diagnostics: readonly Diagnostic[];
-  /** As the user would name it; null: there is none. */
   readonly file: string | null;
   /** The ledger must not be used, and why, for commands that use it; see `secondLedger`. */
   readonly ledgerFault: Diagnostic | null;
@@ -228,10 +226,8 @@ function byPlace(a: Diagnostic, b: Diagnostic): number {
   return (a.at?.line ?? 0) - (b.at?.line ?? 0) || (a.at?.column ?? 0) - (b.at?.column ?? 0);
 }
 
-/** The project of a campaign file, before reading the file. */
 export type Projects = (file: string) => Promise<Pick<ReadOptions, 'place' | 'siblings'>>;
 
-/** Finds projects, and the campaigns of each, once for many files. */
 export async function projectsFrom(cwd: string): Promise<Projects> {
   const here = await findProject(cwd).catch(nothing);
   const siblings = new Map<string, readonly NamedCampaign[]>();

@@ -4,7 +4,6 @@ import { whereValue } from './validate.ts';
 import type { CampaignFile, ProjectFile, RecipientsFile } from './written.ts';
 import type { Where, YamlFile } from './yaml.ts';
 
-/** A campaign file over its project's defaults: as written, in one shape, with positions. */
 export interface Merged {
   readonly file: Partial<Omit<CampaignFile, 'recipients'>>;
   readonly recipients: Partial<RecipientsFile>;

@@ -35,7 +35,6 @@ interface NormalizeInput {
   readonly merged: Merged;
   readonly sources: Sources;
   readonly project: Project;
-  /** As the user would name it. */
   readonly file: string;
   readonly inputs: readonly InputFile[];
   readonly suppressions: readonly SuppressionFile[];

@@ -36,7 +36,6 @@ export interface ReadProjectOptions {
   readonly allow?: LedgerUse['allow'];
 }
 
-/** Returns all faults of handbill.yaml as diagnostics. */
 export async function readProject(place: ProjectPlace, options: ReadProjectOptions): Promise<ProjectReading> {
   const cwd = await realpath(options.cwd);
   const { yaml, written, inputs, diagnostics: found } = await readProjectFile(place, cwd);

@@ -5,7 +5,6 @@ import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
 
 /** In bytes. */
 export const MAX_TEMPLATE_BYTES = 64 << 10;
-
 /** In bytes: Gmail cuts off at 102 KB, and MJML is shorter than its HTML. */
 export const MAX_HTML_BYTES = 256 << 10;
 
@@ -14,7 +13,6 @@ interface Naming {
   readonly root: string;
   readonly folder: string;
   readonly cwd: string;
-  /** Place of the name, for faults of the file as a whole. */
   readonly where: Partial<Diagnostic>;
 }
 

@@ -14,16 +14,13 @@ export function readWebhook(written: WebhookFile, folder: string, report: Report
   return { receiver: readReceiver(written, folder, report), mapping: readMapping(written, report) };
 }
 
-/** Secrets, or their sources, by environment. */
 export type SecretsByEnvironment = ReadonlyMap<string, readonly string[]>;
 
-/** The other environments that share a secret with this one. */
 export function sharingWith(name: string, secrets: SecretsByEnvironment): readonly string[] {
   const own = secrets.get(name) ?? [];
   return [...secrets.keys()].filter((other) => other !== name && secrets.get(other)?.some((one) => own.includes(one)));
 }
 
-/** Warns of every environment that shares a secret with an earlier one. */
 export function sharedSecrets(
   secrets: SecretsByEnvironment,
   whereOf: (name: string) => Pick<Diagnostic, 'at' | 'source'> = () => ({}),

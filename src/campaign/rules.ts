@@ -114,7 +114,6 @@ export function readFrequency(merged: Merged, report: Report): Pick<Campaign, 'f
   const { frequency: written = 'none' } = merged.file;
   if (typeof written === 'string') return { frequency: [], isCounted: written !== 'exempt' };
   const frequency = [written].flat().flatMap(({ max, per, of = 'all' }, i): Frequency[] => {
-    // The schema has reported missing ones.
     if (per === undefined || max === undefined) return [];
     const period = periodOf(per);
     if (typeof period !== 'string') return [{ max, per: period, of }];

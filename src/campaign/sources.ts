@@ -9,7 +9,6 @@ import { fromRoot } from './project.ts';
 import { MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './read-text.ts';
 import type { FallbackFile, StepFile } from './written.ts';
 
-/** The files that a campaign names. Small ones are read. */
 export interface Sources {
   readonly main: StepSources;
   readonly variants: readonly StepSources[];
@@ -36,7 +35,6 @@ interface SourcesOptions {
   readonly pipedList: string | null;
   /** Folders outside the project in which the list may be. */
   readonly listFolders: readonly string[];
-  /** Uses the sample of a missing list. */
   readonly withSample: boolean;
   readonly sharedPartials: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
 }
@@ -76,7 +74,6 @@ export async function readSources(merged: Merged, options: SourcesOptions): Prom
   return { main, variants, fallbacks, partials: sources, list, inputs, diagnostics };
 }
 
-/** In order, however they are written, each with its pointer. */
 export function fallbackFiles(
   file: Merged['file'],
 ): readonly { readonly written: FallbackFile; readonly pointer: string }[] {
@@ -176,7 +173,6 @@ interface StepPlace extends SourcesOptions {
   readonly channel: Channel;
 }
 
-/** Faults go to `diagnostics`. */
 async function readStep(
   written: StepFile,
   merged: Merged,
@@ -205,7 +201,6 @@ interface Reading {
   readonly inputs: InputFile[];
 }
 
-/** The HTML of an email, and the place of its name. */
 interface Html {
   readonly source: SourceText;
   readonly pointer: string;
@@ -291,7 +286,6 @@ function textOfContent(written: StepFile, { merged, place }: Reading): Template 
   return source === null ? null : { kind: 'text', source: { ...source, text: trimText(source.text) } };
 }
 
-/** The content with positions; null: none. */
 function readContent(written: StepFile, html: Html | null, { merged, place }: Reading): Content | null {
   if (written.content === undefined && html === null) return null;
   const { text: _, ...rest } = written.content ?? {};

@@ -31,7 +31,6 @@ export interface Checked<T> {
   readonly meant: ReadonlySet<string>;
 }
 
-/** Reports every error at once, one for each mistake. */
 export function checkCampaign(yaml: YamlFile): Checked<Partial<CampaignFile>> {
   return check('campaign', yaml) as Checked<Partial<CampaignFile>>;
 }

@@ -8,7 +8,6 @@ import type { Json } from '../util/json.ts';
 
 export type FileKind = 'campaign' | 'project';
 
-/** The part of JSON Schema that handbill uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly description?: string;
@@ -38,7 +37,6 @@ export const SCHEMAS: Readonly<Record<FileKind, Schema>> = {
   project: JSON.parse(TEXTS.project) as Schema,
 };
 
-/** Recognises data made from these very schemas. */
 export function schemaFingerprint(): string {
   return hash('sha256', `${TEXTS.campaign}\0${TEXTS.project}`);
 }
@@ -53,7 +51,6 @@ if (typeof BUILT_SCHEMAS !== 'undefined' && BUILT_SCHEMAS !== schemaFingerprint(
   throw refuse(problem('other-build', message, { hint }));
 }
 
-/** Follows `$ref` inside the package's schemas. */
 export function resolveSchema(schema: Schema, kind: FileKind): { readonly schema: Schema; readonly kind: FileKind } {
   if (schema.$ref === undefined) return { schema, kind };
   const [file = '', fragment = ''] = schema.$ref.split('#');
@@ -116,9 +113,7 @@ export function createAjv(options: Options = {}): Ajv {
 
 /** Keywords of yaml-language-server, without effect on validation. */
 const FOR_EDITORS = ['defaultSnippets', 'enumDescriptions', 'errorMessage'];
-
 const ANNOTATIONS: ReadonlySet<string> = new Set(['title', 'description', ...FOR_EDITORS]);
-
 /** Keywords that hold schemas by name: the names are the user's, and one of them is `description`. */
 const BY_NAME: ReadonlySet<string> = new Set(['properties', 'definitions']);
 
@@ -147,14 +142,9 @@ function mapped(schemas: Readonly<Record<string, Schema>>): Readonly<Record<stri
  * schemas, and 112 ms this way.
  */
 const COMPILED_FAST: Options = { inlineRefs: false, code: { optimize: false } };
-
 const ABSENT: ReadonlySet<unknown> = new Set(['MODULE_NOT_FOUND', 'ENOENT']);
-
 /** Ajv is CommonJS, and so is the code that it writes. */
 const require = createRequire(import.meta.url);
-
 /** The same path from `dist/campaign/` and from `src/campaign/`: sources use the built code as well. */
 export const BUILT = fileURLToPath(new URL('../../dist/campaign/validators.cjs', import.meta.url));
-
-/** Its `errors` has every violation. */
 export const validatorOf: Validators = builtValidators(BUILT) ?? compiledValidators();

@@ -10,7 +10,6 @@ const EVERY_DAY: readonly number[] = [...WEEKDAYS, 6, 7];
 
 type Fault = Extract<Finding<never>, { code: unknown }>;
 
-/** `windows` of handbill.yaml. */
 export function readCountryWindows(
   written: ProjectFile['windows'],
   report: (pointer: string, fault: Fault) => void,

@@ -12,7 +12,6 @@ export type RecipientsFile = Mapping<CampaignFile['recipients']>;
 export type SendFile = NonNullable<CampaignFile['send']>;
 export type WindowFile = Mapping<SendFile['window']>;
 
-/** handbill.yaml as written. */
 export type ProjectFile = ProjectSchema;
 /** Wall time. */
 export type HoursFile = Mapping<NonNullable<ProjectFile['windows']>[string]>;

@@ -25,7 +25,6 @@ import { createSlipFinder, type Slip } from './yaml-slips.ts';
 
 type CstToken = Parameters<Composer['next']>[0];
 
-/** A YAML file as plain data without prototypes, with positions. */
 export interface YamlFile {
   readonly text: FileText;
   /** Null, boolean, finite number, string, array, or object without a prototype. */
@@ -40,7 +39,6 @@ interface YamlReading {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Nesting of mappings and sequences. */
 const MAX_DEPTH = 64;
 /** In bytes. */
 export const MAX_YAML_BYTES = 1 << 20;

@@ -103,7 +103,6 @@ async function writeLinks(place: GitPlace, entries: readonly TreeEntry[], into: 
   }
 }
 
-/** A file or a link below the folder of the project. */
 interface TreeEntry {
   /** Path relative to that folder, with `/`. */
   readonly path: string;

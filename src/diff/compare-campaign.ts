@@ -153,7 +153,6 @@ async function compareLists(
   };
 }
 
-/** The text changes, where no row was compared. */
 function onlyTemplates(changes: readonly ScopedChange[]): TextsDiff {
   const templates = changes.map(({ what, shape }) => ({ what, shape }));
   const group = { recipients: null, example: null, decision: null, templates, columns: [], variant: null };

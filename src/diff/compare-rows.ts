@@ -9,7 +9,6 @@ import type { ScopedChange } from './texts.ts';
  * each column on each side, and the key once.
  */
 interface Rows {
-  /** Positions of the keys of both sides. */
   readonly keys: ReadonlyMap<string, number>;
   readonly sides: readonly [Readonly<SideRows>, Readonly<SideRows>];
   /** Words for decisions, by their number in `SideRows.decision`; 0: this side does not have the key. */
@@ -21,7 +20,6 @@ interface SideRows {
   decision: Uint8Array;
   /** 1 and up: the position of the variant in the campaign; 0: none. */
   variant: Uint8Array;
-  /** The row of the list, to find it again. */
   row: Uint32Array;
   /** Hash of the message of step 0 (or of all variants that are possible), and of the fallbacks. */
   first: Float64Array;
@@ -199,9 +197,7 @@ function tooMany(): Error {
   return refuse(problem('file-too-large', message, { hint: 'Compare smaller lists, or use preview on each side.' }));
 }
 
-/** Recipients to show of each kind. */
 const EXAMPLES = 5;
-/** Groups of texts and kinds of decisions to list. */
 const MAX_GROUPS = 20;
 /** Bounds the groups while comparing rows; a list in which every column changes does not have more. */
 const MAX_TOLD_APART = 5_000;

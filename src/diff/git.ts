@@ -4,7 +4,6 @@ import { type GitPlace, runGit } from '../util/git.ts';
 import { isInside } from '../util/paths.ts';
 
 export interface Revision {
-  /** As the user wrote it. */
   readonly name: string;
   readonly commit: string;
   /** The commit is the merge base of the given name and the other side, and not the commit of that name. */

@@ -19,7 +19,6 @@ export interface CampaignOnSide {
   /** Null if there is a fault, or the list is missing. */
   readonly plan: Plan | null;
   readonly prices: Awaited<ReturnType<typeof loadPrices>>;
-  /** Addresses of the suppression lists in files. */
   readonly rules: OpenRules;
   readonly skipsInvalid: boolean;
   readonly findings: Findings;
@@ -30,9 +29,7 @@ interface ReadOptions {
   readonly environment: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly skipsInvalid: boolean;
-  /** A list that replaces the campaign's. */
   readonly recipients: string | null;
-  /** The list, own or replaced, can be read. */
   readonly hasList: boolean;
 }
 

@@ -11,9 +11,7 @@ export interface Diff {
   readonly project: readonly RuleChange[];
   /** Those that change, by name. */
   readonly campaigns: readonly CampaignDiff[];
-  /** Names of those that do not. */
   readonly unchanged: readonly string[];
-  /** Sentences about the comparison as a whole. */
   readonly notes: readonly string[];
   /** The new side can be sent. */
   readonly valid: boolean;
@@ -122,7 +120,6 @@ export interface TextsDiff {
   readonly more: { readonly groups: number; readonly recipients: number } | null;
 }
 
-/** Recipients whose messages change in the same way. */
 export interface TextGroup {
   /** 0 if the text of a template changes, but no message does. Null if recipients were not compared. */
   readonly recipients: number | null;
@@ -131,7 +128,6 @@ export interface TextGroup {
   /** The decision on both sides, with its reason. Null if no recipient gets the text, or none was compared. */
   readonly decision: string | null;
   readonly templates: readonly TemplateChange[];
-  /** Columns whose values change. */
   readonly columns: readonly string[];
   /** Another variant than before; null for no variant. */
   readonly variant: { readonly before: string | null; readonly after: string | null } | null;

@@ -76,7 +76,6 @@ export function changedRules(
 
 /** Shown for a hidden value that differs. */
 const ANOTHER = '(another one)';
-
 const MAX_VALUE = 300;
 
 function shown(segments: readonly string[], leaf: Leaf | undefined): string | null {
@@ -129,7 +128,6 @@ const EMAIL = /[^\s"'<>()[\]{},;:@]{1,100}@[^\s"'<>()[\]{},;:@]{1,200}/gu;
  * date begins with neither; a time comes after a colon.
  */
 const NUMBER = /(?:(?<![\d.])\+|(?<![\d.:])00?)[\d][\d ().\u00a0-]{5,24}\d|(?<![\d.])\d{9,20}(?!\d)/gu;
-
 /** Names of possible secrets, whose values are never shown. */
 const SECRET_NAME = /api[-_ ]?key|authorization|secret|token|password|passphrase|credential|suppression[-_ ]?key/i;
 

@@ -111,7 +111,6 @@ async function listState(path: string): Promise<ListState> {
   }
 }
 
-/** The first line of a Git LFS pointer. */
 const LFS = 'version https://git-lfs.github.com/spec/v';
 
 async function isFile(path: string): Promise<boolean> {
@@ -124,11 +123,9 @@ async function isFile(path: string): Promise<boolean> {
 export interface ListOptions {
   /** One list for both sides; relative to the current folder of the command, made absolute. */
   readonly recipients: string | null;
-  /** Names of the sides in sentences. */
   readonly names: readonly [before: string, after: string];
 }
 
-/** The list of each side, and the consequences for the comparison. */
 interface ChosenLists {
   readonly before: ChosenList;
   readonly after: ChosenList;
@@ -202,7 +199,6 @@ interface Found {
   readonly path: string | null;
   /** From the root of the project. */
   readonly shown: string;
-  /** The sample of the list, if it exists. */
   readonly sample: string | null;
 }
 

@@ -22,7 +22,6 @@ export interface ScopedChange extends TemplateChange {
   readonly scope: Scope;
 }
 
-/** Every rendered text of a campaign, by kind. */
 function sourcesOf(campaign: Campaign): ReadonlyMap<string, Source> {
   const sources = new Map<string, Source>();
   const own = campaign.variants.length === 0 ? [{ name: null, step: campaign }] : campaign.variants;
@@ -159,7 +158,6 @@ function isRewritten(pieces: readonly Piece[], at: number): boolean {
 
 /** Characters shown around a change; the rest of a long text is cut. */
 const AROUND = 40;
-/** Characters of one change, old or new. */
 const MAX_CHANGE = 300;
 const MAX_SHAPE = 1_200;
 

@@ -77,7 +77,6 @@ interface ContactProblem {
 
 /** The API's document sets no limit; ids in use are numbers, UUIDs (36) and ObjectIds (24). */
 const MAX_ID_CHARACTERS = 200;
-
 /** Control characters, line separators and halves of surrogate pairs: JSON could carry them, no id has them. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 

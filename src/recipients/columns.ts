@@ -131,7 +131,6 @@ export function readType(column: ColumnTypes[string]): {
   return { type: column.type, format };
 }
 
-/** All faults of the typed cells of one row, with a fix; null: none. */
 export function typeFault(
   typed: readonly TypedColumn[],
   values: readonly string[],
@@ -172,7 +171,6 @@ function faultOf({ name, type, format, values }: TypedColumn, cell: string): str
 }
 
 const MOST_VALUES = 5;
-
 const A = { number: 'a number', date: 'a date' } as const;
 
 /** Masks a long run of digits, which may be a phone number, but shows a date. */
@@ -214,7 +212,6 @@ function hintForType({ name, type, format }: TypedColumn, text: string): string 
 
 /** No thousands separators, no exponent, a point for the fraction. */
 const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?$/;
-
 /** Exact in a double, so two different numbers are never equal. */
 const MAX_DIGITS = 15;
 

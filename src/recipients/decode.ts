@@ -158,7 +158,6 @@ const GARBLED = new RegExp(
 /** Replacement characters for unreadable bytes, and controls that no text has: letters are lost. */
 const LOST = /[\u0080-\u009f\ufffd]/;
 
-/** The first garbled characters of a text; null: none. */
 export function garbledIn(text: string): { readonly found: string; readonly isLost: boolean } | null {
   const garbled = GARBLED.exec(text)?.[0];
   if (garbled !== undefined) return { found: garbled, isLost: false };

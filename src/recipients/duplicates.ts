@@ -17,7 +17,6 @@ export interface Duplicate {
 export interface Duplicates {
   /** Null: no duplicate. Call it once for each row, in list order. */
   find(recipient: Recipient): Duplicate | null;
-  /** Frees the memory. */
   close(): void;
 }
 

@@ -10,7 +10,6 @@ type EmailReader = (raw: string) => EmailAddress | EmailProblem;
 /** RFC 5321, 4.5.3.1.1 and 4.5.3.1.3 (a path of 256 octets holds its two angle brackets), in octets. */
 const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
-
 /** Bounds the expressions below: longer cells are refused first. */
 const MAX_CHARACTERS = 1000;
 
@@ -27,7 +26,6 @@ export function createEmailReader(): EmailReader {
 
 const PLAIN_LOCAL = /^[\w!#$%&*+/=?^`{|}~-][\w!#$%&'*+/=?^`{|}~-]*(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
-/** At least two labels, the last one not a number. */
 const DOMAIN = new RegExp(`^(?:${LABEL}\\.)+(?![0-9]+$)${LABEL}$`);
 
 /** Plain ASCII without a blank, the usual case; null: check further. */
@@ -137,7 +135,6 @@ interface EmailProblem {
 
 const ONE_EACH = { hint: 'Give each address a row of its own.' };
 
-/** Faults of the shape, before the two sides of the @ are checked; null: none. */
 function explainShape(text: string): EmailProblem | null {
   if (text === '') return { problem: 'is empty' };
   const hidden = /[\p{Cc}\u2028\u2029]/u.exec(text)?.[0];

@@ -5,10 +5,8 @@ import { maskInPlace, maskText } from '../util/redact.ts';
 import { positionAt, type RecordText, scanFields } from './refusals.ts';
 
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
-
 /** The line before the header in which some programs name the delimiter. */
 export const SEPARATOR = /^"?sep=([^"])"?$/i;
-
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /**
@@ -55,7 +53,6 @@ export function readHeader(
   return { columns, width: names.length, problems };
 }
 
-/** Every fault of the names of columns, as `readHeader` returns them. */
 export function checkNames(
   columns: readonly string[],
   placeOf: (index: number) => Pick<Diagnostic, 'at' | 'source'>,

@@ -5,7 +5,6 @@ import { type Code, problem, refuse } from '../errors.ts';
 import type { ListSpec } from '../model.ts';
 import type { Meter } from '../util/long-work.ts';
 
-/** 4 GiB, about a hundred million rows. */
 const MAX_LIST_BYTES = 4 * 1024 ** 3;
 
 /**
@@ -58,7 +57,6 @@ function failed(file: string, error: unknown): never {
 export interface ListDigest {
   /** SHA-256 of the whole file, in hex. */
   readonly sha256: string;
-  /** Bytes. */
   readonly size: number;
   /** SHA-256 of each block of 1 MiB (the last one may be shorter), in hex. */
   readonly blocks: readonly string[];

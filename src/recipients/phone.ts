@@ -88,7 +88,6 @@ function findPlans(e164: string): Plans | null {
   return null;
 }
 
-/** Reads digits as dialled within a country, with or without the national prefix. */
 function readNational(raw: string, home: NumberingPlan): PhoneNumber | null {
   const plans = plansOf(Number(home.callingCode));
   if (plans === null || raw.startsWith('00') || raw.startsWith(home.callingCode)) return null;
@@ -205,15 +204,11 @@ function isOfType(e164: string, digits: number, type: NumberType | null): boolea
 
 /** Invisible marks that are copied with a number. */
 const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-
 /** Digits and separators: the library reads the same number without the separators. */
 const SPACED = /^\+?[\d ().\-/\u00a0]+$/;
-
 const NOT_DIGITS = /[^+\d]/g;
-
 /** Without signs that may also mean a decimal or two numbers: needs no tidying. */
 const PLAIN = /^ *\+?[\d ()\-\u00a0]+$/;
-
 /** The limit of libphonenumber, which also bounds the expressions here. */
 const MAX_CHARACTERS = 250;
 
@@ -314,13 +309,10 @@ interface PhoneProblem {
 
 /** Below this, digits dialled within a country that are not in use as a full number are a short code such as 999. */
 const MIN_NATIONAL_DIGITS = 7;
-
 const AS_TEXT = 'Give the column the format "Text" in the spreadsheet, enter the numbers again and save.';
-
 /** E.164 (ITU-T), with the calling code. libphonenumber lets some German numbers have more. */
 const MAX_DIGITS = 15;
 
-/** Faults of the shape, before digits are read; null if it may be a number. */
 function explainShape(text: string): PhoneProblem | null {
   if (text === '') return { problem: 'is empty' };
   if (/^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(text)) {
@@ -413,7 +405,6 @@ interface NumberingPlan {
   readonly nationalPrefix: RegExp | null;
   /** Matches an international number that seems to carry a national prefix too. */
   readonly strayPrefix: RegExp | null;
-  /** For calls abroad. */
   readonly internationalPrefix: RegExp;
   /** One of these prefixes begins with 001. */
   readonly dials001: boolean;
@@ -428,10 +419,8 @@ interface NumberType {
 /** Countries that share a calling code; the first one is the main one. */
 type Plans = readonly [NumberingPlan, ...NumberingPlan[]];
 
-/** Compiled when they are first needed. */
 const byCallingCode: (Plans | null | undefined)[] = new Array(1000);
 
-/** Null: the code is not in use. */
 function plansOf(callingCode: number): Plans | null {
   const known = byCallingCode[callingCode];
   return known !== undefined ? known : compileCallingCode(callingCode);

@@ -6,7 +6,6 @@ import { didYouMean } from '../util/suggest.ts';
 import { addDays, type CellFormat, createInstantOf, type DayStep, dayMs, readDayStep } from '../util/time.ts';
 import { listed, readCell, readType } from './columns.ts';
 
-/** Operators on a column, with the column types that each accepts. */
 export const OPERATORS = {
   $eq: { operand: 'value', types: ['string', 'number', 'date'] },
   $ne: { operand: 'value', types: ['string', 'number', 'date'] },
@@ -39,7 +38,6 @@ type Group = (typeof GROUPS)[number];
 /** Dates are milliseconds since 1970. */
 export type Scalar = string | number;
 
-/** A query that was checked against the columns of a list. */
 export type Condition =
   | { readonly kind: 'group'; readonly operator: Group; readonly of: readonly Condition[] }
   /** Holds when the conditions, all on this column, do not hold together. */
@@ -292,7 +290,6 @@ interface Clock {
   readonly instantOf: (wallMs: number) => number;
 }
 
-/** Reads an operand as the type of its column, without silent conversion. */
 function readOperand(column: QueryColumn, operator: Operator, value: Json, clock: Clock): OperandResult {
   const { today } = clock;
   const { operand, types } = OPERATORS[operator];

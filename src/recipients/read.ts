@@ -51,7 +51,6 @@ export interface List {
   readonly laterHeader: number | null;
   /** The rows, in batches; can be called once. Reads no batch before the consumer asks for it. */
   rows(): AsyncGenerator<readonly Row[]>;
-  /** Rows returned so far. */
   count(): number;
   /** Available once `rows` has ended. */
   digest(): ListDigest;
@@ -81,7 +80,6 @@ export interface ListOptions {
   readonly expected?: ListDigest;
   /** Bytes that are decoded at a time, default 2 KiB: one batch holds the rows that end in them. */
   readonly pieceBytes?: number;
-  /** Gets the bytes of the file, and how many were read, after each block. */
   readonly meter?: Meter;
 }
 
@@ -91,7 +89,6 @@ export interface ListOptions {
  * needs 35 MB more, with eight times as much every rule is 10% slower.
  */
 const PIECE_BYTES = 2 * 1024;
-
 const MOST_HEADER_PROBLEMS = 100;
 
 /**
@@ -174,7 +171,6 @@ interface TextFault {
 
 type TextPieces = AsyncGenerator<string | TextFault>;
 
-/** The last piece may be a fault. */
 async function* readText(
   blocks: BlockReader,
   spec: ListSpec,
@@ -224,7 +220,6 @@ async function readTop(spec: ListSpec, pieces: TextPieces): Promise<Top> {
   let separator: string | null = null;
   let isEnd = false;
   for (;;) {
-    // Lines above the header are not part of the list.
     for (let end = LINE_END.exec(text); line < headerRow && end !== null; end = LINE_END.exec(text)) {
       separator ??= SEPARATOR.exec(text.slice(0, end.index))?.[1] ?? null;
       text = text.slice(end.index + end[0].length);
@@ -275,7 +270,6 @@ function recordEnd(text: string): number {
 /** Searches so many lines under a title for a header, within the text that was read together with it. */
 const MOST_LINES_ABOVE = 20;
 
-/** The first row below with a name that the campaign uses; null: none. */
 function laterHeader(spec: ListSpec, { rest, restLine }: Omit<Top, 'header'>): number | null {
   const names = new Set([...wantedColumns(spec)].map(compared));
   const lines = rest.split(/\r\n?|\n/).slice(0, MOST_LINES_ABOVE);
@@ -325,22 +319,18 @@ const csvParse = onDemand(() => createRequire(import.meta.url)('csv-parse') as t
 
 interface CsvRecord {
   readonly fields: readonly string[];
-  /** Line on which it begins. */
   readonly line: number;
 }
 
 interface RecordParser {
   /** Records that are complete with this text. */
   push(text: string): Promise<readonly CsvRecord[]>;
-  /** The last record, when the text ends without a line end. */
   end(): Promise<readonly CsvRecord[]>;
   /** The error that ended the reading, behind the last record; null: none. */
   fault(): Error | null;
-  /** Current line of the text. */
   line(): number;
 }
 
-/** Parses text with csv-parse, and tracks the line of each record and the place of the first fault. */
 function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordText, 'text'>): RecordParser {
   let records: CsvRecord[] = [];
   let fault: Error | null = null;
@@ -387,7 +377,6 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
     if (textTo(end).replace(/\r?\n?$/, '').length > MAX_RECORD_CHARACTERS) fault ??= refuse(rowTooLarge(file, line));
   }
 
-  /** The records since the last call. */
   function taken(error: unknown): readonly CsvRecord[] {
     if (error && fault === null) {
       const found = syntaxFault({ file, text: textTo(heldFrom + held.length), line, delimiter }, false);
@@ -515,7 +504,6 @@ export function isEmpty(fields: readonly string[]): boolean {
   return isBlank(fields[0] ?? '') && fields.every(isBlank);
 }
 
-/** A row of as many values as the header has columns, or its fault. */
 export function toRow(row: number, line: number, fields: readonly string[], wanted: number, width = wanted): Row {
   // Some programs write the fields of columns without a name, and some do not; a value there belongs to no column.
   const isWide = width > wanted && fields.length === width;

@@ -92,7 +92,6 @@ function personOf(kind: ListSpec['kind'], to: string): string {
   return kind === 'msisdn' ? listedForm(to) : to;
 }
 
-/** Joins all faults of one row; it counts under the first. */
 function joined(faults: readonly InvalidRow[]): InvalidRow {
   const [first] = faults;
   if (first === undefined) throw new Error('a row without a fault is not invalid');

@@ -3,11 +3,9 @@ import type { ListEncoding } from '../model.ts';
 
 /** Refusals of a list as a whole. They never show a line: it holds personal data. */
 
-/** Text that begins with a record of a list. */
 export interface RecordText {
   readonly file: string;
   readonly text: string;
-  /** Line on which the text begins. */
   readonly line: number;
   readonly delimiter: string;
 }
@@ -15,9 +13,7 @@ export interface RecordText {
 export const MAX_RECORD_CHARACTERS = 1024 * 1024;
 
 interface FieldScan {
-  /** Offsets of its fields. */
   readonly starts: readonly number[];
-  /** Values, up to the fault. */
   readonly fields: readonly string[];
   readonly fault: FieldFault | null;
 }
@@ -93,7 +89,6 @@ function lastLineStart(text: string): number {
   return Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
 }
 
-/** Counts line ends: LF, CR LF or CR. */
 export function countLines(text: string): number {
   return text.match(/\r\n?|\n/g)?.length ?? 0;
 }
@@ -218,7 +213,6 @@ const MAGIC: readonly (readonly [string, readonly number[]])[] = [
   ['compressed with gzip', [0x1f, 0x8b]],
 ];
 
-/** Recognises files that are not text by their first bytes. */
 export function notText(file: string, bytes: Uint8Array): Diagnostic | null {
   const found = MAGIC.find(([, magic]) => magic.every((byte, i) => bytes[i] === byte));
   if (found === undefined) return null;

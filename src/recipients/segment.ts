@@ -22,7 +22,6 @@ import { shorten, show } from './show.ts';
 type Verdict = 'in' | 'out' | 'unreadable';
 
 export interface Segment {
-  /** Columns that the query uses. */
   readonly columns: readonly string[];
   judge(values: readonly string[]): Verdict;
   /** The condition that an excluded row does not meet; null for every other row. */
@@ -217,7 +216,6 @@ function explainCondition(
     return failed.operator === '$nor' ? describe(part) : explain(part);
   }
 
-  /** For a condition that holds, but must not. */
   function describe(met: Condition): string {
     if (met.kind !== 'group') return leftOut(met.column, values);
     if (met.operator === '$and') return met.of.map(describe).join(' and ');

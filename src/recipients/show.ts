@@ -2,7 +2,6 @@ import { mask } from '../util/redact.ts';
 
 /** From this many digits on, a value may be a phone number and is masked. */
 const PERSONAL_DIGITS = 5;
-
 const LONGEST_SHOWN = 40;
 
 /** For a terminal: masked where it may be an address, else cut to 40 characters. */

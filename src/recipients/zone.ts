@@ -36,7 +36,6 @@ export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, colu
 }
 
 interface ZoneTable {
-  /** Sets of zones, by number. */
   readonly sets: readonly (readonly string[])[];
   /** The set of an E.164 number; -1: its prefix has none (toll-free, international networks). */
   find(e164: string): number;

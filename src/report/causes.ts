@@ -1,7 +1,6 @@
 import type { Delivery, Outcome, OutcomeState } from '../model.ts';
 import { LOST } from './fold-delivery.ts';
 
-/** Recipients whose message failed, or may have failed, for one cause. */
 export interface CauseCount {
   /** The outcome of the message, or if that is `accepted`, its delivery. */
   readonly end: { readonly outcome: OutcomeState } | { readonly delivery: Delivery };
@@ -11,10 +10,8 @@ export interface CauseCount {
 }
 
 const FAILED: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
-
 /** Bounds an API that writes something new into each error. */
 const MOST_CAUSES = 500;
-
 const MOST_CHARACTERS = 200;
 
 /**

@@ -8,7 +8,6 @@ import {
   type VariantResult,
 } from '../model.ts';
 
-/** Recipients by variant and delivery state of their last message. */
 export interface DeliveryCount {
   readonly variant: string | null;
   /** Null: `count` reports name a message of the run but are not about it, for the reason `unmatched`. */
@@ -19,7 +18,6 @@ export interface DeliveryCount {
 
 export function countDelivery(): {
   add(outcome: Pick<Outcome, 'variant' | 'delivery'>): void;
-  /** Adds reports that are about none of the messages, by reason. */
   addUnmatched(counts: ReadonlyMap<UnmatchedReason, number>): void;
   all(): readonly DeliveryCount[];
 } {
@@ -52,7 +50,6 @@ export function unmatchedOf(counts: readonly DeliveryCount[]): NonNullable<Repor
   return found.length === 0 ? null : Object.fromEntries(found);
 }
 
-/** Recipients with a report, by delivery state, in the order of the words. */
 export function deliveriesOf(counts: readonly DeliveryCount[]): Report['deliveries'] {
   return Object.fromEntries(
     DELIVERIES.flatMap((word) => {

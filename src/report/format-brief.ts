@@ -45,7 +45,6 @@ export function briefText(
 
 /** Reserved for delivery reports. */
 const CAME_LEAST = 18;
-
 /** A longer command would displace the outcomes. */
 const NEXT_MOST = 64;
 
@@ -101,7 +100,6 @@ const STATES: Readonly<Record<RunState, string>> = {
   interrupted: 'interrupted',
 };
 
-/** As many parts as fit, in their order. */
 function joined(start: string, parts: readonly string[], between: string, room: number): string {
   let text = start;
   for (const part of parts) {

@@ -7,7 +7,6 @@ export async function* formatJson(report: Report, _outcomes: Outcomes): AsyncGen
   yield `${jsonText(report, 2)}\n`;
 }
 
-/** One JSON object per row of the list. */
 export async function* formatJsonl(
   _report: Report,
   outcomes: Outcomes,

@@ -8,7 +8,6 @@ import { pausedScope, resumeCommand } from './pause-words.ts';
 import { changedText } from './words.ts';
 
 export interface NextStep {
-  /** Whole sentences. */
   readonly text: string;
   /** Ready for a POSIX shell; null where no command helps. */
   readonly command: string | null;
@@ -81,7 +80,6 @@ export function undecidedOf(report: Pick<Report, 'reasons'>): number {
   return report.reasons['deferred']?.['winner-undecided'] ?? 0;
 }
 
-/** Recipients that another start would send to. */
 export function leftToSend(report: Pick<Report, 'reasons' | 'totals'>): number {
   const { failed, pending, deferred } = report.totals;
   return failed + pending + deferred - undecidedOf(report);
@@ -150,7 +148,6 @@ function winnerStep(report: Report, again: string, formats: Formats): NextStep {
   };
 }
 
-/** Recipients who wait for a window or a pause, and those whose window opens at an unknown time. */
 function waitSteps(report: Report, again: string, amended: string | null, formats: Formats): readonly NextStep[] {
   const zoneless = zonelessOf(report.reasons);
   const waits = waitText(report, formats);
@@ -196,7 +193,6 @@ function outsideOf(reasons: Report['reasons']): number {
   return reasons['deferred']?.['outside-window'] ?? 0;
 }
 
-/** Recipients whose window opens at an unknown time. */
 export function zonelessOf(reasons: Report['reasons']): number {
   return reasons['deferred']?.['zone-unknown'] ?? 0;
 }
@@ -258,7 +254,6 @@ export function anotherOccurrence(
   );
 }
 
-/** Rules after which the campaign needs a change before it is sent again. */
 const AMENDS: ReadonlySet<HaltRule> = new Set(['canary', 'refusals']);
 
 function doubtStep(report: Report, formats: Formats): NextStep {

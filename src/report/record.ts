@@ -142,7 +142,6 @@ function costOf({ outcome, cost }: StepOutcome): number | null {
   return cost === null || outcome === 'accepted' || outcome === 'in-doubt' ? cost : 0;
 }
 
-/** A row of `csv`, in the order of `CSV_FIELDS`. */
 export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly Cell[] {
   const record = recordOf(outcome, referenceOf);
   const steps = outcome.steps?.map(({ channel, outcome: state }) => `${channel}:${state}`).join(' ');

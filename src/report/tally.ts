@@ -45,7 +45,6 @@ export type RunFacts = Pick<
 > & {
   readonly state: RunState;
   readonly halt: Halt | null;
-  /** By number. */
   readonly versions?: readonly Pick<VersionResult, 'since' | 'commits' | 'inputs'>[];
 };
 
@@ -118,7 +117,6 @@ function channelStepsOf(steps: readonly StepCount[], campaign: CampaignShape | n
   return { steps: stepTotals(steps, channels) };
 }
 
-/** The variants of a run and whether they differ; empty without variants. */
 export function comparedVariants(
   counts: readonly VariantCount[],
   campaign: CampaignShape | null,

@@ -20,7 +20,6 @@ export function variantResults(
   return orderOf(counts, names).map((name) => resultOf(name, counts));
 }
 
-/** The messages of a variant that the metric counts. */
 export interface Share extends Sample {
   readonly name: string;
 }
@@ -100,7 +99,6 @@ function rounded(share: number): number {
   return Math.round(share * 1e6) / 1e6;
 }
 
-/** `part` of `whole`: 12 of 400. */
 export interface Sample {
   readonly part: number;
   readonly whole: number;

@@ -36,7 +36,6 @@ export function overWords({ closedAt, purgedAt }: Report, say: Formats = PLAIN):
   ];
 }
 
-/** Failed list guards that a person allowed. */
 export function acceptedWords(acceptedList: readonly string[] | undefined): readonly string[] {
   return acceptedList === undefined ? [] : [`The list was accepted all the same: ${acceptedList.join(' ')}`];
 }
@@ -47,7 +46,6 @@ export function commitWords({ commit, branch, clean }: Commit): string {
   return `${commit.slice(0, SHORT_HASH)}${where}${clean ? '' : ', with changes that are not committed'}`;
 }
 
-/** Digits of a hash for people: enough for any repository. */
 const SHORT_HASH = 12;
 
 /** The commits of a run; empty where git knew none. */
@@ -181,7 +179,6 @@ export function causeLines(
   return left === 0 ? lines : [...lines, `... ${say.number(left)} more`];
 }
 
-/** Latest reports as shares of the accepted messages, and how many have none. */
 export function deliveryLines(
   { deliveries, totals }: Pick<Report, 'deliveries' | 'totals'>,
   say: Formats = PLAIN,
@@ -201,7 +198,6 @@ export function postedWords(posted: number, { number }: Formats): string {
   return `${number(posted)} posted in this start`;
 }
 
-/** Requests that the figures lack, because nothing recorded them. */
 export function uncountedWords(
   { uncountedStarts = 0 }: Pick<RequestFigures, 'uncountedStarts'>,
   say: Formats = PLAIN,
@@ -217,7 +213,6 @@ export const UNMATCHED_WORDS: Readonly<Record<UnmatchedReason, string>> = {
   time: 'is older than the message',
 };
 
-/** Delivery reports that do not count, by reason. */
 export function unmatchedLines({
   unmatchedReports = {},
 }: Pick<Report, 'unmatchedReports'>): readonly (readonly [why: UnmatchedReason, count: number, meaning: string])[] {

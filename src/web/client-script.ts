@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Html } from '../util/escape.ts';
 
-/** Scripts for the browser: a file of `src/web/client` each. */
 export const SCRIPTS = ['preview', 'serve'] as const;
 type ScriptName = (typeof SCRIPTS)[number];
 
 export interface ClientScript {
-  /** The content between `<script>` and `</script>`. */
   readonly code: Html;
   /** For `script-src` of a content security policy: this script and no other. */
   readonly source: string;

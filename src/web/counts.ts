@@ -15,7 +15,6 @@ export interface RunFigures {
   readonly run: RunRecord;
   readonly isHeld: boolean;
   readonly steps: readonly StepCount[];
-  /** Outcomes of the last minute. */
   readonly lastMinute: number;
   /** `others` were rejected, failed or are in doubt. */
   readonly times: readonly Slot<'accepted' | 'others'>[];
@@ -39,9 +38,7 @@ export interface RunStats {
 
 /** A scan takes at most a tenth of the time, however large the list is and however often it changes. */
 const SHARE_OF_TIME = 10;
-
 const HELD_MS = 1_000;
-
 /** Drops the figures that were used longest ago. */
 const MOST_RUNS = 2_000;
 
@@ -129,7 +126,6 @@ export function createRunStats(
 }
 
 const NEWEST_EVENTS = 'SELECT (SELECT max(number) FROM delivery_reports), (SELECT max(number) FROM replies)';
-
 const SETTLED: ReadonlySet<OutcomeState> = new Set(['accepted', 'rejected', 'failed', 'in-doubt']);
 
 /** Only outcomes: the ledger keeps them for a finished run, however large its list is. */

@@ -28,7 +28,6 @@ export function swatch(outcome: OutcomeState): Html {
   return html`<span class="key ${toneClass(outcome)}" aria-hidden="true"></span>`;
 }
 
-/** Breadcrumbs: links to the parent pages, and the name of this one. */
 export function crumbs(links: readonly (readonly [text: string, href: string])[], here: string): Html {
   return html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${links.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}<li aria-current="page">${here}</li></ol></nav>`;
 }
@@ -75,7 +74,6 @@ export interface Column {
   readonly title: string;
   /** For a sortable column: the address that sorts by it, and the current order. */
   readonly sort?: { readonly href: string; readonly now: 'ascending' | 'descending' | null };
-  /** Aligned right. */
   readonly isFigure?: boolean;
   /** Its heading is for screen readers only. */
   readonly isHidden?: boolean;
@@ -133,7 +131,6 @@ const PART = new Html(' class="part"');
 const STACK = new Html(' class="stack"');
 const SELECTED = new Html(' selected');
 
-/** A choice of one, or of all. */
 export function select(
   name: string,
   label: string,

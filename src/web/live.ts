@@ -17,19 +17,14 @@ export interface Live {
 
 /** Interval of checks whether the ledger has changed: one for all listeners, none without any. */
 const TICK_MS = 400;
-
 /** Making a page takes at most a tenth of the time. */
 const SHARE_OF_TIME = 10;
-
 /** Interval of checks for changes outside the ledger: a process that was killed, the rate of the last minute. */
 const ANYWAY_MS = 5_000;
-
 /** Detects closed connections by a write. */
 const PING_MS = 15_000;
-
 /** A listener that is this far behind is closed: it connects again. */
 const MOST_BEHIND_BYTES = 4 << 20;
-
 /** One stream more closes the oldest of the client with the most streams, so that one client cannot shut out others. */
 const MOST_LISTENERS = 500;
 
@@ -124,7 +119,6 @@ export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
   };
 }
 
-/** The oldest stream of the client with the most streams. */
 function oldestOfMost(clients: ReadonlyMap<ServerResponse, string>): ServerResponse | undefined {
   const counts = new Map<string, number>();
   for (const client of clients.values()) counts.set(client, (counts.get(client) ?? 0) + 1);

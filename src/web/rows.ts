@@ -33,10 +33,8 @@ interface RowPage {
 
 /** Rows of one query where a filter excludes most: some milliseconds. */
 const STEP_ROWS = 20_000;
-
 /** Most rows of one query: each becomes an object. */
 const MOST_ROWS = 1_000;
-
 /** A search that finds too few rows stops after so long. */
 const LONGEST_MS = 1_500;
 
@@ -86,7 +84,6 @@ export type Sort = (typeof SORTS)[number];
 
 /** Limit of pages in a sorted list: holds at most twice as many rows. */
 export const SORTED_ROWS = 10_000;
-
 /** Sorting a row takes 5 us, but up to 40 by its delivery reports: longer lists would take too long. */
 const ROWS_BY_DELIVERY = 50_000;
 
@@ -218,7 +215,6 @@ function withSteps(rows: readonly StepRow[], run: RunRecord, claimed: Fate): Out
 }
 
 const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND step = 0 ORDER BY row DESC LIMIT 1';
-
 const LAST_STEP = 'SELECT step FROM recipients WHERE list = ? ORDER BY list DESC, step DESC LIMIT 1';
 
 // The columns of `toOutcome`. Includes every recipient who fell back: the outcome is in another row.

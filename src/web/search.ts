@@ -42,7 +42,6 @@ export function readSearch(text: string, phone: PhoneReader): Search | null {
   };
 }
 
-/** Whether a recipient matches, by any step. */
 export function matchesSearch({ names, line, part }: Search, { steps, ...outcome }: Outcome): boolean {
   if (outcome.line === line) return true;
   const { key } = outcome;

@@ -91,7 +91,6 @@ export function outcomesSection({ report, formats, link }: ShownRun): Html {
   return section('Outcomes', [totalsBar(totals, formats), table(caption, columns, rows)]);
 }
 
-/** Causes with a separate row. */
 const MOST_SHOWN = 10;
 
 /** Why messages failed, the most frequent cause first. */
@@ -112,7 +111,6 @@ export function causesSection({ formats, link, report }: ShownRun, all: readonly
   return section('Failures', table(words, columns, rows));
 }
 
-/** The latest delivery report or reply about each message. */
 export function deliveriesSection({ report, formats, link }: ShownRun): Html | null {
   const lines = deliveryLines(report, formats);
   if (lines.length === 0) return null;
@@ -199,7 +197,6 @@ export function channelsSection(
   return section('Channels', table('How far the messages on each channel came.', columns, rows, 'Channels'));
 }
 
-/** Requests, latency, messages and inputs. */
 export function figuresOf({ report, formats, currency }: ShownRun): Html {
   const { requests, sms, replies, winner, opensAt } = report;
   const { number, count, milliseconds } = formats;

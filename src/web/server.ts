@@ -31,12 +31,10 @@ interface PagesOptions {
   readonly port: number;
   /** Host names that other machines may use. */
   readonly names: readonly string[];
-  /** Called once the port is known. */
   readonly needs: (port: () => number) => AppNeeds;
 }
 
 const LONGEST_ADDRESS = 4_096;
-
 /** Closes a connection whose reader takes nothing for so long. Streams of events write more often. */
 const SILENT_MS = 60_000;
 
@@ -134,7 +132,6 @@ interface Env {
 type Req = Context<Env>;
 
 const MAX_FORM_BYTES = 64 * 1024;
-
 /** Longest wait of a page for scans of lists; later results are an update. */
 const PATIENCE_MS = 1_000;
 
@@ -370,7 +367,6 @@ interface Sessions {
 }
 
 const BYTES = 24;
-
 /** One more sign-in ends the oldest session. */
 const MOST_SESSIONS = 100;
 

@@ -68,7 +68,6 @@ export function createTimeCounts<Name extends string>(names: readonly Name[], st
 
 /** More than a chart has room for, so that it looks well when slots have just grown fivefold. */
 const SLOTS = 240;
-
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;

@@ -47,7 +47,6 @@ export function mark(tone: Tone): Html {
   return html`<path class="mark" d="${symbol().type(MARKS[tone]).size(56).digits(1)() ?? ''}"/>`;
 }
 
-/** The same mark for a line of text. */
 export function inlineMark(tone: Tone): Html {
   return html`<svg class="inline-mark ${toneClass(tone)}" viewBox="-7 -7 14 14" aria-hidden="true">${mark(tone)}</svg>`;
 }
@@ -145,7 +144,6 @@ export function shareBar(
 `;
 }
 
-/** The same with the names and figures of its parts. */
 export function shareChart(title: string, parts: Parameters<typeof shareBar>[0], formats: Formats): Html {
   const shown = parts.filter(({ value }) => value > 0);
   const total = shown.reduce((sum, { value }) => sum + value, 0);

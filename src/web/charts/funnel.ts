@@ -35,7 +35,6 @@ export function variantFunnel(variant: VariantResult): Funnel {
 interface Stage {
   readonly name: string;
   readonly count: number;
-  /** The base of the share. */
   readonly whole: number;
   readonly of: string;
 }
@@ -56,13 +55,11 @@ function stagesOf({ list, sent, accepted, base, returned }: Funnel): readonly St
   );
 }
 
-/** A bar against the first stage. */
 function level({ name, count }: Stage, most: number): Html {
   const width = count === 0 ? 0 : Math.max((count / Math.max(1, most)) * 100, 1);
   return track(0, width, name === 'Opted out' ? 'rejected' : 'plain');
 }
 
-/** The stages side by side, each with its figure, its share and a bar against the first. */
 export function funnelFigures(funnel: Funnel, { number, percent }: Formats): readonly Html[] {
   const stages = stagesOf(funnel);
   const most = Math.max(...stages.map(({ count }) => count));
@@ -73,7 +70,6 @@ export function funnelFigures(funnel: Funnel, { number, percent }: Formats): rea
   });
 }
 
-/** Funnels as rows of a table: a column for each stage that any of them has. */
 export function funnelCells(
   funnels: readonly Funnel[],
   { number, percent }: Formats,

@@ -32,7 +32,6 @@ interface Plot {
   readonly formats: Formats;
 }
 
-/** A drawing with its axes, and its figures as a folded table. */
 function plot(
   { title, description, yUnit, formats }: Plot,
   y: YScale,
@@ -97,7 +96,6 @@ function bottomAxis(ticks: readonly Tick[]): Html {
 `;
 }
 
-/** Lines across, with figures on the left. */
 function leftAxis({ y, isWhole }: YScale, { number }: Formats): Html {
   const ticks = y.ticks(4).filter((tick) => !isWhole || Number.isInteger(tick));
   const format = Math.max(...ticks) >= 10_000 ? y.tickFormat(4, '~s') : y.tickFormat(4);
@@ -117,7 +115,6 @@ interface YScale {
   readonly isWhole: boolean;
 }
 
-/** From 0 up to a round number. */
 function yScale(values: readonly number[], top: number): YScale {
   const domain = [0, Math.max(...values, Number.EPSILON)];
   return { y: scaleLinear().domain(domain).nice(4).range([BOTTOM_PX, top]), isWhole: values.every(Number.isInteger) };
@@ -154,7 +151,6 @@ interface Point {
 interface LineChart extends Plot {
   /** Points in the order of `x`, the same `x` in all lines. */
   readonly series: readonly { readonly name: string; readonly tone: Tone; readonly points: readonly Point[] }[];
-  /** Fills below the lines. */
   readonly area?: boolean;
 }
 

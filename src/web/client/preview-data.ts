@@ -12,7 +12,6 @@ export interface Rows {
   facets(row: number): number;
   /** Address, key (empty where it is the address), other searched text, then the cells. */
   fields(row: number): readonly string[];
-  /** The message, and the bodies of its requests. */
   view(row: number): Promise<RowView & { readonly bodies: readonly string[] }>;
 }
 
@@ -22,7 +21,6 @@ interface Block {
   readonly lines: Uint32Array;
   readonly facets: Uint32Array;
   fields(row: number): readonly string[];
-  /** Made on first use, and kept. */
   searched(): Searched;
 }
 
@@ -95,7 +93,6 @@ function searchedOf(fields: string, lines: Uint32Array): Searched {
   return { folded, starts, lines };
 }
 
-/** Unpacked blocks of messages: the current one, and its neighbours. */
 const KEPT = 4;
 
 function createViews(page: Document): Rows['view'] {
@@ -128,7 +125,6 @@ function whole(texts: readonly string[], position: number): string {
   return applyDelta(delta, tokensOf(texts[base] ?? ''));
 }
 
-/** The last block that begins at or before this row. */
 function lastUpTo(blocks: readonly { readonly first: number }[], row: number): number {
   let [low, high] = [0, blocks.length - 1];
   while (low < high) {

@@ -10,7 +10,6 @@ import { safe, safeLine } from '../../util/escape.ts';
 import { KINDS, type PreviewNode } from '../preview/nodes.ts';
 import type { Rows } from './preview-data.ts';
 
-/** Height of one row of the list, in rem. */
 const ROW_REM = 3.6;
 /** Browsers draw elements up to some 17 to 33 million pixels high. */
 const MOST_PX = 15_000_000;
@@ -18,7 +17,6 @@ const MOST_PX = 15_000_000;
 /** The list of matching rows: only visible ones are elements, however many there are. */
 interface List {
   show(hits: Uint32Array<ArrayBuffer>): void;
-  /** Marks the row at this place, and scrolls to it. */
   choose(place: number): void;
   chosen(): number;
   /** Visible rows. */

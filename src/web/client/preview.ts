@@ -124,7 +124,6 @@ async function browse(): Promise<void> {
   await foldAhead(rows);
 }
 
-/** The elements of the page that the script needs, by their ids. */
 const PARTS = {
   browse: HTMLElement,
   first: HTMLElement,
@@ -146,7 +145,6 @@ const PARTS = {
 
 type PageParts = { readonly [Name in keyof typeof PARTS]: InstanceType<(typeof PARTS)[Name]> };
 
-/** Null if the page shows no rows. */
 function partsOf(): PageParts | null {
   const found = Object.entries(PARTS).map(([id, kind]) => {
     const element = document.getElementById(id);
@@ -186,12 +184,10 @@ async function compared(rows: Rows, row: number, node: PreviewNode): Promise<Pre
   return [kind, ...rest.slice(0, 1), ['compare', ...columns], ...rest.slice(1)];
 }
 
-/** Names of the variants that recipients get. */
 function variantsIn({ about }: Rows): readonly string[] {
   return about.variants.filter((name) => about.facets.some(({ variant }) => variant === name));
 }
 
-/** The nearest row of this variant. */
 function nearest(rows: Rows, from: number, variant: string): number {
   const is = rows.about.facets.map((one) => one.variant === variant);
   const fits = (row: number) => row >= 0 && row < rows.count && is[rows.facets(row)] === true;
@@ -211,7 +207,6 @@ function firstSent(rows: Rows, hits: Uint32Array): number {
   );
 }
 
-/** The line of the first row with a warning; null: none. */
 function firstWarning(rows: Rows): number | null {
   const has = rows.about.facets.map(({ warnings }) => warnings.length > 0);
   if (!has.includes(true)) return null;
@@ -219,7 +214,6 @@ function firstWarning(rows: Rows): number | null {
   return null;
 }
 
-/** The line, if the page has its row; else null. */
 function lineIn(rows: Rows, line: number | null): number | null {
   if (line === null) return null;
   const all = Uint32Array.from({ length: rows.count }, (_, row) => row);
@@ -297,7 +291,6 @@ interface Places {
 
 interface Moves {
   readonly choose: (place: number) => void;
-  /** Clears the search. */
   readonly clear: () => void;
   readonly chosen: () => number;
   readonly page: () => number;
@@ -381,7 +374,6 @@ interface State {
   readonly filters: Readonly<Record<string, string>>;
   /** Line of the chosen row; null: the first one. */
   readonly line: number | null;
-  /** Shows the variants side by side. */
   readonly compares: boolean;
 }
 

@@ -169,7 +169,6 @@ function search(): void {
   field?.select();
 }
 
-/** Moves to the link of another row of a table. */
 function step(by: number): void {
   const rows = [...document.querySelectorAll('main tbody tr')].filter((row) => row.querySelector('a') !== null);
   const now = rows.findIndex((row) => row.contains(document.activeElement));

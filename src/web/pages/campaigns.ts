@@ -128,7 +128,6 @@ ${missedNotice(view, missed)}${list(view, campaigns)}`,
   };
 }
 
-/** Occurrences that `due` on this machine did not send in time. */
 function missedNotice({ formats }: View, missed: readonly MissedOccurrence[]): Html | null {
   if (missed.length === 0) return null;
   const items = missed.slice(0, MOST_MISSED).map(({ campaign, environment, occurrence }) => {

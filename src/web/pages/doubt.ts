@@ -121,7 +121,6 @@ interface DoubtRun {
   readonly occurrence: string;
   readonly count: number;
   readonly doubts: readonly DoubtLine[];
-  /** Cursor of the next page of this run. */
   readonly next: string | null;
   /** A process is sending: doubts can be resolved when it has ended. */
   readonly isHeld: boolean;
@@ -134,7 +133,6 @@ interface DoubtData {
   readonly isFirst: boolean;
 }
 
-/** All recipients in doubt, by run, and what to do about it. */
 export function doubtPage(view: View, data: DoubtData): Content {
   const total = data.runs.reduce((sum, { count }) => sum + count, 0);
   return {
@@ -213,7 +211,6 @@ function controls({ run, campaign }: DoubtRun): Html {
 </div></fieldset>`;
 }
 
-/** Asks before recording a verdict. */
 interface DoubtQuestion {
   readonly run: string;
   readonly as: 'accepted' | 'rejected';

@@ -25,7 +25,6 @@ function createFormats(locale: string, timeZone: string): Formats {
 }
 
 const DEFAULT_LOCALE = 'en-GB';
-
 /** Most languages read from a header; browsers name a handful. */
 const MOST_TAGS = 10;
 

@@ -9,7 +9,6 @@ export interface View {
   readonly formats: Formats;
   /** Since 1970. */
   readonly nowMs: number;
-  /** Path and query of the page. */
   readonly url: string;
   /** The name of the ledger; null for a reader who is not signed in and may not learn paths of the machine. */
   readonly ledger: string | null;
@@ -17,7 +16,6 @@ export interface View {
   readonly actions: 'off' | 'signed-out' | 'on';
   /** The token in each form, for a reader who may change something; else null. */
   readonly csrf: string | null;
-  /** The result of the last action. */
   readonly notice: Notice | null;
 }
 
@@ -33,7 +31,6 @@ interface Part {
   readonly isLive: boolean;
 }
 
-/** The content between the head and the foot of every page. */
 export interface Content {
   readonly title: string;
   readonly parts: readonly Part[];
@@ -95,7 +92,6 @@ export function live(id: string, content: Html): Part {
   return { id, content, isLive: true };
 }
 
-/** Asks before a change. */
 export function questionPage(title: string, content: Html): Content {
   return { title, parts: [fixed('question', html`<h1>${title}</h1>\n${content}`)] };
 }
@@ -138,7 +134,6 @@ export function csrfField({ csrf }: View): Html | null {
   return csrf === null ? null : html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
 
-/** Links, one of which is the current choice. */
 export function choices(
   label: string,
   links: readonly { readonly href: string; readonly text: Html; readonly isNow: boolean }[],

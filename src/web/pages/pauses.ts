@@ -30,7 +30,6 @@ function scopeFields(view: View, { environment, campaign }: Scope): Html {
   return html`${csrfField(view)}<input type="hidden" name="environment" value="${environment}"><input type="hidden" name="campaign" value="${campaign ?? ''}">`;
 }
 
-/** Asks for confirmation, and for a reason. */
 export function pauseQuestionPage(view: View, scope: Scope): Content {
   return questionPage(
     `Pause ${pausedScope(scope)}?`,

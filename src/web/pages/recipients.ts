@@ -218,7 +218,6 @@ function repliesOf({ query }: OpenLedger, run: RunRecord, row: number) {
     }));
 }
 
-/** The attempts that were not accepted. */
 function attemptsOf({ query }: OpenLedger, run: RunRecord, { key }: Outcome): readonly EndedAttempt[] {
   if (key === null) return [];
   return query(ATTEMPTS)
@@ -263,7 +262,6 @@ const ATTEMPTS = `SELECT step, attempt, state, reason, http_status, error, claim
 const DOUBTS = `SELECT verdict, coalesce(who, resolved_by), note, reason, resolved_at FROM resolutions
   WHERE run = ? AND key = ? AND resolved_by <> 'resend-changed' ORDER BY number LIMIT 100`;
 
-/** The fields of the form; empty: no filter. */
 interface RecipientQuery {
   readonly q: string;
   readonly outcome: string;
@@ -279,7 +277,6 @@ interface RecipientsData {
   readonly query: RecipientQuery;
   /** Recipients by outcome, and under null all; null: unknown. */
   readonly outcomes: ReadonlyMap<OutcomeState | null, number> | null;
-  /** Choices of the form. */
   readonly reasons: readonly string[];
   readonly variants: readonly string[];
   readonly causes: readonly string[];
@@ -320,7 +317,6 @@ function head({ run, campaign }: RecipientsData): Html {
 <h1>Recipients of ${campaign}</h1>`;
 }
 
-/** Outcomes with numbers: each links to its recipients, and keeps the other filters. */
 function outcomes({ formats }: View, { run, query, outcomes: counts, sort }: RecipientsData): Html {
   const shown = OUTCOMES.filter((one) => counts === null || counts.has(one) || one === query.outcome);
   return choices(
@@ -448,7 +444,6 @@ function sortText({ by, isDown }: Pick<Sorting, 'by' | 'isDown'>): string {
   return `${isDown ? '-' : ''}${by}`;
 }
 
-/** Headings that sort; a second click reverses. */
 function columnsOf({ recipients: rows, sort }: RecipientsData, to: (sort: string) => string) {
   return COLUMNS.map(([by, column]) => {
     if (by === null || !canSort({ rows }, by)) return column;
@@ -514,11 +509,9 @@ interface RecipientData {
   readonly doubts: readonly EndedDoubt[];
   /** Null: nothing was sent, or personal data was removed. */
   readonly sent: SentMessages | null;
-  /** The suppressions now have the address. */
   readonly isSuppressed: boolean;
 }
 
-/** One recipient: every channel step, all attempts, and reports and replies. */
 function recipientPage(view: View, data: RecipientData): Content {
   const who = data.outcome.to ?? data.outcome.key ?? `line ${data.outcome.line}`;
   return {
@@ -599,7 +592,6 @@ ${facts([
 
 const CHARGED: ReadonlySet<OutcomeState> = new Set(['accepted', 'in-doubt']);
 
-/** The messages as their recipient sees them, or why they cannot be shown. */
 function sentText({ sent, steps, run, campaign, outcome }: RecipientData): Html | null {
   if (sent === null) return null;
   if ('why' in sent) {
@@ -623,7 +615,6 @@ const WHY: Readonly<Record<Extract<SentMessages, { why: string }>['why'], string
   unknown: 'The text cannot be made again from the files of the campaign.',
 };
 
-/** Outcomes of attempts that were not accepted. */
 const ENDED_WORDS: Readonly<Record<EndedAttempt['state'], string>> = {
   pending: 'to be tried again',
   failed: 'failed',
@@ -638,7 +629,6 @@ interface Moment {
   readonly content: Html;
 }
 
-/** Events of this recipient, in chronological order. */
 function timeline({ formats }: View, data: RecipientData): Html {
   const moments = [
     ...data.steps.flatMap((step) => stepMoments(formats, data, step)),
@@ -673,7 +663,6 @@ function timeline({ formats }: View, data: RecipientData): Html {
   )}</ol></section>`;
 }
 
-/** Every attempt of a message, its outcome, and every delivery report that names it. */
 function stepMoments(
   formats: View['formats'],
   { steps }: RecipientData,

@@ -88,7 +88,6 @@ interface RepliesData {
   readonly stoppedAt: number | null;
 }
 
-/** Replies of recipients: those that a person has to read, or all. */
 export function repliesPage(view: View, data: RepliesData): Content {
   return {
     title: data.meaning === 'review' ? 'Replies to review' : 'Replies',

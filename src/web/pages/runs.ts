@@ -118,7 +118,6 @@ interface RunLine {
 
 interface RunsData {
   readonly runs: readonly RunLine[];
-  /** On all pages. */
   readonly total: number;
   /** Addresses of the pages before and after; null if there is none. */
   readonly newer: string | null;
@@ -208,7 +207,6 @@ interface RunData extends ShownRun {
   readonly figures: RunFigures | null;
 }
 
-/** One run: its progress, its outcomes with their reasons, and the next steps. */
 function runPage({ formats }: View, data: RunData): Content {
   const { report, figures } = data;
   const title = `${report.campaign} · ${report.occurrence}`;
@@ -297,7 +295,6 @@ function overTime(formats: View['formats'], times: RunFigures['times']): Html | 
 const MOST_BARS = 32;
 const SPARK_PX = 20;
 
-/** Small bars for accepted messages over time. */
 function sparkline({ number }: View['formats'], times: RunFigures['times']): Html {
   const each = Math.ceil(times.length / MOST_BARS);
   const sums = Array.from({ length: Math.ceil(times.length / each) }, (_, i) =>

@@ -144,7 +144,6 @@ ${others}
 ${view.actions === 'on' ? adding(view, timeZone) : howToChange(view)}`;
 }
 
-/** How to change suppressions elsewhere, if this page cannot. */
 function howToChange({ actions }: View): Html {
   const here =
     actions === 'off'

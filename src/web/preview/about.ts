@@ -18,7 +18,6 @@ export interface Facets {
   readonly warnings: readonly string[];
 }
 
-/** Data of the page for the script, next to the rows. */
 export interface About {
   readonly columns: readonly string[];
   /** Columns that name the recipient: all but the address, the key and the time zone. */
@@ -26,9 +25,7 @@ export interface About {
   /** The column with the address, for rows whose address is not valid; -1: none. */
   readonly address: number;
   readonly url: string;
-  /** For figures. */
   readonly locale: string;
-  /** In the campaign's order. */
   readonly variants: readonly string[];
   /** Lines of the row with the most parts, and of the one whose message may cost the most; null: not known. */
   readonly longest: number | null;

@@ -24,7 +24,6 @@ export interface PackedRow {
   readonly like: string;
 }
 
-/** Packs rows into blocks, and blocks into elements of the page. */
 interface Packer {
   add(row: PackedRow): void;
   /** Full elements, as markup; empty if there are none. */
@@ -158,7 +157,6 @@ function element(kind: 'index' | 'views', first: number, block: Buffer): string 
   return `<script type="application/octet-stream" class="${kind}" data-first="${first}">${base64}</script>\n`;
 }
 
-/** The cells of rows, in list order. */
 export interface Values {
   /** Reads up to these rows, and drops those before them. */
   between(first: number, last: number): Promise<void>;

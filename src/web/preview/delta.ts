@@ -11,7 +11,6 @@ export interface Base {
   readonly places: ReadonlyMap<string, number>;
 }
 
-/** Tags and the text between them. */
 export function tokensOf(text: string): readonly string[] {
   return text.match(TOKEN) ?? [];
 }

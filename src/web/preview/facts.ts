@@ -7,7 +7,6 @@ import { winnerWords } from '../../report/variants-text.ts';
 import { safeLine } from '../../util/escape.ts';
 import { iso } from '../../util/time.ts';
 
-/** Facts of a preview next to its figures, by name. */
 type MoreFacts = Partial<Record<'topic' | 'list' | 'as of' | 'requests' | 'in steps' | 'winner' | 'at', string | null>>;
 
 /** The totals of the whole list, as names and figures for people; call it after all rows were read. */
@@ -55,7 +54,6 @@ export function estimateFacts(
   return rows.flatMap(([name, value]) => (value === null || value === undefined ? [] : [[name, value] as const]));
 }
 
-/** A line for each fact, with aligned values. */
 export function factLines(facts: ReturnType<typeof estimateFacts>): string {
   return facts.map(([name, value]) => `${name.padEnd(10)}${value}\n`).join('');
 }

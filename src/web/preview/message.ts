@@ -11,7 +11,6 @@ import type { JsonObject, Step, StepMessage, Variables } from '../../model.ts';
 import { countOf } from '../../report/words.ts';
 import type { PreviewNode } from './nodes.ts';
 
-/** One message as its recipient will see or hear it. */
 export function messageNode(message: StepMessage, step: Step): PreviewNode {
   const { channel, text, rendered, sms } = message;
   const facts = sms === null ? null : { ...sms, characterSet: step.characterSet };
@@ -176,7 +175,6 @@ function buttonNode({ label, target }: ButtonElement): PreviewNode {
   return ['button', ['label', label], ...shown('target', target ?? '')];
 }
 
-/** The button, and the list that it opens. */
 function listNodes({ button, sections }: ListElement): readonly PreviewNode[] {
   const inside = sections.flatMap(({ title, rows }): readonly PreviewNode[] => [
     ...shown('section', title),

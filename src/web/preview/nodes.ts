@@ -64,7 +64,6 @@ export type PreviewNode = string | readonly [kind: Kind, ...children: PreviewNod
 /** The browser's data about one row, next to its columns and the bodies of its requests. */
 export interface RowView {
   readonly node: PreviewNode;
-  /** A name for each request, in order. */
   readonly requests: readonly string[];
 }
 
@@ -74,7 +73,6 @@ export function withMore(node: PreviewNode, more: readonly PreviewNode[]): Previ
   return [kind, ...children.map((child) => (isKind(child, 'more') ? ([...child, ...more] as PreviewNode) : child))];
 }
 
-/** The messages of a row; empty where it has none. */
 export function shownOf(node: PreviewNode): readonly PreviewNode[] {
   if (typeof node === 'string') return [];
   const shown = node.find((child) => isKind(child, 'shown'));
@@ -85,7 +83,6 @@ function isKind(node: PreviewNode, kind: Kind): node is readonly [Kind, ...Previ
   return typeof node === 'object' && node[0] === kind;
 }
 
-/** The columns of a row; empty where the row could not be read. */
 export function columnsNode(columns: readonly string[], values: readonly string[]): readonly PreviewNode[] {
   if (values.length === 0) return [];
   const facts = columns.flatMap((name, i): readonly PreviewNode[] => [
@@ -98,7 +95,6 @@ export function columnsNode(columns: readonly string[], values: readonly string[
   ];
 }
 
-/** Shows the exact text of the body. */
 export function requestNode(name: string, url: string, body: string): PreviewNode {
   return ['fold', ['foldName', name], ['soft', `POST ${url}, content-type: application/json`], ['code', body]];
 }

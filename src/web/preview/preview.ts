@@ -119,7 +119,6 @@ function searchedToo(to: string | null, cells: readonly string[], send: SendDeci
     .join(' ');
 }
 
-/** Messages that are in the page as plain markup. */
 const STATIC_ROWS = 20;
 
 /** Data for the script, as JSON in an invisible element. */
@@ -152,13 +151,10 @@ function aboutElement({ plan, formats, result }: PreviewRows, facets: readonly F
 
 interface Shown {
   readonly first: readonly Html[];
-  /** Rows in the page. */
   readonly rows: number;
-  /** Rows of the list. */
   readonly of: number;
 }
 
-/** The frame that the script fills, and its content without the script. */
 function messagesSection({ first, rows, of }: Shown, { number, count }: Formats): Html {
   const part = rows < of ? html`<p class="soft">This page holds ${number(rows)} of the ${count(of, 'row')}.</p>` : null;
   const note = `The first ${number(first.length)} of ${count(rows, 'row')}. With JavaScript, in a browser of 2023 or later, all of them are shown here, with search and filters.`;

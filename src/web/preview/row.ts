@@ -39,7 +39,6 @@ function headNode(decision: Decision): PreviewNode {
   return ['head', ['to', who], ['badge', decision.decision], ['soft', facts.join(' · ')]];
 }
 
-/** The rule, its meaning, and its values. */
 function whyNodes(decision: Decision, formats: Formats): readonly PreviewNode[] {
   if (decision.decision === 'send') return [];
   const reason = reasonOf(decision);
@@ -78,7 +77,6 @@ function sendNodes(decision: SendDecision, { sharedWith }: Previewed, source: Pr
   return [messageNode(decision, source.stepOf(decision, decision.variant)), ...steps, ...shared];
 }
 
-/** Messages that the recipient may get later. */
 function restNodes(decision: Decision, source: PreviewRows): readonly PreviewNode[] {
   if (decision.decision !== 'defer' || decision.mayGet.length === 0) return [];
   const isSure = decision.mayGet.filter(({ step }) => step === 0).length === 1;

@@ -39,7 +39,6 @@ ${warningsPanel(source.warnings)}
 </details>`;
 }
 
-/** The figures that decide whether to send, in one line. */
 function figures(estimate: Estimate, notes: number, warned: number | null, formats: Formats): readonly Html[] {
   const { number } = formats;
   const { rows, send, skipped, deferred, done, invalid, parts, fallback } = estimate;
@@ -71,7 +70,6 @@ function fact([name, value]: readonly [string, string]): Html {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 }
 
-/** Faults that would stop a send. */
 function problemsPanel(problems: readonly Diagnostic[], count: number, { number }: Formats): Html | null {
   if (count === 0) return null;
   const shown = problems.slice(0, MOST_PROBLEMS);

@@ -8,7 +8,6 @@ import { type Column, section, table } from '../kit.ts';
 
 /** Keeps the page small enough for any browser. */
 export const LISTED_RECIPIENTS = 1000;
-
 /** Printed rows of the table: the whole report is two pages then. */
 const PRINTED = 8;
 

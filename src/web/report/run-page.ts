@@ -15,7 +15,6 @@ import type { ReplyCounts, ReturnTimes } from './returned.ts';
 interface PageOptions extends RowFilter {
   readonly full?: boolean;
   readonly nowMs: number;
-  /** Counts the rows of the list as they are read. */
   readonly meter?: Meter;
   /** Awaited between two steps of a pass, so that other requests can run. */
   readonly turn?: () => Promise<void> | undefined;
@@ -121,7 +120,6 @@ function firstOf(reports: readonly DeliveryRecord[], isMeant: (report: DeliveryR
   return first;
 }
 
-/** The first reply to each row. */
 function replyTimes(events: Ledger['events'], run: RunRecord): ReadonlyMap<number, number> {
   const times = new Map<number, number>();
   for (const batch of events.replies({ runs: [run.number] })) {
