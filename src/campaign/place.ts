@@ -167,8 +167,6 @@ interface LedgerNames {
   readonly written: string | undefined;
 }
 
-type Fault = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
-
 /**
  * The ledger of a project: the real path of a file, or the address of a shared one. Relative paths start at the root of
  * the project. Does not resolve the last part: a link there must be seen.
@@ -177,7 +175,7 @@ type Fault = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
 export async function findLedger(
   root: string,
   { option, written }: LedgerNames,
-): Promise<{ readonly ledger: string; readonly fault: Fault | null }> {
+): Promise<{ readonly ledger: string; readonly fault: Pick<Diagnostic, 'code' | 'message' | 'hint'> | null }> {
   const fallback = join(root, DEFAULTS.ledger);
   const name = readLedgerName(option ?? written ?? DEFAULTS.ledger);
   if (name.kind === 'refused') {

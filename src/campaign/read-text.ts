@@ -17,7 +17,7 @@ interface Naming {
 }
 
 /** With the SHA-256 of the bytes on disk. A problem has a path if the file exists. */
-export type NamedText =
+type NamedText =
   | { readonly path: string; readonly source: SourceText; readonly sha256: string }
   | { readonly path?: string; readonly problem: Diagnostic };
 

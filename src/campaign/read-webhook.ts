@@ -14,7 +14,7 @@ export function readWebhook(written: WebhookFile, folder: string, report: Report
   return { receiver: readReceiver(written, folder, report), mapping: readMapping(written, report) };
 }
 
-export type SecretsByEnvironment = ReadonlyMap<string, readonly string[]>;
+type SecretsByEnvironment = ReadonlyMap<string, readonly string[]>;
 
 export function sharingWith(name: string, secrets: SecretsByEnvironment): readonly string[] {
   const own = secrets.get(name) ?? [];

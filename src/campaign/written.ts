@@ -9,7 +9,7 @@ export type CampaignFile = CampaignSchema;
 export type StepFile = Omit<FallbackFile, 'to'>;
 export type FallbackFile = Mapping<CampaignFile['fallback']>;
 export type RecipientsFile = Mapping<CampaignFile['recipients']>;
-export type SendFile = NonNullable<CampaignFile['send']>;
+type SendFile = NonNullable<CampaignFile['send']>;
 export type WindowFile = Mapping<SendFile['window']>;
 
 export type ProjectFile = ProjectSchema;

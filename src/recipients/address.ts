@@ -13,7 +13,7 @@ export interface Address {
   readonly assigned: boolean;
 }
 
-/** `problem` continues "The number ...". */
+/** `problem` continues "The number ...", "The address ..." or "The contact id ...". */
 export interface AddressProblem {
   readonly problem: string;
   readonly hint?: string;
@@ -65,23 +65,13 @@ export function addressMessage(kind: AddressKind, column: string, cell: string, 
   return `The ${ADDRESS_WORDS[kind].one}${shown} (column "${column}") ${found.problem}.`;
 }
 
-interface ContactId {
-  readonly contact: string;
-}
-
-/** `problem` follows on "The contact id ...". */
-interface ContactProblem {
-  readonly problem: string;
-  readonly hint?: string;
-}
-
 /** The API's document sets no limit; ids in use are numbers, UUIDs (36) and ObjectIds (24). */
 const MAX_ID_CHARACTERS = 200;
 /** Control characters, line separators and halves of surrogate pairs: JSON could carry them, no id has them. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** Trims the id of a contact and puts it in Unicode's composed form; otherwise it is unchanged. */
-function readContact(raw: string): ContactId | ContactProblem {
+function readContact(raw: string): { readonly contact: string } | AddressProblem {
   const contact = trimBlanks(raw).normalize('NFC');
   if (contact === '') return { problem: 'is empty' };
   if (contact.length > MAX_ID_CHARACTERS) {

@@ -1,11 +1,10 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
+import type { AddressProblem } from './address.ts';
 
 interface EmailAddress {
   /** Local part as written (case counts there, RFC 5321, 2.4), domain in lower case and in ASCII. */
   readonly email: string;
 }
-
-type EmailReader = (raw: string) => EmailAddress | EmailProblem;
 
 /** RFC 5321, 4.5.3.1.1 and 4.5.3.1.3 (a path of 256 octets holds its two angle brackets), in octets. */
 const MAX_LOCAL = 64;
@@ -18,7 +17,7 @@ const MAX_CHARACTERS = 1000;
  * Keeps tags (`+x`) and dots: only the receiving server knows whether they matter. Removes `mailto:` and a name in
  * front, as in `Jane <jane@example.com>`.
  */
-export function createEmailReader(): EmailReader {
+export function createEmailReader(): (raw: string) => EmailAddress | AddressProblem {
   return function readEmail(raw) {
     return readPlain(raw) ?? readSpelling(raw);
   };
@@ -42,7 +41,7 @@ function readPlain(raw: string): EmailAddress | null {
 const INVISIBLE_ENDS =
   /^[\s\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+|[\s\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+$/g;
 
-function readSpelling(raw: string): EmailAddress | EmailProblem {
+function readSpelling(raw: string): EmailAddress | AddressProblem {
   if (raw.length > MAX_CHARACTERS)
     return { problem: `has ${raw.length} characters, and no address has more than ${MAX_ADDRESS}` };
   const text = unwrap(raw.replace(INVISIBLE_ENDS, ''));
@@ -71,7 +70,7 @@ const ATOMS =
   /^(?:[\w!#$%&'*+/=?^`{|}~-]|(?![\p{C}\p{Z}])[^\0-\x7f])+(?:\.(?:[\w!#$%&'*+/=?^`{|}~-]|(?![\p{C}\p{Z}])[^\0-\x7f])+)*$/u;
 const QUOTED = /^"(?:[ !#-[\]-~]|\\[ -~]|(?![\p{C}\p{Z}])[^\0-\x7f])*"$/u;
 
-function readLocal(written: string): string | EmailProblem {
+function readLocal(written: string): string | AddressProblem {
   const composed = written.normalize('NFC');
   const local = QUOTED.test(composed) ? unquote(composed) : composed;
   const octets = Buffer.byteLength(local);
@@ -90,7 +89,7 @@ function unquote(quoted: string): string {
 /** ASCII characters that a domain must not have: the conversion below decodes `%41` and reads `/` as an end. */
 const NO_DOMAIN = /[\0-,/:-@[-`{-\x7f]/;
 
-function readDomain(written: string): string | EmailProblem {
+function readDomain(written: string): string | AddressProblem {
   const lower = written.toLowerCase();
   if (NO_DOMAIN.test(lower)) return explainDomain(lower);
   const domain = /[^\0-\x7f]/.test(lower) ? domainToASCII(lower) : lower;
@@ -109,7 +108,7 @@ const OTHER_SCRIPT = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{
  * Why an address is probably a mistake or hard to deliver to: characters other than ASCII before the `@` (RFC 6531).
  * `problem` follows on "The address"; null: no doubt.
  */
-export function doubtAboutEmail(email: string): EmailProblem | null {
+export function doubtAboutEmail(email: string): AddressProblem | null {
   const local = email.slice(0, email.lastIndexOf('@'));
   const first = /[^\0-\x7f]/u.exec(local)?.[0];
   if (first === undefined) return null;
@@ -127,15 +126,9 @@ export function doubtAboutEmail(email: string): EmailProblem | null {
   return { problem, hint: 'Check it with the person, or ask for another address.' };
 }
 
-/** `problem` follows on "The address ...". */
-interface EmailProblem {
-  readonly problem: string;
-  readonly hint?: string;
-}
-
 const ONE_EACH = { hint: 'Give each address a row of its own.' };
 
-function explainShape(text: string): EmailProblem | null {
+function explainShape(text: string): AddressProblem | null {
   if (text === '') return { problem: 'is empty' };
   const hidden = /[\p{Cc}\u2028\u2029]/u.exec(text)?.[0];
   if (hidden !== undefined) return explainControl(text, hidden);
@@ -151,7 +144,7 @@ function explainShape(text: string): EmailProblem | null {
 
 const SEVERAL = { problem: 'is more than one address', ...ONE_EACH };
 
-function explainControl(text: string, hidden: string): EmailProblem {
+function explainControl(text: string, hidden: string): AddressProblem {
   const lines = text.split(/[\r\n]+/);
   if (lines.length > 1 && lines.every((line) => /^[^\s:]+@[^\s:]+$/.test(line))) return SEVERAL;
   const isLineEnd = /[\n\r\u2028\u2029]/.test(hidden);
@@ -159,7 +152,7 @@ function explainControl(text: string, hidden: string): EmailProblem {
   return { problem: `holds ${what}`, hint: 'It would break out of the header of the message. Remove it.' };
 }
 
-function explainNoSign(text: string): EmailProblem {
+function explainNoSign(text: string): AddressProblem {
   if (/^\+?[\d\s()./-]{5,}$/.test(text)) {
     return {
       problem: 'is not an email address: it looks like a phone number',
@@ -173,13 +166,13 @@ function holdsSeveral(bare: string): boolean {
   return bare.split(/[\s,;|/&]+/).filter((part) => part.includes('@')).length > 1;
 }
 
-function explainSeparator(bare: string): EmailProblem {
+function explainSeparator(bare: string): AddressProblem {
   const mark = bare.includes(';') ? ';' : ',';
   const where = bare.endsWith(mark) ? 'ends with' : 'holds';
   return { problem: `${where} "${mark}"`, hint: 'Remove it, or give each address a row of its own.' };
 }
 
-function explainLocal(local: string): EmailProblem {
+function explainLocal(local: string): AddressProblem {
   if (local === '') return { problem: 'has nothing before the "@"' };
   if (local.startsWith("'")) {
     return {
@@ -203,7 +196,7 @@ function explainLocal(local: string): EmailProblem {
  * @param lower as written, in lower case
  * @param ascii converted; empty if that failed
  */
-function explainDomain(lower: string, ascii = lower): EmailProblem {
+function explainDomain(lower: string, ascii = lower): AddressProblem {
   if (lower === '') return { problem: 'has nothing after the "@"' };
   if (lower.startsWith('[')) {
     return { problem: 'has an IP address for a domain', hint: 'Messages go to names of domains only.' };
@@ -217,7 +210,7 @@ function explainDomain(lower: string, ascii = lower): EmailProblem {
   return explainLabels(ascii.split('.'));
 }
 
-function explainLabels(labels: readonly string[]): EmailProblem {
+function explainLabels(labels: readonly string[]): AddressProblem {
   if (labels.at(-1) === '' && labels.length > 1) return { problem: 'ends with a dot', hint: 'Remove it.' };
   if (labels.includes('')) return { problem: 'has a dot too many after the "@"' };
   const long = labels.find((label) => label.length > 63);
@@ -230,7 +223,7 @@ function explainLabels(labels: readonly string[]): EmailProblem {
   return { problem: 'has a domain that ends in a number' };
 }
 
-function explainInvisible(found: string): EmailProblem {
+function explainInvisible(found: string): AddressProblem {
   return { problem: `holds a character that cannot be seen (${codeOf(found)})`, hint: 'Type the address again.' };
 }
 

@@ -5,6 +5,7 @@ import { problem, refuse } from '../errors.ts';
 import type { NumberKind } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
 import { onDemand } from '../util/on-demand.ts';
+import type { AddressProblem } from './address.ts';
 
 interface PhoneNumber {
   /** At most 15 digits. */
@@ -18,7 +19,7 @@ interface PhoneNumber {
   readonly assigned: boolean;
 }
 
-export type PhoneReader = (raw: string) => PhoneNumber | PhoneProblem;
+export type PhoneReader = (raw: string) => PhoneNumber | AddressProblem;
 
 /**
  * Reads phone numbers as people write them, with the results of libphonenumber (`parsePhoneNumberFromString` of its
@@ -212,7 +213,7 @@ const PLAIN = /^ *\+?[\d ()\-\u00a0]+$/;
 /** The limit of libphonenumber, which also bounds the expressions here. */
 const MAX_CHARACTERS = 250;
 
-function readSpelling(raw: string, home: Home | null): PhoneNumber | PhoneProblem {
+function readSpelling(raw: string, home: Home | null): PhoneNumber | AddressProblem {
   if (raw.length > MAX_CHARACTERS) return { problem: `has ${raw.length} characters, which no phone number has` };
   const plain = PLAIN.test(raw) ? readDigits(raw.replace(NOT_DIGITS, ''), home) : null;
   if (plain !== null) return plain;
@@ -226,7 +227,7 @@ function readSpelling(raw: string, home: Home | null): PhoneNumber | PhoneProble
  * A number with a prefix for calls abroad: that of the country itself (0011 in AU, 00700 in KR), or `00` for `+` where
  * that makes no number. North America follows neither from 001 in a country that dials it, nor from 0011.
  */
-function readAbroad(text: string, home: Home | null): PhoneNumber | PhoneProblem {
+function readAbroad(text: string, home: Home | null): PhoneNumber | AddressProblem {
   const dialled = text.replace(/^\(?00\)?/, '+');
   if (dialled === text) return readTidy(text, home);
   const standard = readTidy(dialled, home);
@@ -246,7 +247,7 @@ function readAbroad(text: string, home: Home | null): PhoneNumber | PhoneProblem
   };
 }
 
-function readTidy(text: string, home: Home | null): PhoneNumber | PhoneProblem {
+function readTidy(text: string, home: Home | null): PhoneNumber | AddressProblem {
   const compact = SPACED.test(text) ? text.replace(NOT_DIGITS, '') : text;
   return readDigits(compact, home) ?? askLibrary(text, home?.country ?? null);
 }
@@ -272,7 +273,7 @@ function tidy(raw: string): string {
     .replace(/^\(\+(\d+)\)/, '+$1 ');
 }
 
-function askLibrary(text: string, country: CountryCode | null): PhoneNumber | PhoneProblem {
+function askLibrary(text: string, country: CountryCode | null): PhoneNumber | AddressProblem {
   const home = country === null ? {} : { defaultCountry: country };
   const parsed = phoneLibrary().parsePhoneNumberFromString(text, { extract: false, ...home });
   if (parsed !== undefined && !parsed.isPossible()) {
@@ -301,19 +302,13 @@ function isPhoneCountry(country: string): country is CountryCode {
   return Object.hasOwn(metadata.countries, country);
 }
 
-/** `problem` follows on "The number ...". */
-interface PhoneProblem {
-  readonly problem: string;
-  readonly hint?: string;
-}
-
 /** Below this, digits dialled within a country that are not in use as a full number are a short code such as 999. */
 const MIN_NATIONAL_DIGITS = 7;
 const AS_TEXT = 'Give the column the format "Text" in the spreadsheet, enter the numbers again and save.';
 /** E.164 (ITU-T), with the calling code. libphonenumber lets some German numbers have more. */
 const MAX_DIGITS = 15;
 
-function explainShape(text: string): PhoneProblem | null {
+function explainShape(text: string): AddressProblem | null {
   if (text === '') return { problem: 'is empty' };
   if (/^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(text)) {
     return {
@@ -338,7 +333,7 @@ function holdsSeveral(text: string): boolean {
   return (parts[0] ?? 0) >= 7 && parts.slice(1).some((digits) => digits >= (comma ? 7 : 1));
 }
 
-function explainUnparsed(text: string, country: CountryCode | null): PhoneProblem {
+function explainUnparsed(text: string, country: CountryCode | null): AddressProblem {
   const digits = text.replace(/\D/g, '');
   if (!/^\+?[\d\s()./~-]+$/.test(text) || digits === '') return { problem: 'is not a phone number' };
   if (digits.length > MAX_DIGITS) return tooManyDigits(digits.length);
@@ -352,7 +347,7 @@ function explainUnparsed(text: string, country: CountryCode | null): PhoneProble
   return { problem: 'has no country code', hint };
 }
 
-function explainParsed(parsed: LibraryNumber, text: string): PhoneProblem {
+function explainParsed(parsed: LibraryNumber, text: string): AddressProblem {
   if (parsed.ext !== undefined) return { problem: 'has an extension', ...NO_EXTENSION };
   const where = parsed.country ?? `+${parsed.countryCallingCode}`;
   const digits = parsed.nationalNumber.length;
@@ -370,7 +365,7 @@ function explainParsed(parsed: LibraryNumber, text: string): PhoneProblem {
   return { problem: `cannot be a number of ${where}: none has ${digits} digits after the country code`, hint };
 }
 
-function tooManyDigits(digits: number): PhoneProblem {
+function tooManyDigits(digits: number): AddressProblem {
   return {
     problem: `has ${digits} digits, and no phone number has more than ${MAX_DIGITS}`,
     hint: 'If the cell holds several numbers, give each a row of its own.',

@@ -164,12 +164,8 @@ export async function readListFacts(spec: ListSpec): Promise<{
   return { file: spec.file, rows: list.count(), changedAtMs: list.changedAtMs, sha256: list.digest().sha256 };
 }
 
-/** Bytes that are not text. The text before them comes first. */
-interface TextFault {
-  refusal(line: number): Error;
-}
-
-type TextPieces = AsyncGenerator<string | TextFault>;
+/** A piece with `refusal` is a fault: bytes that are not text. The text before them comes first. */
+type TextPieces = AsyncGenerator<string | { refusal(line: number): Error }>;
 
 async function* readText(
   blocks: BlockReader,

@@ -18,7 +18,7 @@ export const FORMATS = {
   html: { rows: true },
 } as const satisfies Readonly<Record<string, Format>>;
 
-export type PrintFormat = keyof typeof FORMATS;
+type PrintFormat = keyof typeof FORMATS;
 export type ReportFormat = Exclude<PrintFormat, 'html'>;
 
 export const PRINT_FORMATS = Object.keys(FORMATS) as [PrintFormat, ...PrintFormat[]];

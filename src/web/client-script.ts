@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { Html } from '../util/escape.ts';
 
 export const SCRIPTS = ['preview', 'serve'] as const;
-type ScriptName = (typeof SCRIPTS)[number];
 
 export interface ClientScript {
   readonly code: Html;
@@ -15,7 +14,7 @@ export interface ClientScript {
  * Reads the script from the build. The path to dist/ is the same from `src/web/` and from the build.
  * @throws Error if there was no build
  */
-export function clientScript(name: ScriptName): ClientScript {
+export function clientScript(name: (typeof SCRIPTS)[number]): ClientScript {
   const text = readFileSync(new URL(`../../dist/web/client/${name}.js`, import.meta.url), 'utf8');
   // Nothing in a script may end it early. The hash is of the text as it is in the page.
   const code = text.replaceAll('</', '<\\/').replaceAll('<!--', '<\\!--');

@@ -91,11 +91,6 @@ export function canSort({ rows }: Pick<RunRecord, 'rows'>, by: Sort): boolean {
   return by !== 'delivery' || rows <= ROWS_BY_DELIVERY;
 }
 
-interface SortedPage {
-  readonly rows: readonly Outcome[];
-  readonly total: number;
-}
-
 /** A sorted page of the recipients that match. Reads all rows for every page, but holds only those up to its end. */
 export async function readSorted(
   open: OpenLedger,
@@ -104,7 +99,7 @@ export async function readSorted(
   filter: RowFilter,
   { by, isDown, from }: { readonly by: Sort; readonly isDown: boolean; readonly from: number },
   limit: number,
-): Promise<SortedPage> {
+): Promise<{ readonly rows: readonly Outcome[]; readonly total: number }> {
   // Looks up delivery reports of all rows only where the order or the filter needs them.
   const isJoined = by === 'delivery' || filter.delivery !== null || filter.cause !== null;
   const walk = createWalk(open, run, isHeld, filter, isJoined);

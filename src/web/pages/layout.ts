@@ -40,17 +40,12 @@ export interface Content {
   readonly said?: string;
 }
 
-interface Page {
-  readonly text: string;
-  readonly policy: string;
-}
-
 /** The part of the policy that can be in a page. The header adds that no page may frame it. */
 const MORE_POLICY = ["connect-src 'self'", "form-action 'self'", "base-uri 'none'"];
 const HEADER_POLICY = [...MORE_POLICY, "frame-ancestors 'none'"];
 
 /** A whole page: works without its script, which only replaces parts during a run. */
-export function servePage(view: View, content: Content, script: ClientScript): Page {
+export function servePage(view: View, content: Content, script: ClientScript) {
   const title = `${content.title} - handbill`;
   const { head, foot } = documentFrame({ title, style: SERVE_STYLE, script, policy: MORE_POLICY });
   const isLive = content.parts.some((part) => part.isLive);

@@ -471,11 +471,6 @@ interface EndedDoubt {
   readonly atMs: number;
 }
 
-/** `unmatched`: why a report does not count here; null: it is about the message. */
-interface NamingReport extends DeliveryRecord {
-  readonly unmatched: UnmatchedReason | null;
-}
-
 interface EndedAttempt {
   readonly step: number;
   /** Counted from 1. */
@@ -495,8 +490,8 @@ interface RecipientStep {
   readonly attempts: readonly EndedAttempt[];
   /** handbill's id of the message; null if the recipient is no longer known. */
   readonly reference: string | null;
-  /** Every report that names the message, also those that are not about it. */
-  readonly reports: readonly NamingReport[];
+  /** Every report that names the message. `unmatched`: why it does not count here; null: it is about the message. */
+  readonly reports: readonly (DeliveryRecord & { readonly unmatched: UnmatchedReason | null })[];
 }
 
 interface RecipientData {

@@ -7,8 +7,6 @@ import { winnerWords } from '../../report/variants-text.ts';
 import { safeLine } from '../../util/escape.ts';
 import { iso } from '../../util/time.ts';
 
-type MoreFacts = Partial<Record<'topic' | 'list' | 'as of' | 'requests' | 'in steps' | 'winner' | 'at', string | null>>;
-
 /** The totals of the whole list, as names and figures for people; call it after all rows were read. */
 export function previewFacts(preview: PreviewRows): readonly (readonly [name: string, value: string])[] {
   const { formats, plan } = preview;
@@ -28,7 +26,7 @@ export function previewFacts(preview: PreviewRows): readonly (readonly [name: st
 export function estimateFacts(
   estimate: Estimate,
   formats: Formats,
-  more: MoreFacts = {},
+  more: Partial<Record<'topic' | 'list' | 'as of' | 'requests' | 'in steps' | 'winner' | 'at', string | null>> = {},
 ): readonly (readonly [name: string, value: string])[] {
   const { number } = formats;
   const rows: readonly (readonly [string, string | null | undefined])[] = [

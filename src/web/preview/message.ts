@@ -25,10 +25,8 @@ function nameOf({ channel, sms }: StepMessage): string {
   return [CHANNEL_TABLE[channel].label, ...facts].join(' · ');
 }
 
-type Frame = (described: Description, step: Step) => readonly PreviewNode[];
-
 /** By where the recipient sees or hears the message. */
-const FRAMES: Readonly<Record<Description['on'], Frame>> = {
+const FRAMES: Readonly<Record<Description['on'], (described: Description, step: Step) => readonly PreviewNode[]>> = {
   phone({ elements }, { from }) {
     if (elements.length === 0) return [];
     const bubble = elements.filter(({ kind }) => IN_BUBBLE.has(kind)).flatMap(nodesOf);

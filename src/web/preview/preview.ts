@@ -13,11 +13,6 @@ import { columnsNode, requestNode, withMore } from './nodes.ts';
 import { createFacetTable, type FacetTable, rowView } from './row.ts';
 import { summarySection } from './summary.ts';
 
-interface PreviewPageOptions {
-  /** Figures of the whole list with their names, in order; called after all rows were read. */
-  readonly facts: () => readonly (readonly [name: string, value: string])[];
-}
-
 /**
  * The page of a dry run, in pieces: one file that loads nothing. It begins with the rows, compressed and in hidden
  * elements: they are written as they are read, so memory does not grow with the list. The visible part follows: the
@@ -26,7 +21,10 @@ interface PreviewPageOptions {
  * It contains unmasked addresses and texts: it is for the owner of the list.
  * @throws any error of reading the rows; HandbillError if the list changes its form meanwhile
  */
-async function* previewPage(source: PreviewRows, options: PreviewPageOptions): AsyncGenerator<string> {
+async function* previewPage(
+  source: PreviewRows,
+  options: { readonly facts: () => ReturnType<typeof previewFacts> },
+): AsyncGenerator<string> {
   const { campaign, occurrence } = source.plan;
   const title = `Preview of ${campaign.name} (${occurrence})`;
   const script = clientScript('preview');
