@@ -53,10 +53,7 @@ export function checkEncoding(label: string): Finding<string> {
   }
 }
 
-/**
- * The sender of an SMS: a number of at most 15 digits, a short code, or at most 11 letters, digits and signs with a
- * letter among them.
- */
+/** A number of at most 15 digits, a short code, or at most 11 letters, digits and signs with a letter among them. */
 export function checkSender(text: string): Finding<string> {
   if (/^\+?[0-9]+$/.test(text)) {
     const digits = text.replace('+', '');

@@ -234,10 +234,7 @@ function readGitRule({ git }: Partial<EnvironmentFile>, whereOf: WhereOf): GitRu
 
 type WhereOf = (path: readonly (string | number)[]) => Pick<Diagnostic, 'at' | 'source'>;
 
-/**
- * The approvers that an environment requires; null: none. Only handbill.yaml has them, never a campaign, which would
- * name its own approvers.
- */
+/** Null: none. Only handbill.yaml has approvers, never a campaign, which would name its own. */
 function readApproval(
   written: Pick<Partial<EnvironmentFile>, 'approvers' | 'approvals' | 'planners' | 'standingApprovals'>,
   folder: string,

@@ -108,10 +108,7 @@ export function explainName(error: ErrorObject, context: Context): Explained {
   };
 }
 
-/**
- * For `apiKey`, `suppressionKey` and secrets of webhooks. Neither the message nor the line repeats the value: it may be
- * the secret.
- */
+/** For secrets. Neither the message nor the line repeats the value. */
 export function explainApiKey(pointer: string, value: unknown, context: Context): Explained {
   const { subject, path, example, noun } = keyNames(pointer);
   const where = context.whereValue(pointer);

@@ -47,10 +47,7 @@ interface NormalizeInput {
   readonly now: number;
 }
 
-/**
- * Turns a file that has passed its schema into a valid campaign: fills in defaults, resolves units, and checks values
- * beyond the schema. The campaign is only valid without errors; it is frozen.
- */
+/** Fills in defaults, resolves units, checks values beyond the schema. Valid only without errors; frozen. */
 export async function normalizeCampaign(
   input: NormalizeInput,
 ): Promise<{ readonly campaign: Campaign | null; readonly diagnostics: readonly Diagnostic[] }> {

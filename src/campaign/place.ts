@@ -30,9 +30,7 @@ export interface ProjectPlace {
   readonly root: string;
   /** Real path of handbill.yaml, null without one. */
   readonly file: string | null;
-  /**
-   * A handbill.yaml, a git repository or a ledger marks the root. If not, it is only the current folder of the command.
-   */
+  /** A handbill.yaml, a git repository or a ledger marks the root; else it is the current folder. */
   readonly isMarked: boolean;
 }
 
@@ -115,10 +113,7 @@ export async function otherProject(
   return null;
 }
 
-/**
- * Folders with a handbill.yaml around a folder, which need not exist: above it, as far as a project extends, and a few
- * levels below.
- */
+/** Folders with a handbill.yaml above a folder, as far as a project extends, and a few levels below. */
 export async function projectsAround(folder: string): Promise<{ above: readonly string[]; below: readonly string[] }> {
   let base = folder;
   while (!(await exists(base))) base = dirname(base);
@@ -270,10 +265,7 @@ const MAX_DEPTH = 3;
 /** Bounds a search that leaves the project. */
 const MAX_FOLDERS = 2000;
 
-/**
- * The outermost folders below `root`, at most three levels down, that match. Excludes node_modules, hidden folders,
- * links and other repositories.
- */
+/** The outermost matches, at most three levels down, outside node_modules, hidden folders, links and repositories. */
 async function foldersBelow(root: string, isOne: (folder: string) => Promise<boolean>): Promise<readonly string[]> {
   const found: string[] = [];
   let level = [root];

@@ -60,9 +60,7 @@ export function decodeUtf8(
   }
 }
 
-/**
- * The first line that does not decode: no character of UTF-8 holds the byte of a newline, so each line decodes alone.
- */
+/** The first line that does not decode. No character of UTF-8 holds a newline's byte: each line decodes alone. */
 function invalidPlace(bytes: Uint8Array, file: string): Partial<Diagnostic> {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {

@@ -319,10 +319,7 @@ type ReadPartial = { readonly source: SourceText; readonly input: InputFile } | 
 const MAX_PARTIALS = 500;
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
-/**
- * Reads the partials that a campaign may include, by name (the file's name without `.hbs`): of the project's folder, of
- * the campaign's folder, of its `partials/`. A later one hides an earlier one of the same name.
- */
+/** Partials by name, without `.hbs`. Later folders hide earlier ones: the project's, the campaign's, `partials/`. */
 async function readPartials(
   options: SourcesOptions,
   templates: ReadonlySet<string>,
@@ -363,9 +360,7 @@ async function readPartial(name: string, path: string, options: SourcesOptions):
   return { source: read.source, input: { role: 'partial', file: named, sha256: read.sha256 } };
 }
 
-/**
- * The partials that texts include, directly or through other partials. An expression as the name can mean any of them.
- */
+/** The partials that texts include, also through other partials. An expression as the name can mean any. */
 function includedPartials(texts: readonly string[], partials: ReadonlyMap<string, ReadPartial>): ReadonlySet<string> {
   const included = new Set<string>();
   const open = [...texts];

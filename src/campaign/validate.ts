@@ -19,9 +19,7 @@ import { type FileKind, resolveSchema, type Schema, validatorOf } from './valida
 import type { CampaignFile, ProjectFile } from './written.ts';
 import type { Place, Where, YamlFile } from './yaml.ts';
 
-/**
- * A file checked against its schema. `value` lacks the parts that violate the schema, so that the rest can be checked.
- */
+/** `value` lacks the parts that violate the schema, so that the rest can be checked. */
 export interface Checked<T> {
   readonly value: T;
   /** With list items counted as in `value`, so that its pointers locate further faults. */
@@ -81,10 +79,7 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
   };
 }
 
-/**
- * A name that is not in a `propertyNames` list is an unknown key, and the list has the known ones. Ajv reports it
- * twice: as the name, and as a value that is not in the list.
- */
+/** Reports a name outside a `propertyNames` list as an unknown key. Ajv reports the name and its value. */
 function namesAsKeys(errors: readonly ErrorObject[], kind: FileKind): readonly ErrorObject[] {
   const twice = new Set<string>();
   const keys = errors.map((error): ErrorObject => {
@@ -201,10 +196,7 @@ function without(value: unknown, pointer: string, dropped: ReadonlySet<string>):
   return copy;
 }
 
-/**
- * The file without dropped list items, so that the others have the same indexes as in the result of `without`. Keeps
- * everything else, dropped or not, because something was written there.
- */
+/** The file without dropped list items, so that the others have the same indexes as in the result of `without`. */
 function renumbered(yaml: YamlFile, dropped: ReadonlySet<string>): YamlFile {
   if (![...dropped].some((pointer) => /\/\d+$/.test(pointer))) return yaml;
   const places = new Map<string, Place>();

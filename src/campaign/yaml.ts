@@ -244,10 +244,7 @@ const MAX_VALUES = 50_000;
 const MAX_EXPANDED_DEPTH = 64;
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
-/**
- * Turns the parsed tree into plain data: objects have no prototype, keys are as written, numbers are finite, strings
- * are well-formed.
- */
+/** Objects have no prototype, keys are as written, numbers are finite, strings are well-formed. */
 function readValue(
   root: Node | null,
   text: FileText,
@@ -467,10 +464,7 @@ function createText(raw: string, file: string): FileText {
   };
 }
 
-/**
- * The list of recipients in a campaign file, also where the YAML is wrong: its numbers are personal data. The author
- * wrote the others, so they are shown.
- */
+/** The list of recipients in a campaign file, also where the YAML is wrong. Numbers elsewhere are shown. */
 const LIST = /\brecipients\b.*(?:\n(?:[ \t\r#-].*)?)*/g;
 
 function hideRanges(text: string, ranges: readonly (readonly [start: number, end: number])[]): string {

@@ -165,10 +165,7 @@ function commonColumns(old: CampaignOnSide | null, now: CampaignOnSide | null): 
   return columnsShown([old.plan.campaign, now.plan.campaign], common).slice(0, MAX_COLUMNS);
 }
 
-/**
- * The masked addresses of some rows. Reads the list again up to the last of them: to keep the address of every
- * recipient would take more memory than all the rest.
- */
+/** Reads the list again up to the last example: to keep every recipient's address would take too much memory. */
 async function maskedAddresses(
   plan: Plan,
   rows: Iterable<number>,

@@ -4,10 +4,7 @@ import type { Decision, DeferDecision, SendDecision, StepMessage } from '../mode
 import type { DecisionChange, RecipientsDiff, TextGroup, TextsDiff } from './result.ts';
 import type { ScopedChange } from './texts.ts';
 
-/**
- * Facts about the rows of both sides, to join them: only numbers, no text. A recipient takes about 45 bytes and 4 for
- * each column on each side, and the key once.
- */
+/** Only numbers, no text: a recipient takes about 45 bytes and 4 for each column on each side, and the key once. */
 interface Rows {
   readonly keys: ReadonlyMap<string, number>;
   readonly sides: readonly [Readonly<SideRows>, Readonly<SideRows>];

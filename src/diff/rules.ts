@@ -16,10 +16,7 @@ interface Leaf {
   readonly isSound: boolean;
 }
 
-/**
- * Reads the settings of a campaign file or of handbill.yaml: all keys, also those that handbill does not know.
- * Recipients in the file are not settings.
- */
+/** Reads all settings of a campaign file or handbill.yaml, also unknown keys. Recipients are not settings. */
 export async function readRules(kind: 'campaign' | 'project', path: string | null): Promise<Rules> {
   if (path === null) return new Map();
   const read = await readSmallFile(path, MAX_YAML_BYTES);

@@ -65,10 +65,7 @@ export async function namedCampaign(
   return { path, place, name, id };
 }
 
-/**
- * The content of a campaign file without its name: two files with equal content are one campaign that was renamed and
- * moved.
- */
+/** Content without the name: two files with equal content are one campaign that was renamed and moved. */
 export async function bodyOf({ path }: CampaignFile): Promise<string | null> {
   const read = await readSmallFile(path, MAX_YAML_BYTES);
   if ('fault' in read) return null;

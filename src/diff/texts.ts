@@ -5,9 +5,7 @@ import { parsePointer } from '../util/json.ts';
 import type { TemplateChange } from './result.ts';
 import { hideAddresses } from './rules.ts';
 
-/**
- * The messages that contain a text: all, those of a variant (null: the campaign's message), or those of the fallbacks.
- */
+/** The messages with a text: all, those of a variant (null: the campaign's message), or those of the fallbacks. */
 type Scope =
   | { readonly kind: 'all' }
   | { readonly kind: 'fallbacks' }
@@ -87,10 +85,7 @@ interface Piece {
 /** Texts with more inserted and deleted words are entirely different: bounds time and memory. */
 const MAX_EDITS = 500;
 
-/**
- * The changes between two texts, by word. A Handlebars tag is one word, so that it changes as a whole; so is each sign
- * and each stretch of white space.
- */
+/** Changes by word. A Handlebars tag is one word, and so is each sign and each stretch of white space. */
 export function wordDiff(before: string, after: string): readonly Piece[] {
   const old = wordsOf(before);
   const now = wordsOf(after);

@@ -16,7 +16,8 @@ import {
   readSuppressionList,
   type SuppressionSource,
 } from '../plan/suppression.ts';
-import { type AddressProblem, createAddressReader } from '../recipients/address.ts';
+import { createAddressReader } from '../recipients/address.ts';
+import type { AddressProblem } from '../recipients/phone.ts';
 import { isChatId } from '../recipients/phone.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { isTopic } from '../suppression/entries.ts';

@@ -1,7 +1,7 @@
 import type { AddressKind } from '../model.ts';
 import { DAMAGE_WORDS, damageOf, trimBlanks } from '../util/cell.ts';
 import { createEmailReader } from './email.ts';
-import { createPhoneReader, isChatId } from './phone.ts';
+import { type AddressProblem, createPhoneReader, isChatId } from './phone.ts';
 import { show } from './show.ts';
 
 export interface Address {
@@ -11,12 +11,6 @@ export interface Address {
   readonly country: string | null;
   /** False for numbers that the numbering plan does not use; true for everything else. */
   readonly assigned: boolean;
-}
-
-/** `problem` continues "The number ...", "The address ..." or "The contact id ...". */
-export interface AddressProblem {
-  readonly problem: string;
-  readonly hint?: string;
 }
 
 export type AddressReader = (cell: string) => Address | AddressProblem;

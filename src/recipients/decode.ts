@@ -27,10 +27,7 @@ const BYTE_ORDER_MARKS: readonly (readonly [ListEncoding, readonly number[]])[] 
   ['utf-16be', [0xfe, 0xff]],
 ];
 
-/**
- * Finds the encoding from the first bytes: a byte order mark, else `wanted`, else UTF-8. Also returns the length of the
- * mark in bytes.
- */
+/** Finds the encoding: that of a byte order mark, else `wanted`, else UTF-8; and the length of the mark in bytes. */
 export function sniffEncoding(
   bytes: Uint8Array,
   wanted: ListEncoding | null,
@@ -41,10 +38,7 @@ export function sniffEncoding(
   return { encoding: wanted ?? 'utf-8', skip: 0 };
 }
 
-/**
- * Decodes bytes, piece by piece.
- * @throws DecodeFault from `push` and `end`: invalid bytes, or a NUL
- */
+/** @throws DecodeFault from `push` and `end`: invalid bytes, or a NUL */
 export function createDecoding(encoding: ListEncoding): TextDecoding {
   const read = createReader(encoding);
   let carry: Uint8Array = new Uint8Array(0);
@@ -168,10 +162,7 @@ export function garbledIn(text: string): { readonly found: string; readonly isLo
 /** Finds a UTF-8 file that is declared to be in a code page, in which nearly every byte is a character. */
 export interface Utf8Suspicion {
   add(block: Buffer): void;
-  /**
-   * Line of the first character outside ASCII, after the last block. Null: there is none, or the file is not valid
-   * UTF-8. In windows-1252 such bytes are pairs like Ã©, which few words have.
-   */
+  /** Line of the first character outside ASCII; null: there is none, or the file is not valid UTF-8. */
   line(): number | null;
 }
 

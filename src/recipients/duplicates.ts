@@ -10,10 +10,7 @@ export interface Duplicate {
   readonly isSame: boolean;
 }
 
-/**
- * Finds recipients that a list names more than once. Keys are compared exactly, addresses in normalised form: two
- * spellings of a number are the same phone.
- */
+/** Finds recipients that a list names twice, by exact key or normalised address. */
 export interface Duplicates {
   /** Null: no duplicate. Call it once for each row, in list order. */
   find(recipient: Recipient): Duplicate | null;

@@ -1,5 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
-import type { AddressProblem } from './address.ts';
+import type { AddressProblem } from './phone.ts';
 
 interface EmailAddress {
   /** Local part as written (case counts there, RFC 5321, 2.4), domain in lower case and in ASCII. */

@@ -9,10 +9,7 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 export const SEPARATOR = /^"?sep=([^"])"?$/i;
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/**
- * The declared delimiter, else that of a `sep=` line, else the header's. A file that handbill wrote for a spreadsheet
- * has that program's, whatever the campaign declares for its list.
- */
+/** The declared delimiter, else that of a `sep=` line, else the header's. Exports of handbill have their program's. */
 export function delimiterOf(declared: string | null, separator: string | null, header: string): string {
   const found = separator ?? findDelimiter(header);
   return declared === null || isOwnExport(scanFields(header, found).fields.map(compared)) ? found : declared;

@@ -5,7 +5,6 @@ import { problem, refuse } from '../errors.ts';
 import type { NumberKind } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
 import { onDemand } from '../util/on-demand.ts';
-import type { AddressProblem } from './address.ts';
 
 interface PhoneNumber {
   /** At most 15 digits. */
@@ -17,6 +16,12 @@ interface PhoneNumber {
   readonly country: string | null;
   /** False for numbers that only have the right length, such as documentation numbers. */
   readonly assigned: boolean;
+}
+
+/** `problem` continues "The number ...", "The address ..." or "The contact id ...". */
+export interface AddressProblem {
+  readonly problem: string;
+  readonly hint?: string;
 }
 
 export type PhoneReader = (raw: string) => PhoneNumber | AddressProblem;
@@ -136,10 +141,7 @@ function isAssigned(e164: string, digits: number, plan: NumberingPlan): boolean 
   return false;
 }
 
-/**
- * Numbers other than mobile ones, in the order in which libphonenumber tries the types, each with its place among them.
- * Networks that belong to no country (+800, +979) have these types too.
- */
+/** Types of numbers other than mobile, in the order in which libphonenumber tries them, and that order. */
 const SPECIAL_TYPES = {
   premium: { place: 3, called: 'a premium-rate number' },
   'toll-free': { place: 2, called: 'a toll-free number' },
@@ -289,10 +291,7 @@ function askLibrary(text: string, country: CountryCode | null): PhoneNumber | Ad
   return { e164: parsed.number, country: parsed.country ?? main, assigned: parsed.isValid() };
 }
 
-/**
- * Loaded with the first number that needs it: its 93 modules take 60 ms. Plans made from its metadata (below) read
- * plain digits, which most lists hold.
- */
+/** Loaded on demand: its 93 modules take 60 ms, and plans made from its metadata (below) read plain digits. */
 const phoneLibrary = onDemand(
   () => createRequire(import.meta.url)('libphonenumber-js/max') as typeof import('libphonenumber-js/max'),
 );

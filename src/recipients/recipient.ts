@@ -3,9 +3,9 @@ import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
 import { listedForm } from '../util/address-form.ts';
 import { compared, type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
 import { type ZoneFault, zoneFault } from '../util/zone-name.ts';
-import { ADDRESS_WORDS, type Address, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
+import { ADDRESS_WORDS, type Address, addressMessage, createAddressReader } from './address.ts';
 import { resolveColumns, type TypedColumn, typedColumns, typeFault } from './columns.ts';
-import { doubtAbout } from './phone.ts';
+import { type AddressProblem, doubtAbout } from './phone.ts';
 import { columnTypes } from './query.ts';
 import { show } from './show.ts';
 

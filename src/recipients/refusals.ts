@@ -23,10 +23,7 @@ interface FieldFault {
   readonly offset: number;
 }
 
-/**
- * Reads one record to its end or first fault. csv-parse reports that a record has a fault; this finds the line and the
- * column.
- */
+/** Reads one record to its end or first fault: csv-parse reports a fault, but not its line and column. */
 export function scanFields(text: string, delimiter: string): FieldScan {
   const starts: number[] = [];
   const fields: string[] = [];

@@ -15,10 +15,7 @@ import {
 } from './query.ts';
 import { shorten, show } from './show.ts';
 
-/**
- * `unreadable`: a cell that the query uses does not match `recipients.columns`. The recipient reader refuses such a row
- * too, with the reason of `Segment.fault`.
- */
+/** `unreadable`: a cell that the query uses does not match `recipients.columns`; `Segment.fault` has the reason. */
 type Verdict = 'in' | 'out' | 'unreadable';
 
 export interface Segment {

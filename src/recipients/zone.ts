@@ -9,10 +9,7 @@ interface ZoneReader {
   names(id: number): readonly string[];
 }
 
-/**
- * Takes the cell of the column `recipients.timeZone`, else the zones of the phone number's prefix. The recipient reader
- * (`recipient.ts`) has checked the cells.
- */
+/** Takes the cell of the column `recipients.timeZone`, else the zones of the phone number's prefix. */
 export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, columns: readonly string[]): ZoneReader {
   const column = spec.timeZone === null ? -1 : columns.indexOf(compared(spec.timeZone));
   const table = spec.kind === 'msisdn' ? createZoneTable() : null;

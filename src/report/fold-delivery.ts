@@ -61,10 +61,7 @@ const FOLDED: readonly (DeliveryState | 'several-ends' | null)[] = Array.from(
   },
 );
 
-/**
- * A total order, so that the fold does not depend on the order of arrival: a report without a time never decides by the
- * time at which it was received.
- */
+/** A total order, whatever the order of arrival: a report without a time never decides by that of its arrival. */
 function isAbove(a: DeliveryFact, b: DeliveryFact): boolean {
   const rank = RANK[a.state] - RANK[b.state];
   if (rank !== 0) return rank > 0;

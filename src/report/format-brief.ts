@@ -18,10 +18,7 @@ export async function* formatBrief(
   yield briefText(report, options);
 }
 
-/**
- * One or two lines; 200 characters at most together. Beyond that, cuts names first, then drops counts, the skipped ones
- * before all others.
- */
+/** One or two lines, at most 200 characters together: cuts names first, then drops counts, skipped ones first. */
 export function briefText(
   report: Report,
   {

@@ -33,10 +33,7 @@ function excelDelimiter(locale: string): string {
   return parts.some(({ type, value }) => type === 'decimal' && value === ',') ? ';' : ',';
 }
 
-/**
- * The rows of the list, then the outcome of each, in columns with names that no list uses: so the file is a list again.
- * Replaces columns that an earlier such file left in it.
- */
+/** The rows of the list, then outcomes in columns with unique names, which replace those of an earlier such file. */
 async function* withColumns(
   outcomes: Outcomes,
   { names, valuesOf }: ListColumns,

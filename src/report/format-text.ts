@@ -269,10 +269,7 @@ interface Shown {
   readonly currency: string | null;
 }
 
-/**
- * One line for each step, within the width: a narrow terminal gets fewer columns. Drops empty columns. Empty without
- * steps.
- */
+/** One line for each step, within the width: a narrow terminal gets fewer columns. Drops empty columns. */
 export function stepsTable(steps: readonly StepTotals[], { width, currency, formats = PLAIN }: Shown): string {
   if (steps.length === 0) return '';
   const columns = COLUMNS.filter(

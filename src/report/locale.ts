@@ -111,9 +111,7 @@ export function instant(iso: string): string {
 
 const numbers = onDemand(() => new Intl.NumberFormat('en-GB'));
 
-/**
- * Without a locale: commas between thousands, amounts with their code, times in UTC. Messages and errors use it too.
- */
+/** Commas between thousands, amounts with their code, times in UTC. Messages and errors use it too. */
 export const PLAIN: Formats = {
   locale: 'en-GB',
   timeZone: 'UTC',

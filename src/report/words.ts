@@ -61,10 +61,7 @@ export function inputFacts({ inputs = [] }: Pick<Report, 'inputs'>): readonly (r
   });
 }
 
-/**
- * For a run with several versions of its inputs: the messages and start of each, and the files that differ from the
- * first.
- */
+/** For a run with several versions of its inputs: messages and start of each, and files that differ from the first. */
 export function versionFacts(
   { versions = [] }: Pick<Report, 'versions'>,
   say: Formats = PLAIN,

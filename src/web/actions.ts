@@ -154,10 +154,7 @@ export async function* reportOf(site: Site, run: RunRecord): AsyncGenerator<stri
   }
 }
 
-/**
- * The page of `handbill preview --format html`: reads the campaign and its list now, and sends nothing. Null where no
- * such campaign is shown.
- */
+/** The page of `handbill preview --format html`: sends nothing. Null where no such campaign is shown. */
 export async function previewOf(site: Site, file: string, environment: string): Promise<AsyncGenerator<string> | null> {
   const found = (await campaignFiles(site)).find((one) => one.file === file);
   if (found === undefined) return null;

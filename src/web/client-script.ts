@@ -11,7 +11,7 @@ export interface ClientScript {
 }
 
 /**
- * Reads the script from the build. The path to dist/ is the same from `src/web/` and from the build.
+ * Reads the script from dist/, by a path that is the same from the build.
  * @throws Error if there was no build
  */
 export function clientScript(name: (typeof SCRIPTS)[number]): ClientScript {

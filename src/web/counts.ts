@@ -28,8 +28,7 @@ export interface RunFigures {
 /** Caches the figures of runs until they change: pages and listeners share each pass over a list. */
 export interface RunStats {
   /**
-   * Waits at most `patienceMs` for a pass. The value is null during the first pass; an old one may be outdated, and the
-   * next call counts again.
+   * Waits at most `patienceMs` for a pass. Null during the first one; after an old value the next call counts again.
    */
   of(run: RunRecord, patienceMs: number): Promise<{ readonly value: RunFigures | null; readonly isOld: boolean }>;
   /** Whether a process works on the run, checked at most once a second. */

@@ -27,7 +27,7 @@ export interface OpenLedger extends Reader {
 export interface LedgerKeeper {
   readonly path: string;
   /**
-   * The current ledger; null: none yet.
+   * Null: none yet.
    * @throws HandbillError as `openExistingLedger`
    */
   current(): OpenLedger | null;
@@ -42,9 +42,7 @@ export interface LedgerKeeper {
 /** Longest wait for a locked ledger: meanwhile no page is served. */
 const BUSY_TIMEOUT_MS = 250;
 
-/**
- * Pause before an unreadable ledger is opened again: after some failures the old connection is kept (failures.md, H1).
- */
+/** Pause before an unreadable ledger is opened again, with the old connection kept (failures.md, H1). */
 const PAUSE_MS = 1_000;
 
 export function keepLedger(path: string, now: () => number): LedgerKeeper {

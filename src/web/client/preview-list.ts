@@ -218,10 +218,7 @@ function quietEmail(html: string): string {
   return `<!doctype html>${root.outerHTML}`;
 }
 
-/**
- * Renames event handlers before parsing, because Chromium reports each one on the console. Malformed quotes may leave
- * one, which is then reported, but has no effect.
- */
+/** Chromium reports each event handler on the console. Malformed quotes may leave one, which has no effect. */
 function withoutHandlers(html: string): string {
   return html.replace(TAGS, (tag) => tag.replace(HANDLERS, 'data-'));
 }

@@ -1,7 +1,4 @@
-/**
- * Finds the recipients that match a search. Independent of the page, so that tests can compare it with a slow version
- * of the rules.
- */
+/** Independent of the page, so that tests can compare the search with a slow version of the rules. */
 
 import { FIELD_END, ROW_END } from '../preview/delta.ts';
 

@@ -6,10 +6,7 @@ interface Parts {
 /** The shortest time between two announcements to screen readers, so that the page can also be read. */
 const SAY_EVERY_MS = 10_000;
 
-/**
- * Keeps a visible page as the server has it. A hidden tab closes its connection: a browser allows six for each server,
- * and as many tabs would use them up.
- */
+/** Keeps a visible page up to date. A hidden tab closes its connection: a browser allows six for each server. */
 function follow(address: string): void {
   const say = createSayer();
   let source: EventSource | null = null;
@@ -72,10 +69,7 @@ function createSayer(): (text: string) => void {
   };
 }
 
-/**
- * Turns an element into a new version with few changes: unchanged parts keep focus, scroll position and typed text.
- * Parses no markup.
- */
+/** Turns an element into a new version: unchanged parts keep focus, scroll position and text. Parses no markup. */
 function morph(old: Element, fresh: Element): void {
   attributes(old, fresh);
   const rest = [...old.childNodes];

@@ -14,7 +14,7 @@ import { makeRun, makeRuns, runsPage } from './runs.ts';
 import { makeSuppressions, suppressionsPage } from './suppressions.ts';
 
 /**
- * The current page at a path. An unreadable one shows why: throws only bugs.
+ * An unreadable page shows why: throws only bugs.
  * @param path as requested, each step still encoded
  */
 export async function makePage(site: Site, path: string, asked: Asked): Promise<Made> {

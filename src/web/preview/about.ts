@@ -1,9 +1,6 @@
 /** Both the server and the browser load this file, so it imports nothing of either. */
 
-/**
- * Filter values of a row. A list has few combinations, so a row holds the number of its combination, and a filter
- * checks each combination once.
- */
+/** A list has few combinations of these: a row holds the number of its one, and a filter checks each once. */
 export interface Facets {
   readonly decision: string;
   /** Why it is not sent; empty where it is. */

@@ -1,7 +1,4 @@
-/**
- * Stores long texts that are similar (emails from one template) as differences from the first of them. Deflate alone
- * would not find them: it searches 32 KB, and one email can be longer.
- */
+/** Stores similar long texts as differences. Deflate searches only 32 KB back, and one email can be longer. */
 
 /** Runs of the first text, as the index of a token and how many, and text that is not in it. */
 export type Delta = readonly (readonly [at: number, count: number] | string)[];

@@ -10,10 +10,7 @@ import type { Facets } from './about.ts';
 import { messageNode } from './message.ts';
 import type { PreviewNode, RowView } from './nodes.ts';
 
-/**
- * Everything about one row but its columns: the recipient, the decision and its reason, and each message as it will
- * look.
- */
+/** The recipient, the decision and its reason, and each message as it will look; not the columns. */
 export function rowView(row: Previewed, warnings: readonly Diagnostic[], source: PreviewRows): RowView {
   const { decision } = row;
   const inside = decision.decision === 'send' ? sendNodes(decision, row, source) : restNodes(decision, source);

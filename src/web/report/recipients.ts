@@ -40,10 +40,7 @@ export function createChoice() {
 
 const PRESSING: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
 
-/**
- * Recipients whose message was not accepted or did not arrive; null: none. A report may be shared, so addresses are
- * masked; with the line number, owners of the list can find the recipient.
- */
+/** Null: all messages arrived. Addresses are masked: owners of the list find a recipient by the line number. */
 export function recipientsOf(
   { rows, total, lost }: Chosen,
   report: Report,

@@ -10,9 +10,7 @@ import { createTimeCounts, type Slot } from '../time-counts.ts';
 /** When each event was first reported about the message of a recipient, in ms since 1970; null: never. */
 export type ReturnTimes = Readonly<Record<Returned, number | null>>;
 
-/**
- * In the order of a message. Each of those in the middle is implied by the next: a recipient who replied has read it.
- */
+/** In the order of a message. The middle ones are implied by the next: a recipient who replied has read it. */
 const MOMENTS = ['accepted', 'arrived', 'read', 'replied', 'did not arrive'] as const;
 type Moment = (typeof MOMENTS)[number];
 type Returned = Exclude<Moment, 'accepted'>;

@@ -26,10 +26,7 @@ interface PageSummary {
   readonly options: ReportOptions;
 }
 
-/**
- * The page of a run, in pieces, with one pass over its list. Counts recipients outside the filter, but does not list
- * them.
- */
+/** The page of a run, with one pass over its list. Counts recipients outside the filter, but does not list them. */
 export async function* runPage(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'findRun' | 'hold' | 'outcomes' | 'versionsBefore'>,
   found: RunRecord,
