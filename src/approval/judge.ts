@@ -22,10 +22,7 @@ export interface Judgement {
   readonly missing: string;
 }
 
-interface Good extends Signed {
-  readonly names: readonly string[];
-  readonly keyId: string;
-}
+type Good = Signed & { readonly names: readonly string[]; readonly keyId: string };
 
 /**
  * As many approvers as the environment asks for must sign, and one more person who may plan. No person counts twice, so enough

@@ -2,7 +2,6 @@ import { base64Bytes, type SshKey, sshKeyOf, sshStrings } from '../util/ssh-key.
 
 /** The namespace of plans; ssh-keygen accepts no signature that was made for another one. */
 export const NAMESPACE = 'handbill-plan';
-
 /** Most signatures of one plan, and most characters of each. */
 export const MAX_SIGNATURES = 20;
 export const MAX_SIGNATURE_LENGTH = 16 * 1024;

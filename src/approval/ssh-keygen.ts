@@ -21,15 +21,10 @@ interface Call {
   readonly onSaid?: (text: string) => void;
 }
 
-interface Answer {
-  readonly ok: boolean;
-  readonly out: string;
-  readonly said: string;
-}
+type Answer = { readonly ok: boolean; readonly out: string; readonly said: string };
 
 /** ssh-keygen prints less; longer output is cut. */
 const MAX_OUTPUT = 64 * 1024;
-
 /** To find ssh-keygen and the agent, and to ask. */
 const PASSED = ['PATH', 'HOME', 'SSH_AUTH_SOCK', 'SSH_SK_PROVIDER', 'SSH_SK_HELPER', 'SYSTEMROOT'];
 const PASSED_TO_ASK = ['DISPLAY', 'WAYLAND_DISPLAY', 'SSH_ASKPASS', 'SSH_ASKPASS_REQUIRE', 'TERM', 'XAUTHORITY'];

@@ -124,7 +124,6 @@ export function parseSigners(
 }
 
 const EXAMPLE = 'A line is like: ana@example.com ssh-ed25519 AAAA...';
-
 /** Key types begin with these; the text before one is a field of options. */
 const KEY_TYPE = /^(ssh-|ecdsa-|sk-)/;
 

@@ -14,10 +14,7 @@ export interface ContentProblem {
 export type ContentCheck = (content: JsonObject, text: string | null | undefined) => readonly ContentProblem[];
 
 /** Values that are null are not known yet and cannot be wrong. */
-export interface Findings {
-  readonly channel: string;
-  readonly problems: ContentProblem[];
-}
+export type Findings = { readonly channel: string; readonly problems: ContentProblem[] };
 
 export function invalid(found: Findings, pointer: string, message: string, hint?: string): void {
   add(found, 'content-invalid', 'error', pointer, message, hint);

@@ -118,7 +118,6 @@ function octetsIn(text: string, limit: number): number {
 
 /** RFC 2047; mail programs are not strict about what is encoded, and some take blanks in it. */
 const ENCODED_WORD = /=\?[^?]+\?[bq]\?[^?]*\?=/i;
-
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 function describeEmail({ text, content }: SeenMessage): Description {

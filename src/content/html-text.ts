@@ -89,9 +89,7 @@ function followsCell(element: DomNode & Siblings): boolean {
 }
 
 /** Not in the library's declarations: its nodes are those of domhandler. */
-interface Siblings {
-  readonly prev?: (DomNode & Siblings) | null;
-}
+type Siblings = { readonly prev?: (DomNode & Siblings) | null };
 
 const BLOCKS: ReadonlySet<string> = new Set(
   'address article blockquote center div dl h1 h2 h3 h4 h5 h6 hr ol p pre section table ul'.split(' '),

@@ -249,7 +249,6 @@ function checkRows(found: Findings, sections: readonly JsonObject[]): void {
 }
 
 const LIMITS: ButtonLimits = { kinds: ['reply', 'url'], label: 20, id: 256, ids: false };
-
 /** The app opens one address from a message, or from a card. */
 const MAX_LINKS = 1;
 

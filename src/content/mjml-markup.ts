@@ -10,7 +10,6 @@ interface Flaw {
 
 /** Elements inside each other. The compiler runs out of stack at some 500, and never works again (mrml 1.6.1). */
 export const MAX_MJML_DEPTH = 100;
-
 /** The elements that the compiler knows (mrml 1.6.1). It would copy others unchanged. */
 const ELEMENTS: ReadonlySet<string> = new Set(names.elements.split(' '));
 
@@ -21,7 +20,6 @@ const attributesOf = (list: string): ReadonlySet<string> =>
 /** Attributes that the compiler reads; it drops others without a warning. `padding*`: itself, and one for each side. */
 const BY_ELEMENT = new Map(Object.entries(names.attributes).map(([element, list]) => [element, attributesOf(list)]));
 const ATTRIBUTES = attributesOf(Object.values(names.attributes).join(' '));
-
 /** HTML elements without an end tag, as the compiler knows them: in lower case. */
 const VOID: ReadonlySet<string> = new Set(names.void.split(' '));
 
@@ -186,10 +184,7 @@ function tagEnd(text: string, from: number): number {
 }
 
 /** A Handlebars expression, or a character that the compiler would spoil. */
-export interface Piece {
-  readonly text: string;
-  readonly start: number;
-}
+export type Piece = { readonly text: string; readonly start: number };
 
 /** Each piece is replaced by a mark, which parsers of markup read as plain text. */
 export interface Hidden {
@@ -207,11 +202,7 @@ export interface Shown {
 }
 
 /** Characters that the text does not hold: before and after the number of a piece, and for a quote in a value. */
-interface Marks {
-  readonly open: string;
-  readonly close: string;
-  readonly quote: string;
-}
+type Marks = { readonly open: string; readonly close: string; readonly quote: string };
 
 // Printable, because the compiler writes all others as numbers into attributes.
 const MARKS: readonly Marks[] = [

@@ -24,10 +24,7 @@ interface PriceRow {
   readonly micros: number;
 }
 
-interface Parsed {
-  readonly record: readonly string[];
-  readonly info: Info;
-}
+type Parsed = { readonly record: readonly string[]; readonly info: Info };
 
 /** A price above this is a slip of the keyboard, and sums stay whole numbers below it. */
 const MAX_PRICE_MICROS = 1_000_000 * 1_000_000;

@@ -22,13 +22,10 @@ const BASIC =
   'pqrstuvwxyzäöñüà';
 
 const ESCAPE = 0x1b;
-
 /** Page break, and the characters that need the escape: two septets each. */
 const EXTENSION = '\f^{}\\[~]|€';
-
 /** Highest UTF-16 unit in the two tables, the euro sign: beyond it nothing is GSM. */
 export const LAST_GSM_UNIT = 0x20ac;
-
 /** 1, 2 (escape and character), or 0 for no GSM-7 character; up to `LAST_GSM_UNIT`. Counting is one load each. */
 export const SEPTETS: Uint8Array = septetTable();
 

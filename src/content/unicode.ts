@@ -37,10 +37,7 @@ function isGsmCodePoint(codePoint: number): boolean {
 const LF = 0x0a;
 const CR = 0x0d;
 
-interface Replacement {
-  readonly from: string;
-  readonly to: string;
-}
+type Replacement = { readonly from: string; readonly to: string };
 
 /**
  * Replaces typographic characters by similar GSM ones, if the *whole* text becomes GSM: otherwise the message is Unicode
@@ -71,7 +68,6 @@ export function normaliseText(text: string): string {
 
 /** NFC changes nothing below U+0300, the first combining mark (Unicode, `NFC_Quick_Check`). */
 const MAY_COMPOSE = /[\u0300-\uffff]/;
-
 /** U+FF01 to U+FF5E are ASCII `!` to `~`, shifted by this much. */
 const FULL_WIDTH_SHIFT = 0xfee0;
 

@@ -23,10 +23,8 @@ export const ALLOWABLE = {
 export type Allowable = keyof typeof ALLOWABLE;
 
 export const ALLOWABLE_CODES = Object.keys(ALLOWABLE) as readonly Allowable[];
-
 /** Refusals for the size and age of a list. */
 export const LIST_CODES: readonly Allowable[] = ['list-too-old', 'list-too-short', 'list-size-changed'];
-
 /** Refusals for the ledger, which differs from machine to machine. */
 export const LEDGER_CODES: readonly Allowable[] = ['ledger-missing', 'second-ledger', 'ledger-taken-over'];
 

@@ -26,7 +26,4 @@ export interface AnsweringConnection {
   lingerMs: number;
 }
 
-export interface AttemptError {
-  readonly code: string;
-  readonly message: string;
-}
+export type AttemptError = { readonly code: string; readonly message: string };

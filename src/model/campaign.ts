@@ -339,10 +339,7 @@ export interface ListGuards {
   readonly change: (Guarded & { readonly share: number }) | null;
 }
 
-interface Guarded {
-  readonly text: string;
-  readonly place: Pick<Diagnostic, 'at' | 'source'>;
-}
+type Guarded = { readonly text: string; readonly place: Pick<Diagnostic, 'at' | 'source'> };
 
 export type Threshold = { readonly count: number } | { readonly share: number };
 

@@ -119,14 +119,9 @@ export interface StepMessage {
 }
 
 /** A message that a recipient may get; null: it is of no variant. */
-export interface PossibleMessage extends StepMessage {
-  readonly variant: string | null;
-}
+export type PossibleMessage = StepMessage & { readonly variant: string | null };
 
-export interface Replacement {
-  readonly from: string;
-  readonly to: string;
-}
+export type Replacement = { readonly from: string; readonly to: string };
 
 export interface SkipDecision extends Decided {
   readonly decision: 'skip';

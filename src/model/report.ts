@@ -119,9 +119,7 @@ export interface ReportedCause {
 }
 
 /** A pause as reports show it; `since` is ISO 8601 in UTC. */
-export interface ReportedPause extends Omit<Pause, 'id' | 'pausedAtMs'> {
-  readonly since: string;
-}
+export type ReportedPause = Omit<Pause, 'id' | 'pausedAtMs'> & { readonly since: string };
 
 /** The list has another address than the one that the message went to. */
 export interface ChangedRecipient {

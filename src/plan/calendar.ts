@@ -51,10 +51,7 @@ export interface Calendar {
 /** How far ahead a calendar looks. A window that opens on one day of the week opens well before, whatever the holidays. */
 const HORIZON_MS = 400 * 86_400_000;
 
-interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
+type Span = { readonly fromMs: number; readonly toMs: number };
 
 /** Works out each day when it is first asked for, in some 50 us. */
 export function createCalendar(rule: WindowRule, zone: string): Calendar {

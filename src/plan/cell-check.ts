@@ -4,16 +4,9 @@ import { columnTag } from '../templates/compile.ts';
 import { type Damage, damageOf, damageText, holdsNothing, trimBlanks } from '../util/cell.ts';
 import type { Plan } from './plan.ts';
 
-interface CellCheck {
-  add(decision: Decision): void;
-  warnings(): readonly Diagnostic[];
-}
+type CellCheck = { add(decision: Decision): void; warnings(): readonly Diagnostic[] };
 
-interface Found {
-  readonly line: number;
-  readonly cell: string;
-  count: number;
-}
+type Found = { readonly line: number; readonly cell: string; count: number };
 
 export function createCellCheck({ campaign, compiled }: Pick<Plan, 'campaign' | 'compiled'>): CellCheck {
   const columns = compiled.shown.map((column) => ({

@@ -252,10 +252,8 @@ function firstDay(unit: 'day' | 'week' | 'month', day: Temporal.PlainDate): Temp
 }
 
 const DAY_MS = 86_400_000;
-
 /** Days that are not 24 hours long: one of a DST night, and those of a country that changes its zone. */
 const ODD_MS = 12 * 3_600_000;
-
 const LONGEST_DAYS = { day: 1, week: 7, month: 31 };
 
 function longestMs(per: Period): number {

@@ -71,10 +71,7 @@ export function createExpander(
   };
 }
 
-interface Entry {
-  readonly message: StepMessage;
-  readonly reference: string;
-}
+type Entry = { readonly message: StepMessage; readonly reference: string };
 
 /** A request with blanks. */
 interface Form {

@@ -6,10 +6,7 @@ import type { Forecaster } from './estimate.ts';
 import type { Plan } from './plan.ts';
 import { createWindowGate, lastMoment } from './window.ts';
 
-interface Waiting {
-  readonly recipients: number;
-  readonly calendar: Calendar;
-}
+type Waiting = { readonly recipients: number; readonly calendar: Calendar };
 
 interface Bounds {
   /** Recipients a second; null: no limit. */
@@ -21,7 +18,6 @@ interface Bounds {
 }
 
 const MINUTE_MS = 60_000;
-
 /** How far ahead the forecast goes. */
 const HORIZON_MS = 366 * 86_400_000;
 

@@ -70,10 +70,7 @@ function isBegunWith(run: RunRecord | null, { sha256 }: ListFacts): boolean {
   return run !== null && run.rows > 0 && run.inputs.some((one) => one.role === 'recipients' && one.sha256 === sha256);
 }
 
-interface SentList {
-  readonly occurrence: string;
-  readonly rows: number;
-}
+type SentList = { readonly occurrence: string; readonly rows: number };
 
 const SENT: ReadonlySet<string> = new Set(['accepted', 'rejected', 'in-doubt']);
 

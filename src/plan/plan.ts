@@ -38,9 +38,7 @@ export interface Plan {
   expander(startMs: number): Expander;
 }
 
-interface PlanOptions extends DayFacts {
-  readonly environment: string;
-}
+type PlanOptions = DayFacts & { readonly environment: string };
 
 /** Opens no connection and reads no row. Throws `HandbillError` (exit 2) with all errors. */
 export async function createPlan(campaign: Campaign, options: PlanOptions): Promise<Plan> {

@@ -4,7 +4,6 @@ import { isTest } from '../util/occurrence-name.ts';
 
 /** Six bits each of what SHA-256 begins with: 132 bits. */
 const CHARACTERS = 22;
-
 /** The beginning of a reference of a message to a tester: readers of the provider's log see that it is a test. */
 const TEST_MARK = 'test-';
 

@@ -213,9 +213,7 @@ interface Part {
   readonly warnings: readonly Diagnostic[];
 }
 
-interface ReadPart extends Part {
-  readonly faults: ListFaults;
-}
+type ReadPart = Part & { readonly faults: ListFaults };
 
 /** Lists that several campaigns name: a command over many campaigns reads each list once. */
 export type SharedLists = Map<string, Promise<ReadPart>>;
@@ -304,10 +302,7 @@ export interface SuppressionSource extends Pick<SuppressionFile, 'path' | 'file'
   readonly timeZone: string;
 }
 
-interface ListFaults {
-  readonly diagnostics: readonly Diagnostic[];
-  readonly total: number;
-}
+type ListFaults = { readonly diagnostics: readonly Diagnostic[]; readonly total: number };
 
 type ListsOf = Pick<Campaign, 'suppressions' | 'topic'> & {
   readonly recipients: Pick<ListSpec, 'defaultCountry'>;

@@ -11,10 +11,7 @@ import type { Plan } from './plan.ts';
 
 /* A test is another campaign: one row of the list, once for each tester, with the tester's address. */
 
-interface TestRow {
-  readonly line: number;
-  readonly values: readonly string[];
-}
+type TestRow = { readonly line: number; readonly values: readonly string[] };
 
 /** The row of a test; without a line and a key, the first one that would be sent to. */
 export interface WhichRow {
@@ -117,11 +114,7 @@ export function testMessages({ campaign, columns }: Plan, row: TestRow, testers:
 
 type OwnStep = Step & { readonly to?: string | null };
 
-interface Named {
-  readonly part: string;
-  readonly name: string;
-  readonly step: OwnStep;
-}
+type Named = { readonly part: string; readonly name: string; readonly step: OwnStep };
 
 function ownSteps(campaign: Campaign, variant: string | null): readonly Named[] {
   const variants = campaign.variants.map(({ name, step }) => ({

@@ -10,9 +10,7 @@ import type { SandboxReports } from './options.ts';
 import { answer, answerEmpty, answerProblem, postMessage, type SandboxState } from './post-message.ts';
 import { sorted } from './reporter.ts';
 
-interface Env {
-  Bindings: HttpBindings;
-}
+type Env = { Bindings: HttpBindings };
 
 /** It writes its answer to Node's response itself (see `answer`). */
 type Handler = (incoming: IncomingMessage, outgoing: ServerResponse, c: Context<Env>) => void | Promise<void>;

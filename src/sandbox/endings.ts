@@ -63,7 +63,6 @@ export function endOf(reports: readonly ReportWord[]): ReportWord | undefined {
 
 /** In the order of its digits. docs/sandbox.md shows this table, and a test compares the two. */
 export const ENDINGS = table.endings as readonly Ending[];
-
 const BY_DIGITS: ReadonlyMap<string, Ending> = new Map(ENDINGS.map((ending) => [ending.digits, ending]));
 
 /** Addresses that choose by their ending: those reserved for documentation, all, or none. */

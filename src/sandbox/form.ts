@@ -34,10 +34,7 @@ export interface Message {
 /** `any`: as long as its recipients can be found. */
 export type KnownFields = 'known' | 'any';
 
-export interface MessageChecker {
-  readonly isMessage: (body: unknown) => body is Message;
-  faults(): MessageFault[];
-}
+export type MessageChecker = { readonly isMessage: (body: unknown) => body is Message; faults(): MessageFault[] };
 
 /** A schema of OpenAPI 3.1 is a JSON Schema 2020-12. Stops at the first fault: a body must not set the work. */
 export function compileMessageCheck(fields: KnownFields = 'known'): MessageChecker {

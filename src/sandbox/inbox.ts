@@ -21,9 +21,7 @@ export interface ReceivedFacts {
   readonly taken: boolean;
 }
 
-interface Received extends ReceivedFacts {
-  readonly bytes: Buffer;
-}
+type Received = ReceivedFacts & { readonly bytes: Buffer };
 
 interface Slot {
   facts: ReceivedFacts;

@@ -5,7 +5,6 @@ import defaults from './webhook-defaults.json' with { type: 'json' };
 
 /** The key that requests must carry where no other is set. It is valid nowhere else, so it is not a secret. */
 export const SANDBOX_KEY = 'sandbox';
-
 export const WEBHOOK_SCHEMES = ['standard', 'hmac', 'basic', 'bearer', 'path', 'none'] as const;
 
 /** How a post proves who made it. */

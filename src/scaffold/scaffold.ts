@@ -88,10 +88,7 @@ ${CHANNEL_TABLE[channel].init.yaml}${recipients}
 `;
 }
 
-interface Person {
-  readonly name: string;
-  readonly order: string;
-}
+type Person = { readonly name: string; readonly order: string };
 
 const PEOPLE: readonly Person[] = [
   { name: 'Ada', order: 'R-1001' },

@@ -54,6 +54,5 @@ const ADD_HASH = `INSERT INTO hashes VALUES (unhex(?), ?, ?)
 
 const FIND_ADDRESS = 'SELECT file FROM addresses WHERE entry = ? AND until > ?';
 const FIND_HASH = 'SELECT file FROM hashes WHERE entry = unhex(?) AND until > ?';
-
 const COUNT_ADDRESSES = 'SELECT count(*) AS entries FROM addresses';
 const COUNT_HASHES = 'SELECT count(*) AS entries FROM hashes';

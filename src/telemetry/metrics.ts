@@ -129,10 +129,7 @@ export function nameIn(target: string): string {
   return (/^campaign\.ya?ml$/.test(last) ? parts.at(-2) : last.replace(/\.ya?ml$/, '')) ?? target;
 }
 
-interface KnownReport {
-  readonly run: RunRecord;
-  readonly report: Report;
-}
+type KnownReport = { readonly run: RunRecord; readonly report: Report };
 
 /** Null: there is none, or the ledger cannot be read. */
 function newestReport(

@@ -3,13 +3,9 @@ import type { EventCounts, EventFields, LogEvent, LogLevel } from '../operations
 import { mask } from '../util/redact.ts';
 
 /** At most a line a second, with addresses masked and no texts. */
-interface ListenLog {
-  recorded(recorded: Recorded): void;
-  flush(): void;
-}
+type ListenLog = { recorded(recorded: Recorded): void; flush(): void };
 
 const INTERVAL_MS = 1_000;
-
 /** A line has a number instead of more addresses. */
 const MOST_ADDRESSES = 3;
 
@@ -76,11 +72,7 @@ function named(says: string, addresses: readonly string[]): readonly string[] {
   return [`${says}: ${shown}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
-interface WebhookLog {
-  recorded(recorded: Recorded): void;
-  line(line: string): void;
-  flush(): void;
-}
+type WebhookLog = { recorded(recorded: Recorded): void; line(line: string): void; flush(): void };
 
 type Note = <E extends LogEvent>(level: LogLevel, event: E, message: string, fields: EventFields[E]) => void;
 

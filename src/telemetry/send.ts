@@ -14,11 +14,7 @@ import { iso } from '../util/time.ts';
 import type { Log } from './log.ts';
 import { type MetricsGathering, nameIn } from './metrics.ts';
 
-interface Sinks {
-  readonly log: Log | null;
-  readonly metrics: MetricsGathering | null;
-  readonly now: () => number;
-}
+type Sinks = { readonly log: Log | null; readonly metrics: MetricsGathering | null; readonly now: () => number };
 
 /** Errors here never stop the start. */
 export function watchSend(sinks: Sinks, target: string, environment: string): SendWatch {

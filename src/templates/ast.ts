@@ -5,16 +5,10 @@ import type { Diagnostic } from '../errors.ts';
  * compiles (`OutStatement`, `OutExpression`): with names resolved, arguments in order, and partials inserted.
  */
 
-export interface Loc {
-  readonly start: LinePosition;
-  readonly end: LinePosition;
-}
+export type Loc = { readonly start: LinePosition; readonly end: LinePosition };
 
 /** As Handlebars counts: lines from 1, columns from 0. */
-export interface LinePosition {
-  readonly line: number;
-  readonly column: number;
-}
+export type LinePosition = { readonly line: number; readonly column: number };
 
 export interface Program {
   readonly type: 'Program';
@@ -37,10 +31,7 @@ export interface Call {
   readonly loc: Loc;
 }
 
-export interface MustacheStatement extends Call {
-  readonly type: 'MustacheStatement';
-  readonly escaped: boolean;
-}
+export type MustacheStatement = Call & { readonly type: 'MustacheStatement'; readonly escaped: boolean };
 
 export interface BlockStatement extends Call {
   readonly type: 'BlockStatement';
@@ -61,15 +52,9 @@ export interface PartialStatement {
   readonly loc: Loc;
 }
 
-interface Hash {
-  readonly pairs: readonly HashPair[];
-}
+type Hash = { readonly pairs: readonly HashPair[] };
 
-export interface HashPair {
-  readonly key: string;
-  readonly value: Expression;
-  readonly loc: Loc;
-}
+export type HashPair = { readonly key: string; readonly value: Expression; readonly loc: Loc };
 
 export type Expression = PathExpression | SubExpression | Literal;
 
@@ -82,9 +67,7 @@ export interface PathExpression {
   readonly loc: Loc;
 }
 
-interface SubExpression extends Call {
-  readonly type: 'SubExpression';
-}
+type SubExpression = Call & { readonly type: 'SubExpression' };
 
 export type Literal =
   | { readonly type: 'StringLiteral'; readonly value: string; readonly loc: Loc }
@@ -103,11 +86,7 @@ interface OutProgram {
 
 export type OutStatement = OutContent | OutMustache | OutBlock;
 
-interface OutContent {
-  readonly type: 'ContentStatement';
-  readonly value: string;
-  readonly original: string;
-}
+type OutContent = { readonly type: 'ContentStatement'; readonly value: string; readonly original: string };
 
 export interface OutMustache {
   readonly type: 'MustacheStatement';

@@ -10,7 +10,6 @@ import { type Place, report } from './state.ts';
 const decoder = onDemand(() => createRequire(import.meta.url)('entities/decode') as typeof import('entities/decode'));
 
 const ENTITY = /&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z][A-Za-z\d]*);/g;
-
 /** Characters that a hint cannot show: controls, and the replacement character. */
 const INVISIBLE = /[\p{Cc}\ufffd]/u;
 
@@ -27,11 +26,7 @@ function warnOfEntities(loc: Loc, place: Place): void {
   }
 }
 
-interface Entity {
-  readonly index: number;
-  readonly text: string;
-  readonly hint: string;
-}
+type Entity = { readonly index: number; readonly text: string; readonly hint: string };
 
 function* entitiesIn(text: string): Generator<Entity> {
   for (const { index, 0: written } of text.matchAll(ENTITY)) {

@@ -39,7 +39,6 @@ export function trustedIn(body: readonly OutStatement[]): readonly Diagnostic[] 
 
 const LINK = /(?:https?:\/\/|\bhref\s*=\s*["']?)[^\s"'<>]*$/i;
 const WHOLE_HREF = /^href\s*=\s*["']?$/i;
-
 /** Characters before a tag that are searched for the beginning of a link: longer links hardly exist. */
 const LOOKED_BACK = 2_000;
 

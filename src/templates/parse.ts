@@ -9,11 +9,7 @@ export const Handlebars = createRequire(import.meta.url)(
   'handlebars/dist/handlebars.min.js',
 ) as typeof import('handlebars');
 
-export interface Parsed {
-  readonly located: Located;
-  readonly program: Program;
-  readonly bytes: number;
-}
+export type Parsed = { readonly located: Located; readonly program: Program; readonly bytes: number };
 
 /** Checks size and nesting before the parser, which needs minutes for deep nesting that fits into 64 KiB. */
 export function parseTemplate(source: SourceText, mostBytes: number = TEMPLATE_LIMITS.bytes): Parsed | Diagnostic {
@@ -38,11 +34,7 @@ export function parseTemplate(source: SourceText, mostBytes: number = TEMPLATE_L
   }
 }
 
-interface Finding {
-  readonly message: string;
-  readonly loc: Loc;
-  readonly hint?: string | undefined;
-}
+type Finding = { readonly message: string; readonly loc: Loc; readonly hint?: string | undefined };
 
 function syntaxProblem(located: Located, error: unknown): Diagnostic {
   const thrown = error instanceof Error ? error.message : String(error);
@@ -245,10 +237,7 @@ function findUnclosedBlock(text: string): Loc | null {
   return last;
 }
 
-interface Open {
-  readonly kind: 'block' | 'chain' | 'parenthesis';
-  readonly loc: Loc;
-}
+type Open = { readonly kind: 'block' | 'chain' | 'parenthesis'; readonly loc: Loc };
 
 const OPENS: Readonly<Record<string, Open['kind']>> = {
   OPEN_BLOCK: 'block',

@@ -2,10 +2,7 @@ import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import type { LinePosition, Loc } from './ast.ts';
 
-export interface Located {
-  readonly source: SourceText;
-  readonly lineStarts: readonly number[];
-}
+export type Located = { readonly source: SourceText; readonly lineStarts: readonly number[] };
 
 export function locate(source: SourceText): Located {
   const lineStarts = [0];

@@ -56,17 +56,11 @@ export interface Place {
 type Scope = ReadonlyMap<string, Given>;
 
 /** Inserted wherever its name is used, and checked where it was written. */
-export interface Given {
-  readonly expression: Expression;
-  readonly place: Place;
-}
+export type Given = { readonly expression: Expression; readonly place: Place };
 
 export type Statements = readonly OutStatement[];
 
-export interface Checked {
-  readonly kind: Kind;
-  readonly out: OutExpression;
-}
+export type Checked = { readonly kind: Kind; readonly out: OutExpression };
 
 /** Once, however many places include the partial that contains it. */
 export function report({ state }: Place, found: Diagnostic): void {

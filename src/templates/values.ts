@@ -1,6 +1,4 @@
-export interface TemplateValues {
-  readonly [column: string]: string;
-}
+export type TemplateValues = { readonly [column: string]: string };
 
 /**
  * `used`: by any template; names that are not columns are ignored. A missing cell counts as empty.

@@ -6,7 +6,6 @@ const UNSEEN = String.raw`[\s\p{Cc}\p{DI}\u2800\ufff9-\ufffb]`;
 /** The joiners of Indian and Arabic letters and of emoji are spelling; behind any other character they are nothing. */
 const JOINERS = String.raw`(?<![\p{M}\p{sc=Arab}\p{sc=Syrc}\p{ExtPict}])[\u200c\u200d]`;
 const HIDDEN = String.raw`(?![\s\u200c\u200d${SELECTORS}])${UNSEEN}|${JOINERS}`;
-
 const ONLY_BLANKS = new RegExp(`^${UNSEEN}*$`, 'u');
 const ALL_HIDDEN = new RegExp(HIDDEN, 'gu');
 const BLANK_BEFORE = new RegExp(String.raw`^(?:\s|${HIDDEN})$`, 'u');
@@ -85,10 +84,8 @@ export function holdsNothing(cell: string): boolean {
 
 const ALPHANUMERIC = /^[A-Za-z0-9]+$/;
 const LONGEST_WORDS = 48;
-
 /** The first characters of the words below, and digits. */
 const MAY_BE_DAMAGED = /^[\s\p{Cc}\p{DI}]*[#\dENnu<([\\+-]/u;
-
 /** Excel and pandas write long numbers so; an id such as `4e10` is something else. */
 const SCIENTIFIC = /^[+-]?\d(?:[.,]\d+)?e[+-]\d{2,3}$/i;
 

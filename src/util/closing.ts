@@ -1,7 +1,4 @@
-interface Closing extends AsyncDisposable {
-  readonly closed: Promise<void>;
-  close(): Promise<void>;
-}
+type Closing = AsyncDisposable & { readonly closed: Promise<void>; close(): Promise<void> };
 
 /** Ends with `close`, the signal or a failure, whichever is first. `failed` resolves with the reason. Closes once. */
 export function closedBy(

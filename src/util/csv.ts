@@ -15,7 +15,6 @@ export function excelCell(value: string | number | null): string {
 
 /** Excel takes no longer text in a formula. */
 const MOST_IN_FORMULA = 255;
-
 /** Figures with at most one word: `+447700900001`, `0740`, `1E5`, `1/2`, `3 May`. */
 const CHANGED_BY_EXCEL = /^(?=.*\d)[+-]?[\d \u00a0\u202f.,:/()%-]*(?:\p{L}{1,9}\.?[+-]?[\d .,:/-]*)?$/u;
 
@@ -41,7 +40,6 @@ const FORMULA = /^="((?:[^"]|"")*)"$/;
 // A value that itself begins with `'=` gets a second one: otherwise reading it back would lose the first. The pattern
 // is made from a string because it has to name control characters.
 const NEEDS_GUARD = /^'*[=+\-@\t\r\n\0＝＋－＠]/;
-
 /** Begins the columns that a report adds. The file can be sent as a list again: no template needs them. */
 export const REPORT_COLUMN_PREFIX = 'handbill_';
 

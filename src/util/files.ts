@@ -163,10 +163,7 @@ const DATABASE = Buffer.from('SQLite format 3\0');
 const LOGS: ReadonlySet<number> = new Set([0x377f0682, 0x377f0683]);
 
 /** A folder that only this user can read (0700), in the folder for temporary files. */
-export interface TemporaryFolder {
-  readonly root: string;
-  remove(): Promise<void>;
-}
+export type TemporaryFolder = { readonly root: string; remove(): Promise<void> };
 
 /** Also removes folders of killed processes. Throws HandbillError (exit 2) where it cannot make one. */
 export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFolder> {

@@ -12,11 +12,7 @@ export interface GitPlace {
   readonly signal: AbortSignal;
 }
 
-interface GitAnswer {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+type GitAnswer = { readonly status: number; readonly stdout: string; readonly stderr: string };
 
 /** A listing of a repository of some hundred thousand files is smaller. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

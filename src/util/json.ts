@@ -127,11 +127,7 @@ export async function* jsonValues(
   }
 }
 
-interface Scan {
-  push(text: string): readonly JsonPiece[];
-  end(): readonly JsonPiece[];
-  isOver(): boolean;
-}
+type Scan = { push(text: string): readonly JsonPiece[]; end(): readonly JsonPiece[]; isOver(): boolean };
 
 function scanOf(head: string, maxCharacters: number): Scan {
   const first = head.trimStart().split('\n', 1)[0] ?? '';

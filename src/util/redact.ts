@@ -1,5 +1,4 @@
 const REDACTED = '[key]';
-
 /** A shorter piece of an encoded secret could be in any text by chance. */
 const SHORTEST_PIECE = 8;
 

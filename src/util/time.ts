@@ -185,10 +185,7 @@ export function dayText(day: number): string {
   return new Date(day).toISOString().slice(0, 10);
 }
 
-export interface DayStep {
-  readonly months: number;
-  readonly days: number;
-}
+export type DayStep = { readonly months: number; readonly days: number };
 
 /** An ISO 8601 duration of whole days: `P3D`, `-P2W`, `P1Y6M`. Null for any other text, and with hours. */
 export function readDayStep(text: string): DayStep | null {

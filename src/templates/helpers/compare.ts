@@ -51,10 +51,7 @@ export function not(condition: Condition): boolean {
   return !holds(condition);
 }
 
-interface Branches {
-  readonly fn: (context: unknown) => string;
-  readonly inverse: (context: unknown) => string;
-}
+type Branches = { readonly fn: (context: unknown) => string; readonly inverse: (context: unknown) => string };
 
 export function ifBlock(this: unknown, condition: Condition, branches: Branches): string {
   return holds(condition) ? branches.fn(this) : branches.inverse(this);

@@ -24,10 +24,7 @@ export const OWN_HELPERS = { defaultOrRefuse: 'default:refuse', indent: 'partial
 export type HelperFunction = (this: unknown, ...values: never[]) => string | boolean;
 
 /** In one render, so that a huge cell in many helpers does not fill the memory. */
-interface Meter {
-  units: number;
-  readonly most: number;
-}
+type Meter = { units: number; readonly most: number };
 
 /** In text (`plain`), characters of Intl outside GSM-7 become a plain space, minus or apostrophe. */
 export function createHelpers(plain: boolean, meter: Meter): Readonly<Record<string, HelperFunction>> {

@@ -37,10 +37,7 @@ export interface CheckedCall {
   readonly label: string;
 }
 
-export interface Settings {
-  readonly locale: string;
-  readonly timeZone: string;
-}
+export type Settings = { readonly locale: string; readonly timeZone: string };
 
 export function takes(example: string, ...positional: readonly Parameter[]): Signature {
   return {
