@@ -29,7 +29,7 @@ const MAX_OUTPUT = 64 * 1024;
 const PASSED = ['PATH', 'HOME', 'SSH_AUTH_SOCK', 'SSH_SK_PROVIDER', 'SSH_SK_HELPER', 'SYSTEMROOT'];
 const PASSED_TO_ASK = ['DISPLAY', 'WAYLAND_DISPLAY', 'SSH_ASKPASS', 'SSH_ASKPASS_REQUIRE', 'TERM', 'XAUTHORITY'];
 
-/** No shell; bounded output and time. Without a terminal it cannot ask. Throws (exit 2): none, or too old. */
+/** Bounds output and time. Asks only on a terminal. Throws (exit 2) where ssh-keygen is missing or too old. */
 export async function runSshKeygen(call: Call): Promise<Answer> {
   const asks = call.input === 'terminal';
   const child = spawn('ssh-keygen', call.args, {

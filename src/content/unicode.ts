@@ -37,7 +37,7 @@ function isGsmCodePoint(codePoint: number): boolean {
 const LF = 0x0a;
 const CR = 0x0d;
 
-type Replacement = { readonly from: string; readonly to: string };
+export type Replacement = { readonly from: string; readonly to: string };
 
 /**
  * Replaces typographic characters by similar GSM ones, if the *whole* text becomes GSM: otherwise the message is Unicode

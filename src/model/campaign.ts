@@ -11,7 +11,7 @@ export type ListEncoding = string;
 /** Keys of a campaign file that only the schema judges, and defaults. A new one: docs/internals/contributing.md. */
 export const PLAIN_KEYS: PlainKeys = { accountReference: null, messageType: null, metaData: null, topic: null };
 
-export interface PlainKeys {
+interface PlainKeys {
   readonly accountReference: string | null;
   readonly messageType: string | null;
   readonly metaData: JsonObject | null;
@@ -219,7 +219,7 @@ export type ColumnType = 'string' | 'number' | 'date';
 export type ColumnTypes = Readonly<Record<string, ColumnType | ColumnContract>>;
 
 /** Checked in every row. */
-export interface ColumnContract {
+interface ColumnContract {
   readonly type: ColumnType;
   /** How dates are written that are not in ISO 8601. */
   readonly format?: string;

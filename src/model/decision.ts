@@ -1,4 +1,5 @@
 import type { SmsFacts } from '../content/sms-parts.ts';
+import type { Replacement } from '../content/unicode.ts';
 import type { Diagnostic } from '../errors.ts';
 import type { Variables } from './campaign.ts';
 import type { OutcomeState } from './outcome.ts';
@@ -120,8 +121,6 @@ export interface StepMessage {
 
 /** A message that a recipient may get; null: it is of no variant. */
 export type PossibleMessage = StepMessage & { readonly variant: string | null };
-
-export type Replacement = { readonly from: string; readonly to: string };
 
 export interface SkipDecision extends Decided {
   readonly decision: 'skip';

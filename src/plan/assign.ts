@@ -6,7 +6,6 @@ type Drawable = Pick<Variant, 'name' | 'weight'> & Partial<Pick<Variant, 'where'
 export type Assignment =
   /** Held out: gets nothing, so that the campaign can be compared with its absence. */
   | { readonly kind: 'holdout' }
-  /** Gets this one of the variants. */
   | { readonly kind: 'variant'; readonly index: number }
   /** Is not in the test, and waits for its winner. */
   | { readonly kind: 'undecided' }
@@ -37,16 +36,12 @@ export function createAssigner(variants: readonly Drawable[], split: Split): (ke
   };
 }
 
-/**
- * A number from 0 to below 1 that looks drawn, and is always the same: the first 52 bits of
- * SHA-256(question, NUL, seed, NUL, key), in UTF-8. Neither seeds nor keys hold a NUL, so that no two questions about
- * two people are the same text. To change this is to move people of campaigns that are under way.
- */
+/** The first 52 bits of SHA-256(question, NUL, seed, NUL, key) in UTF-8. A change moves people of begun campaigns. */
 export function uniform(question: 'holdout' | 'test' | 'variant', seed: string, key: string): number {
   return Number.parseInt(hash('sha256', `${question}\0${seed}\0${key}`, 'hex').slice(0, 13), 16) / 2 ** 52;
 }
 
-/** Where each variant ends on the way from 0 to 1; the last one takes whatever rounding leaves over. */
+/** The last one takes whatever rounding leaves over. */
 function boundsOf(variants: readonly { readonly weight: number }[]): readonly number[] {
   const total = variants.reduce((sum, { weight }) => sum + weight, 0);
   let sum = 0;
@@ -56,7 +51,6 @@ function boundsOf(variants: readonly { readonly weight: number }[]): readonly nu
   });
 }
 
-/** The variant for recipients outside the test. */
 function restOf(
   variants: readonly { readonly name: string }[],
   assignments: readonly Assignment[],

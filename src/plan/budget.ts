@@ -14,11 +14,10 @@ interface Period {
   readonly beginsMs: number;
   /** The first day of the next one: `2026-12-01`. */
   readonly next: string;
-  /** Its first moment. */
   readonly endsMs: number;
 }
 
-/** The day, week (from Monday) or month of an instant, by the calendar of a time zone. */
+/** By the calendar of a time zone; weeks begin on Monday. */
 export function periodAt(per: Budget['per'], ms: number, timeZone: string): Period {
   const dayOf = createDayOf(timeZone);
   const day = dayOf(ms);
@@ -77,7 +76,7 @@ export function claimBudget({ environment, campaign }: Where, prices: PriceList 
   };
 }
 
-/** A price list need not name its currency. */
+/** Price lists need not name their currency. */
 const UNNAMED = '';
 
 export interface BudgetState extends Budget {
@@ -137,7 +136,7 @@ export function budgetRecord({ environment, period, currency, maxMicros, spentMi
   };
 }
 
-/** Why a plan does not fit into what is left of the budget, as errors; empty: it fits, or there is no budget. */
+/** Empty: the plan fits into the rest of the budget, or there is no budget. */
 export function checkBudget(
   campaign: Campaign,
   estimate: Estimate,
@@ -157,7 +156,7 @@ export function checkBudget(
   return [...found, ...tooMuch(campaign, Math.max(0, costMicros - state.ownMicros), state)];
 }
 
-/** The same of a run that continues, whose open recipients cost so much. */
+/** For a run that continues: `costMicros` is the cost of its open recipients. */
 export function checkOpen(campaign: Campaign, costMicros: number, state: BudgetState | null): readonly Diagnostic[] {
   if (state === null) return [];
   return state.currency === null ? [unpricedBudget(state, campaign)] : tooMuch(campaign, costMicros, state);

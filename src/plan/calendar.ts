@@ -2,10 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { SendWindow, WindowHours, WindowRule } from '../model.ts';
 import { firstAt } from '../util/wall-time.ts';
 
-/*
- * Wall time and instants. A day can lack an hour, have one twice, or be missing altogether; what a window means then is
- * decided here and nowhere else.
- */
+/* A day can lack an hour, have one twice, or be missing: only this file decides what a window means then. */
 
 const DAY_MINUTES = 1440;
 
@@ -18,10 +15,7 @@ export function beginOf(day: Temporal.PlainDate, minute: number, zone: string): 
   return wall(day, minute).toZonedDateTime(zone).epochMilliseconds;
 }
 
-/**
- * When a window ends that closes at this wall time: the first of two, and where it is missing the moment at which the
- * clocks jump over it. From there on no clock shows a time before it.
- */
+/** At the first of two moments; where the time is missing, when the clocks jump over it. */
 function endOf(day: Temporal.PlainDate, minute: number, zone: string): number {
   return firstAt(wall(day, minute), zone);
 }
@@ -48,7 +42,7 @@ export interface Calendar {
   at(ms: number): Opening;
 }
 
-/** How far ahead a calendar looks. A window that opens on one day of the week opens well before, whatever the holidays. */
+/** A window on one day of the week opens well before, whatever the holidays. */
 const HORIZON_MS = 400 * 86_400_000;
 
 type Span = { readonly fromMs: number; readonly toMs: number };
@@ -170,7 +164,6 @@ const COUNTRY_WINDOWS: Readonly<Record<string, WindowRule>> = {
   IT: daily('09:00', '20:00'),
 };
 
-/** Where the table names no country, and the campaign no hours. */
 const OTHER_COUNTRIES: WindowRule = daily('08:00', '20:00');
 
 function daily(from: string, to: string): WindowRule {
@@ -191,7 +184,6 @@ interface ZonedRule {
   readonly zone: string | null;
 }
 
-/** The rules that hold for recipients in a country, all of them at once. */
 export function rulesFor(
   window: SendWindow,
   overrides: Readonly<Record<string, WindowRule>>,

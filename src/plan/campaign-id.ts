@@ -28,7 +28,7 @@ export function formerNameProblem(known: readonly KnownCampaign[], campaign: Cam
   return problem('former-name', message, { at: { file: campaign.file }, ...campaign.namePlace, hint });
 }
 
-/** The ids of a campaign that is named: that of the project's file, else of those that were last sent under this name. */
+/** From the project's file, else those that were last sent under this name. */
 export function idsOf(
   { campaign, id }: { readonly campaign: string; readonly id: string | null },
   ledger: Pick<Ledger, 'campaigns'> | null,

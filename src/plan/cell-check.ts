@@ -42,7 +42,6 @@ function counted(before: Found | null, line: number, cell: string): Found {
   return before;
 }
 
-/** Blanks, or what cannot be seen, at an end of a value. */
 function isPadded(cell: string): boolean {
   const first = cell.charCodeAt(0);
   const last = cell.charCodeAt(cell.length - 1);

@@ -18,7 +18,6 @@ export interface Checked {
   readonly inputs: readonly InputFile[];
   /** The guards that the list fails and the limits that it is above, as warnings: they were allowed. */
   readonly accepted: readonly Diagnostic[];
-  /** Rows and columns that were skipped, and unusual facts about the list. */
   readonly notes: readonly Diagnostic[];
 }
 
@@ -86,7 +85,6 @@ export function badRows({ campaign }: Pick<Plan, 'campaign'>, invalid: number, r
   return [problem('invalid-rows', message, { at: { file: campaign.recipients.file }, hint })];
 }
 
-/** The list as an input of a plan. */
 export function listInput(plan: Plan, list: ListDigest): InputFile {
   const { file, headerRow, delimiter, encoding, escaped } = plan.campaign.recipients;
   return { role: 'recipients', file, sha256: list.sha256, reading: { headerRow, delimiter, encoding, escaped } };

@@ -56,7 +56,6 @@ export interface CompiledCampaign {
   /** The columns that any message uses, by position. */
   readonly used: readonly number[];
   readonly shown: readonly (Shown & { readonly index: number; readonly name: string })[];
-  /** Columns that become parts of web addresses. */
   readonly links: readonly LinkPart[];
   readonly comparisons: readonly Comparison[];
   /** One for each variant, in order; then the campaign's own, unless recipients are divided among variants. */
@@ -208,7 +207,7 @@ interface CompileContext {
 /** How long the HTML of an email may be before and after it is rendered, in bytes: MJML grows about fivefold. */
 const MOST_HTML_BYTES = 1 << 20;
 
-/** Compiles a text that is rendered for each recipient; its columns count as used. */
+/** Its columns count as used. */
 function compileText(
   source: SourceText,
   { campaign, columns, diagnostics, used, shown, comparisons, links }: CompileContext,
@@ -299,7 +298,6 @@ function templatePlace(step: Step): Pick<Diagnostic, 'at' | 'source'> | null {
   return { at: { file, line, column } };
 }
 
-/** Compiles a step; null where an error prevents it, which is reported. */
 async function compileStep(step: Step, context: CompileContext): Promise<CompiledStep | null> {
   const before = context.diagnostics.length;
   const { template } = step;
@@ -548,7 +546,7 @@ function groupOf(name: string): readonly [group: string, inner: string | null] {
   return dot === -1 ? [name, null] : [name.slice(0, dot), name.slice(dot + 1)];
 }
 
-/** The column of a variable: the part of its name behind the dot. */
+/** The part behind the dot. */
 function lastOf(name: string): string {
   return name.slice(name.indexOf('.') + 1);
 }

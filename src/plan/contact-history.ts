@@ -10,13 +10,11 @@ import { createFollowUp, type FollowUpLedger, notSentBefore, otherList, runBefor
 import type { Plan } from './plan.ts';
 import type { Closed } from './window.ts';
 
-/** `exclude` and `frequency` of a campaign, with what the ledger holds of other runs. */
 export interface Reached {
   /** For the claims, which see what other processes do meanwhile. */
   readonly reach: Reach;
   /** Occurrences that `exclude` names and that were not sent, perhaps by a typing mistake. */
   readonly warnings: readonly Diagnostic[];
-  /** The most that a recipient may get at this moment. */
   capsOf(recipient: Recipient, nowMs: number): readonly Cap[];
   /** Says which excluded campaign reached a recipient; null: none. Null where the campaign excludes none. */
   excluded(): ((recipient: Recipient) => string | null) | null;
@@ -206,7 +204,6 @@ export async function createCaps(plan: Plan): Promise<Caps> {
     }
     return groups[id + 1] ?? { zones: [timeZone], caps: [], fromMs: 0, toMs: 0 };
   };
-  /** Beginning and end of the day, week or month. */
   const bounds = (unit: 'day' | 'week' | 'month', zone: string, nowMs: number): readonly [number, number] => {
     const first = firstDay(unit, dayOf(nowMs, zone));
     return [beginOf(first, 0, zone), beginOf(first.add({ [`${unit}s`]: 1 }), 0, zone)];

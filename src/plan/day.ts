@@ -4,7 +4,7 @@ import type { Campaign, InputFile } from '../model.ts';
 import { isRelative } from '../recipients/query.ts';
 import { createDayOf, dayMs, dayText, instantMs } from '../util/time.ts';
 
-/** The day from which relative dates in `recipients.where` count, and every rule about days: the same in all starts of a run. */
+/** The same in all starts of a run; every rule about days counts from it. */
 export interface WhereDay {
   /** Its midnight in UTC. */
   readonly ms: number;
@@ -21,11 +21,7 @@ export interface DayFacts {
   readonly run?: Pick<RunRecord, 'inputs' | 'createdAtMs'> | null;
 }
 
-/**
- * The day of an occurrence, so that every start, each worker and a late start mean the same one: the day that the run has
- * recorded; else the date that the occurrence names, or the day of its instant in the zone; else that on which the run
- * began. Null: no date in `where` is relative.
- */
+/** The run's recorded day, else that of the occurrence's name, else the run's first. Null: no date is relative. */
 export function whereDay({ recipients: { where } }: Pick<Campaign, 'recipients'>, facts: DayFacts): WhereDay | null {
   if (where === null || !isRelative(where)) return null;
   const { occurrence, nowMs, run = null } = facts;
@@ -35,7 +31,7 @@ export function whereDay({ recipients: { where } }: Pick<Campaign, 'recipients'>
   return { ms, text: dayText(ms), timeZone };
 }
 
-/** The day as an input of the run, which is recorded, approved and compared as the files are. */
+/** The run records, approves and compares it as it does files. */
 export function dayInput({ text }: WhereDay): InputFile {
   return { role: 'day', file: text, sha256: hash('sha256', text, 'hex') };
 }

@@ -29,9 +29,8 @@ import { type OpenRules, openRules, otherCountry } from './skip-rules.ts';
 import type { Closed } from './window.ts';
 import { writeAll, writeFallbacks, writeMessage } from './write-message.ts';
 
-/** How a pass reads the rows: the ledger's outcomes for them, and which rows it wants. */
 export interface View {
-  /** Finds duplicates of earlier rows; absent where the ledger already knows them. */
+  /** Absent where the ledger already knows duplicates. */
   readonly duplicates?: Duplicates;
   /** The final outcome that the ledger holds for a row, if any. */
   readonly known?: (
@@ -46,7 +45,7 @@ export interface View {
   } | null;
   /** The rules that skip recipients; absent: those of the campaign that need no ledger, list or clock. */
   readonly rules?: OpenRules;
-  /** Rows that are passed over without a look: asked once per row, in list order. */
+  /** Asked once per row, in list order; a pass ignores the other rows. */
   readonly wanted?: (row: number) => boolean;
   /** The bytes that the list must still have. */
   readonly expected?: ListDigest;
@@ -63,19 +62,15 @@ export function duplicatesIn({ campaign, compiled }: Plan): Duplicates {
   return createDuplicates({ kind, byAddress: key.length > 0, used: compiled.used });
 }
 
-/** The decisions of a list, and - once they were all taken - the digest of the bytes that they were made from. */
+/** `digest`: of the bytes, once all decisions were taken. */
 export interface Decisions extends AsyncIterable<readonly Decision[]> {
   digest(): ListDigest;
   /** The whole list, as its guards are asked about it. */
   facts(): ListFacts;
-  /** Rows and columns that were skipped, and unusual facts about the list. */
   notes(): readonly Diagnostic[];
 }
 
-/**
- * The one stream of decisions: preview prints it, send carries it out. One batch per chunk of the list, so that a
- * recipient does not cost a promise. Throws `HandbillError` where the list as a whole cannot be read.
- */
+/** One batch per chunk of the list, so that a row costs no promise. Throws HandbillError: the list cannot be read. */
 export function decisions(plan: Plan, view: View): Decisions {
   let digest: ListDigest | null = null;
   let facts: Omit<ListFacts, 'sha256'> | null = null;

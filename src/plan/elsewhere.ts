@@ -8,7 +8,6 @@ import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { listWithAnd } from '../util/words.ts';
 import type { Plan } from './plan.ts';
 
-/** Recipients who have the same occurrence of the campaign from another environment, which is another sender. */
 export interface Elsewhere {
   /** Counts a recipient who would be sent to, if they have it, or may have it. */
   add(decision: Pick<Decision, 'decision' | 'to' | 'key'>): void;
@@ -23,7 +22,6 @@ type ElsewhereLedger = Pick<Ledger, 'counts' | 'findRun' | 'isHeld' | 'reach' | 
 interface Source {
   readonly run: RunRecord;
   readonly reach: Reach;
-  /** A process sends it at this moment. */
   readonly isHeld: boolean;
   count: number;
 }

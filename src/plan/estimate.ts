@@ -246,7 +246,7 @@ export function createEstimator(
   };
 }
 
-/** An SMS whose text the provider has is one part, as far as is known here. */
+/** A text that only the provider has counts as one part. */
 function partsOf({ channel, sms }: StepMessage): number {
   return sms?.parts ?? (channel === 'sms' ? 1 : 0);
 }
@@ -303,7 +303,7 @@ export function costText(estimate: Estimate, formats: Formats = PLAIN): string |
 }
 
 /** In millionths of the currency. */
-export interface ListCost extends Pick<Estimate, 'currency' | 'unpriced' | 'waiting'> {
+interface ListCost extends Pick<Estimate, 'currency' | 'unpriced' | 'waiting'> {
   /** Cost of those who are sent to now: with fallbacks, from the cheapest to the most expensive; null without prices. */
   readonly now: CostRange | null;
 }

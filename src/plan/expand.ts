@@ -18,14 +18,12 @@ import { addressKindOf, channelStepsOf } from './compile.ts';
 import type { ReferenceOf } from './reference.ts';
 
 export interface Expander {
-  /** The request for one recipient: the message of the first step, or of a fallback. */
   one(decision: SendDecision, message: StepMessage): SendRequest;
   /** One request for several recipients, who all get the same text or the same template of the provider. */
   many(decisions: readonly SendDecision[]): SharedRequest;
 }
 
 export interface SharedRequest extends SendRequest {
-  /** The recipients of the request, in its order. */
   readonly addressees: readonly { readonly to: string; readonly reference: string }[];
 }
 
@@ -73,14 +71,12 @@ export function createExpander(
 
 type Entry = { readonly message: StepMessage; readonly reference: string };
 
-/** A request with blanks. */
 interface Form {
   readonly body: (message: StepMessage, entries: readonly Entry[]) => string;
   /** The address that all its messages go to; absent: each goes to its recipient. */
   readonly to?: string;
 }
 
-/** The same request for another address than the recipient's. */
 function redirected(form: Form, to: string | undefined): Form {
   if (to === undefined) return form;
   return {
@@ -182,7 +178,7 @@ function withContent(form: Form, channel: Channel, { wire }: Environment): Form 
   };
 }
 
-/** The name on the wire; one that `wire` does not list goes as it is. */
+/** Names that `wire` does not list stay. */
 function nameIn(names: Readonly<Record<string, string>>, name: string): string {
   return Object.hasOwn(names, name) ? (names[name] ?? name) : name;
 }

@@ -9,7 +9,6 @@ import { readSuppressionList } from './suppression.ts';
 
 export interface Fence {
   readonly inputs: readonly InputFile[];
-  /** For previews and starts. */
   readonly notices: readonly Diagnostic[];
   /** Where messages to addresses of a kind go instead; empty: to their recipients. */
   readonly redirect: ReadonlyMap<AddressKind, string>;
@@ -48,7 +47,7 @@ export async function openFence(environment: Environment, project: FenceProject)
   };
 }
 
-/** The fences of a project, as far as they can be read: a send reports the errors in them. */
+/** As far as they can be read: a send reports their errors. */
 export async function fenceNotes(project: Pick<Project, 'environments'> & FenceProject): Promise<readonly string[]> {
   const notes: string[] = [];
   for (const environment of project.environments.values()) {

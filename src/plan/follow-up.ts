@@ -138,7 +138,7 @@ export function runBefore(
   return runs.find((run) => canonicalName(run.occurrence) === name) ?? null;
 }
 
-/** Occurrences of the campaign before that were sent, oldest first. */
+/** Oldest first. */
 export function sentBefore(
   { after }: Pick<Campaign, 'after'>,
   environment: string,

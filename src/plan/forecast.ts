@@ -18,7 +18,6 @@ interface Bounds {
 }
 
 const MINUTE_MS = 60_000;
-/** How far ahead the forecast goes. */
 const HORIZON_MS = 366 * 86_400_000;
 
 /** Windows that are open share the rate. Latency is unknown, so a run without a rate takes no time. */

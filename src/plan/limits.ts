@@ -49,7 +49,6 @@ function adviseSegment(
   return [warning('unmet-comparison', message, { at: { file }, hint })];
 }
 
-/** The default, where the campaign sets no limit. */
 function adviseLength(campaign: Campaign, { longest }: Pick<Estimate, 'longest'>): readonly Diagnostic[] {
   if (campaign.limits.maxParts !== null || longest === null) return [];
   // Above the other bound it is an error.

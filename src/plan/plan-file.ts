@@ -51,7 +51,6 @@ export function createPlanFile(facts: Omit<PlanFile, 'version' | 'fingerprint' |
   return { ...content, fingerprint: fingerprintOf(content) };
 }
 
-/** Reads a plan file; a diagnostic where it is not one, or was changed after it was made. */
 export function parsePlanFile(text: string, file: string): AnyPlanFile | Diagnostic {
   const hint = 'Make it again with `handbill plan CAMPAIGN -o FILE`.';
   const invalid = (message: string): Diagnostic => problem('plan-invalid', message, { at: { file }, hint });
@@ -202,7 +201,7 @@ function fingerprintOf(content: object): string {
   return hash('sha256', canonical(content), 'hex');
 }
 
-/** The inputs that differ, each as an error that names the file; empty where nothing changed. */
+/** Each as an error that names the file; empty: nothing changed. */
 export function changedInputs(
   before: readonly InputFile[],
   now: readonly InputFile[],

@@ -105,7 +105,7 @@ const ABOUT_COLUMNS: ReadonlySet<Code> = new Set<Code>([
   'template-needs',
 ]);
 
-/** Checks rows without the templates, where the header is wrong; null: its columns are not those that are asked for. */
+/** For a wrong header; null: its columns are not those that the campaign names. */
 function rowCheck(spec: ListSpec, columns: readonly string[], today: number): RowCheck | null {
   if (spec.onInvalid === 'skip' || Array.isArray(resolveColumns(spec, columns))) return null;
   const compiled = spec.where === null ? null : compileSegment(spec.where, columns, columnTypes(spec), today);

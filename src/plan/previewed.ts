@@ -36,7 +36,6 @@ export interface PreviewRows {
     readonly changed: number;
     /** Line of the row whose message may cost the most; null without prices. */
     readonly mostExpensive: number | null;
-    /** About the list as a whole. */
     readonly warnings: readonly Diagnostic[];
   };
   close(): void;
@@ -64,11 +63,10 @@ export interface Previewed {
   readonly fallbacks: readonly string[];
 }
 
-/** The options of `send --dry-run` that a preview does not have; each as in `SendOptions`. */
+/** As in `SendOptions`; only `send --dry-run` has them. */
 export interface PreviewedStart {
   readonly retry?: Retry;
   readonly limit?: number;
   readonly planFile?: AnyPlanFile;
-  /** The list that was named in the place of the campaign's. */
   readonly recipients?: string;
 }

@@ -36,7 +36,7 @@ export async function readProvenance(
   ]);
 }
 
-/** As `readProvenance`, for a process that has no campaign yet: of the project file alone. */
+/** For a process without a campaign: of the project file only. */
 export async function readProjectProvenance({ root, file }: Campaign['project'], env: Env): Promise<Provenance> {
   const files = file === null ? [] : [{ path: join(root, 'handbill.yaml'), sha256: null, mayBeUntracked: false }];
   return await provenanceOf(root, env, files);

@@ -4,16 +4,14 @@ import { isTest } from '../util/occurrence-name.ts';
 
 /** Six bits each of what SHA-256 begins with: 132 bits. */
 const CHARACTERS = 22;
-/** The beginning of a reference of a message to a tester: readers of the provider's log see that it is a test. */
+/** Readers of the provider's log see that it is a test. */
 const TEST_MARK = 'test-';
 
 /**
- * handbill's own id for (environment, campaign, occurrence, recipient key, channel): 22 characters that are safe in a
- * header, a URL and JSON. Never derived from content, so that a corrected template cannot make a recipient look new;
- * 128 bits of SHA-256, so that two recipients never share one. That of a test begins with `test-`.
+ * 22 characters that are safe in a header, a URL and JSON: 128 bits of SHA-256, never of content, so that a corrected
+ * template cannot make a recipient look new. That of a test begins with `test-`.
  *
- * @param resend - how many messages went to earlier addresses of the recipient: a message to a corrected address has
- *   another reference, or an API that knows the first one by it would drop the second
+ * @param resend - messages to earlier addresses: a corrected address gets another reference, or the API may drop it
  */
 export function createReference(
   identity: { readonly environment: string; readonly campaign: string; readonly occurrence: string },
@@ -27,7 +25,6 @@ export function createReference(
   return isTest(occurrence) ? (key) => `${TEST_MARK}${referenceOf(key)}`.slice(0, CHARACTERS) : referenceOf;
 }
 
-/** The reference of a message to a key on a channel; `resend` as for `createReference`. */
 export type ReferenceOf = (key: string, channel: Channel, resend?: number) => string;
 
 export function createReferences(identity: Parameters<typeof createReference>[0]): ReferenceOf {

@@ -5,11 +5,7 @@ import type { Plan } from './plan.ts';
 import { type SuppressionReader, type Suppressions, suppressedBy } from './suppression.ts';
 import type { Closed, WindowGate } from './window.ts';
 
-/**
- * The sources of the rules, at a moment. Where there is none, as for a test message, nothing here is there: a rule must
- * then do with the plan. A rule about days counts from `plan.day`, which a run keeps for all its starts (day.ts says when
- * a plan has one); `now` is only for what may change while a run goes on.
- */
+/** A test message has no sources. Rules about days count from `plan.day`; `now` is for what may change during a run. */
 type RuleSources = AtMoment | Partial<Record<keyof AtMoment, undefined>>;
 
 interface AtMoment {
@@ -18,7 +14,7 @@ interface AtMoment {
   readonly suppressions?: Suppressions;
   /** Null: there is none, as in a check of files. */
   readonly ledger?: SuppressionReader | null;
-  /** The contact history of other runs; null: no rule uses it. */
+  /** Null: no rule uses it. */
   readonly reached?: Reached | null;
   /** Null: the campaign has no window, and may still have `send.notAfter`. Absent: the hour does not count. */
   readonly window?: WindowGate | null;
@@ -32,19 +28,13 @@ type Check = (recipient: Recipient) => Ruling | null;
 
 interface Rule {
   readonly reason: SkipReason;
-  /**
-   * The answer can change while a run goes on, by other runs and by replies: the claim asks the ledger again
-   * (src/ledger/commits.ts), and a fallback that was begun is asked about at its own address.
-   */
+  /** Other runs and replies can change the answer: the claim asks the ledger again, for a fallback at its address. */
   readonly atClaim?: true;
   /** Null: the campaign does not ask for the rule. */
   readonly open: (plan: Plan, sources: RuleSources) => Check | null;
 }
 
-/**
- * The rules that skip recipients, in order: the first one that applies gives the reason
- * (failures.md, A2). Preview, validate, plan, diff and send use the same table.
- */
+/** The first rule that applies gives the reason (failures.md, A2). Every command uses this table. */
 const RULES: readonly Rule[] = [
   {
     reason: 'suppressed',
@@ -112,7 +102,7 @@ function isLater(ruling: Ruling | null): boolean {
 
 export type OpenRules = readonly { readonly reason: SkipReason; readonly check: Check }[];
 
-/** @throws HandbillError (exit 2) where the ledger holds hashes and their key is not there */
+/** @throws HandbillError (exit 2): the ledger holds hashes, and their key is missing */
 export function openRules(plan: Plan, sources: RuleSources = {}): OpenRules {
   return opened(RULES, plan, sources);
 }

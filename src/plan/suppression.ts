@@ -17,11 +17,9 @@ export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The suppressions that one start knows, in addition to those in the ledger. The files are as they were then. */
+/** In addition to those in the ledger. The files are as they were at the start. */
 export interface Suppressions {
-  /** For every claim of the start. */
   readonly rules: ClaimRules;
-  /** The list that has this address at this time, or null. */
   listOf(to: string, key: string, nowMs: number): string | null;
   readonly hasher: HasherReading;
   /** Entries for other topics do not count. */
@@ -30,7 +28,6 @@ export interface Suppressions {
   readonly warnings: readonly Diagnostic[];
 }
 
-/** No file has an entry, and no hash can be compared. */
 export const NO_SUPPRESSIONS: Suppressions = createSuppressions(
   [],
   { problem: problem('missing-suppression-key', 'No suppression key was read.') },
@@ -197,7 +194,7 @@ function bookOf(ledger: SuppressionReader, topic: string | null): Book {
   return book;
 }
 
-/** The number of the list that names an address, by itself or by its hash, or -1. */
+/** By itself or by its hash; -1: none. */
 function lookUpIn(book: Book, hasher: Hasher | null): (form: string, nowMs: number) => number {
   if (hasher === null || book.hashes === 0) return book.find;
   return (form, nowMs) => {
@@ -237,7 +234,6 @@ async function readShared(
   return parts;
 }
 
-/** Reads lists into one book, in which an address is found at once: the entries that count for a campaign. */
 async function readPart(
   sources: readonly SuppressionSource[],
   topic: string | null,
@@ -284,7 +280,6 @@ export function createKeyCheck(file: string, reading: HasherReading) {
   };
 }
 
-/** Hashes of one key say nothing to another. */
 export function otherKeyProblem(
   keyId: string,
   hasher: Hasher,

@@ -15,7 +15,6 @@ type TestRow = { readonly line: number; readonly values: readonly string[] };
 
 /** The row of a test; without a line and a key, the first one that would be sent to. */
 export interface WhichRow {
-  /** First line of the row in its file. */
   readonly line?: number | undefined;
   readonly key?: string | undefined;
 }

@@ -156,7 +156,6 @@ function ofUnusedVariant([name, at]: readonly [string, Plan['compiled']['branche
   return warning('unmet-comparison', `No recipient gets the variant "${name}".`, { at, hint });
 }
 
-/** Texts that people take for the same. */
 function fold(text: string): string {
   return compared(text).toLowerCase();
 }

@@ -28,7 +28,7 @@ interface GateOptions {
   readonly startMs: number;
 }
 
-/** Recipients of the same zones and country: what is true of one is true of all of them, until it changes. */
+/** The state of one recipient holds for all of them, until it changes. */
 interface Group {
   readonly calendars: readonly Calendar[];
   readonly zone: string;

@@ -1,13 +1,12 @@
 import type { checkContent } from '../content/channels.ts';
 import { isGsm, MAX_SMS_PARTS, smsFacts } from '../content/sms-parts.ts';
-import { normaliseText, transliterate } from '../content/unicode.ts';
+import { normaliseText, type Replacement, transliterate } from '../content/unicode.ts';
 import { type Diagnostic, type Position, problem } from '../errors.ts';
 import type {
   AddressKind,
   JsonObject,
   PossibleMessage,
   Recipient,
-  Replacement,
   SmsFacts,
   Step,
   StepMessage,
@@ -40,13 +39,11 @@ export interface FallbackMessage extends Message {
   } | null;
 }
 
-/** A step with everything compiled that is filled in for each recipient. */
 export interface CompiledStep {
   readonly step: Step;
   readonly text: CompiledTemplate | null;
   readonly variables: Personalised | null;
   readonly content: ((values: TemplateValues) => JsonObject) | null;
-  /** Columns that must not be empty. */
   readonly required: readonly string[];
   /** Text or content differ from recipient to recipient, so that recipients cannot share a request. */
   readonly isPersonal: boolean;
@@ -164,7 +161,6 @@ function createSmsShaper({ characterSet, transliterate: wanted }: Step): Shaper 
   };
 }
 
-/** Every other channel: the limits of its content, with everything filled in. */
 function createPlainShaper({ step, isPersonal, content: compiled, finishEmail, check }: CompiledStep): Shaper {
   const isProvider = step.template?.kind === 'provider';
   return (rendered, content, at) => {
@@ -190,7 +186,6 @@ function emptyMessage(at: Position): Diagnostic {
   return problem('empty-message', 'The message is empty for this row.', { at });
 }
 
-/** Without the subject and HTML that a provider's template of an email has. */
 export function withProviders({ channel, template }: Step, content: JsonObject): JsonObject {
   return channel === 'email' && template?.kind === 'provider' ? { subject: null, html: null, ...content } : content;
 }
@@ -204,7 +199,7 @@ function personalise(templates: Personalised, values: TemplateValues): Variables
   return own;
 }
 
-/** The message of the first step, or the error in this row. Throws `RenderError` as templates do. */
+/** Throws `RenderError` as templates do. */
 export function writeMessage(
   message: Message,
   recipient: Recipient,
@@ -232,7 +227,6 @@ export function writeAll(
   return [...written, ...rest.map((message) => ({ ...message, variant: null }))];
 }
 
-/** The messages of the fallbacks that have an address in this row. */
 export function writeFallbacks(
   fallbacks: readonly FallbackMessage[],
   recipient: Recipient,

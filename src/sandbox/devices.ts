@@ -8,7 +8,6 @@ import { bareNumber } from './form.ts';
 const CHANNELS = ['SMS', 'RCS', 'MessagingApp', 'Voice'] as const;
 type DeviceChannel = (typeof CHANNELS)[number];
 
-/** `label`: as people call it, such as `Android 4.4`. */
 export interface Device {
   readonly label: string;
   readonly takes: readonly DeviceChannel[];

@@ -36,9 +36,7 @@ export interface Ending {
   readonly answer?: Answer;
   /** The delivery reports, in their order, in place of those by chance. */
   readonly reports?: readonly ReportWord[];
-  /** The code of the error in the last report. */
   readonly error?: string;
-  /** The texts of replies after the reports. */
   readonly replies?: readonly string[];
   /** The replies come from the number without `+`. */
   readonly repliesBare?: true;

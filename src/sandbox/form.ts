@@ -13,7 +13,7 @@ export function readDescription(): { readonly components: object; readonly [key:
   return JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as { components: object };
 }
 
-export interface MessageFault {
+interface MessageFault {
   readonly detail: string;
   /** JSON pointer into the body, as a URI fragment. */
   readonly pointer: string;
@@ -89,11 +89,10 @@ export interface Refusal {
   /** In small letters and hyphens. */
   readonly code: string;
   readonly detail: string;
-  /** Ending that asked for it. */
   readonly digits?: string | undefined;
 }
 
-/** Refused recipients, by position. */
+/** By position. */
 export type Refusals = ReadonlyMap<number, Refusal>;
 
 export const ACCEPTED = 202;
@@ -153,11 +152,11 @@ export interface SandboxEvent {
   readonly messageId: string;
   /** As the message had it. */
   readonly to: string;
-  /** Our sender; empty where the message has none. */
+  /** Empty where the message has none. */
   readonly sender: string;
   readonly channel: string;
   readonly echo: Fields;
-  /** When it happened, in ms since 1970. */
+  /** Ms since 1970. */
   readonly atMs: number;
   readonly what:
     | { readonly report: ReportWord; readonly error?: { readonly code: string; readonly detail: string } | undefined }

@@ -11,7 +11,6 @@ export interface ReceivedFacts {
   readonly status: number | undefined;
   /** Last three digits of the address that chose the answer. */
   readonly scenario: string | undefined;
-  /** The id that the answer gives to the client. */
   readonly id: string | undefined;
   /** The body is a message by the schema. */
   readonly isMessage: boolean;

@@ -111,7 +111,7 @@ function drawFeedback(shares: Shares, to: string, channel: string, chance: Chanc
 }
 
 /** Times are in milliseconds since the message was taken. */
-export interface TimedFeedback {
+interface TimedFeedback {
   readonly what: SandboxEvent['what'];
   readonly happenedMs: number;
   /** When it is posted; absent: before the request is answered. */

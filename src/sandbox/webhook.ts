@@ -104,7 +104,7 @@ export interface WebhookSettings extends Required<Omit<WebhookOptions, 'url' | '
   readonly delaysMs: Delays;
 }
 
-/** @throws HandbillError (exit 2) with all faults: a URL elsewhere, no shares, a sum above 1, a missing secret */
+/** @throws HandbillError (exit 2) with all faults: a URL elsewhere, invalid shares, a missing secret */
 export function toWebhookSettings(options: WebhookOptions): WebhookSettings {
   const { url: written, scheme = 'standard', secret = '', hmac, delaysMs, ...rest } = options;
   const url = URL.parse(written);

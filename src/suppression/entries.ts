@@ -22,7 +22,7 @@ export interface EntrySink {
 }
 
 /** The number probably has a digit too few or too many. */
-export type DoubtSink = (line: number, problem: string) => void;
+type DoubtSink = (line: number, problem: string) => void;
 
 interface EntryOptions {
   /** The list, as the user would name it. */

@@ -21,7 +21,6 @@ export interface Log {
 
 interface LogOptions {
   readonly file: LogFile;
-  /** The least level that is written. */
   readonly level: 'debug' | 'info';
   readonly command: string;
   readonly now: () => number;

@@ -8,7 +8,6 @@ interface WorkerFigures {
   readonly silentSeconds: number;
 }
 
-/** Every metric of `handbill worker list --format prometheus`, with its help. */
 export const WORKER_METRICS = {
   handbill_worker_alive: 'Whether the worker was heard of within its lease.',
   handbill_worker_silent_seconds: 'How long ago the worker was heard of last.',

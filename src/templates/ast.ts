@@ -97,7 +97,7 @@ export interface OutMustache {
   readonly where: Pick<Diagnostic, 'at' | 'source'>;
 }
 
-export interface OutBlock {
+interface OutBlock {
   readonly type: 'BlockStatement';
   readonly path: OutPath;
   readonly params: readonly OutExpression[];

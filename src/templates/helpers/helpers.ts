@@ -21,7 +21,7 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
 export const OWN_HELPERS = { defaultOrRefuse: 'default:refuse', indent: 'partial:indent' } as const;
 
 /** Values in the order of the signature, then Handlebars' options. */
-export type HelperFunction = (this: unknown, ...values: never[]) => string | boolean;
+type HelperFunction = (this: unknown, ...values: never[]) => string | boolean;
 
 /** In one render, so that a huge cell in many helpers does not fill the memory. */
 type Meter = { units: number; readonly most: number };
