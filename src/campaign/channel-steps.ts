@@ -17,7 +17,6 @@ export function mainStep(merged: Merged, sources: Sources, report: Report): Step
   return readStepOf(merged.file, '', merged.file.channel ?? 'sms', sources.main, null, merged, report);
 }
 
-/** Up to ten messages to compare: the campaign's message, with each variant's changes. */
 export function readVariants(main: Step, merged: Merged, sources: Sources, report: Report): readonly Variant[] {
   const written = merged.file.variants ?? [];
   if (written.length > MOST_VARIANTS) {

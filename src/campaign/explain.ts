@@ -350,7 +350,6 @@ function typesOf(value: unknown): readonly string[] {
 }
 
 interface Place {
-  /** The enclosing mapping, from the top. */
   readonly path: readonly string[];
   /** Types of its values; empty: any. */
   readonly types: readonly string[];

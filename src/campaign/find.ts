@@ -136,9 +136,8 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * The campaign files of the paths, sorted. Without paths: every `campaigns/**\/campaign.yaml` below `cwd`. Takes a file
- * as it is; in a folder, every campaign.yaml and every other YAML file that looks like a campaign, else every YAML
- * file: a user who names a folder wants its files checked.
+ * The campaign files of the paths, sorted; default: every `campaigns/**\/campaign.yaml` below `cwd`. In a folder it
+ * takes files that look like campaigns, else every YAML file: a user who names it wants its files checked.
  */
 export async function findCampaigns(
   paths: readonly string[],
@@ -194,8 +193,8 @@ export function sameName(campaign: NamedCampaign, others: readonly NamedCampaign
 }
 
 /**
- * The campaigns of a project, by real path: everything below a folder with handbill.yaml; without one (the root may be
- * a large repository of something else), `campaigns/` and the surroundings of the campaign.
+ * The campaigns of a project, by real path: everything below handbill.yaml; without one (the root may be a large
+ * repository), `campaigns/` and the folders around the campaign.
  * @param file - real path of a campaign file; null: only `campaigns/`
  */
 export async function campaignNames(project: ProjectPlace, file: string | null): Promise<readonly NamedCampaign[]> {

@@ -1,7 +1,6 @@
 /**
- * Hides possible keys, so that a line of a file can be shown: the value after `apiKey:` and the like, the user name and
- * password of an address, and a password among its parameters. Each hidden character becomes one `•`, so that lines and
- * columns stay. Works on text, because a malformed file is shown too.
+ * Hides values after `apiKey:` and the like, user name and password of an address, and passwords among its parameters,
+ * as one `•` per character, so that lines and columns stay. Works on text, because a malformed file is shown too.
  */
 export function hideKeys(text: string): string {
   if (!KEY.test(text) && !/@|password/i.test(text)) return text;

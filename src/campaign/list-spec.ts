@@ -94,7 +94,6 @@ function readColumns(written: RecipientsFile['columns'] = {}, report: Report): C
   );
 }
 
-/** The recipients in the campaign file, with all columns that any of them has. */
 function readInline(merged: Merged, report: Report): InlineList | null {
   const { csv, list, contacts } = merged.recipients;
   const given = Object.entries({ csv, list, contacts }).flatMap(([name, one]) => (one === undefined ? [] : [name]));

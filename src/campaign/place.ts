@@ -163,8 +163,7 @@ interface LedgerNames {
 }
 
 /**
- * The ledger of a project: the real path of a file, or the address of a shared one. Relative paths start at the root of
- * the project. Does not resolve the last part: a link there must be seen.
+ * The real path of a ledger file, relative to the root, or the address of a shared one. Keeps a link in the last part.
  * @returns with a fault, also the ledger without the faulty name
  */
 export async function findLedger(

@@ -8,8 +8,7 @@ import type { CampaignFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
 
 /**
- * Finds the suppression lists of handbill.yaml and the campaign, each file once. A campaign adds to the project's lists
- * and replaces none, so that no list can be dropped by mistake. They are read when a command starts, not here.
+ * Finds the suppression lists. A campaign adds to the project's and replaces none, so that none is dropped by mistake.
  * @param campaign null: only those of the project
  */
 export async function findSuppressions(

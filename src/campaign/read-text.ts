@@ -22,9 +22,8 @@ type NamedText =
   | { readonly path?: string; readonly problem: Diagnostic };
 
 /**
- * Finds and reads a text that a campaign names, inside the project: UTF-8, at most 64 KiB. Converts line ends to LF,
- * because a CR costs a septet in an SMS, and removes one newline at the end, which editors add and users do not mean to
- * send.
+ * Reads a text inside the project: UTF-8, at most 64 KiB. Converts line ends to LF, because a CR costs a septet in an
+ * SMS, and removes one newline at the end, which editors add and users do not mean to send.
  */
 export async function readNamedText(
   written: string,

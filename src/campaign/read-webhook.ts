@@ -6,7 +6,6 @@ import { DEFAULTS } from './defaults.ts';
 import type { WebhookFile } from './written.ts';
 
 /**
- * Webhook settings of an environment, over the defaults for common shapes.
  * @param folder real path of the folder of handbill.yaml, for files of secrets
  * @param report gets faults beyond the schema
  */

@@ -100,9 +100,8 @@ function namesIn({ propertyNames }: Schema, kind: FileKind): Schema['enum'] {
 }
 
 /**
- * Hides every `apiKey`, the `suppressionKey`, secrets of webhooks, and values of unknown keys of an environment or of
- * `webhook`, which may be misnamed secrets. Runs before all explanations, because an error elsewhere may show the same
- * line.
+ * Hides secrets, and values of unknown keys of an environment or of `webhook`, which may be misnamed secrets. Runs
+ * before all explanations, because an error elsewhere may show the same line.
  */
 function hideSecrets(errors: readonly ErrorObject[], yaml: YamlFile): void {
   const unknown = new Set(errors.filter((error) => error.keyword === 'additionalProperties').map(subjectOf));

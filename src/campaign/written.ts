@@ -5,7 +5,6 @@ export type Mapping<T> = Exclude<T, string | number | readonly unknown[] | undef
 
 /** As written: it has passed the schema only. */
 export type CampaignFile = CampaignSchema;
-/** The message settings of a campaign, a variant and a fallback. */
 export type StepFile = Omit<FallbackFile, 'to'>;
 export type FallbackFile = Mapping<CampaignFile['fallback']>;
 export type RecipientsFile = Mapping<CampaignFile['recipients']>;

@@ -48,10 +48,9 @@ const MAX_TOKENS = 100_000;
 const MAX_SYNTAX_ERRORS = 5;
 
 /**
- * Reads YAML 1.2 with the core schema and nothing else: no other tags, no directives, one document, no duplicate keys,
- * at most 50 aliases, at most 64 levels. The tokenizer counts depth without recursion and stops there: deeper text
- * never reaches the recursive part of the parser.
- * Never throws; returns diagnostics with line, column and the line itself.
+ * Reads YAML 1.2 with the core schema only: no other tags, no directives, one document, no duplicate keys, at most 50
+ * aliases, at most 64 levels. The tokenizer counts depth without recursion: deeper text never reaches the recursive
+ * part of the parser. Never throws; returns diagnostics with line, column and the line itself.
  */
 export function readYaml(bytes: Uint8Array, file: string): YamlReading {
   const decoded = decodeUtf8(bytes, file);

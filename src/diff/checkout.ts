@@ -13,8 +13,7 @@ const MAX_BYTES = 4 * 1024 ** 3;
 const MAX_SMALL_TOTAL = 512 * 1024 * 1024;
 
 /**
- * Writes the files of a commit below the folder of `place` into `into`, as git holds them. An empty `.git` marks the
- * top, so that nothing searches for a project further up.
+ * Writes a commit's files below the folder of `place`. An empty `.git` stops searches for a project further up.
  * @param into - an empty folder that no other user can write to
  */
 export async function checkout(place: GitPlace, commit: string, into: string): Promise<void> {

@@ -99,7 +99,6 @@ type Lists = Pick<CampaignDiff, 'recipients' | 'decisions' | 'texts'> & {
   readonly figures: readonly [Figures | null, Figures | null];
 };
 
-/** Reads both lists and joins them, as far as they can be read. */
 async function compareLists(
   old: CampaignOnSide | null,
   now: CampaignOnSide | null,

@@ -231,7 +231,6 @@ interface Texts {
   readonly drawn: ReadonlySet<string>;
 }
 
-/** Joins the rows of both sides by key. Every recipient is added, removed or common. */
 export function compareRows(rows: Rows, texts: Texts): Compared {
   const [before, after] = rows.sides;
   const send = rows.words.indexOf('send');

@@ -140,9 +140,9 @@ interface ChosenList {
 const OWN: ChosenList = { path: null, isHere: true };
 
 /**
- * Chooses the lists. If one side has no list in git (because it must not be there, or because it is in Git LFS), takes
- * it from the other side: this still compares texts, parts and cost of the same people, only not who they are. Where
- * neither side has it, each uses the sample of its campaign, or that of the other.
+ * Chooses the lists. If one side has no list in git (by rule, or in Git LFS), takes the other side's: this still
+ * compares texts, parts and cost of the same people. Where neither has it, uses the sample of the campaign, or that of
+ * the other side.
  */
 export async function chooseLists(
   before: Placed | null,
@@ -214,8 +214,7 @@ async function lookAt(placed: Placed | null): Promise<Found> {
 }
 
 /**
- * Copies files that git does not hold from the work tree into an older side: suppression lists, which hold personal
- * data, and prices. Without them the side could not be read at all.
+ * Copies suppression lists and prices, which git may not hold, from the work tree: an older side needs them.
  * @returns a sentence for each file
  */
 export async function lendFiles({ side, file }: Placed, workTree: Side): Promise<readonly string[]> {

@@ -15,7 +15,6 @@ export interface Address {
 
 export type AddressReader = (cell: string) => Address | AddressProblem;
 
-/** The noun for an address, and the column that holds it by default. */
 export const ADDRESS_WORDS = {
   msisdn: { one: 'number', many: 'phone numbers', setting: 'to', column: 'msisdn' },
   email: { one: 'address', many: 'email addresses', setting: 'to', column: 'email' },

@@ -30,10 +30,8 @@ const MOST_NAMES = 20;
 type Named = Pick<ListSpec, 'file' | 'kind' | 'to' | 'key' | 'timeZone' | 'columns'>;
 
 /**
- * Finds the columns that `recipients.to` (or `contact`), `recipients.key` and `recipients.timeZone` name, and checks
- * that those of `recipients.columns` exist.
+ * Finds the columns that `recipients` names; those of `recipients.columns` must exist.
  * @param laterHeader line below that looks like the header; null: none
- * @returns the positions, or every fault
  */
 export function resolveColumns(
   spec: Named,
@@ -62,7 +60,6 @@ export function resolveColumns(
   return problems.length > 0 ? problems : { to, key, timeZone };
 }
 
-/** The columns that the campaign file names, each with its key under `recipients`; the address first. */
 function namedColumns({
   kind,
   to,
@@ -105,7 +102,6 @@ export interface TypedColumn {
   readonly values?: ReadonlySet<string>;
 }
 
-/** The columns whose cells can be wrong, without names that the list does not have. */
 export function typedColumns(types: ColumnTypes, columns: readonly string[]): TypedColumn[] {
   return Object.entries(types).flatMap(([written, column]) => {
     const name = compared(written);
@@ -242,8 +238,7 @@ function plainCell(cell: string, format: CellFormat | null): string | null | und
 }
 
 /**
- * The calendar day of a cell with a date: as it is written, or for an instant, that of the zone. Undefined: empty;
- * null: something else.
+ * The calendar day of a cell: as written, or of an instant in the zone. Undefined: empty; null: something else.
  * @param dayOf the day of an instant in the zone
  */
 export function readCellDay(
@@ -270,7 +265,6 @@ function readDate(text: string): Moment | null {
   return text.startsWith('00') ? null : readMoment(text);
 }
 
-/** With a decimal comma or point, with or without signs between thousands. */
 function decimalFormat(decimal: ',' | '.'): CellFormat {
   const example = decimal === ',' ? '1.234,50' : '1,234.50';
   return { pattern: example, example, plain: (cell) => plainDecimal(compared(cell), decimal) };

@@ -21,7 +21,6 @@ interface DuplicateOptions {
   readonly kind: AddressKind;
   /** Compares addresses as well as keys: the key is not the address. */
   readonly byAddress: boolean;
-  /** Positions of the columns that the messages use. */
   readonly used: readonly number[];
 }
 

@@ -13,9 +13,8 @@ const MAX_ADDRESS = 254;
 const MAX_CHARACTERS = 1000;
 
 /**
- * Reads email addresses as people and programs write them (RFC 5321 and 5322, RFC 6531 for letters outside ASCII).
- * Keeps tags (`+x`) and dots: only the receiving server knows whether they matter. Removes `mailto:` and a name in
- * front, as in `Jane <jane@example.com>`.
+ * Reads email addresses as people write them (RFC 5321, 5322 and 6531). Keeps tags (`+x`) and dots, whose meaning only
+ * the receiving server knows. Removes `mailto:` and a name in front, as in `Jane <jane@example.com>`.
  */
 export function createEmailReader(): (raw: string) => EmailAddress | AddressProblem {
   return function readEmail(raw) {
@@ -192,7 +191,6 @@ function explainLocal(local: string): AddressProblem {
 }
 
 /**
- * Why the text after the @ is not a domain.
  * @param lower as written, in lower case
  * @param ascii converted; empty if that failed
  */

@@ -35,8 +35,7 @@ function isListFault(error: unknown): error is HandbillError {
 }
 
 /**
- * All further faults of a list whose reading ended at a fault: reads the list again from the beginning and past every
- * fault. Returns any other error unchanged.
+ * Reads a list again, past the fault at which the reading ended, to report all. Returns any other error.
  * @param seen - rows, from the first, whose faults were all reported
  * @param checkOf - checks rows of these columns; null: the columns are not enough for a check
  */

@@ -31,9 +31,8 @@ export function findDelimiter(header: string): string {
 }
 
 /**
- * Names of the columns as they are compared: blanks and line ends become a space, and invisible characters go, so that
- * a name typed in a template is the same name. Drops trailing columns without a name: a spreadsheet writes them if a
- * cell was once used.
+ * Names of the columns as they are compared: without invisible characters, blanks and line ends as spaces. Drops
+ * trailing columns without a name: a spreadsheet writes them if a cell was once used.
  * @returns the names and the number of fields, or every fault of the names
  */
 export function readHeader(

@@ -8,9 +8,8 @@ import type { Meter } from '../util/long-work.ts';
 const MAX_LIST_BYTES = 4 * 1024 ** 3;
 
 /**
- * Opens the list once: all readers use this handle and never go back to the path. Checks the path first, because
- * opening a device can already have an effect; only regular files are opened. O_NONBLOCK keeps a pipe that was put
- * there in between from blocking, and has no effect on files.
+ * Opens the list once: all readers use this handle. Checks the path first, because opening a device can have an effect.
+ * O_NONBLOCK keeps a pipe that was put there in between from blocking, and has no effect on files.
  * @throws HandbillError (exit 2): file-not-found, file-unreadable, file-not-regular, file-too-large
  */
 export async function openListFile(spec: Pick<ListSpec, 'path' | 'file' | 'missing'>): Promise<FileHandle> {
@@ -53,7 +52,6 @@ function failed(file: string, error: unknown): never {
   throw refuse(problem(reason, message, { at: { file }, hint }));
 }
 
-/** Recognises the bytes of a list again, block by block. */
 export interface ListDigest {
   /** SHA-256 of the whole file, in hex. */
   readonly sha256: string;
@@ -72,8 +70,7 @@ export interface BlockReader {
 export const BLOCK_BYTES = 1024 * 1024;
 
 /**
- * Reads a file in blocks and takes their digests. Compares every block with `expected`, if any, before it returns it,
- * so that a file that changed since its check is never parsed.
+ * Reads a file in blocks with digests. Throws before it returns a block that differs from `expected`.
  * @throws HandbillError (exit 2): input-changed, file-too-large, file-unreadable
  */
 export function createBlockReader(

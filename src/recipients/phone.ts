@@ -7,7 +7,6 @@ import { listedForm } from '../util/address-form.ts';
 import { onDemand } from '../util/on-demand.ts';
 
 interface PhoneNumber {
-  /** At most 15 digits. */
   readonly e164: string;
   /**
    * ISO 3166-1 alpha-2; null for networks that belong to no country. If several countries share a calling code and none
@@ -27,10 +26,9 @@ export interface AddressProblem {
 export type PhoneReader = (raw: string) => PhoneNumber | AddressProblem;
 
 /**
- * Reads phone numbers as people write them, with the results of libphonenumber (`parsePhoneNumberFromString` of its
- * `max` build, the whole cell), only faster: compiled plans match plain digits, and the library reads all other text.
- * In addition, `00` is `+` wherever the country has no such prefix for calls abroad. Refuses short codes, and cells
- * with several numbers or more than a number.
+ * Reads phone numbers with the results of libphonenumber (`parsePhoneNumberFromString` of its `max` build, the whole
+ * cell), only faster: compiled plans match plain digits. In addition, `00` is `+` wherever the country has no such
+ * prefix for calls abroad. Refuses short codes, and cells with several numbers or more than a number.
  * @param defaultCountry ISO 3166-1 alpha-2, for numbers without a calling code
  * @throws HandbillError (exit 2): invalid-value, if the country does not exist
  */

@@ -139,7 +139,6 @@ function isGroup(name: string): name is Group {
 }
 
 /**
- * Checks a query against the columns of a list, and converts its operands to the columns' types.
  * @param today midnight in UTC of the day from which relative dates count
  * @returns the conditions, which must all hold, or every fault of the query, at its place
  */

@@ -84,17 +84,16 @@ export interface ListOptions {
 }
 
 /**
- * Default of `pieceBytes`: some 45 rows of 45 bytes. Waiting rows and their decisions are live when V8 collects the
- * young generation: more of them make V8 double it and move more objects to the old one. With twice as much, `preview`
- * needs 35 MB more, with eight times as much every rule is 10% slower.
+ * Default of `pieceBytes`: some 45 rows of 45 bytes. With more live rows, V8 doubles its young generation and moves
+ * more objects to the old one: `preview` needs 35 MB more with twice as much, and with eight times every rule is 10%
+ * slower.
  */
 const PIECE_BYTES = 2 * 1024;
 const MOST_HEADER_PROBLEMS = 100;
 
 /**
  * Opens a list and reads its header. Streams the file through one descriptor in constant memory; the hash covers the
- * bytes that are parsed, even if the file is replaced meanwhile (failures.md, J2). Bytes become text here
- * (`decode.ts`), and csv-parse makes records of it. Recipients in the campaign file are in memory already.
+ * bytes that are parsed, even if the file is replaced meanwhile (failures.md, J2).
  * @throws HandbillError (exit 2), from here and from `rows`: file-*, invalid-encoding, csv-*, input-changed
  */
 export async function openList(spec: ListSpec, options: ListOptions = {}): Promise<List> {
@@ -196,7 +195,6 @@ async function* readText(
   }
 }
 
-/** The header of a list, and the text that was read together with it. */
 interface Top {
   readonly header: RecordText;
   readonly rest: string;
@@ -319,7 +317,6 @@ interface CsvRecord {
 }
 
 interface RecordParser {
-  /** Records that are complete with this text. */
   push(text: string): Promise<readonly CsvRecord[]>;
   end(): Promise<readonly CsvRecord[]>;
   /** The error that ended the reading, behind the last record; null: none. */

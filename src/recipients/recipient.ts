@@ -23,9 +23,8 @@ export function isInvalidRow(result: Recipient | InvalidRow): result is InvalidR
 }
 
 /**
- * Turns a row into a recipient: the normalised address, and the key that identifies the person (the columns
- * `recipients.key`, as texts are compared, else the address). Cells of typed columns must match their type, even if
- * nothing uses them; dates in another format become ISO 8601.
+ * Turns a row into a recipient: the normalised address, and the key (of the columns `recipients.key`, else the
+ * address). Cells must match their type, even if nothing uses them; dates in another format become ISO 8601.
  * @throws HandbillError (exit 2): unknown-column, invalid-value (`recipients.defaultCountry`)
  */
 export function createRecipientReader(
@@ -155,7 +154,6 @@ function wrongType(spec: ListSpec, row: Row, { message, hint }: { message: strin
   return invalid(row, 'bad-row', problem('column-type', message, { ...at(spec, row), hint }));
 }
 
-/** Caches the zones, of which a list has few. An empty cell is allowed. */
 function createZoneCheck(): (cell: string) => ZoneFault | null {
   const known = new Set<string>(['']);
   return (cell) => {

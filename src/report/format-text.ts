@@ -311,7 +311,6 @@ const COLUMNS: readonly StepColumn[] = [
   COST,
 ];
 
-/** A count, hidden if it is 0 in every step. */
 function column(title: string, least: number, of: (step: StepTotals) => number): StepColumn {
   return { title, align: 'right', least, cell: (step, { number }) => number(of(step)), wanted: (step) => of(step) > 0 };
 }

@@ -15,7 +15,6 @@ export interface NextStep {
 
 /**
  * Steps after a run, the most urgent first; empty when nothing is left.
- * @param campaign the campaign as the user would name it on the command line
  * @param planFile the plan file as the user would name it, where the environment accepts approved plans only
  */
 export function nextSteps(
@@ -239,8 +238,7 @@ function amendStep(report: Report, text: string, amended: string | null): NextSt
 }
 
 /**
- * How to send other content, or another list, to the remaining recipients of an occurrence, where the environment
- * accepts approved plans only. A plan of the same occurrence would be an amendment.
+ * How to send other content, or another list, to the rest of an occurrence, with approved plans only.
  * @param excluded - the campaign's present `exclude`
  */
 export function anotherOccurrence(

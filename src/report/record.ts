@@ -20,9 +20,8 @@ export const RECORD_FIELDS = [
 ] as const;
 
 /**
- * The columns of `csv`. `postedFrom` is empty where the run's environment posted the message; `steps` is `rcs:rejected
- * sms:accepted`, and empty for one step; `listTo` is the list's address if it has changed; `earlier` has the addresses
- * of earlier messages.
+ * The columns of `csv`. `postedFrom` is empty for the run's environment; `steps` is `rcs:rejected sms:accepted`, and
+ * empty for one step; `listTo` is a changed address of the list; `earlier` has addresses of earlier messages.
  */
 export const CSV_FIELDS = [...RECORD_FIELDS, 'postedFrom', 'steps', 'listTo', 'earlier'] as const;
 

@@ -161,9 +161,8 @@ export function totalsKey(outcome: OutcomeState): Exclude<keyof Totals, 'recipie
 }
 
 /**
- * Parts, messages by encoding and cost of messages that were probably sent: accepted or in doubt, on any step (one that
- * fell back was refused, and costs nothing). The cost is the sum of the known prices, in units of the currency; null
- * when none is known.
+ * Parts, encodings and cost of messages that were probably sent: accepted or in doubt, on any step. The cost is the sum
+ * of the known prices, in units of the currency; null when none is known.
  */
 function smsOf(counts: readonly StepCount[]): Report['sms'] {
   const sent = counts.filter((count) => count.outcome === 'accepted' || count.outcome === 'in-doubt');

@@ -5,8 +5,7 @@ import { type Formats, PLAIN } from './locale.ts';
 import { sampleOf } from './variants.ts';
 
 /**
- * One line for each variant, within the width. A narrow terminal loses first the interval, then the others, then the
- * rejected. Empty without variants.
+ * One line for each variant. A narrow terminal loses first the interval, then the others, then the rejected.
  * @param width - columns of the terminal
  */
 export function variantsTable(variants: readonly VariantResult[], width: number, formats: Formats = PLAIN): string {

@@ -9,8 +9,7 @@ export interface VariantCount {
 }
 
 /**
- * The result of each variant. The rate is the share of accepted among accepted and refused messages: recipients in
- * doubt, or never posted, say nothing about the message.
+ * The rate is the share of accepted among accepted and refused messages: doubts say nothing about the message.
  * @param names - the variants in the order of the campaign, if known; others follow by name
  */
 export function variantResults(
@@ -49,7 +48,6 @@ export function bestOf(shares: readonly Share[], by: WinnerMetric): readonly Sha
   return shares.filter((one) => shares.every((other) => compare(one, other) >= 0));
 }
 
-/** Whether the variants differ by more than chance; null with fewer than two. */
 export function compareShares(shares: readonly Share[], by: WinnerMetric): Significance | null {
   if (shares.length < 2) return null;
   const counted = shares.filter(({ whole }) => whole > 0);
@@ -229,9 +227,8 @@ const PRECISION = 1e-15;
 const MOST_STEPS = 1000;
 
 /**
- * Fisher's exact test for the hypothesis that all samples have the same share, as extended by Freeman and Halton for
- * more than two samples. Adds up the probabilities of all distributions of the parts over the samples that are no more
- * probable than the observed one. Null where there are too many.
+ * Fisher's exact test for equal shares, extended by Freeman and Halton to several samples: adds up the probabilities of
+ * all distributions of the parts that are no more probable than the observed one. Null where there are too many.
  */
 export function exactTest(samples: readonly Sample[]): number | null {
   const parts = samples.reduce((sum, sample) => sum + sample.part, 0);

@@ -28,7 +28,6 @@ export function period(startedAt: string, finishedAt: string | null, say: Format
   return `Started ${say.instant(startedAt)}${ms >= 0 ? `, took ${say.duration(ms)}` : ''}.`;
 }
 
-/** Says whether a person closed the run, and whether personal data was removed from it. */
 export function overWords({ closedAt, purgedAt }: Report, say: Formats = PLAIN): readonly string[] {
   return [
     ...(closedAt === undefined ? [] : [`Closed on ${say.instant(closedAt)}: it sends nothing more.`]),

@@ -22,7 +22,6 @@ import { previewHtml } from './preview/preview.ts';
 import { runPage } from './report/run-page.ts';
 import type { Site } from './site.ts';
 
-/** A question to confirm, or the result and the next page. */
 type Done = { readonly question: Content } | { readonly notice: Notice; readonly to: string };
 
 /** Calls the operation of the command with the same name. */

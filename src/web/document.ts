@@ -12,9 +12,8 @@ interface Document {
 }
 
 /**
- * The text before and after the content of a page, which can then be written in pieces. A page loads nothing: styles
- * and script are inside it, and the content security policy forbids everything else. The script runs after the complete
- * content.
+ * The text before and after the content, which can then be written in pieces. A page loads nothing: styles and script
+ * are inside it, and the policy forbids everything else. The script runs after the complete content.
  */
 export function documentFrame({ title, style, script, policy = [] }: Document) {
   const head = html`<!doctype html>

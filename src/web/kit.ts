@@ -55,7 +55,6 @@ export function stateMark(state: RunState, words: string = state): Html {
   return html`<span class="state ${toneClass(STATE_TONES[state])}">${words}</span>`;
 }
 
-/** Pairs of a name and a value; skips those without a value. */
 export function facts(pairs: readonly (readonly [name: string, value: Html | string | number | null])[]): Html {
   const shown = pairs.filter(([, value]) => value !== null && value !== '');
   return html`<dl>${shown.map(
@@ -89,7 +88,6 @@ interface TableRow {
 
 /**
  * A table whose rows become blocks on narrow screens. The first cell of a row names it.
- * @param caption the content of the table, also for screen readers
  * @param scrolls the name of a table that scrolls sideways instead, also by keyboard
  */
 export function table(

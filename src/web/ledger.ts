@@ -42,7 +42,7 @@ export interface LedgerKeeper {
 /** Longest wait for a locked ledger: meanwhile no page is served. */
 const BUSY_TIMEOUT_MS = 250;
 
-/** Pause before an unreadable ledger is opened again, with the old connection kept (failures.md, H1). */
+/** Pause before an unreadable ledger is opened again: after some failures the connection stays (failures.md, H1). */
 const PAUSE_MS = 1_000;
 
 export function keepLedger(path: string, now: () => number): LedgerKeeper {

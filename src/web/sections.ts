@@ -71,7 +71,6 @@ export function nextSection({ report, formats, campaignFile, planPath, link }: S
   return section('What to do next', steps);
 }
 
-/** Every outcome with its reasons, those that need attention first. */
 export function outcomesSection({ report, formats, link }: ShownRun): Html {
   const { totals, reasons } = report;
   const share = (count: number) => [formats.number(count), formats.percent(count, totals.recipients)];
@@ -93,7 +92,6 @@ export function outcomesSection({ report, formats, link }: ShownRun): Html {
 
 const MOST_SHOWN = 10;
 
-/** Why messages failed, the most frequent cause first. */
 export function causesSection({ formats, link, report }: ShownRun, all: readonly CauseCount[]): Html | null {
   if (all.length === 0) return null;
   const share = (count: number) => [formats.number(count), formats.percent(count, report.totals.recipients)];

@@ -14,13 +14,11 @@ import { OUTCOMES } from '../../model.ts';
 import type { Formats } from '../../report/locale.ts';
 import { type Html, html } from '../../util/escape.ts';
 
-/** Colours of charts: one for each outcome, and some without a meaning. */
 export const TONES = ['plain', 'one', 'two', 'three', 'four', 'five', 'six', ...OUTCOMES] as const;
 export type Tone = (typeof TONES)[number];
 
 const SERIES: readonly Tone[] = ['one', 'two', 'three', 'four', 'five', 'six'];
 
-/** A class that sets the colour `--tone` for an element and its content. */
 export function toneClass(tone: Tone): string {
   return `tone-${tone}`;
 }
@@ -78,7 +76,6 @@ interface Part {
 /** More bars are folded away. */
 const MOST_BARS = 10;
 
-/** Horizontal bars in the given order: each has its name, its value and its share above it. */
 export function barChart(title: string, bars: readonly Part[], { number, percent }: Formats): Html {
   const most = Math.max(...bars.map(({ value }) => value), 1);
   const total = bars.reduce((sum, { value }) => sum + value, 0);

@@ -9,8 +9,7 @@ import { figure, inlineMark, mark, round, type Tone, toneClass } from './chart.t
 
 /**
  * A plot has no viewBox: positions across are in percent and positions down in pixels, so that it fills any width while
- * its text keeps its size. Labels fit the narrowest plot, on a screen of 320 px; from WIDE_PX on there is room for more
- * of them.
+ * its text keeps its size. Labels fit the narrowest plot, on a screen of 320 px; from WIDE_PX on more of them fit.
  */
 const NARROW_PX = 208;
 /** The style of charts in document.ts has the same width (26rem), of which figures on the left take 62 px. */
@@ -212,7 +211,6 @@ interface Histogram extends Plot {
 
 const POINTER_PX = 15;
 
-/** Counts over a logarithmic axis, for latencies. */
 export function histogram({ buckets, marks, format, ...words }: Histogram): Html {
   const { number } = words.formats;
   const x = scaleLog()

@@ -52,7 +52,6 @@ function turn(): Promise<void> {
   });
 }
 
-/** The filters in their order; the names are in the address. */
 const FILTERS: readonly (readonly [name: string, label: string, of: (facets: Facets) => readonly string[]])[] = [
   ['decision', 'Decision', ({ decision }) => [decision]],
   ['reason', 'Reason', ({ reason }) => [reason]],

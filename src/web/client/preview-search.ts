@@ -75,7 +75,6 @@ function digitsOf(text: string): string {
   return digits.length >= 5 && digits.startsWith('0') ? digits.slice(1) : digits;
 }
 
-/** Adds the positions of the rows that match, in order. */
 export function search(rows: Searched, query: Query | null, accepts: (row: number) => boolean, into: number[]): void {
   const count = rows.lines.length;
   const fits = query === null ? null : fitting(rows, query);

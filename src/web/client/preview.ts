@@ -198,7 +198,6 @@ function nearest(rows: Rows, from: number, variant: string): number {
   return from;
 }
 
-/** The place of the first row with a message: readers want to see one. */
 function firstSent(rows: Rows, hits: Uint32Array): number {
   const is = rows.about.facets.map(({ decision }) => decision === 'send' || decision === 'defer');
   return Math.max(

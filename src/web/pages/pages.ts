@@ -87,7 +87,6 @@ function scopesOf(site: Site, open: OpenLedger | null, [first, id, more]: readon
   ];
 }
 
-/** A fault of the ledger or the project; the page recovers by itself. */
 export function troublePage(error: HandbillError): Made {
   const sentences = error.diagnostics
     .slice(0, 5)

@@ -455,13 +455,6 @@ function columnsOf({ recipients: rows, sort }: RecipientsData, to: (sort: string
   });
 }
 
-interface RecipientReply {
-  readonly id: number;
-  readonly text: string;
-  readonly meaning: string;
-  readonly atMs: number;
-}
-
 interface EndedDoubt {
   readonly verdict: string;
   /** A person, or the evidence. */
@@ -500,7 +493,12 @@ interface RecipientData {
   readonly currency: string | null;
   readonly outcome: Outcome;
   readonly steps: readonly RecipientStep[];
-  readonly replies: readonly RecipientReply[];
+  readonly replies: readonly {
+    readonly id: number;
+    readonly text: string;
+    readonly meaning: string;
+    readonly atMs: number;
+  }[];
   readonly doubts: readonly EndedDoubt[];
   /** Null: nothing was sent, or personal data was removed. */
   readonly sent: SentMessages | null;
@@ -550,7 +548,6 @@ ${facts([
 ])}`;
 }
 
-/** A message to an address that was corrected since. */
 function earlierText(formats: View['formats'], { to, messageId, inputs, delivery, sentAt }: EarlierMessage): Html {
   const facts = [
     `sent to ${to ?? 'none'}`,

@@ -148,9 +148,8 @@ function createViews() {
 }
 
 /**
- * An element that no browser runs or shows; base64 contains nothing that could end it. Compresses at once, although
- * that blocks other work for some milliseconds: on other threads the same blocks fragment the memory, and 400,000 rows
- * peaked at 240 MB instead of 165.
+ * An element that no browser runs or shows. Compresses on this thread, although that blocks it for some milliseconds:
+ * on other threads the same blocks fragment the memory, and 400,000 rows peaked at 240 MB instead of 165.
  */
 function element(kind: 'index' | 'views', first: number, block: Buffer): string {
   const base64 = deflateRawSync(block, { level: 6 }).toString('base64');
@@ -168,8 +167,7 @@ export interface Values {
 const NONE: readonly string[] = [];
 
 /**
- * Reads the list again, in parallel with the decisions: these hold cells only for recipients who get a message, but a
- * reader of a preview often asks why a recipient gets none.
+ * Reads the list again: decisions hold cells only for recipients who get a message, but readers look at others, too.
  * @throws HandbillError as `openList`
  */
 export async function openValues(spec: ListSpec): Promise<Values> {

@@ -2,8 +2,7 @@ import { Html, html } from '../../util/escape.ts';
 import { KINDS, type PreviewNode } from './nodes.ts';
 
 /**
- * A message as markup, for pages without scripts. Shows the text of an email instead of its HTML, which only a browser
- * can sanitize.
+ * A message for pages without scripts. Shows an email's text instead of its HTML, which only a browser can sanitize.
  * @param instead - shown in place of the HTML of an email
  */
 export function nodeHtml(node: PreviewNode, instead: string): Html {

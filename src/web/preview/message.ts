@@ -147,7 +147,6 @@ function named(variables: Variables<string>, group = ''): readonly (readonly [st
   );
 }
 
-/** A placeholder for a picture, with its address. */
 function mediaNode(kind: 'image' | 'video' | 'document', url: string, name: string): PreviewNode {
   const label = name === '' ? [] : [['label', name] as const];
   return ['media', ['mediaKind', MEDIA_WORDS[kind]], ...label, ['address', url]];

@@ -14,11 +14,9 @@ import { createFacetTable, type FacetTable, rowView } from './row.ts';
 import { summarySection } from './summary.ts';
 
 /**
- * The page of a dry run, in pieces: one file that loads nothing. It begins with the rows, compressed and in hidden
- * elements: they are written as they are read, so memory does not grow with the list. The visible part follows: the
- * summary, which is known at the end, the first messages for browsers without scripts, and the script that shows all of
- * them.
- * It contains unmasked addresses and texts: it is for the owner of the list.
+ * The page of a dry run, in pieces: one file that loads nothing, with unmasked addresses and texts. It begins with the
+ * rows, compressed and in hidden elements, written as they are read, so memory does not grow with the list. The
+ * summary, the first messages for browsers without scripts, and the script follow.
  * @throws any error of reading the rows; HandbillError if the list changes its form meanwhile
  */
 async function* previewPage(

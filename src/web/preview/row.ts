@@ -96,7 +96,6 @@ function fallbackName({ fallbacks }: SendDecision, index: number): string {
   return channel === undefined ? 'Request' : `Request of the fallback: ${CHANNEL_TABLE[channel].label}`;
 }
 
-/** Numbers of combinations, in the order of their first row. */
 export interface FacetTable {
   numberOf(_decision: Decision, _warnings: readonly Diagnostic[]): number;
   all(): readonly Facets[];

@@ -40,7 +40,7 @@ export function createChoice() {
 
 const PRESSING: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
 
-/** Null: all messages arrived. Addresses are masked: owners of the list find a recipient by the line number. */
+/** Recipients without an arrived message; null: none. Addresses are masked: owners of the list have the line. */
 export function recipientsOf(
   { rows, total, lost }: Chosen,
   report: Report,

@@ -20,10 +20,8 @@ const RETURNED = MOMENTS.filter((name) => name !== 'accepted');
 type ChannelReturns = ReadonlyMap<Channel, Readonly<Partial<Record<Delivery, number>>>>;
 
 /**
- * Collects outcomes, reports and replies as recipients are read.
  * @param timesOf - called only for recipients with reports or replies; absent if there are none
- * @param nowMs - providers may write any time into a report: a time before the start or in the future is moved to the
- * nearest possible one
+ * @param nowMs - a time before the start or in the future is moved to the nearest possible one
  */
 export function watchTimes(timesOf: ((outcome: Outcome) => ReturnTimes) | undefined, startMs: number, nowMs: number) {
   const counts = createTimeCounts(MOMENTS, startMs);
