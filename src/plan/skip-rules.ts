@@ -34,7 +34,7 @@ interface Rule {
   readonly open: (plan: Plan, sources: RuleSources) => Check | null;
 }
 
-/** The first rule that applies gives the reason (failures.md, A2). Every command uses this table. */
+/** The first rule that applies gives the reason (failures.md, A2). All commands that decide use this table. */
 const RULES: readonly Rule[] = [
   {
     reason: 'suppressed',

@@ -14,10 +14,7 @@ import type { Plan } from './plan.ts';
 type TestRow = { readonly line: number; readonly values: readonly string[] };
 
 /** The row of a test; without a line and a key, the first one that would be sent to. */
-export interface WhichRow {
-  readonly line?: number | undefined;
-  readonly key?: string | undefined;
-}
+export type WhichRow = { readonly line?: number | undefined; readonly key?: string | undefined };
 
 export interface TestMessage {
   /** The end of the name of its occurrence; empty for the message of a campaign that has no other. */

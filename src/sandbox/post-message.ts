@@ -137,7 +137,7 @@ function decide(state: SandboxState, headers: IncomingHttpHeaders, body: Buffer)
   const { checker, maxRecipients } = state;
   if (!checker.isMessage(message)) {
     const errors = checker.faults();
-    // The first fault is in the detail too: clients show that sentence.
+    // Clients show the detail, so it has the first fault too.
     const place = errors[0] === undefined ? '' : `: ${errors[0].pointer} ${errors[0].detail}`;
     return refuse(NOT_A_MESSAGE, { detail: `The body is not a message${place}.`, errors });
   }

@@ -40,7 +40,7 @@ export function createReporter(settings: WebhookSettings, needs: ReporterNeeds):
   const ends: Record<string, number> = {};
   const count = { events: 0, dropped: 0, replies: 0 };
 
-  /** Posts, or drops if too many events wait; returns the posts that come before the answer. */
+  /** Drops events if too many wait; returns the posts that come before the answer. */
   function followOne(id: string, message: Message, to: string, position: number): Promise<void>[] {
     const { channel, from } = message;
     const about = `${channel}\n${to}\n${JSON.stringify(metaDataOf(message, position))}`;

@@ -56,7 +56,7 @@ async function createState(options: SandboxOptions): Promise<SandboxState> {
     const message = "The sandbox's API key has characters that are not allowed in a header.";
     throw refuse(problem('invalid-api-key', message, { hint }));
   }
-  // The parser of CSV, an HTTP client and a library of signatures are loaded only where they are needed.
+  // Loads the parser of CSV, an HTTP client and a library of signatures only where they are needed.
   const devices =
     options.devices === undefined ? new Map() : (await import('./devices.ts')).readDevices(options.devices);
   const webhook = options.webhook === undefined ? undefined : await reporterOf(options.webhook);

@@ -11,15 +11,14 @@ interface NewProject {
   readonly country: string;
   /** IANA zone of the country; null where it has several. */
   readonly timeZone: string | null;
-  /** How package.json names the dependency on handbill: a version, or `file:` and a folder. */
+  /** For package.json: a version, or `file:` and a folder. */
   readonly dependency: string;
   /** Version of the Node.js that the project brings along, as an npm package. */
   readonly node: string;
-  /** Texts of the schemas that editors read, by file name. */
   readonly schemas: ReadonlyMap<string, string>;
 }
 
-/** The files of a new project by their path below its root, with `/`, in the order in which people should look at them. */
+/** Texts by path below the project's root, with `/`, in the order in which people should read them. */
 export function scaffold(project: NewProject): ReadonlyMap<string, string> {
   return new Map([
     ['handbill.yaml', projectFile(project)],
@@ -34,7 +33,6 @@ export function scaffold(project: NewProject): ReadonlyMap<string, string> {
   ]);
 }
 
-/** `handbill.yaml`: what is needed, and what most will want next, as comments. */
 function projectFile({ country, timeZone }: Pick<NewProject, 'country' | 'timeZone'>): string {
   const zone =
     timeZone === null
@@ -136,7 +134,6 @@ function peopleFile({ channel, country }: Pick<NewProject, 'channel' | 'country'
   return `${[`${isEmail ? 'email' : 'msisdn'},first_name,order`, ...rows].join('\n')}\n`;
 }
 
-/** The ledger and everything with personal data in it that handbill writes by itself, and keys. */
 const GIT_IGNORE = `# The ledger: who has been sent to. Keep it on this machine, and in a backup.
 .handbill/
 # Keys

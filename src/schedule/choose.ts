@@ -48,11 +48,7 @@ export interface Step {
  */
 type StepReason = 'running' | 'halted' | 'waiting' | 'paused' | 'over-budget' | 'superseded' | 'late' | 'new';
 
-export interface Missed {
-  readonly count: number;
-  readonly first: string;
-  readonly last: string;
-}
+export type Missed = { readonly count: number; readonly first: string; readonly last: string };
 
 /** Hours of a week come again within it, some days may be holidays. `send` reports what is too late. */
 const WINDOW_WAIT_MS = 13 * LATE_MS;

@@ -146,7 +146,7 @@ function newestReport(
     const [run] = newestFirst(withoutTests(runs));
     return run === undefined ? null : reportOf(ledger, run);
   } catch {
-    // Figures are not worth an error: the command that needs the ledger says what is wrong with it.
+    // The command that needs the ledger reports the error.
     return null;
   } finally {
     ledger?.close();

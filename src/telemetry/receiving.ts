@@ -72,8 +72,7 @@ function named(says: string, addresses: readonly string[]): readonly string[] {
   return [`${says}: ${shown}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
-type WebhookLog = { recorded(recorded: Recorded): void; line(line: string): void; flush(): void };
-
+type WebhookLog = ListenLog & { line(line: string): void };
 type Note = <E extends LogEvent>(level: LogLevel, event: E, message: string, fields: EventFields[E]) => void;
 
 export function createWebhookLog(note: Note): WebhookLog {

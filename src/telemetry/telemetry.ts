@@ -81,7 +81,6 @@ function startLog(asked: AskedTelemetry, context: CommandContext, warn: (sentenc
   const { log: path, logLevel: level, command } = asked;
   if (path === null) return null;
   const { env, now } = context;
-  // Secrets are taken out, as of everything that is printed.
   const redact = createRedactor(secretsIn(env));
   try {
     const file = path === '-' ? stderrFile(context) : openLogFile(resolve(context.cwd, path));
