@@ -60,12 +60,7 @@ export function readEnvironments(
 type Written = Readonly<Record<string, Partial<EnvironmentFile>>>;
 
 /** The original of a stand-in; null: it is no stand-in, or its original is refused. */
-function originalOf(
-  name: string,
-  written: Written,
-  environments: ReadonlyMap<string, Environment>,
-  report: Report,
-): Environment | null {
+function originalOf(name: string, written: Written, environments: ReadonlyMap<string, Environment>, report: Report) {
   const asked = written[name]?.standsInFor;
   if (asked === undefined) return null;
   const refused = (message: string, hint: string): null => {
@@ -128,11 +123,7 @@ function standIn(own: Environment, original: Environment): Environment {
   return { ...own, identity, only, redirect, approval, git, countries, budget, ratePerSecond };
 }
 
-function readFence(
-  written: Pick<Partial<EnvironmentFile>, 'only' | 'redirect'>,
-  folder: string,
-  whereOf: WhereOf,
-): Pick<Environment, 'only' | 'redirect'> {
+function readFence(written: Pick<Partial<EnvironmentFile>, 'only' | 'redirect'>, folder: string, whereOf: WhereOf) {
   const entriesOf = (key: 'only' | 'redirect', isFile: (text: string) => boolean): Environment['only'] => {
     const texts = written[key];
     if (texts === undefined) return null;
@@ -166,12 +157,7 @@ export function onlyEnvironment({ environments }: Pick<Project, 'environments'>)
 
 type Report = (path: string | readonly (string | number)[], code: Code, message: string, hint: string) => null;
 
-function readEnvironment(
-  name: string,
-  written: Partial<EnvironmentFile>,
-  folder: string,
-  report: Report,
-): Omit<Environment, 'approval' | 'git' | 'only' | 'redirect'> {
+function readEnvironment(name: string, written: Partial<EnvironmentFile>, folder: string, report: Report) {
   const { apiKey, baseUrl, rate, concurrency, countries, budget, proxy, webhook = {}, wire = {} } = written;
   countries?.forEach((country, i) => {
     const finding = checkCountry(country);
@@ -289,11 +275,7 @@ function readStanding(
   return { longestMs, longest, folder: resolve(folder, plans) };
 }
 
-function signersIn(
-  written: Extract<SignersFile, readonly unknown[]>,
-  key: 'approvers' | 'planners',
-  report: Report,
-): SignerSource {
+function signersIn(written: Extract<SignersFile, readonly unknown[]>, key: 'approvers' | 'planners', report: Report) {
   const signers = written.flatMap(({ name, key: line }, index): readonly Signer[] => {
     // The schema has refused it.
     if (name === undefined || line === undefined) return [];

@@ -72,10 +72,7 @@ export async function findCampaign(target: string, cwd: string, known?: ProjectP
 const LIST = /\.(?:csv|tsv|xlsx?|ods)$/i;
 
 /** The nearest `campaigns/NAME/campaign.yaml`, and the names of all folders that were searched. */
-async function inCampaignsFolders(
-  target: string,
-  cwd: string,
-): Promise<{ readonly files: readonly string[]; readonly names: readonly string[] }> {
+async function inCampaignsFolders(target: string, cwd: string) {
   const names: string[] = [];
   for (const folder of await foldersUpwards(await realpath(cwd))) {
     const file = join(folder, CAMPAIGNS_FOLDER, target, CAMPAIGN_FILE);

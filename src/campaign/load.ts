@@ -178,11 +178,7 @@ function almostEssential({ file, where }: ReturnType<typeof mergeDefaults>): Dia
 }
 
 /** Campaigns that follow each other in a circle would never end. */
-async function circleOf(
-  own: string,
-  after: FollowUp,
-  siblings: readonly NamedCampaign[],
-): Promise<readonly Diagnostic[]> {
+async function circleOf(own: string, after: FollowUp, siblings: readonly NamedCampaign[]) {
   const chain = [own];
   for (let next: string | null = after.campaign; next !== null; next = await followedIn(next, siblings)) {
     if (next !== own && chain.includes(next)) return [];

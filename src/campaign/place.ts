@@ -287,10 +287,7 @@ async function foldersBelow(root: string, isOne: (folder: string) => Promise<boo
   return found;
 }
 
-async function firstWith(
-  folders: readonly string[],
-  isOne: (folder: string) => Promise<boolean>,
-): Promise<string | null> {
+async function firstWith(folders: readonly string[], isOne: (folder: string) => Promise<boolean>) {
   for (const folder of folders) if (await isOne(folder)) return folder;
   return null;
 }

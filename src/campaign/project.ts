@@ -96,10 +96,7 @@ export function fromRoot(root: string, path: string): string {
   return relative(root, path).split(sep).join('/');
 }
 
-async function readProjectFile(
-  place: ProjectPlace,
-  cwd: string,
-): Promise<Pick<ProjectReading, 'written' | 'yaml' | 'inputs' | 'diagnostics'>> {
+async function readProjectFile(place: ProjectPlace, cwd: string) {
   const nothing = { written: Object.create(null) as ProjectFile, yaml: null, inputs: [], diagnostics: [] };
   if (place.file === null) return nothing;
   const file = displayPath(place.file, cwd);

@@ -231,11 +231,7 @@ function durationOf(pointer: string, what: string, written: string | undefined, 
   return usual;
 }
 
-function gateOf(
-  key: 'accepted' | 'delivered' | 'optedOut',
-  written: string | undefined,
-  report: Report,
-): number | null {
+function gateOf(key: 'accepted' | 'delivered' | 'optedOut', written: string | undefined, report: Report) {
   if (written === undefined) return null;
   const part = share(written);
   if (part === null) report(`/send/canary/gate/${key}`, 'invalid-value', `"${written}" is not a share up to 100%.`);

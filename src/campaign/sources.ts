@@ -144,11 +144,7 @@ const NOT_PIPED =
 const NOT_SENT = 'Put the list there. Its sample is for `validate`, `preview` and `diff`, and never sent to.';
 
 /** The committed file with invented people in place of the list; null: none. */
-async function findSample(
-  merged: Merged,
-  options: SourcesOptions,
-  diagnostics: Diagnostic[],
-): Promise<NonNullable<ListSpec['sample']> | null> {
+async function findSample(merged: Merged, options: SourcesOptions, diagnostics: Diagnostic[]) {
   const { sample } = merged.recipients;
   if (sample === undefined) return null;
   const found = await findFileInside(options.root, options.folder, sample);
@@ -173,12 +169,7 @@ interface StepPlace extends SourcesOptions {
   readonly channel: Channel;
 }
 
-async function readStep(
-  written: StepFile,
-  merged: Merged,
-  place: StepPlace,
-  diagnostics: Diagnostic[],
-): Promise<StepSources> {
+async function readStep(written: StepFile, merged: Merged, place: StepPlace, diagnostics: Diagnostic[]) {
   const reading: Reading = { merged, place, diagnostics, paths: [], inputs: [] };
   const main = await readTemplate(written, reading);
   const html = main !== null && 'html' in main ? main.html : await readHtml(written, reading);
@@ -320,11 +311,7 @@ const MAX_PARTIALS = 500;
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Partials by name, without `.hbs`. Later folders hide earlier ones: the project's, the campaign's, `partials/`. */
-async function readPartials(
-  options: SourcesOptions,
-  templates: ReadonlySet<string>,
-  diagnostics: Diagnostic[],
-): Promise<ReadonlyMap<string, ReadPartial>> {
+async function readPartials(options: SourcesOptions, templates: ReadonlySet<string>, diagnostics: Diagnostic[]) {
   const { root, folder, sharedPartials: shared } = options;
   const files = new Map<string, string>();
   if (shared !== null) {

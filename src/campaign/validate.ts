@@ -116,12 +116,7 @@ function meantKeys(errors: readonly ErrorObject[]): ReadonlySet<string> {
   return new Set(unknown.map((error) => error.instancePath + pointerTo([meantKey(error) ?? ''])));
 }
 
-function explainAll(
-  errors: readonly ErrorObject[],
-  meant: ReadonlySet<string>,
-  yaml: YamlFile,
-  context: Context,
-): readonly Explained[] {
+function explainAll(errors: readonly ErrorObject[], meant: ReadonlySet<string>, yaml: YamlFile, context: Context) {
   const explained: Explained[] = [];
   const seen = new Set<string>();
   // A wrong type comes first, because it causes other errors.

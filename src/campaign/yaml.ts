@@ -157,11 +157,7 @@ function compose(tokens: readonly CstToken[], end: number): Document.Parsed<Pars
  * Warnings count as errors: the parser only warns of an unknown tag, and would use the value as text. After the first
  * slip, parser errors are unreliable: reports only further slips.
  */
-function syntaxErrors(
-  document: Document.Parsed<ParsedNode>,
-  slips: readonly Slip[],
-  text: FileText,
-): readonly Diagnostic[] {
+function syntaxErrors(document: Document.Parsed<ParsedNode>, slips: readonly Slip[], text: FileText) {
   const lines = new Set<number | undefined>();
   const diagnostics: Diagnostic[] = [];
   const lineOf = (offset: number): number => text.position(offset).line;
@@ -244,10 +240,7 @@ const MAX_EXPANDED_DEPTH = 64;
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Objects have no prototype, keys are as written, numbers are finite, strings are well-formed. */
-function readValue(
-  root: Node | null,
-  text: FileText,
-): { readonly value: unknown; readonly places: Places; readonly diagnostics: readonly Diagnostic[] } {
+function readValue(root: Node | null, text: FileText) {
   const reader = new ValueReader(text, anchorsOf(root));
   const value = reader.read(root, [], null);
   return { value, places: reader.places, diagnostics: reader.diagnostics };

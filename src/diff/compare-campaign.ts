@@ -165,11 +165,7 @@ function commonColumns(old: CampaignOnSide | null, now: CampaignOnSide | null): 
 }
 
 /** Reads the list again up to the last example: to keep every recipient's address would take too much memory. */
-async function maskedAddresses(
-  plan: Plan,
-  rows: Iterable<number>,
-  skipsInvalid: boolean,
-): Promise<ReadonlyMap<number, string>> {
+async function maskedAddresses(plan: Plan, rows: Iterable<number>, skipsInvalid: boolean) {
   const wanted = new Set(rows);
   const masked = new Map<number, string>();
   if (wanted.size === 0) return masked;

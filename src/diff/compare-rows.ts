@@ -144,11 +144,7 @@ function createSide(stride: number): GrowingSide {
   return side;
 }
 
-function grown<T extends Uint8Array | Uint32Array | Float64Array>(
-  make: new (size: number) => T,
-  old: T,
-  size: number,
-): T {
+function grown<T extends Uint8Array | Uint32Array | Float64Array>(make: new (size: number) => T, old: T, size: number) {
   const larger = new make(size);
   larger.set(old);
   return larger;

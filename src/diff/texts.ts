@@ -40,12 +40,7 @@ function addStep(sources: Map<string, Source>, { template, content, variables }:
   addVariables(sources, variables, `${at}variables`, scope);
 }
 
-function addVariables(
-  sources: Map<string, Source>,
-  variables: Variables<SourceText> | null,
-  at: string,
-  scope: Scope,
-): void {
+function addVariables(sources: Map<string, Source>, variables: Variables<SourceText> | null, at: string, scope: Scope) {
   for (const [name, source] of Object.entries(variables ?? {})) {
     if (typeof source.text === 'string') sources.set(`${at}.${name}`, { text: source.text, scope });
     else addVariables(sources, source as Readonly<Record<string, SourceText>>, `${at}.${name}`, scope);

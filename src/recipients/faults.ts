@@ -83,12 +83,7 @@ interface Line {
 
 type CheckOf = (columns: readonly string[]) => RowCheck | null;
 
-async function survey(
-  spec: ListSpec,
-  seen: number,
-  checkOf: CheckOf,
-  report: (fault: Diagnostic) => void,
-): Promise<void> {
+async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (fault: Diagnostic) => void) {
   const { file } = spec;
   let number = 0;
   let delimiter: string | null = null;

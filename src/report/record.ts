@@ -136,7 +136,7 @@ export function versionName(version: number): string {
   return `v${version}`;
 }
 
-/** The price of a message that was sent, so that all of them add up to the report's. */
+/** 0 for a message that was not sent, so that all costs add up to the report's. */
 function costOf({ outcome, cost }: StepOutcome): number | null {
   return cost === null || outcome === 'accepted' || outcome === 'in-doubt' ? cost : 0;
 }

@@ -247,11 +247,7 @@ export function histogram({ buckets, marks, format, ...words }: Histogram): Html
 }
 
 /** From d3's ticks, ten for each power of ten, those that people count by: fewer where there is less room. */
-function logTicks(
-  x: ReturnType<typeof scaleLog<number>>,
-  count: number,
-  format: (value: number) => string,
-): readonly Tick[] {
+function logTicks(x: ReturnType<typeof scaleLog<number>>, count: number, format: (value: number) => string) {
   const all = x.ticks();
   const wanted = count > 4 ? [1, 2, 5] : count > 2 ? [1, 3] : [1];
   const named = all.filter((tick) => wanted.includes(Math.round(tick / 10 ** Math.floor(Math.log10(tick) + 1e-9))));

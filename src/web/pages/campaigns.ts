@@ -55,12 +55,7 @@ export async function makeCampaigns(site: Site, open: OpenLedger | null, view: V
  * Why `due` or `send` would refuse the list now. A campaign without a schedule and without guards has nothing to fail.
  * @param environment - that of the newest run, for comparison with earlier lists
  */
-async function listRefusal(
-  site: Site,
-  open: OpenLedger | null,
-  campaign: Campaign,
-  environment: string,
-): Promise<string | null> {
+async function listRefusal(site: Site, open: OpenLedger | null, campaign: Campaign, environment: string) {
   const { id, guards, schedule, recipients } = campaign;
   const isDue = schedule !== null;
   if (!isDue && Object.values(guards).every((guard) => guard === null)) return null;
@@ -155,10 +150,7 @@ const COLUMNS = [
   { title: 'Preview' },
 ];
 
-function cells(
-  { formats }: View,
-  { file, campaign, errors, warnings, lastRun }: CampaignLine,
-): readonly (Html | string)[] {
+function cells({ formats }: View, { file, campaign, errors, warnings, lastRun }: CampaignLine) {
   const faults = [
     ...(errors > 0 ? [formats.count(errors, 'error')] : []),
     ...(warnings > 0 ? [formats.count(warnings, 'warning')] : []),

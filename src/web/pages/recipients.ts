@@ -157,7 +157,7 @@ function outcomesOf(
   return of;
 }
 
-/** Null with other filters than outcome and reason. */
+/** Null: not counted yet, or with other filters than outcome and reason. */
 function totalOf(run: RunRecord, filter: RowFilter, counts: readonly StepCount[] | null): number | null {
   const { delivery, variant, cause, search } = filter;
   if ([delivery, variant, cause, search].some((one) => one !== null)) return null;

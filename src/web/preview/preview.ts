@@ -19,10 +19,7 @@ import { summarySection } from './summary.ts';
  * summary, the first messages for browsers without scripts, and the script follow.
  * @throws any error of reading the rows; HandbillError if the list changes its form meanwhile
  */
-async function* previewPage(
-  source: PreviewRows,
-  options: { readonly facts: () => ReturnType<typeof previewFacts> },
-): AsyncGenerator<string> {
+async function* previewPage(source: PreviewRows, options: { readonly facts: () => ReturnType<typeof previewFacts> }) {
   const { campaign, occurrence } = source.plan;
   const title = `Preview of ${campaign.name} (${occurrence})`;
   const script = clientScript('preview');
@@ -42,11 +39,7 @@ ${aboutElement(source, facets.all())}
 }
 
 /** The rows as elements; keeps the first ones as markup, and returns the counts of rows and of rows with warnings. */
-async function* rowElements(
-  source: PreviewRows,
-  facets: FacetTable,
-  first: Html[],
-): AsyncGenerator<string, { readonly rows: number; readonly warned: number }> {
+async function* rowElements(source: PreviewRows, facets: FacetTable, first: Html[]) {
   const packer = createPacker();
   const values = await openValues(source.plan.campaign.recipients);
   let count = 0;

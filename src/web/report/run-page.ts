@@ -10,7 +10,7 @@ import type { ReportOptions } from '../../report/record.ts';
 import { messageOf } from '../../send/deliveries.ts';
 import { type Meter, metered } from '../../util/long-work.ts';
 import { reportPage } from './report.ts';
-import type { ReplyCounts, ReturnTimes } from './returned.ts';
+import type { ReturnTimes } from './returned.ts';
 
 interface PageOptions extends RowFilter {
   readonly full?: boolean;
@@ -58,11 +58,7 @@ export async function* runPage(
 }
 
 /** Replies to the messages of a run by meaning: that of the reviewer, else the one read from the text. */
-async function countReplies(
-  { events }: Pick<Ledger, 'events'>,
-  { number }: RunRecord,
-  turn: PageOptions['turn'],
-): Promise<ReplyCounts> {
+async function countReplies({ events }: Pick<Ledger, 'events'>, { number }: RunRecord, turn: PageOptions['turn']) {
   const counts: Record<ReplyMeaning, number> = { 'opt-out': 0, 'opt-in': 0, review: 0, answer: 0 };
   for (const batch of events.replies({ runs: [number] })) {
     for (const { meaning, review } of batch) counts[review?.meaning ?? meaning] += 1;
