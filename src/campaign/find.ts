@@ -82,7 +82,6 @@ async function inCampaignsFolders(target: string, cwd: string) {
   return { files: [], names };
 }
 
-/** The campaigns of the project with this name; also all campaigns, where handbill.yaml defines the project. */
 async function inProject(target: string, cwd: string, known: ProjectPlace | undefined) {
   try {
     const place = known ?? (await findProject(cwd));

@@ -7,14 +7,12 @@ import type { Where, YamlFile } from './yaml.ts';
 export interface Merged {
   readonly file: Partial<Omit<CampaignFile, 'recipients'>>;
   readonly recipients: Partial<RecipientsFile>;
-  /** The place of the value at a pointer of the merged file; null: it is absent. */
   where(pointer: string): Where | null;
   text(pointer: string): SourceText | null;
   /** A plain scalar as written: `+447700900123`, where YAML reads a number. */
   plain(pointer: string): string | null;
   /** True even for a value that was reported and dropped. */
   isWritten(pointer: string): boolean;
-  /** The campaign file's value, valid or not. */
   own(pointer: string): unknown;
 }
 

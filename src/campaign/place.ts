@@ -242,7 +242,6 @@ export async function ownLedger(root: string, written: string | undefined, but: 
   return await firstWith([ledger, join(root, DEFAULTS.ledger)], isOne);
 }
 
-/** Another ledger in the tree of a project: its default, or one of a folder above or below. */
 async function otherLedger(root: string, ledger: string): Promise<string | null> {
   const { folders } = await treeAbove(root);
   const hasLedger = async (folder: string): Promise<boolean> =>

@@ -39,7 +39,6 @@ interface SourcesOptions {
   readonly sharedPartials: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
 }
 
-/** Finds and reads templates, content, partials and list; reports all faults at once. */
 export async function readSources(merged: Merged, options: SourcesOptions): Promise<Sources> {
   const diagnostics: Diagnostic[] = [];
   const { file } = merged;

@@ -1,6 +1,5 @@
 import type { CampaignSchema, ProjectSchema } from './schema-types.d.ts';
 
-/** The mapping form of a value that can be written in several ways. */
 export type Mapping<T> = Exclude<T, string | number | readonly unknown[] | undefined>;
 
 /** As written: it has passed the schema only. */
@@ -10,7 +9,6 @@ export type FallbackFile = Mapping<CampaignFile['fallback']>;
 export type RecipientsFile = Mapping<CampaignFile['recipients']>;
 type SendFile = NonNullable<CampaignFile['send']>;
 export type WindowFile = Mapping<SendFile['window']>;
-
 export type ProjectFile = ProjectSchema;
 /** Wall time. */
 export type HoursFile = Mapping<NonNullable<ProjectFile['windows']>[string]>;

@@ -55,7 +55,6 @@ export function createSlipFinder(): SlipFinder {
   };
 }
 
-/** A one-line text without quotes, or the empty place for it (`key: `). */
 interface PlainText {
   readonly text: string;
   readonly start: number | null;

@@ -88,7 +88,6 @@ function shown(segments: readonly string[], leaf: Leaf | undefined): string | nu
 
 const OWN: ReadonlySet<string> = new Set(['from', 'accountReference']);
 
-/** Texts of messages, which are shown as templates that change. */
 export function isMessageText(segments: readonly string[], value: unknown): boolean {
   if (typeof value !== 'string') return false;
   const [first = '', second = ''] = segments;

@@ -75,7 +75,6 @@ function readStep(text: string): DayStep | null {
   return (Object.hasOwn(STEPS, text) ? STEPS[text] : undefined) ?? readDayStep(text);
 }
 
-/** The answer depends on the day: the query uses `today` or the like, or a time before or after it. */
 export function isRelative(where: Where | null): boolean {
   return where !== null && hasDay(where.query);
 }

@@ -187,5 +187,4 @@ export interface ListColumns {
 
 /** In list order, in batches of any size. */
 export type Outcomes = AsyncIterable<readonly Outcome[]> | Iterable<readonly Outcome[]>;
-
 export type Formatter = (report: Report, outcomes: Outcomes, options: ReportOptions) => AsyncGenerator<string>;

@@ -32,7 +32,6 @@ export function crumbs(links: readonly (readonly [text: string, href: string])[]
   return html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${links.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}<li aria-current="page">${here}</li></ol></nav>`;
 }
 
-/** For a page without data: the meaning, and the command that adds some. */
 export function empty(text: string, more: Html | readonly (Html | null)[] = []): Html {
   const parts = 'markup' in more ? [html`<p class="soft">${more}</p>`] : more.filter((part) => part !== null);
   return html`<div class="empty"><p>${text}</p>${parts}</div>`;

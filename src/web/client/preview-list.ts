@@ -143,7 +143,6 @@ function named(names: readonly string[], otherwise: string): HTMLElement {
   return element;
 }
 
-/** A visible sign, and a word for screen readers. */
 function warned(): DocumentFragment {
   const both = document.createDocumentFragment();
   const sign = span('', ' \u26a0');

@@ -166,7 +166,6 @@ function fill(detail: HTMLElement, rows: Rows, row: number, view: Awaited<Return
   for (const [i, fold] of [...detail.querySelectorAll('details')].entries()) fold.open = open[i] ?? false;
 }
 
-/** The row with the nearest recipient of each variant next to it. */
 async function compared(rows: Rows, row: number, node: PreviewNode): Promise<PreviewNode> {
   const own = rows.about.facets[rows.facets(row)]?.variant ?? '';
   const columns = await Promise.all(

@@ -15,7 +15,6 @@ ${view.actions === 'on' ? asking(view, pause, 'ask-resume', 'Resume') : null}</d
   )}`;
 }
 
-/** The buttons that stop an environment, or a campaign in it; each asks first. */
 export function pauseButtons(view: View, scopes: readonly Scope[]): Html {
   if (view.actions !== 'on' || scopes.length === 0) return html``;
   return html`<div class="actions pausing" role="group" aria-label="Stop everything">${scopes.map((scope) => asking(view, scope, 'ask-pause', `Pause ${pausedScope(scope)}`))}</div>`;

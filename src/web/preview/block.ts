@@ -107,7 +107,6 @@ function createIndex() {
   };
 }
 
-/** Replaces the two separators by their visible signs in Unicode. */
 function plainField(text: string): string {
   return SEPARATOR.test(text) ? text.replaceAll(ROW_END, '\u241e').replaceAll(FIELD_END, '\u241f') : text;
 }

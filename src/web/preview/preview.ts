@@ -177,7 +177,6 @@ ${first}
 </section>`;
 }
 
-/** Buttons to notable rows: the script shows those that have one. */
 const JUMPS = [
   ['longest', 'Longest'],
   ['most-expensive', 'Most expensive'],
@@ -309,7 +308,6 @@ dl{gap:.2rem .8rem}
 @media print{#browse{display:none}#first{display:block!important}.figures::details-content{content-visibility:visible;block-size:auto}}
 `);
 
-/** The page of a dry run: every row of its batches, and the totals. */
 export function previewHtml(preview: PreviewRows): AsyncGenerator<string> {
   return previewPage(preview, { facts: () => previewFacts(preview) });
 }

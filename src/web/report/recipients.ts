@@ -18,7 +18,6 @@ interface Chosen {
   readonly lost: number;
 }
 
-/** Chooses the rows to show: doubts, rejections and failures before rows that wait or that a rule skipped. */
 export function createChoice() {
   const pressing: Outcome[] = [];
   const others: Outcome[] = [];
