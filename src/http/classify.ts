@@ -41,8 +41,8 @@ export interface Verdict {
   /** The stop rule that this answer triggers (failures.md, rule 10). */
   readonly halt: HaltRule | null;
   /**
-   * The API refused a request with several recipients as a whole, and could accept some of them: it is sent in smaller
-   * parts. This is not a retry, because no recipient was tried individually.
+   * The API refused a request as a whole, and could accept some of its recipients: it is sent in smaller parts. No
+   * retry: no recipient was tried individually.
    */
   readonly split: boolean;
   /** The wait that the API asks for, for the whole run; null: the usual backoff. */
@@ -183,10 +183,7 @@ function refusal(attempt: Attempt, status: number, context: ClassifyContext): Ve
   return verdict('in-doubt', 'status', { error }); // G1, G5
 }
 
-/**
- * Whether the status means that the recipient was refused and nothing was done: not 408 and 499; others are not about
- * it.
- */
+/** The status refuses the recipient, and nothing was done: not 408 and 499; others are not about the recipient. */
 function isExplicit(status: number): boolean {
   return status >= 400 && status < 500 && !NOT_ABOUT_THE_RECIPIENT.has(status);
 }

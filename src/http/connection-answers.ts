@@ -30,10 +30,7 @@ export interface AnswerCheck {
 /** The newest answers of each connection that are remembered. One that was given twice is the next or soon after. */
 const REMEMBERED = 20;
 
-/**
- * At the end of a start, the wait on a connection that may hold one more answer is twice its last latency, at least
- * this.
- */
+/** The wait on a connection that may hold one more answer, at the end: twice its last latency, at least this. */
 const LEAST_LINGER_MS = 25;
 const MOST_LINGER_MS = 250;
 

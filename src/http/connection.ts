@@ -219,8 +219,8 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
   endLate(nowMs: number): void {
     const exchange = this.#exchange;
     if (exchange === null || nowMs < exchange.deadline) return;
-    // Timers run before input. If the process was suspended, or waited long for the ledger, read the responses that
-    // arrived meanwhile before the time limit counts (failures.md, I1).
+    // Timers run before input: after a suspension or a long wait for the ledger, read the responses that arrived
+    // meanwhile before the time limit counts (failures.md, I1).
     setImmediate(() => {
       if (!exchange.done) exchange.fail(toAttemptError(timeUp(this.#options.timeoutMs)));
     });

@@ -2,8 +2,6 @@ import { type Diagnostic, problem } from '../errors.ts';
 import type { KeySource } from '../model.ts';
 import { readSecret, type SecretWords } from '../util/secret.ts';
 
-type KeyOrProblem = { readonly key: string } | { readonly problem: Diagnostic };
-
 const WORDS: SecretWords = {
   name: 'API key',
   missing: 'missing-api-key',
@@ -23,7 +21,7 @@ export async function readKey(
   source: KeySource,
   env: Readonly<Record<string, string | undefined>>,
   baseFolder: string,
-): Promise<KeyOrProblem> {
+): Promise<{ readonly key: string } | { readonly problem: Diagnostic }> {
   const read = await readSecret(source, env, baseFolder, WORDS);
   if ('problem' in read) return read;
   const wrong = checkHeaderValue(`The API key in ${read.place}`, read.secret);

@@ -11,10 +11,7 @@ export interface Denial {
   /** JSON pointer of the field that refuses. */
   readonly at: string;
   readonly value: unknown;
-  /**
-   * `recipient`: a listed word for a refusal of the message. `account`: the code 401, 402 or 403. `number`: another
-   * number that looks like an HTTP status of 4xx or 5xx.
-   */
+  /** `recipient`: a listed word for a refusal. `account`: 401, 402 or 403. `number`: another 4xx or 5xx. */
   readonly kind: 'recipient' | 'account' | 'number' | 'other';
 }
 

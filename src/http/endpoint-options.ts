@@ -30,9 +30,7 @@ export interface EndpointOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/**
- * The time limits of the connector and of the proxy say what was slow, so the one for opening as a whole comes later.
- */
+/** The limits of connector and proxy say what was slow, so the one for opening as a whole comes later. */
 const OPEN_MARGIN = 1.25;
 
 /** Longest body of a response, in bytes. One about one message has some hundred. */

@@ -66,8 +66,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#phase !== 'P1') throw new Fault('HANDBILL_STARTED_TWICE', 'The request was about to be sent twice.');
     // It ended while it waited for its connection: its outcome is recorded, so it must not be sent.
     if (this.done) throw new Fault('HANDBILL_STOPPED', 'The request had ended before it could be sent.');
-    // With little time left the response would come too late, and the recipient be in doubt. Not started, it is
-    // retried.
+    // With little time left the response would be late, and the recipient in doubt. Not started, it is retried.
     if (performance.now() >= this.#startBy) throw new Fault('HANDBILL_TIMEOUT', 'No connection within the time limit.');
     this.#phase = 'P2';
   }
@@ -144,9 +143,7 @@ export function notStarted(error: AttemptError, latencyMs: number): Attempt {
   return { phase: 'P1', status: null, error, contentType: null, retryAfter: null, body: '', latencyMs };
 }
 
-/**
- * Tells a response that broke off from silence. A time limit, a stop and a second start are more precise, so they stay.
- */
+/** Tells a broken response from silence. A time limit, a stop and a second start are more precise, and stay. */
 function partial(error: AttemptError): AttemptError {
   if (error.code.startsWith('HANDBILL_')) return error;
   return { code: 'HANDBILL_PARTIAL_ANSWER', message: `${error.code}: ${error.message}` };

@@ -1,9 +1,6 @@
 import type { AttemptError } from '../model.ts';
 
-/**
- * Codes for faults that handbill itself detects, beside those of Node and undici. Codes only explain: phase and status
- * decide the outcome.
- */
+/** Faults that handbill itself detects. Codes only explain: phase and status decide the outcome. */
 type FaultCode =
   /** The total time of the attempt was up. */
   | 'HANDBILL_TIMEOUT'

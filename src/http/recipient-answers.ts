@@ -19,8 +19,7 @@ import {
 import { type ClassifyContext, classify, denied, type Verdict, verdict, verdictOf } from './classify.ts';
 
 /**
- * A statement of an answer about one recipient. `denied`: a refusal, but not certainly of the recipient. `silent`:
- * about other recipients; `unclear`: it cannot be interpreted.
+ * About one recipient. `denied`: a refusal, perhaps of others. `silent`: about others; `unclear`: not interpretable.
  */
 type Statement =
   | { readonly said: 'taken'; readonly id: string | null }
@@ -148,8 +147,7 @@ function statementsIn(
   const named = lists.map((list) => read(list, (entry) => statementOf(entry, wire, hasId))).filter(isAboutRecipients);
   const results = named.length > 0 ? named : byPosition(lists, recipients.length, wire, hasId);
   const refusals = refusedLists.map((list) => read(list, (entry) => refusalIn(entry, wire)));
-  // If refusals are the only list, recipients that are not on it were accepted, provided that it names some of this
-  // request.
+  // If refusals are the only list and name some of this request, recipients that are not on it were accepted.
   const others: Statement = refusals.every(isAboutRecipients) ? { said: 'taken', id: null } : UNCLEAR;
   return recipients.map((_, i) => {
     const result =
@@ -175,8 +173,8 @@ function readList(
   return own.map((mine, position) => {
     const ours = shared[position] ?? [];
     const holders = directory.sharing(position);
-    // An entry for a shared address does not mean a recipient named by reference. But a refusal of the address may mean
-    // all recipients who have it.
+    // An entry for a shared address does not mean a recipient named by reference; a refusal may mean all with the
+    // address.
     const theirs = mine.length > 0 && holders.length > 1 ? ours.filter(isNotTaken) : ours;
     if (mine.length > 0 || theirs.some(isNotTaken)) return [...mine, ...theirs].reduce(sameList);
     // If two recipients have one address, each has an entry, or the second was dropped as a repetition.

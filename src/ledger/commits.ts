@@ -54,8 +54,7 @@ export function commitStore(
       '?7',
     ),
   );
-  // An attempt that is already counted was recorded as a crash. The current claim is a later one: this result is not
-  // its (failures.md, J5).
+  // A counted attempt was recorded as a crash: this result is not the current claim's (failures.md, J5).
   const record = connection.statement(
     `UPDATE recipients SET state = ?1, reason = ?2, attempts = ?3, http_status = ?4, message_id = ?5, error = ?6,
       updated_at = ?7 WHERE list = ?8 AND step = ?9 AND row = ?10 AND state = ?11 AND attempts < ?3`,
@@ -302,8 +301,8 @@ export function commitStore(
 const ROW_BY_ROW = new Error('it has to be written row by row');
 
 /**
- * The lock was lost, and another start replaced the list during the send. Row numbers mean other recipients now, so no
- * answer is recorded; the claimed rows are already in doubt (failures.md, J4).
+ * The lock was lost and another start replaced the list. Row numbers mean other recipients now, so no answer is
+ * recorded; the claimed rows are already in doubt (failures.md, J4).
  */
 function replaced(path: string): LedgerError {
   const message = 'The list of the run was replaced by another process while it was being sent to.';
@@ -370,8 +369,8 @@ interface StepStore {
   /** Claims a later step, or a step with facts that the row does not have. */
   claim(run: RunRecord, list: number, request: ClaimRequest, nowMs: number): boolean;
   /**
-   * Ends an accepted step because a report says that it did not reach the recipient; the row of the next step becomes
-   * pending. False if the step is not accepted any more.
+   * A report says that an accepted step did not arrive: the next step's row becomes pending. False if not accepted any
+   * more.
    */
   fallBack(list: number, row: number, step: number, key: string): boolean;
   /** Fills in the step that began when the row of this result fell back. */

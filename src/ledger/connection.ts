@@ -83,7 +83,7 @@ export interface ManyRows {
    *
    * @param forms other spellings under which a recipient to be claimed may be suppressed
    * @param held the shards of a worker in a shared run: nothing is written if another worker has one of them by now
-   * @returns null: a row belongs to another recipient; everything is undone, including the `write` around it
+   * @returns rows that were in the expected state (null: all, as nearly always); or null: a row belongs to another recipient; everything is undone, including the `write` around it
    * @throws LedgerError, with everything undone
    */
   commit(
@@ -92,25 +92,14 @@ export interface ManyRows {
     claims: readonly ClaimRequest[],
     forms: SuppressionForms,
     nowMs: number,
-    held: ShardsInUse | null,
-  ): CommittedRows | null;
+    held: { readonly worker: string; readonly shards: readonly number[] } | null,
+  ): { readonly recorded: ReadonlySet<number> | null; readonly claimed: ReadonlySet<number> | null } | null;
 }
 
 export interface SuppressionForms {
   readonly all: readonly { readonly row: number; readonly form: string; readonly hash: string | null }[];
   /** The key of the hashes; null: there is none. */
   readonly hashKey: string | null;
-}
-
-/** Rows that were in the expected state; null: all, as nearly always. */
-interface CommittedRows {
-  readonly recorded: ReadonlySet<number> | null;
-  readonly claimed: ReadonlySet<number> | null;
-}
-
-interface ShardsInUse {
-  readonly worker: string;
-  readonly shards: readonly number[];
 }
 
 /** A purge's work beside the tables. */
@@ -124,8 +113,7 @@ export interface ConnectionPurge {
 }
 
 /**
- * Tokens that all senders to an environment take from one row of a shared ledger, so that its rate holds for all of
- * them together, on any machine. Times are in ms from now, by the database's clock.
+ * Tokens that all senders to an environment share, on any machine. Times are in ms from now, by the database's clock.
  */
 export interface SharedTurns {
   /** Takes the next free tokens: the time of the first; the others follow at the interval. */

@@ -213,15 +213,8 @@ interface OtherRun extends RunIdentity {
   readonly isFollowed: boolean;
 }
 
-interface OtherRuns {
-  /** Changes whenever a run was begun, started or amended. */
-  signature(): string;
-  /** By number of the run. */
-  read(): readonly OtherRun[];
-}
-
-/** Other runs of the environment that a rule asks about. */
-function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules): OtherRuns {
+/** Other runs that a rule asks about; `signature` changes when a run was begun, started or amended. */
+function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules) {
   const sums = connection.query(
     `SELECT count(*), sum(starts), sum(list) FROM runs WHERE environment = ? AND state <> 'loading'`,
   );
@@ -271,8 +264,8 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
 }
 
 /**
- * Messages by hash of the recipient. It may return a message of another recipient with the same hashes (once in 10^12
- * look-ups), but never misses one: a caller that must be sure reads the ledger.
+ * Messages by hash of the recipient. May return one of another recipient with the same hashes (once in 10^12 look-ups),
+ * but misses none: a caller that must be sure reads the ledger.
  */
 export interface ReachIndex {
   /**
@@ -380,10 +373,7 @@ interface ReachRows {
   laterSteps(list: number): number;
   /** -1 if the list has none. */
   lastRow(list: number): number;
-  /**
-   * When the last step of this row reached the recipient with this key or address. -1: it did not, or the row is
-   * another recipient's.
-   */
+  /** When the last step of this row reached this key or address. -1: it did not, or the row is another recipient's. */
   reachedAt(list: number, row: number, key: string, to: string): number;
   /** The last step of this row; null where the row belongs to another key. */
   lastStep(list: number, row: number, key: string): Omit<FollowedMessage, 'run'> | null;
@@ -393,9 +383,7 @@ interface ReachRows {
   wasReachedSince(list: number, sinceMs: number): boolean;
 }
 
-/**
- * A page of this size is freed in V8's young generation: with 4000 rows a start peaked 9 MB higher, and was not faster.
- */
+/** V8's young generation frees a page of this size: with 4000 rows a start peaked 9 MB higher, and was not faster. */
 const PAGE_ROWS = 500;
 
 /** An unknown time counts in any period. */
@@ -457,8 +445,7 @@ function reachRows(connection: Connection): ReachRows {
       const names = [listedForm(key), listedForm(to)];
       for (let step = 0; ; step++) {
         const [reached, fellBack, sent, itsKey, address] = query(STATE).get(list, step, row) ?? [];
-        // The row was purged after the run was read: it counts as a match, because a second message is worse than a
-        // missing one.
+        // Purged after the run was read: it counts as a match, because a second message is worse than a missing one.
         isThem ||=
           itsKey === null ||
           [itsKey, address].some((one) => typeof one === 'string' && names.includes(listedForm(one)));
@@ -495,8 +482,8 @@ function reachRows(connection: Connection): ReachRows {
   };
 }
 
-// Reached means accepted, perhaps accepted, or claimed: chains of `=`, as in the schema. The time is that of the claim,
-// just before the request: an answer or the resolution of a doubt may come days later.
+// Reached: accepted, perhaps accepted, or claimed: chains of `=`, as in the schema. The time is that of the claim: an
+// answer or the resolution of a doubt may come days later.
 const REACHED_PAGE = `SELECT row, key, nullif(address, key), coalesce(claimed_at, updated_at) FROM recipients
   WHERE list = ?1 AND step = ?2 AND row > ?3 AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
     AND (coalesce(claimed_at, updated_at) IS NULL OR coalesce(claimed_at, updated_at) >= ?4)
@@ -513,8 +500,7 @@ const FOLLOWED = `SELECT state, reason, key, address, coalesce(channel, (SELECT 
     message_id, coalesce(claimed_at, updated_at), resend, posted_from
   FROM recipients WHERE list = ? AND step = ? AND row = ?`;
 
-// Replies to the row from any address; replies from the address to any message; and those that name the message but
-// were not joined yet, because they came in a moment ago.
+// Replies to the row, replies from the address, and those that name the message but came in too recently to be joined.
 const REPLIES = `SELECT count(*), max(CASE coalesce(reviewed_as, meaning) WHEN 'opt-out' THEN 1 ELSE 0 END) FROM replies
   WHERE (run = ?1 AND row = ?2)
     OR (sender = ?3 AND environment = ?4 AND coalesce(happened_at, received_at) >= ?5)

@@ -6,8 +6,8 @@ import type { RunStore } from './runs.ts';
 import { otherKey, UNKNOWN_TOPIC } from './suppressions.ts';
 
 /**
- * Takes one person out of the ledger. A person has few rows, so one transaction holds all of it. What it frees is
- * overwritten; the caller has the file written anew, as after a purge (purge.ts).
+ * Takes one person out of the ledger, in one transaction: a person has few rows. What it frees is overwritten; the
+ * caller has the file written anew, as after a purge (purge.ts).
  */
 export function eraser(connection: Connection, runs: Pick<RunStore, 'listOf'>): Pick<PurgeStore, 'erase' | 'traces'> {
   const query = lazily((sql) => connection.query(sql));

@@ -128,8 +128,7 @@ export function eventStore(connection: Connection): EventStore {
           }
           if (event.kind !== 'reply' || (event.meaning !== 'opt-out' && event.meaning !== 'opt-in')) continue;
           if (stopEnds === 'topic') {
-            // replies.ts finds the answered message later: until then a STOP is about all topics, and a START about
-            // none.
+            // replies.ts finds the answered message later: until then a STOP is about all topics, a START about none.
             if (event.meaning === 'opt-out') optOut(event.from, 'reply', UNKNOWN_TOPIC);
             continue;
           }
@@ -177,8 +176,8 @@ function mayBeNew(event: WebhookEvent): event is Reply {
 const COUNTED_AS = { delivery: 'reports', reply: 'replies', unread: 'unread' } as const;
 
 /**
- * The identity of an event: the provider's id if it has one, else all its content but the time of its delivery: a
- * repeated report is otherwise the same byte for byte.
+ * The provider's id if it has one, else all content but the time of delivery: a repeated report has otherwise the same
+ * bytes.
  */
 function digestOf(event: WebhookEvent): Uint8Array {
   return hash('sha256', JSON.stringify(identityOf(event)), 'buffer').subarray(0, 16);

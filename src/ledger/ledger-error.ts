@@ -88,18 +88,11 @@ export function needsRollback(error: unknown): boolean {
   return isSqliteError(error) && error.errcode === 776;
 }
 
-interface SqliteError extends Error {
-  readonly errcode: number;
-}
-
-function isSqliteError(error: unknown): error is SqliteError {
+function isSqliteError(error: unknown): error is Error & { readonly errcode: number } {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
 }
 
-/**
- * `busy` comes after 30 s of waiting (failures.md, A4), the other kinds at once (failures.md, A5). After either, no
- * request is made.
- */
+/** After `busy` (30 s of waiting; failures.md, A4) or another kind (at once; failures.md, A5), no request is made. */
 const KINDS: ReadonlyMap<number, LedgerErrorKind> = new Map([
   [5, 'busy'],
   [6, 'busy'],

@@ -36,7 +36,6 @@ import type {
   HashEntry,
   HeldShards,
   KnownCampaign,
-  LoadFacts,
   LoadRow,
   LockOwner,
   MessageIds,
@@ -54,7 +53,6 @@ import type {
   SentMessage,
   SuppressEntry,
   SuppressedHash,
-  SuppressFacts,
   Suppression,
   WorkerStore,
 } from './records.ts';
@@ -86,8 +84,7 @@ export interface Ledger {
   /** The one that was started last first. */
   campaigns(): readonly KnownCampaign[];
   /**
-   * Records the name by which a campaign is sent, unless `refusal`, called in the same transaction, returns a reason:
-   * then nothing changes, and the reason is returned.
+   * Records the name by which a campaign is sent, unless `refusal`, called in the same transaction, returns a reason.
    */
   rememberCampaign<T>(campaign: KnownCampaign, refusal: (known: readonly KnownCampaign[]) => T | null): T | null;
 
@@ -112,7 +109,7 @@ export interface Ledger {
   /** Adds rows to a list that is loading, in one transaction; give it a few thousand at a time. */
   load(run: RunRecord, rows: readonly LoadRow[]): void;
   /** Completes the list: from here on the run exists and its rows count. */
-  finishLoad(run: RunRecord, facts: LoadFacts): RunRecord;
+  finishLoad(run: RunRecord, facts: AmendFacts & Pick<RunRecord, 'identityHash'>): RunRecord;
   /** Deletes an incomplete list. */
   discardLoad(run: RunRecord): void;
   /** Replaces the old list by a new, fully loaded one in one transaction; see lists.ts. */
@@ -140,8 +137,7 @@ export interface Ledger {
    */
   reopenRejected(run: RunRecord, limit?: number | null): number;
   /**
-   * Recipients who got the message, or may have, and have another address in the list now: in the list as last amended,
-   * or as `draft` would amend it. In list order.
+   * Recipients who got the message, or may have, at another address than the list's, or (`draft`) the amended list's.
    */
   changed(run: RunRecord, draft?: RunRecord | null): readonly ChangedRecipient[];
   /**
@@ -177,10 +173,7 @@ export interface Ledger {
   /** Another server took over and may lack the last confirmed commits: a counter that is lower there is raised. */
   raiseSpent(all: readonly BudgetSpent[], nowMs: number): void;
 
-  /**
-   * The next pending rows after `afterRow` (-1 for all) up to `lastRow` (default: the last), of any step, in list
-   * order: at most one for a recipient.
-   */
+  /** The next pending rows after `afterRow` (-1 for all), of any step, in list order: at most one for a recipient. */
   pending(run: RunRecord, afterRow: number, limit: number, lastRow?: number): PendingRow[];
   /**
    * Records outcomes, then claims, in one transaction that is on disk when this returns. A request may be made only for
@@ -204,10 +197,7 @@ export interface Ledger {
     nowMs: number,
     policy?: ClaimPolicy,
   ): readonly ClaimAnswer[];
-  /**
-   * Checks that the ledger's name still leads to the open file, and with `last` also that the file is whole. Null if
-   * so.
-   */
+  /** Null if the ledger's name still leads to the open file and, with `last`, the file is whole. */
   displacement(when?: 'last'): LedgerError | null;
   /** Pending rows become skipped, for instance `expired`; others stay as they are. */
   skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
@@ -259,10 +249,7 @@ export interface Ledger {
   resolutions(run: RunRecord): Iterable<readonly ResolutionRecord[]>;
 
   // ---------------------------------------------------------------------------------------------------- reading
-  /**
-   * A claimed row counts as pending while the process that holds the run is alive, and as in doubt (`crash`) after
-   * that.
-   */
+  /** A claimed row counts as pending while a live process holds the run, and as in doubt (`crash`) after that. */
   /** By outcome; they add up to the rows of the run. */
   counts(run: RunRecord): Omit<StepCount, 'fellBack'>[];
   /** `counts`, with the steps that fell back. Both take one scan of the list. */
@@ -296,7 +283,7 @@ export interface Ledger {
    * one with the source `user` replaces the old one, another only if there is none. Returns whether the address was not
    * suppressed before.
    */
-  suppress(address: string, facts: SuppressFacts): boolean;
+  suppress(address: string, facts: Omit<SuppressEntry, 'address'> & { readonly nowMs: number }): boolean;
   /** Removes the entry for a topic ('': for all topics); default: every entry. */
   unsuppress(address: string, topic?: string | null): boolean;
   /** Every entry, expired ones too, by address. */
@@ -327,10 +314,7 @@ export interface Ledger {
   // ------------------------------------------------------------------------------------------------------ privacy
   readonly purge: PurgeStore;
 
-  /**
-   * All reads until the end see one moment, whatever other processes write, so that figures agree. This process cannot
-   * write until then.
-   */
+  /** All reads until the end see one moment, so that figures agree. This process cannot write until then. */
   hold(): Disposable;
   /** Writes its present content to another file, which must be empty. */
   copyTo(path: string): void;
@@ -343,14 +327,11 @@ export interface LedgerOptions {
   readonly mode: 'write' | 'read';
   readonly nowMs: number;
   /**
-   * `ledger-missing`: begin with an empty ledger although the marker says that there was one; never replaces an
-   * existing ledger. `ledger-taken-over`: go on with another server of a shared ledger.
+   * `ledger-missing`: begin with an empty ledger despite the marker; never replaces an existing one.
+   * `ledger-taken-over`: go on with another server of a shared ledger.
    */
   readonly allow?: readonly Allowable[];
-  /**
-   * Called with a shared ledger that another server took over, before it is refused, so that this process can add what
-   * it knows.
-   */
+  /** Called before a shared ledger that another server took over is refused: this process adds what it knows. */
   readonly witness?: (ledger: Ledger) => void;
   /** Does not make a missing shared ledger, unless `ledger-missing` is allowed. */
   readonly mustExist?: boolean;
@@ -389,8 +370,8 @@ export interface ReplyStore {
   /** Newest first as they came in, in batches, without those that a purge has emptied. */
   replies(filter?: ReplyFilter): Iterable<readonly ReplyRecord[]>;
   /**
-   * Enters a person's decision about the meaning of replies, and suppresses those who opt out by it, in one
-   * transaction. `missed` are numbers without a reply: then nothing is entered.
+   * A person's decision about replies; suppresses those who opt out by it, in one transaction. `missed` are numbers
+   * without a reply: then nothing is entered.
    */
   reviewReplies(numbers: readonly number[], review: ReplyReview, facts: OptOutFacts): Reviewed;
   /** Whether replies wait for their message to be found since any run was last started. */
@@ -474,15 +455,9 @@ export interface PurgeStore {
    * how many reports were deleted.
    */
   keepDeliveries(run: RunRecord, kept: readonly KeptDelivery[]): number;
-  /**
-   * Deletes the replies to a marked run, in steps, except those that wait for review; their meaning must have been kept
-   * in its rows.
-   */
+  /** Deletes the replies to a marked run except those that wait for review, in steps; `keepDeliveries` comes first. */
   forgetReplies(run: RunRecord): Iterable<number>;
-  /**
-   * Replies that may mean to opt out and that no person has read: they stay. Counts those before an instant, if it is
-   * not null, and those to the runs with these numbers.
-   */
+  /** Unread replies that may mean to opt out: they stay. Counts those before an instant, and those to these runs. */
   waitingReplies(beforeMs: number | null, runs: readonly number[]): number;
   /** Events from before an instant that still contain personal data, or belong to no run that is kept. */
   oldEvents(beforeMs: number): EventCounts;
@@ -497,7 +472,7 @@ export interface PurgeStore {
   oldSuppressions(beforeMs: number): { readonly expired: number; readonly active: number };
   /**
    * Makes suppressions older than that hashes, without the reason, which is free text; deletes those that have expired
-   * before it. Without a hasher, the others stay as they are.
+   * before it. Without a hasher, the others stay.
    */
   hashSuppressions(
     beforeMs: number,
@@ -584,8 +559,8 @@ export interface EvidenceStore extends SaidStates {
   /** Whether a recipient of the environment has this id of the API. Scans its lists: call it rarely. */
   hasMessage(environment: string, messageId: string): boolean;
   /**
-   * Whether another message without a known id went to the same address of the environment in that time: a report that
-   * quotes a text may mean that one. Scans its lists.
+   * Whether another message without a known id went to the same address in that time: a report that quotes a text may
+   * mean it. Scans the lists of the environment.
    */
   hasOther(row: InDoubtRow, sinceMs: number, untilMs: number): boolean;
   /**
@@ -637,20 +612,17 @@ export interface ReplyRecord extends Omit<Reply, 'kind'> {
   readonly receivedAtMs: number;
   readonly source: string;
   /** The message that it answers; null: not known, or not looked for yet. */
-  readonly answers: AnsweredMessage | null;
+  readonly answers: {
+    readonly run: number;
+    readonly row: number;
+    readonly step: number;
+    /** As in the list; null after a purge. */
+    readonly key: string | null;
+    readonly line: number | null;
+    readonly variant: string | null;
+  } | null;
   /** Null: not reviewed. */
   readonly review: ReplyReview | null;
-}
-
-/** Number of the run, and the row and step in its list. */
-interface AnsweredMessage {
-  readonly run: number;
-  readonly row: number;
-  readonly step: number;
-  /** As in the list; null after a purge. */
-  readonly key: string | null;
-  readonly line: number | null;
-  readonly variant: string | null;
 }
 
 export interface ReplyReview {
@@ -701,10 +673,7 @@ export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 't
   readonly postedFrom?: string;
 }
 
-/**
- * Delivery reports and replies. Each is stored once, in whatever order they arrive, also before the API's answer to the
- * message that they are about (failures.md, K1).
- */
+/** Each report or reply is stored once, even if it arrives before the API's answer to its message (failures.md, K1). */
 export interface EventStore {
   /**
    * Stores events, and suppresses recipients who opted out by them, in one transaction that is on disk when this
@@ -736,8 +705,8 @@ export interface ClaimPolicy extends Partial<ClaimRules> {
   /** The contact history: recipients that another run reached by then are skipped. */
   readonly reach?: Reach | null;
   /**
-   * The shards of a worker in a shared run. If another worker has one by now, or the run is not running, every claim is
-   * `stopped`. Without it, a run that is not running is an error.
+   * The shards of a worker: if another worker has one by now, or the run is not running, every claim is `stopped`.
+   * Without it, a run that is not running is an error.
    */
   readonly held?: HeldShards | null;
 }

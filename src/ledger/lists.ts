@@ -9,10 +9,7 @@ import { withInputs } from './versions.ts';
 
 type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'finishLoad' | 'discardLoad'>;
 
-/**
- * Loads the list of a new run. Other processes see only complete lists, so a kill half way leaves nothing that could be
- * mistaken for a run.
- */
+/** Loads a new list. Other processes see only complete lists: a kill leaves nothing that looks like a run. */
 export function listStore(connection: Connection, runs: RunStore): ListStore {
   const leftovers = connection.query(
     `SELECT number, list FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state = 'loading'`,
@@ -379,8 +376,7 @@ const CHANGED = `SELECT line, key, address, list_address, state,
   FROM recipients WHERE list = ?1 AND step = 0 AND list_address IS NOT NULL
     AND (state = 'accepted' OR state = 'in-doubt') ORDER BY row`;
 
-// Both lists, before one replaces the other: what `--allow input-changed` will write down. A second message that has
-// not gone out is taken back by it.
+// Both lists, before one replaces the other. An unsent second message is taken back by it.
 const CHANGED_BY = `SELECT n.line, o.key, coalesce(r.address, o.address), n.address,
     CASE WHEN r.number IS NULL THEN o.state ELSE 'accepted' END,
     EXISTS (SELECT 1 FROM resolutions AS former WHERE former.run = ?3 AND former.key = o.key

@@ -16,8 +16,7 @@ import { codeOf } from './private-files.ts';
 const openHere = new Map<string, number>();
 
 /**
- * Notes an open ledger: closing any descriptor of its files drops the locks that SQLite holds on them in this process
- * (POSIX), so they must not be read then.
+ * Closing any descriptor of an open ledger's files drops SQLite's locks in this process (POSIX): they must not be read.
  */
 export function noteOpen(path: string): void {
   openHere.set(path, (openHere.get(path) ?? 0) + 1);

@@ -1,5 +1,5 @@
 /*
- * Which state of a recipient may follow which: one table, for the triggers of both databases (schema.ts), the table in
+ * Which state of a recipient may follow which: for the triggers of both databases (schema.ts),
  * docs/reference/outcomes.md, and the tests, which try every pair.
  */
 
@@ -18,9 +18,7 @@ export type StoredState = (typeof ROW_STATES)[number];
 /** A condition on the row before (OLD) and after (NEW), in SQL that both databases read. */
 interface Condition {
   readonly sql: string;
-  /**
-   * True of the row alone, and then `sql` is true as well. Absent: `sql` asks about the row alone. Null: nothing is.
-   */
+  /** True of the row alone, and then `sql` is true as well. Absent: `sql` asks about the row alone. Null: none. */
   readonly quick?: string | null;
   readonly words: string;
 }

@@ -226,9 +226,7 @@ const SMALLEST_DATABASE_BYTES = 512;
 /** SQLite's own default. A new ledger is not larger before it has its write-ahead log. */
 const PAGE_BYTES = 4096;
 
-/**
- * About 20 ms (1 ms a megabyte, measured). Damage in larger files shows when a page is used: they must open at once.
- */
+/** About 20 ms (1 ms a megabyte, measured). Damage in larger files shows on use of the page: they must open at once. */
 const QUICK_CHECK_BYTES = 16 * 1024 * 1024;
 
 /**

@@ -117,8 +117,7 @@ export function closeToReaders(file: string, facts: Stats): void {
 }
 
 /**
- * Refuses file systems whose locks cannot be trusted (NFS, SMB, 9p): two senders could hold the same run (failures.md,
- * H6).
+ * Refuses file systems with untrustworthy locks (NFS, SMB, 9p): two senders could hold the same run (failures.md, H6).
  */
 export function refuseNetworkFileSystem(folder: string): void {
   const name = networkFileSystem(statfsSync(folder).type);
@@ -177,7 +176,6 @@ function refuseWritable(path: string, facts: Stats): void {
 
 // Windows has no such flag.
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
-
 const OWN_FOLDERS: ReadonlySet<string> = new Set(['.handbill', 'locks']);
 
 /** FUSE is not among them: encrypted home folders and containers are often FUSE. */

@@ -140,8 +140,8 @@ const NEWEST =
 const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE list = ? AND step = ? AND row > ?
   ORDER BY row LIMIT ?) AS batch`;
 
-// The millisecond of a claim would identify the recipient in the provider's log. The day is kept, as its last
-// millisecond: a frequency cap has to know that this run reached a recipient within its period.
+// The millisecond of a claim would identify the recipient in the provider's log. Its day is kept, as the last
+// millisecond, for frequency caps.
 const CLEAR_ROWS = `UPDATE recipients SET key = NULL, address = NULL, message_id = NULL, error = NULL, updated_at = NULL,
     text_hash = NULL, list_address = NULL, claimed_at = claimed_at - claimed_at % 86400000 + 86399999
   WHERE list = ? AND step = ? AND row > ? AND row <= ?
@@ -162,8 +162,7 @@ const COUNT_OLD = `SELECT count(*) FILTER (WHERE until_at < ?1), count(*) FILTER
 const NEXT_OLD = `SELECT address, until_at, source, created_at, topic FROM suppressions
   WHERE created_at < ? AND (address, topic) > (?, ?) ORDER BY address, topic LIMIT ?`;
 
-// The longer entry stays, and one that is not a reply counts for more than a reply; the reason is free text, and may
-// contain personal data.
+// The longer entry stays, and a reply counts for less than others; the reason is free text with personal data.
 export const KEEP_HASH = `INSERT INTO suppressed_hashes (hash, topic, key_id, reason, until_at, source, created_at)
   VALUES (?, ?, ?, NULL, ?, ?, ?) ON CONFLICT (hash, topic) DO UPDATE
   SET until_at = CASE WHEN suppressed_hashes.until_at IS NULL OR excluded.until_at <= suppressed_hashes.until_at

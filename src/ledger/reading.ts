@@ -279,10 +279,7 @@ export function lastStep(page: StepPage, hasFallen: HasFallen, first: StepRow): 
   return row === undefined || hasFallen(row) ? null : { step: steps.length, row };
 }
 
-/**
- * Channels of the steps that a recipient who fell back could not receive. `at` is the column of the channel in the
- * query.
- */
+/** Channels that a recipient who fell back could not receive. `at` is the column of the channel in the query. */
 export function channelsBefore(page: StepPage, first: StepRow, at: number, ofRun: Channel): readonly Channel[] {
   const fallen = [first, ...(page.later?.get(Number(first[0])) ?? []).slice(0, -1)];
   return fallen.map((row) => (row[at] ?? ofRun) as Channel);

@@ -101,12 +101,6 @@ export interface Version {
   readonly sinceMs: number;
 }
 
-export interface LoadFacts {
-  readonly inputs: readonly InputFile[];
-  readonly identityHash: string;
-  readonly nowMs: number;
-}
-
 export interface AmendFacts {
   readonly inputs: readonly InputFile[];
   readonly nowMs: number;
@@ -173,8 +167,7 @@ export interface PendingRow {
   /** The API was too busy for it (`rate-limited`); absent: no. */
   readonly isLimited?: true;
   /**
-   * The message of the step before, which was accepted but did not reach the recipient according to a report. This step
-   * begins when it is claimed.
+   * The accepted message of the step before, if a report says that it did not arrive. This step begins with its claim.
    */
   readonly byReport?: SentMessage | undefined;
 }
@@ -191,14 +184,9 @@ export interface ClaimRequest {
   readonly facts?: StepFacts | undefined;
   /** The frequency caps of this recipient now; checked only with `Reach`. */
   readonly caps?: readonly Cap[] | undefined;
-  /**
-   * A report says that the step before did not reach the recipient: it falls back in the same move, if still accepted.
-   */
+  /** A report says that the step before did not arrive: it falls back in the same move, if still accepted. */
   readonly byReport?: boolean;
-  /**
-   * In millionths of the currency of the budget (`ClaimRules.budget`); null or absent: not known, and then no budget
-   * has room for it.
-   */
+  /** In millionths of the budget's currency; null or absent: not known, and then no budget has room for it. */
   readonly costMicros?: number | null | undefined;
 }
 
@@ -288,9 +276,7 @@ export interface DoubtRow
   extends Pick<Outcome, 'row' | 'line' | 'channel' | 'to' | 'reason' | 'httpStatus' | 'error' | 'resend'> {
   readonly step: number;
   readonly key: string;
-  /**
-   * Attempts at this step over all starts, the doubtful one included: two doubts of a step never have the same number.
-   */
+  /** Attempts at this step over all starts, with the doubtful one: two doubts of a step have different numbers. */
   readonly attempts: number;
   /** Time of the claim, just before the request. */
   readonly sinceMs: number | null;
@@ -355,23 +341,14 @@ export interface EarlierRow {
   readonly postedFrom?: string;
 }
 
-export interface SuppressFacts {
+export interface SuppressEntry {
+  readonly address: string;
   /** Absent or empty: for all topics. */
   readonly topic?: string;
   readonly reason: string | null;
   /** Null: without an end. */
   readonly untilMs: number | null;
   /** A file, `user`, `reply` ... */
-  readonly source: string;
-  readonly nowMs: number;
-}
-
-export interface SuppressEntry {
-  readonly address: string;
-  /** Absent or empty: for all topics. */
-  readonly topic?: string;
-  readonly reason: string | null;
-  readonly untilMs: number | null;
   readonly source: string;
 }
 
@@ -392,10 +369,7 @@ export interface SuppressedHash extends HashEntry {
   readonly createdAtMs: number;
 }
 
-/**
- * Checks of a claim in addition to the addresses in the ledger. Passed in, because the ledger knows no lists and no
- * key.
- */
+/** Checks of a claim beside the addresses in the ledger, which knows no lists and no key. */
 export interface ClaimRules {
   isListed(to: string, key: string, nowMs: number): boolean;
   /** Whether the environment may not send there, whatever else allows it. Default: it may. */
@@ -495,10 +469,7 @@ export interface WorkerStore {
   beat(worker: WorkerFacts): void;
   /** Keeps the lease of a worker in a run and records its counts; returns the state of the run. */
   pulse(worker: WorkerFacts, run: RunRecord, share: Share): Pulse;
-  /**
-   * The worker's part of a run has ended: the requests in flight are recorded. `latency` is kept with the run's
-   * figures.
-   */
+  /** The worker has recorded all of its requests. `latency` is kept with the run's figures. */
   rest(worker: WorkerFacts, run: RunRecord, share: Share, latency: string): void;
   /** The worker's claimed rows are in doubt, and its shards are open again. */
   leave(id: string): void;

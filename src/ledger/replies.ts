@@ -421,20 +421,17 @@ const NOT_FOUND = 'UPDATE replies SET row = ? WHERE number = ? AND run IS NULL';
 const MEANING = 'SELECT coalesce(reviewed_as, meaning) FROM replies WHERE number = ?';
 
 /**
- * Opt-outs and opt-ins, inside a transaction. Topics are as in the tables: '' is for all; null, where a project does
- * not tell topics apart, means every one of them.
+ * Opt-outs and opt-ins, inside a transaction. Topics: '' is for all, null means every one, for a project without
+ * topics.
  */
 interface OptOuts {
   /** Permanent, in any campaign of the topic. Returns whether the address was not suppressed permanently before. */
   optOut(address: string, by: 'reply' | 'report', nowMs: number, topic: string): boolean;
-  /**
-   * Takes back an opt-out by reply, and no other entry: one about this topic, and one about all. Returns whether there
-   * was one.
-   */
+  /** Takes back opt-outs by reply only: about this topic, and about all. Returns whether there was one. */
   lift(address: string, topic: string | null): boolean;
   /**
-   * The sender's last opt-out or opt-in about the topic or about all, by the time that it carries. A STOP that answers
-   * an unknown message is about every topic, a START about none.
+   * The sender's last opt-out or opt-in about the topic or about all, by its time. In answer to an unknown message, a
+   * STOP is about every topic, a START about none.
    */
   lastWord(sender: string, topic: string | null): 'opt-out' | 'opt-in' | null;
   /** The answered messages are known now: the sender is not suppressed for all topics any more. */

@@ -271,10 +271,7 @@ export interface Trigger {
   readonly on: string;
   /** A condition on the row alone, without subqueries. */
   readonly when?: string;
-  /**
-   * A condition on the row alone: an ordinary send does only this. PostgreSQL then does not call its function, which
-   * takes 50 us.
-   */
+  /** On the row alone: an ordinary send does only this. PostgreSQL then skips its function, which takes 50 us. */
   readonly quick?: string;
   readonly unless?: string;
   /** Refuses the statement with these words, except if this is true. */
@@ -430,9 +427,7 @@ export function userVersion(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
 }
 
-/**
- * Whether every table, index, trigger and view is of the schema, so that nothing can hide in a ledger from elsewhere.
- */
+/** Whether every table, index, trigger and view is of the schema: nothing can hide in a ledger from elsewhere. */
 export function hasSchema(db: DatabaseSync): boolean {
   const found = db.prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL').all();
   return JSON.stringify(found.map(({ sql }) => String(sql)).toSorted()) === JSON.stringify(SCHEMA.toSorted());

@@ -78,8 +78,8 @@ export function quickCheck(db: DatabaseSync, path: string): void {
 }
 
 /**
- * A process that reads a ledger in the usual way leaves an empty log and its index beside it. Without a log, no process
- * has the ledger open, so it can be read as a file that does not change.
+ * Reading a ledger normally leaves an empty log and its index. Without a log, no process has the ledger open: it can be
+ * read as a file that does not change.
  */
 function unchanging(path: string): URL {
   const url = pathToFileURL(path);
@@ -88,8 +88,8 @@ function unchanging(path: string): URL {
 }
 
 /**
- * SQLite does not wait if two processes switch to the log at the same time, so this tries again for two seconds:
- * without it, 3 of 200 simultaneous first starts failed.
+ * SQLite does not wait if two processes switch to the log at once: without a retry for two seconds, 3 of 200
+ * simultaneous first starts failed.
  */
 function useWriteAheadLog(db: DatabaseSync, path: string): void {
   for (let attempt = 0; ; attempt++) {
@@ -355,8 +355,7 @@ export class SqliteConnection implements Connection {
       // On a full disk, or while a reader is active, the log only stays a while longer.
       if (failure instanceof LedgerError && !LASTING.has(failure.kind)) return;
       this.#noted(failure);
-      // The transaction before it is on disk. Later ones will not be, so the stored failure must not have `recorded`
-      // set.
+      // The transaction before it is on disk, later ones will not be: the stored failure must not have `recorded` set.
       throw failure instanceof LedgerError ? failure.asRecorded() : failure;
     }
   }
@@ -387,10 +386,7 @@ const LAST_LOOK_BYTES = 256 * 1024 * 1024;
 /** As SQLite's own default. */
 const CHECKPOINT_PAGES = 1000;
 
-/**
- * Up to this size a ledger is written anew while another process sends: a sender that waits for the lock reads no
- * answers.
- */
+/** Up to this size a ledger is written anew while another process sends, which reads no answers meanwhile. */
 const SMALL_LEDGER_BYTES = 32 * 1024 * 1024;
 
 /** For what others write meanwhile. */
@@ -425,8 +421,8 @@ function rewrite(connection: FileConnection, runs: () => readonly RunRecord[]): 
   const { bavail, bsize } = statfsSync(dirname(path));
   // Room for the copy, and the log through which it is written back.
   if (bavail * bsize < 2 * bytes + ROOM_BYTES) return 'no-room';
-  // The copy is made in the folder of the ledger, not in a temporary folder that all users share. Its name is removed
-  // at once, so that a kill leaves nothing of it.
+  // The copy is made in the folder of the ledger, not in one that all users share. Its name is removed at once, so that
+  // a kill leaves nothing of it.
   const folder = process.env['SQLITE_TMPDIR'];
   try {
     process.env['SQLITE_TMPDIR'] = dirname(path);

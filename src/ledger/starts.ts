@@ -25,7 +25,7 @@ export const RECOVER = `UPDATE recipients SET state = 'in-doubt', reason = 'cras
 /** The beginning and the end of a start, and its pending rows. */
 export function startStore(connection: Connection, runs: RunStore, counts: CountStore): StartStore {
   // An attempt without an outcome counts, because the API may have had it (failures.md, B1, C10, I5). A row that was
-  // not claimed is still `pending`, and is in `nextPending` again (failures.md, A1).
+  // not claimed is pending again (failures.md, A1).
   const recover = connection.statement(RECOVER);
   const tryAgain = connection.statement(
     `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
@@ -147,8 +147,8 @@ function jsonOrNull(value: unknown): string | null {
 const PAGE = 4000;
 
 /**
- * Another server took over and may lack the last confirmed commits. The sender claims again the rows that it had
- * claimed, so that they are not sent again (failures.md, J6).
+ * Another server may lack the last confirmed commits: the sender claims its rows again, so that they are not sent again
+ * (failures.md, J6).
  */
 export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClaims'> {
   const isThere = connection.query(`SELECT 1 FROM runs WHERE number = ? AND list = ? AND state <> 'loading'`);
@@ -226,8 +226,8 @@ const RETRY = `UPDATE recipients SET state = 'pending', reason = NULL, http_stat
       JOIN runs ON runs.number = former.run WHERE runs.list = recipients.list AND former.key = recipients.key
       AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))`;
 
-// The row up to which so many are open, with those that RETRY finds. Deferred rows are not counted: they may wait again
-// in this start, and the rejected ones would wait behind them.
+// The row up to which so many are open, with those that RETRY finds. Not the deferred ones: they may wait again in this
+// start, and rejected ones would wait behind them.
 const OPEN_AT = `SELECT row FROM recipients
   WHERE list = ? AND (state = 'pending' OR state = 'failed'
     OR (state = 'rejected' AND reason IS DISTINCT FROM 'fell-back' AND key IS NOT NULL

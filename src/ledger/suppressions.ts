@@ -56,10 +56,7 @@ export function shownTopic(topic: string): string | null {
   return topic === '' || topic === UNKNOWN_TOPIC ? null : topic;
 }
 
-/**
- * The topic that a STOP in answer to a message of the run ends. A STOP never means a code: in answer to what is
- * essential, it is about everything else.
- */
+/** The topic that a STOP in answer to the run ends. It never means a code: for essential messages, it is all others. */
 export function stoppedTopic({ topic }: Pick<RunRecord, 'topic'>): string {
   return topic === null || topic === 'essential' ? '' : topic;
 }

@@ -99,10 +99,7 @@ async function openSandbox(options: ApiOptions): Promise<Api> {
 /** Files that a start opens at its end, beside its connections: for reports, and those of SQLite for sorting. */
 const OTHER_FILES = 10;
 
-/**
- * The most connections that this process may open, with enough files left to record all outcomes and write the report
- * (failures.md, B3).
- */
+/** The most connections that leave enough files to record all outcomes and write the report (failures.md, B3). */
 function affordable({ connections, onNotice }: ApiOptions, filesEach: number): number {
   const free = freeDescriptors();
   if (free === null) return connections;
@@ -143,8 +140,8 @@ function wireOf(environment: Environment, key: string): CompiledWire {
 const SHORTEST_KEY = 8;
 
 /**
- * How many more files and connections this process may open; null where the system does not say. The limit is the
- * process's, not the shell's: Node.js raises its own as far as it may.
+ * Files and connections that this process may still open; null: unknown. The limit is the process's, not the shell's:
+ * Node.js raises its own as far as it may.
  */
 function freeDescriptors(): number | null {
   const limit = descriptorLimit();

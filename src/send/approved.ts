@@ -168,10 +168,7 @@ export function refuseOtherList(plan: Plan, planFile: AnyPlanFile, prepared: Pic
 
 const HINT = 'Undo the change, or make and review a new plan.';
 
-/**
- * Anyone may have written a plan file. One that leads to another handbill.yaml would bring that project's environments
- * and approvers.
- */
+/** Anyone may have written a plan file that leads to another handbill.yaml, with other environments and approvers. */
 export async function refuseOtherProject(
   { project, file }: Pick<Campaign, 'project' | 'file'>,
   cwd: string,
@@ -192,10 +189,7 @@ export async function refuseOtherProject(
   );
 }
 
-/**
- * Differences for which one plan may not replace another: the same inputs may go out at another time, or to another
- * API.
- */
+/** Differences for which one plan may not replace another: the same inputs at another time, or to another API. */
 function differences(plan: Plan, planFile: AnyPlanFile): Diagnostic[] {
   const pairs = [
     ['campaign', planFile.campaign.name, plan.campaign.name],

@@ -8,8 +8,8 @@ import type { Stop } from './stop.ts';
 import type { Timers } from './timers.ts';
 
 /**
- * The steps of a canary: how many may be sent to before the next gate, and the gate's decision. Derived from the
- * ledger, so that a start that continues knows where the one before ended.
+ * The steps of a canary and the decisions of its gates, derived from the ledger, so that a start that continues knows
+ * where the one before ended.
  */
 interface CanarySteps {
   /** Recipients that fit before the gate. */
@@ -133,21 +133,17 @@ interface GateContext {
   readonly stop: Pick<Stop, 'shut'>;
   /** Called for a wait that only `stays` allows, and for a wait for reports. */
   readonly onWait?: OnWait | undefined;
-  /**
-   * Called when nothing is in flight: outcomes of all recipients from the ledger. Default: those that this start knows.
-   */
+  /** Called when nothing is in flight: outcomes of all recipients from the ledger. Default: those of this start. */
   readonly recount?: () => Promise<readonly StepCount[]>;
   /** Null if the gate does not use them. */
-  readonly reports?: GateReports | null;
+  readonly reports?: {
+    /** How long to wait for them after the pause. */
+    readonly waitMs: number;
+    judge(isOver: boolean): ReportVerdict;
+  } | null;
   readonly now: () => number;
   readonly timers: Pick<Timers, 'sleep'> & Partial<Pick<Timers, 'monotonicMs'>>;
   readonly stopped: AbortSignal;
-}
-
-interface GateReports {
-  /** How long to wait for them after the pause. */
-  readonly waitMs: number;
-  judge(isOver: boolean): ReportVerdict;
 }
 
 /** Lets recipients through step by step and defers those behind a gate (failures.md, A2). */
@@ -278,8 +274,8 @@ export function judgeReports(gate: CanaryGate, counts: Returned, isOver: boolean
 }
 
 /**
- * A start that left a gate undecided has recorded the latest time of the decision. Whether delivery reports and replies
- * decide it already, once its pause is over. Scans the list.
+ * Whether delivery reports and replies decide a gate, once its pause is over, before the latest time that an earlier
+ * start recorded. Scans the list.
  */
 export function isDecidedEarly(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'lastClaimMs'>,

@@ -96,14 +96,7 @@ function requestFor(tasks: readonly SendTask[], { expand }: SendContext): Shared
   return { ...request, addressees: [addresseeOf(first, request)] };
 }
 
-interface Applied {
-  readonly again: readonly SendTask[];
-  /** The first wait that the answer requests for any recipient. */
-  readonly retryAfterMs: number | null;
-  /** Fallbacks, and the halves of a request that is too large. */
-  readonly later: readonly (readonly SendTask[])[];
-}
-
+/** `later`: fallbacks, and the halves of a request that is too large. */
 function applyOutcomes(
   tasks: readonly SendTask[],
   made: number,
@@ -111,7 +104,7 @@ function applyOutcomes(
   facts: Attempt,
   verdicts: readonly Verdict[],
   context: SendContext,
-): Applied {
+) {
   const again: SendTask[] = [];
   const halves: SendTask[] = [];
   const later: (readonly SendTask[])[] = [];

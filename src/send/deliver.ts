@@ -59,8 +59,8 @@ export async function deliver(task: SendTask, context: SendContext, made = 0): P
 }
 
 /**
- * The last check before a request: its bytes name only recipients that the environment may send to. If not, that is a
- * bug, and the start halts with nothing sent.
+ * The last check before a request: all of its recipients are allowed in the environment. If not, that is a bug, and the
+ * start halts with nothing sent.
  */
 export function isOutside({ body }: SendRequest, { fence, stop }: SendContext): boolean {
   if (fence === null || fence.holds(body)) return false;
@@ -92,10 +92,7 @@ export async function connect({ rateLimiter, endpoint, stopped }: SendContext): 
   }
 }
 
-/**
- * Claims one recipient. If the claim is not granted, it releases the reserved connection. Undefined if the ledger
- * cannot be written. Never rejects.
- */
+/** Claims one recipient; if refused, releases the reserved connection. Undefined: no ledger. Never rejects. */
 export async function claim(request: TimedClaim, context: SendContext): Promise<TimedAnswer | undefined> {
   const answer = (await context.groupCommit.claim([request]))?.[0];
   if (answer !== 'claimed') context.endpoint.release();
@@ -175,9 +172,7 @@ function note({ status }: Attempt, verdict: Verdict, { progress, slowStart, stop
   if (status !== null && !stopped.aborted) stop.answered(status);
 }
 
-/**
- * Passes the outcome of an attempt to the group commit. Returns the next step: another attempt, a fallback, or nothing.
- */
+/** Passes the outcome of an attempt to the group commit. Returns another attempt, a fallback, or nothing. */
 export function applyOutcome(
   task: SendTask,
   attempt: number,

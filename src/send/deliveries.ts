@@ -97,10 +97,7 @@ function createUnmatched(): { readonly judged: Judged; readonly counts: Deliveri
   };
 }
 
-/**
- * Counts those of the reports after `last` that are about no message. Scans the runs, the newest first, until all are
- * found.
- */
+/** Counts reports after `last` that are about no message. Scans the runs, newest first, until all are found. */
 export function countUnmatched(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'runs'>,
   { last, count }: { readonly last: number; readonly count: number },
@@ -207,9 +204,7 @@ export interface Returned {
   readonly arrived: number;
   /** As far as is known they will not arrive. The rest of those accepted has no end yet. */
   readonly ended: number;
-  /**
-   * Read ones among those that arrived; a recipient who answered has read the message. 0 while no report of the run means "read".
-   */
+  /** Those that arrived and were read, or answered. 0 while no report of the run means "read". */
   readonly read: number;
   /** Answered, but not to opt out. */
   readonly replied: number;

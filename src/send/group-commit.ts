@@ -22,8 +22,8 @@ export interface GroupCommitLedger {
  */
 export interface GroupCommit {
   /**
-   * Resolves once the claims of one request are on disk, with an answer for each; with null when the ledger cannot be
-   * written: then nothing may be posted.
+   * Resolves once the claims of one request are on disk; with null if the ledger cannot be written: then nothing may be
+   * posted.
    */
   claim(requests: readonly TimedClaim[]): Promise<readonly TimedAnswer[] | null>;
   /** Written with the next claims, at the latest 40 ms after this turn. */
@@ -241,10 +241,7 @@ function isOver({ untilMs }: TimedClaim, nowMs: number): boolean {
   return untilMs !== undefined && nowMs >= untilMs;
 }
 
-/**
- * The record of a claim that no request followed. It counts as an attempt, like one that is stopped before its first
- * byte: by the count the ledger knows whose claim it is.
- */
+/** A claim that no request followed counts as an attempt: by the count the ledger knows whose claim it is. */
 export function withdrawal({ row, step, attempts = 0 }: ClaimRequest): ResultRecord {
   const nothing = { httpStatus: null, messageId: null, error: null };
   return { row, step, from: 'claimed', state: 'pending', reason: 'stopped', attempts: attempts + 1, ...nothing };

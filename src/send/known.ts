@@ -51,8 +51,8 @@ interface KnownSources {
 }
 
 /**
- * How the next start decides about a list: with the outcomes of the run so far, suppressions, the window and the
- * winner. `preview` and `plan` count with it. Only reads the ledger.
+ * How the next start decides about a list: with earlier outcomes, suppressions, window and winner. `preview` and `plan`
+ * count with it. Only reads the ledger.
  */
 export async function openKnown(plan: Plan, given: KnownSources): Promise<Known> {
   const { ledger, run, list, suppressions, reached, nowMs, allow, retry = null } = given;
@@ -202,8 +202,8 @@ function onStep(decision: Decision, used: readonly Channel[] | null, claimRules:
 }
 
 /**
- * Whether a start that asks for it sends again to a recipient with a final outcome, as `askAgain` in prepare.ts has the
- * ledger do it: how many messages went to earlier addresses; null: it does not.
+ * How many messages went before to a recipient with a final outcome to whom this start sends again, as `askAgain` in
+ * prepare.ts does; null: it does not.
  */
 function again(retry: Retry | null, earlierOf: () => ReadonlyMap<string, readonly EarlierRow[]>) {
   let earlier: ReadonlyMap<string, readonly EarlierRow[]> | null = null;

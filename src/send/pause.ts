@@ -20,9 +20,7 @@ interface PauseWatch {
   readonly isClaiming: () => boolean;
 }
 
-/**
- * Halts a start that a person has paused or pauses, also while it waits (failures.md, A6), until the result is called.
- */
+/** Halts a start that a person pauses, also while it waits (failures.md, A6), until the result is called. */
 export function watchPauses(
   { ledger, run, stop, timers, everyMs, isClaiming }: PauseWatch,
   stopped: AbortSignal,

@@ -78,8 +78,7 @@ export interface Prepared {
   /** The contact history of other runs; null if no rule uses it. */
   readonly reached: Reached | null;
   /**
-   * Warnings: what is unusual about the list; guards that it fails, because it was accepted; histories that its
-   * campaign may have lost; the rest of the budget.
+   * Unusual facts about the list, accepted guards, histories that the campaign may have lost, the rest of the budget.
    */
   readonly accepted: readonly Diagnostic[];
   /** Recipients of this start who get a second message, at a corrected address. */
@@ -172,8 +171,8 @@ function needsLeave({ allow }: Pick<PrepareOptions, 'allow'>, { rows }: RunRecor
 }
 
 /**
- * The inputs that changed since a run began: it then continues with `--allow input-changed` only (failures.md, J1), and
- * where the environment accepts approved plans only, not at all.
+ * Inputs that changed since a run began: it continues only with `--allow input-changed` (failures.md, J1), and never
+ * where the environment accepts approved plans only.
  */
 function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readonly Diagnostic[] {
   const hint =
@@ -186,10 +185,7 @@ function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readon
   return changes.map((change) => ({ ...change, hint: isOver ? `${ANOTHER_OCCURRENCE} ${hint}` : hint }));
 }
 
-/**
- * Inputs without those of a stand-in that did not make the other side: a stand-in that takes a run over changes no
- * message.
- */
+/** Without the inputs of a stand-in that the other side lacks: a stand-in that takes a run over changes no message. */
 function ofSame(inputs: readonly InputFile[], others: readonly InputFile[]): readonly InputFile[] {
   return inputs.filter(
     ({ role, file }) => role !== 'stand-in' || others.some((other) => other.role === role && other.file === file),
@@ -248,8 +244,8 @@ export async function continueRefusals(
 }
 
 /**
- * An opt-out may come from another address of a recipient, who is suppressed once the reply is joined to the message
- * that it answers (failures.md, K3). For a follow-up that counts for every reply.
+ * An opt-out may come from another address: joining the reply to its message suppresses the recipient (failures.md,
+ * K3). For a follow-up that counts for every reply.
  */
 function joinBefore({ ledger, plan, nowMs }: PrepareOptions): void {
   const isAnyAsked = plan.campaign.after?.unless.some((one) => one !== 'delivered-not') === true;
@@ -619,10 +615,7 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
 
 type WaitLedger = Pick<Ledger, 'lastClaimMs' | 'runsOf'>;
 
-/**
- * The end of a wait that a start leaves to later ones: at a gate of a canary, for a winner, after the message that this
- * one follows; null: there is none.
- */
+/** The end of a wait that a start leaves to later ones: for a gate, a winner, or a message before. Null: none. */
 function waitEnd(ledger: WaitLedger, { send, split, after }: Campaign, run: RunRecord): number | null {
   const gateMs = longestWaitMs(send.canary);
   const testMs = run.winner === null ? (split.decides?.waitMs ?? 0) : 0;

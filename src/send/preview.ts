@@ -236,10 +236,7 @@ interface Previewer {
 
 const NONE: readonly string[] = [];
 
-/**
- * Packs requests as send does, so that the preview shows what is posted. Only a request that several recipients share
- * holds rows back, and no more than it takes.
- */
+/** Packs requests as send does, so that the preview shows what is posted. Holds back only rows of shared requests. */
 function createPreviewer(most: number, expand: Expander): Previewer {
   const packer = createPacker<{ readonly at: number; readonly decision: SendDecision }>(most);
   // By position since the beginning; null while the request is not known.

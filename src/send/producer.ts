@@ -34,8 +34,8 @@ export interface ProducerOptions {
   /** Return when the last gate has opened: all workers share the recipients behind it. */
   readonly untilWide?: boolean;
   /**
-   * Called after each batch of the list, while it is in flight; false: this process does not send the rest. A worker
-   * has shards of the list only: pending rows behind them belong to other workers.
+   * Called after each batch of the list, while it is in flight; false: this process does not send the rest. Pending
+   * rows behind a worker's shards are other workers'.
    */
   readonly between?: () => Promise<boolean> | boolean;
 }
@@ -165,10 +165,7 @@ function toTask(decision: Decision, { pendingRows, context }: ProducerOptions, a
   return taskOf(decision, pending) ?? skip(pending, 'removed', aside, context);
 }
 
-/**
- * A fallback that a report causes. A recipient that a rule skips keeps the accepted message: the row changes only when
- * the fallback is claimed.
- */
+/** A fallback that a report causes. If a rule skips it, the accepted message stays: only the claim changes the row. */
 function reportedTask(decision: Decision, pending: PendingRow, { isLate, progress }: SendContext): SendTask | null {
   if (decision.decision === 'defer' && decision.untilMs !== undefined) progress.opens(decision.untilMs);
   if (decision.decision !== 'send' || isLate()) return null;
@@ -220,8 +217,8 @@ interface ListsWatch {
 }
 
 /**
- * The suppression lists of a start, read again when they change: a start may last a night, and an opt-out counts for
- * every recipient not yet claimed (failures.md, K3).
+ * The suppression lists of a start, read again when they change: an opt-out counts for every recipient not yet claimed
+ * (failures.md, K3).
  */
 interface Lists {
   readonly current: Suppressions;
@@ -231,10 +228,7 @@ interface Lists {
    * @throws HandbillError where they cannot be read any more
    */
   renew(): Promise<void>;
-  /**
-   * Reads them again whenever they have changed, until `ended`; null if changes are not detected. Rejects as `renew`
-   * does.
-   */
+  /** Reads them again after each change, until `ended`; null if changes are not detected. Rejects as `renew` does. */
   watch(ended: AbortSignal): Promise<void> | null;
 }
 

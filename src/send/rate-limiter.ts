@@ -9,8 +9,7 @@ export interface RateLimiter {
   /** Waits for the token of one request; undefined when it may go at once. Ends early when the run stops. */
   token(): Promise<void> | undefined;
   /**
-   * Called when the request can go, for instance when its connection is open. False if it needs a new token, because
-   * other requests were late as well, or because the API asked to wait.
+   * Called when the request can go. False if it needs a new token: others were late as well, or the API asked to wait.
    */
   take(): boolean;
   /** Holds back all requests, as `Retry-After` asks. */

@@ -60,10 +60,7 @@ export function lockRun(
   }
 }
 
-/**
- * A ledger without a sent run is new, whether its file or its tables exist or not. It does not know the recipients of a
- * ledger that this project has sent with.
- */
+/** A ledger without a sent run does not know the recipients of a ledger that this project has sent with. */
 function refuseSecond(ledger: Ledger, { root, ledger: path, otherLedger }: Parameters<typeof lockRun>[0]): void {
   const other = otherLedger ?? (hasSentWithOther(root, path) ? 'another shared ledger' : null);
   if (other === null || ledger.runs().some(({ starts }) => starts > 0)) return;

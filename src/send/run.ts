@@ -103,8 +103,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   if (groupCommit.failure === null && all.figures.finished.deferred > 0)
     sayWhenDecided({ options, run, progress: all });
   let ledgerError = groupCommit.failure ?? (trouble instanceof LedgerError ? trouble : null);
-  // Before the first request a changed input is refused; after it, it halts the run, because only the bytes that were
-  // hashed may be sent (failures.md, J2).
+  // Before the first request a changed input is refused; after it, it halts the run: only hashed bytes may be sent
+  // (failures.md, J2).
   const hasPosted = posted + (options.postedBefore ?? 0) > 0;
   const changed = trouble instanceof HandbillError && ledgerError === null && hasPosted ? inputHalt(trouble) : null;
   work.end();
@@ -125,8 +125,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     return { run: ended, state, halt };
   };
   let end = conclude();
-  // Checked after the last commit: the next start does not know what is recorded in a file that its name no longer
-  // leads to.
+  // After the last commit: the next start does not read a file that its name no longer leads to.
   const lost = ledgerError === null ? ledger.displacement('last') : null;
   if (lost !== null) {
     ledgerError = lost;

@@ -15,8 +15,8 @@ interface QueuedRun {
 }
 
 /**
- * Hands each shard of a run out to one worker. It only distributes: the claim (WorkerStore) decides who may send. So a
- * shard that is handed out twice, or to a dead worker, does no harm.
+ * Hands each shard to one worker. The claim (WorkerStore) decides who may send, so a shard that is handed out twice, or
+ * to a dead worker, does no harm.
  */
 export interface ShardQueue {
   /** @param urgent - before waiting shards: a worker had begun with them */
@@ -32,7 +32,6 @@ export interface ShardQueue {
 
 /** The schema for pg-boss, apart from the ledger's. A user who runs pg-boss too keeps separate tables. */
 const SCHEMA = 'handbill_queue';
-
 const CONNECT_MS = 10_000;
 
 /** The ledger knows which worker has a shard and whether it lives: pg-boss need not watch it. */

@@ -9,16 +9,6 @@ import { shellWord } from '../util/escape.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import { type ApprovedOptions, judgePlan, MAX_PLAN_BYTES, needsPlan, refuseOtherInputs } from './approved.ts';
 
-/** A standing plan in force, and its file as the user would name it. */
-interface FoundStanding {
-  readonly plan: StandingPlan;
-  readonly file: string;
-}
-
-interface FindOptions extends ApprovedOptions {
-  readonly cwd: string;
-}
-
 /**
  * The first standing plan in the environment's folder that matches the campaign, has not ended, and has enough
  * signatures.
@@ -31,8 +21,8 @@ export async function findStanding(
   campaign: Pick<Campaign, 'name'>,
   environment: Environment,
   sealed: readonly InputFile[],
-  options: FindOptions,
-): Promise<FoundStanding | null> {
+  options: ApprovedOptions & { readonly cwd: string },
+): Promise<{ readonly plan: StandingPlan; readonly file: string } | null> {
   const rule = environment.approval?.standing ?? null;
   if (rule === null) return null;
   const reasons: Diagnostic[] = [];
@@ -85,12 +75,6 @@ async function readIn(folder: string, name: string, file: string): Promise<AnyPl
   return parsePlanFile(new TextDecoder().decode(read.bytes), file);
 }
 
-/** The plan of a start, and the file of a standing one that was found. */
-interface PlanInForce {
-  readonly planFile: AnyPlanFile | null;
-  readonly file: string | null;
-}
-
 /**
  * The plan under which a start sends: the given one, compared with what is sent; else a standing one of the
  * environment's
@@ -106,7 +90,7 @@ export async function planInForce(
     readonly env: ApprovedOptions['env'];
     readonly now: () => number;
   },
-): Promise<PlanInForce> {
+): Promise<{ readonly planFile: AnyPlanFile | null; readonly file: string | null }> {
   const { cwd, env } = options;
   const { campaign, environment } = plan;
   const given = options.planFile ?? null;

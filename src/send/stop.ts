@@ -233,15 +233,11 @@ function threshold(limit: Threshold | null, rows: number): number | null {
 /** Rules after an answer that may be about its recipient alone. */
 const ABOUT_ONE: ReadonlySet<HaltRule> = new Set(['not-authorised', 'wrong-address', 'not-the-api']);
 /**
- * No credit, the log-in at a proxy, and statuses that halt only before anything was accepted at the address: never
- * about a recipient.
+ * No credit, a proxy's log-in, statuses that halt only before the address accepted anything: never about a recipient.
  */
 const ABOUT_ALL: ReadonlySet<number> = new Set([402, 407, ...ELSEWHERE]);
 
-/**
- * The halt that one answer causes. Where it may be about its recipient alone, it names the row, by its line and not by
- * its address, because the ledger keeps the text permanently.
- */
+/** The halt that one answer causes. It may name a row by its line, never by its address: the ledger keeps the text. */
 function haltByAnswer(
   rule: HaltRule,
   verdict: Verdict,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * All time of a run but the calendar's: a step of the wall clock neither stalls nor floods it. A parameter, so that a
- * proof can let a whole day pass in a millisecond, in an order that it decides.
+ * proof can let a day pass in a millisecond.
  */
 export interface Timers {
   /** The monotonic clock, in ms. */

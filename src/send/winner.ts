@@ -131,9 +131,7 @@ function withDecision(figures: RunRecord['figures'], { decision }: WinnerState &
 
 const TRIED = ['accepted', 'rejected'] as const;
 
-/**
- * A recipient of the test is still pending; the test does not wait for one that cannot be reached, or has no time zone.
- */
+/** A reachable recipient of the test is still pending; the test does not wait for one without a time zone. */
 function isTesting(
   ledger: Pick<Ledger, 'counts' | 'outcomes'>,
   run: RunRecord,

@@ -40,9 +40,7 @@ export interface WorkOptions {
   readonly list: ListDigest;
   /** As last read; the claims see later entries of the ledger. */
   readonly suppressions: Suppressions;
-  /**
-   * Reads them again when the start has waited: for an answer, an opening, the pause of a canary. Default: it does not.
-   */
+  /** Reads them again after a wait: for an answer, an opening, the pause of a canary. Default: not at all. */
   readonly listsAgain?: ListsAgain;
   /** The contact history of other runs; the claims check what those add from now on. Default: no rule uses it. */
   readonly reached?: Reached | null;
@@ -219,18 +217,13 @@ export async function openWork(
   };
 }
 
-interface Paces {
-  readonly rateLimiter: RateLimiter;
-  readonly heldByOthers: (ms: number) => void;
-}
-
 /** An environment's rate is for all who send to it, where they share a ledger; a run's for all who share the run. */
 function pacesOf(
   { plan, run, ledger, ratePerSecond }: WorkOptions,
   stopped: AbortSignal,
   timers: Timers,
   isShared: boolean,
-): Paces {
+) {
   const { identity, ratePerSecond: environmentPerSecond } = plan.environment;
   const environment = environmentPerSecond === null ? null : ledger.turns(identity, environmentPerSecond);
   const isLower = ratePerSecond !== null && ratePerSecond !== environmentPerSecond;
@@ -241,7 +234,7 @@ function pacesOf(
     const rateLimiter = createRateLimiter(ratePerSecond, stopped, timers);
     return {
       rateLimiter: isShared ? heldTogether(rateLimiter, ledger, run) : rateLimiter,
-      heldByOthers: (ms) => rateLimiter.hold(ms),
+      heldByOthers: (ms: number) => rateLimiter.hold(ms),
     };
   }
   const shared = { turns, sharedPerSecond, ratePerSecond: ratePerSecond ?? sharedPerSecond };
@@ -312,8 +305,7 @@ function createSendContext({ options, run, startMs, progress, ...parts }: Start)
     fence: plan.fence,
     claimOf({ decision, message, step, before }, made) {
       const { row, key, recipient } = decision;
-      // Nor does the ledger know the current message of recipients with an earlier attempt: the campaign may have been
-      // amended since.
+      // Nor the current message of recipients with an earlier attempt: the campaign may have been amended since.
       const isNew = step > 0 || decidesLate || before > 0;
       return {
         row,

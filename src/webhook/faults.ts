@@ -123,7 +123,6 @@ export function errorText({ code, names, text }: Fault): string | null {
 }
 
 const MAX_ERROR = 500;
-
 const CODE_NAMES = ['code', 'errorcode', 'id', 'errorid'];
 const TEXT_NAMES = ['message', 'description', 'detail', 'details', 'reason', 'text', 'title'];
 const NAME_NAMES = ['name', 'code', 'type', 'reason', 'title', 'subcode', 'groupname'];

@@ -312,9 +312,7 @@ export function takeField<T>(
   return null;
 }
 
-/**
- * The `id` of an envelope is never that of a message; it is that of the event if the envelope contains only this event.
- */
+/** An envelope's `id` is never a message's; it is the event's if the envelope contains only this event. */
 function isOwnId(field: InnerField, at: Level, level: Level): boolean {
   if (at === level) return true;
   for (let inner: Level | null = level; inner !== null && inner !== at; inner = inner.parent) {

@@ -58,8 +58,8 @@ export interface SaidState {
 }
 
 /**
- * The first known word for a state, else the first word in a place for states. In an envelope, which has another
- * `status`, only known words count, unless the project names the place.
+ * The first known word for a state, else the first word in a place for states. In an envelope only known words count,
+ * unless the project names the place.
  */
 export function saidState(
   level: Level,

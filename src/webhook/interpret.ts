@@ -40,8 +40,8 @@ export interface Found {
 }
 
 /**
- * Most events in one body. Known shapes have at most some hundred in 64 KiB; a body with more is refused as a whole
- * (413), so that its sender splits it and no part is lost.
+ * Known shapes have at most some hundred events in 64 KiB; a body with more is refused as a whole (413), so that its
+ * sender splits it and no part is lost.
  */
 export const MAX_EVENTS = 1_000;
 /** For an unreadable event, in UTF-16 units. */
@@ -190,8 +190,8 @@ const MAX_LEVELS = 8;
 const ENTRIES_PER_EVENT = 4;
 
 /**
- * The events of a document, each in its envelope: the entries of the arrays that its envelopes hold, the content of a
- * wrapping object, else the document itself. Null where there are more than `most`.
+ * Events, each in its envelope: entries of its arrays, the content of a wrapping object, else the document. Null: more
+ * than `most`.
  */
 function eventsIn(document: unknown, fields: CompiledFields, most: number, at: Pointer = []): Level[] | null {
   const search: Search = { fields, found: [], most, entries: 0 };

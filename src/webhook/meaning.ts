@@ -150,9 +150,7 @@ function foldLetters(text: string): string {
 /** Format characters, variation selectors, the frame of a keycap, the line that stretches Arabic words. */
 const UNSEEN = /\p{Cf}|\u{34f}|[\u{180b}-\u{180f}]|[\u{fe00}-\u{fe0f}]|[\u{e0100}-\u{e01ef}]|\u{20e3}|\u{640}/gu;
 
-/**
- * Accents of Latin, Greek and Cyrillic letters, and the vowel signs of Arabic and Hebrew: elsewhere, marks are letters.
- */
+/** Accents of Latin, Greek and Cyrillic, vowel signs of Arabic and Hebrew: elsewhere, marks are letters. */
 const ACCENTS = /[\u{300}-\u{36f}\u{591}-\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6ed}]/gu;
 
 /** Letters that Unicode does not treat as accented ones, and two ways to write one letter. */

@@ -104,10 +104,7 @@ function read(interpret: Interpret, log: RefusalLog, body: Buffer, nowMs: number
 const LINGER_MS = 500;
 const LINGER_BYTES = 4 * 1024 * 1024;
 
-/**
- * Without a body: senders read only the status. Written to Node's response directly, which costs half of what a web
- * `Response` does (as measured for the sandbox).
- */
+/** Senders read only the status. Node's response costs half of a web `Response` (as measured for the sandbox). */
 function answerEmpty(outgoing: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
   if (outgoing.destroyed || outgoing.headersSent) return;
   outgoing.writeHead(status, { 'Content-Length': 0, ...headers });
@@ -245,10 +242,7 @@ function turn(): Promise<void> {
 
 /** Ids of received requests, with a digest of their content. */
 export interface SeenIds {
-  /**
-   * Whether this id came with another body before. The same body again is an honest retry: the sender may not have got
-   * its answer.
-   */
+  /** Whether this id came with another body before. The same body is an honest retry, after a lost answer. */
   isReused(id: string, body: Uint8Array, nowMs: number): boolean;
   /** Forgets a request whose events were not stored: the sender may send it again with other bytes. */
   forget(id: string): void;

@@ -52,10 +52,7 @@ export interface RunningReceiver {
   /** The address for senders, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
-  /**
-   * Accepts no new connections, finishes the requests that have arrived, and resolves when their events are stored and
-   * answered.
-   */
+  /** Accepts no new connections, and resolves when the events of all requests are stored and answered. */
   close(): Promise<void>;
 }
 
@@ -88,8 +85,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
   // Without patching the globals, which no library may do to its process.
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   const serve: RequestListener = (incoming, outgoing) => {
-    // A request that Hono itself refuses, such as one with an invalid Host, may still be arriving: a gigabyte of it
-    // must not be read.
+    // A request that Hono refuses, such as one with an invalid Host, may still bring a gigabyte, which must not be
+    // read.
     outgoing.once('finish', () => {
       if (outgoing.statusCode !== 200) incoming.socket.destroySoon();
     });
@@ -123,8 +120,7 @@ function sourcesOf(senders: ReceiverOptions['senders'], record: Record): Readonl
     0,
     ...[...senders.values()].map(({ scheme }) => ('toleranceMs' in scheme ? scheme.toleranceMs : 0)),
   );
-  // An id belongs to the secret that signs it, in every environment: two accounts may give their requests the same
-  // numbers.
+  // An id belongs to its secret, in every environment: two accounts may give their requests the same numbers.
   const bySecret = new Map<string, SeenIds>();
   const idsOf = (secret: string): SeenIds => {
     const ids = bySecret.get(secret) ?? rememberIds(toleranceMs);
@@ -140,10 +136,7 @@ function sourcesOf(senders: ReceiverOptions['senders'], record: Record): Readonl
   );
 }
 
-/**
- * Proxies keep idle connections for 60 seconds: a server that closes them first would cut off a request that is just
- * arriving.
- */
+/** Proxies keep idle connections for 60 s: a server that closes them first would cut off an arriving request. */
 const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
@@ -176,8 +169,8 @@ interface Env {
 }
 
 /**
- * Paths that take POST, each for an environment. No answer carries a CORS header, and none has a body. With the scheme
- * `path`, one more segment is the secret.
+ * Paths that take POST, each for an environment. No CORS header, no body. With the scheme `path`, one more segment is
+ * the secret.
  */
 function createReceiverApp(paths: ReadonlyMap<string, Source>, context: ReceiverContext): Hono<Env> {
   const app = new Hono<Env>();

@@ -84,12 +84,6 @@ const HINTS: Readonly<Record<Scheme['kind'], string>> = {
   path: 'Make one with: openssl rand -hex 16.',
 };
 
-interface WebhookSecrets {
-  /** In the order of handbill.yaml; incomplete where a diagnostic is an error. */
-  readonly secrets: readonly string[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 const WORDS: SecretWords = {
   name: 'secret of webhooks',
   missing: 'missing-webhook-secret',
@@ -103,12 +97,13 @@ const WORDS: SecretWords = {
  * ever contains one.
  *
  * @param root the folder of relative paths
+ * @returns secrets in the order of handbill.yaml; incomplete where a diagnostic is an error
  */
 export async function readWebhookSecrets(
   { scheme, secrets: sources }: Pick<Receiver, 'scheme' | 'secrets'>,
   env: Readonly<Record<string, string | undefined>>,
   root: string,
-): Promise<WebhookSecrets> {
+): Promise<{ readonly secrets: readonly string[]; readonly diagnostics: readonly Diagnostic[] }> {
   const secrets: string[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const source of sources) {

@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Connections of a server, of webhooks or of pages, and which of them are closed when there are too many. A reader of
- * pages counts as authenticated by a request that was answered.
+ * Connections of a server, and which of them are closed when there are too many. A reader of pages is authenticated by
+ * an answered request.
  */
 export interface Connections {
   /** The headers of a request are complete; the rest may not be. */

@@ -49,10 +49,7 @@ export function foldStates(written: Readonly<Record<string, DeliveryState>>): Re
   return new Map(Object.entries(written).map(([word, state]) => [foldName(word), state]));
 }
 
-/**
- * Null for an unknown word. A word of the project comes first; then the table; then the last part of a name of several,
- * as in `message.delivered` and `sms/failed`.
- */
+/** Null if unknown. The project's words, then the table, then the last part of a name such as `message.delivered`. */
 export function stateOf(word: string, own: ReadonlyMap<string, DeliveryState>): DeliveryState | null {
   if (word.length > MAX_WORD) return null;
   const folded = foldName(word);

@@ -54,9 +54,7 @@ function isWithin(timeMs: number, nowMs: number, toleranceMs: number): boolean {
   return Math.abs(nowMs - timeMs) <= toleranceMs;
 }
 
-/**
- * From Unix seconds (with a fraction or without), milliseconds, or ISO 8601, in ms since 1970; null for anything else.
- */
+/** Unix seconds (with a fraction or without), milliseconds, or ISO 8601; null for anything else. */
 function timestampMs(text: string): number | null {
   return /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? unixMs(Number(text)) : instantMs(text);
 }

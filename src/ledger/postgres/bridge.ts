@@ -92,10 +92,7 @@ export function openBridge(address: string): Bridge {
   };
 }
 
-/**
- * A separate script beside this one, in sources and in a build, where this one is in a chunk (.scripts/bundle.ts). Only
- * it loads the driver.
- */
+/** A separate script: in a build, this one is in a chunk (.scripts/bundle.ts). Only the thread loads the driver. */
 function scriptOfThread(): URL {
   const name = import.meta.url.endsWith('.ts') ? './thread.ts' : '../ledger/postgres/thread.js';
   return new URL(name, import.meta.url);

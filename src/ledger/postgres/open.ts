@@ -189,10 +189,7 @@ function held(asker: Asker): Held {
 const HELD = `SELECT held ->> 'version', held ->> 'schema_hash', held ->> 'newest_at', held ->> 'timeline'
   FROM (SELECT to_jsonb(ledger) AS held FROM handbill.ledger) AS one`;
 
-/**
- * A replica took over (failures.md, J6). It may lack the last confirmed commits, so a recipient who was sent to may be
- * pending again. The user decides.
- */
+/** A replica took over and may lack confirmed claims, which would be sent again: the user decides (failures.md, J6). */
 function changeTimeline(
   asker: Asker,
   former: number,

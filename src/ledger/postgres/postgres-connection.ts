@@ -18,8 +18,7 @@ import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
 import { workerStore } from './workers.ts';
 
 /**
- * Longer than other processes can block a commit (30 s, after which the database reports it). Then the connection is
- * closed.
+ * Longer than other processes can block a commit (the database reports it after 30 s). Then the connection is closed.
  */
 const COMMIT_MS = 35_000;
 
@@ -286,9 +285,7 @@ const SET_LOCK_TIMEOUT = `SELECT set_config('lock_timeout', ?, false)`;
 const VACUUM =
   'VACUUM (FULL) recipients, resolutions, suppressions, suppressed_hashes, delivery_reports, replies, unread_events';
 
-/**
- * Each writer updates this row first and holds it to the end of its transaction, so later writers see what it wrote.
- */
+/** Each writer updates this row first and holds it until its commit, so later writers see what it wrote. */
 const BEGIN = 'BEGIN; UPDATE ledger SET changes = changes + 1 RETURNING newest_at';
 
 /** PostgreSQL stores every character but NUL: a visible sign replaces it. */
@@ -311,10 +308,7 @@ interface ManyAsker {
   copy(text: string, rows: string): void;
 }
 
-/**
- * The hot path of a shared ledger: one round trip for a group commit, with an array for each column. The checks are
- * those of the stores for one row (commits.ts).
- */
+/** The hot path: one round trip for a group commit, an array for each column. Checks as in the stores (commits.ts). */
 function manyRows(asker: ManyAsker): ManyRows {
   return {
     load: (list, rows, run) => asker.copy(COPY, rows.map((row) => copied(list, row, run)).join('')),
@@ -352,10 +346,7 @@ function manyRows(asker: ManyAsker): ManyRows {
   };
 }
 
-/**
- * A column in the text form of an array. One text for each goes to the thread of the connection: copying arrays of
- * values there took 20 us a message in a profile.
- */
+/** A column in the text form of an array: copying arrays of values to the thread took 20 us a message in a profile. */
 function arrayOf<T>(all: readonly T[], read: (one: T) => string | number | null): string {
   let text = '';
   for (const one of all) {
@@ -367,10 +358,7 @@ function arrayOf<T>(all: readonly T[], read: (one: T) => string | number | null)
   return `{${text}}`;
 }
 
-/**
- * Only these two characters are special inside the quotes:
- * https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
- */
+/** Only these two are special inside quotes: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
 function quoted(value: string): string {
   return `"${NEEDS_ESCAPE.test(value) ? value.replaceAll(/["\\]/g, '\\$&') : value}"`;
 }
@@ -439,10 +427,7 @@ const HOLD_TURNS =
   toPostgres(`INSERT INTO turns AS t (name, next_at, held_until) VALUES (?1, 0, now_ms() + ?2::double precision)
   ON CONFLICT (name) DO UPDATE SET held_until = greatest(t.held_until, now_ms() + ?2::double precision) RETURNING 1`);
 
-/**
- * Translates the SQL of the stores: parameters by number, no hints for SQLite's planner, and temporary tables in their
- * own schema.
- */
+/** Translates the stores' SQL: parameters by number, no planner hints, and temporary tables in their own schema. */
 function toPostgres(sql: string): string {
   let next = 0;
   return (

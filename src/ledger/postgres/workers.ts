@@ -7,10 +7,7 @@ type RecordOf = (number: number) => RunRecord;
 /** If an open shard is not taken for this long and the queue is empty, the worker that was about to take it is dead. */
 const LOST_MS = 5000;
 
-/**
- * Workers of a shared ledger and their shards. A worker that is silent for its lease loses its shards, and its claims
- * are in doubt (failures.md, J5).
- */
+/** A worker that is silent for its lease loses its shards, and its claims are in doubt (failures.md, J5). */
 export function workerStore(connection: Connection, recordOf: RecordOf): WorkerStore {
   const forgetOld = connection.statement(FORGET_OLD);
   const beat = connection.query(BEAT);
