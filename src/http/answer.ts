@@ -11,7 +11,6 @@ import {
   statementsOfEntry,
 } from './denial.ts';
 
-/** The wire settings with parsed pointers, made once for a run. */
 export interface CompiledWire extends Wire {
   readonly pointers: {
     readonly messageId: readonly Pointer[];
@@ -22,7 +21,6 @@ export interface CompiledWire extends Wire {
     readonly lists: readonly Pointer[];
     readonly refusedLists: readonly Pointer[];
     readonly code: readonly Pointer[];
-    /** Inside an entry of a list. */
     readonly entry: {
       readonly address: readonly Pointer[];
       readonly id: readonly Pointer[];
@@ -77,7 +75,6 @@ function leadsInto(list: Pointer, pointer: Pointer): boolean {
   return isIndex(pointer[list.length] ?? '') && list.every((name, i) => name === pointer[i]);
 }
 
-/** Parses the body of one answer once, for all callers. */
 export function createReader(): (body: string) => unknown {
   let document: unknown;
   let isRead = false;
@@ -88,7 +85,6 @@ export function createReader(): (body: string) => unknown {
   };
 }
 
-/** The meaning of the body of a 2xx. */
 export type Answer =
   | { readonly kind: 'recognised'; readonly messageId: string | null }
   /** The recipient was refused: the answer refuses it by name (failures.md, D1a), or `wire.response.failed` does. */
@@ -120,7 +116,6 @@ const MAX_ID_LENGTH = 512;
  * Reads the body of a 2xx to a request with one recipient. JSON or an empty body comes from the API, and so does plain
  * text with `accept: any` (failures.md, D1). HTML never does (failures.md, D2). Valid JSON is complete. A refusal in it
  * lowers the outcome (failures.md, D1a).
- *
  * @param isNamed - whether an entry of a list names the recipient
  * @param reader - see `readDocument`
  */
@@ -214,7 +209,6 @@ const QUOTABLE = /^(?!.*[0-9]{6})[\p{L}\p{N}_. -]{1,40}$/u;
 
 /**
  * The JSON of a 2xx. If the body is not JSON: whether the answer counts as the API's nevertheless.
- *
  * @param reader - parses the body, and returns undefined if it is not JSON
  */
 export function readDocument(
@@ -255,7 +249,6 @@ export function readRefusal(
   return { error: error ?? own, unsupported: unsupported || byStatus };
 }
 
-/** The refusal of a whole answer. */
 export function refusalOf(document: unknown, body: string, wire: CompiledWire): Refusal {
   const error = textAt(document, wire.pointers.error, wire) ?? cut(wire.redact(body));
   return { error, unsupported: saysUnsupported(document, wire) };
@@ -348,7 +341,6 @@ export function denialOfEntry(entry: unknown, wire: CompiledWire, hasId: boolean
   return denialAtPlaces(entry, wire, options) ?? statementsOfEntry(entry, options).denial;
 }
 
-/** The same at the places that the project names. */
 function denialAtPlaces(entry: unknown, { pointers }: CompiledWire, options: ReadingOptions): Denial | null {
   const { failed, status } = pointers.entry;
   for (const place of failed) {

@@ -32,7 +32,6 @@ export const REASONS = [
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** The result of one attempt for its recipient. */
 export interface Verdict {
   readonly outcome: 'accepted' | 'rejected' | 'failed' | 'in-doubt' | 'pending';
   readonly reason: Reason | null;
@@ -122,7 +121,6 @@ function success(attempt: Attempt, context: ClassifyContext): Verdict {
   return verdictOf(readAnswer(attempt, context.wire, context.isNamed ?? (() => false), context.reader), context);
 }
 
-/** The meaning of a 2xx for all its recipients. */
 export function verdictOf(answer: Answer, context: ClassifyContext): Verdict {
   if (answer.kind === 'recognised') return verdict('accepted', null, { messageId: answer.messageId }); // D1, D3
   if (answer.kind === 'refused') {

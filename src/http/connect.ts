@@ -88,7 +88,6 @@ export function connect(options: EndpointOptions): Endpoint {
       waiter?.resolve(notStarted(toAttemptError(error), performance.now() - waiter.since));
     }
   };
-  /** Gives idle connections to waiting calls of `ready`. */
   const serve = (): void => {
     while (waiting.length > 0 && idle.length > kept) {
       kept += 1;

@@ -16,7 +16,6 @@ import { type Addressee, isOtherAddress, isSameAddress } from './recipient-answe
 export interface AnswerCheck {
   /**
    * The verdicts on one answer. If it answers another request, each recipient is in doubt and the connection is closed.
-   *
    * @param reader - parses the body; default: `parseJson`
    */
   check(
@@ -36,7 +35,6 @@ const MOST_LINGER_MS = 250;
 
 /**
  * Remembers the answers of each connection in this start.
- *
  * @param onNotice - called when a connection sends data while no request is in flight, after answers that do not prove
  * which request they belong to
  */
@@ -171,7 +169,6 @@ function unasked({ ids, references, unprovenIds, unprovenRecipients: recipients 
 const NAMES_OTHERS = 'The answer names another recipient than the request.';
 const REPEATS_AN_ID = 'The answer has the message id of an earlier answer.';
 
-/** The content of the newest answers, in their order. */
 interface Newest {
   add(texts: readonly string[]): void;
   has(text: string): boolean;

@@ -6,7 +6,6 @@ import { Fault, toAttemptError } from './fault.ts';
 import type { Reuse } from './reuse.ts';
 
 export interface ConnectionOwner {
-  /** The connection is open and has nothing to do. */
   idle(connection: Connection): void;
   /** `error`: why it could not be opened; null: it was open, or is not needed any more. */
   gone(connection: Connection, error: Error | null): void;
@@ -14,7 +13,6 @@ export interface ConnectionOwner {
   readonly reuse: Reuse;
 }
 
-/** Common to all requests of an endpoint. */
 export interface RequestOptions {
   readonly origin: string;
   readonly path: string;
@@ -227,7 +225,6 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
   }
 }
 
-/** The API sent data while no request was waiting. */
 function isUnasked(error: Error): boolean {
   return (
     error instanceof errors.HTTPParserError || (error instanceof errors.SocketError && error.message === 'bad response')

@@ -13,7 +13,6 @@ const WORDS: SecretWords = {
  * Reads the API key from its place in the environment's settings: a variable, or a file that no other user can read.
  * The
  * key must be usable in a header. No message ever holds the key.
- *
  * @param env the process's variables
  * @param baseFolder where relative paths begin: the project's root
  */

@@ -3,8 +3,7 @@ import { fold, isIndex } from '../util/json.ts';
 
 /*
  * How the body of a 2xx refuses (failures.md, D1a). The names and words are closed lists, model/answer-words.ts. Fields
- * with these names count at the top, in envelopes, and in the entries of lists; fields of the request that an answer
- * repeats do not.
+ * with these names count at the top, in envelopes, and in the entries of lists, but not in a repeated request.
  */
 
 export interface Denial {
@@ -15,7 +14,6 @@ export interface Denial {
   readonly kind: 'recipient' | 'account' | 'number' | 'other';
 }
 
-/** Statements of an answer, or of an entry, about the outcome. */
 export interface Statements {
   denial: Denial | null;
   /** Place of a word for success. */
@@ -73,7 +71,6 @@ export function denialOfStatus(value: unknown, at: string, options: ReadingOptio
   return { at, value, kind: kindOf(said, value, 'status') };
 }
 
-/** For a text that is not JSON. */
 export function deniesInText(text: string, options: ReadingOptions): boolean {
   const said = judge(text.slice(0, MAX_TEXT), 'text', options);
   return said === 'refused' || said === 'no';

@@ -5,7 +5,6 @@ import { Fault, toAttemptError } from './fault.ts';
 /** Share of the time limit after which a request is not started any more. */
 const LATEST_START = 0.75;
 
-/** The connection that carries an exchange. */
 export interface Carrier {
   readonly answering: AnsweringConnection;
   readonly socketError: Error | null;

@@ -173,8 +173,7 @@ function readList(
   return own.map((mine, position) => {
     const ours = shared[position] ?? [];
     const holders = directory.sharing(position);
-    // An entry for a shared address does not mean a recipient named by reference; a refusal may mean all with the
-    // address.
+    // An entry for a shared address is not about a recipient named by reference; a refusal may be about all of them.
     const theirs = mine.length > 0 && holders.length > 1 ? ours.filter(isNotTaken) : ours;
     if (mine.length > 0 || theirs.some(isNotTaken)) return [...mine, ...theirs].reduce(sameList);
     // If two recipients have one address, each has an entry, or the second was dropped as a repetition.
@@ -250,7 +249,6 @@ export interface Addressee {
   readonly reference: string;
 }
 
-/** Finds the recipients of an entry, as positions in the request. */
 interface Directory {
   /** By a reference anywhere in the entry. */
   byReference(entry: unknown): number | null;

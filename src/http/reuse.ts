@@ -1,6 +1,5 @@
 import { type Diagnostic, warning } from '../errors.ts';
 
-/** Whether a connection that has answered is used for another request. */
 export interface Reuse {
   readonly isAllowed: boolean;
   answeredAgain(): void;

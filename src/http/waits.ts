@@ -6,7 +6,6 @@ const MOST_MS = 60_000;
 /**
  * The wait before another attempt, in ms: full jitter, `random(0, min(60 s, 0.5 s * 2^n))` (failures.md, rule 11).
  * Full jitter spreads attempts that were refused together over the whole interval.
- *
  * @param retry 0 for the first
  * @param random a number from 0 to 1, as Math.random gives it
  */
@@ -22,7 +21,6 @@ const UNBELIEVABLE_MS = 366 * DAY_MS;
  * more
  * than a year, or neither seconds nor an HTTP date (RFC 9110, 5.6.7 and 10.2.3). A long wait is returned unchanged; the
  * caller halts the run above 15 minutes.
- *
  * @param nowMs wall clock in ms, for dates
  */
 export function retryAfterMs(value: string | null, nowMs: number): number | null {

@@ -6,7 +6,6 @@ import type { BudgetPlace, BudgetSpent, ClaimBudget, ClaimRequest, ResultRecord,
 export interface Spending {
   /** The budget has room for this message. One whose cost is not known never fits. */
   fits(claim: ClaimRequest): boolean;
-  /** For all of them together. */
   fitsAll(claims: readonly ClaimRequest[]): boolean;
   claimed(list: number, claim: ClaimRequest): void;
   recorded(list: number, result: ResultRecord): void;
@@ -21,9 +20,8 @@ export interface BudgetStore extends Pick<Ledger, 'spent' | 'spentIn' | 'spentHe
 
 /**
  * Money spent of the budgets of environments: one counter for each period. A claim adds its message's cost to the
- * period in which it is made. A result that says that nothing was sent takes it back from the same period, so this
- * process remembers what its open claims added. An unknown outcome stays counted: the counter is never too low
- * (failures.md, A7).
+ * period in which it is made. A result that nothing was sent takes it back from the same period, so this process
+ * remembers its open claims. An unknown outcome stays counted: the counter is never too low (failures.md, A7).
  */
 export function budgetStore(connection: Connection): BudgetStore {
   const find = connection.query(

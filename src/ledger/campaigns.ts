@@ -2,7 +2,6 @@ import type { Connection } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { KnownCampaign } from './records.ts';
 
-/** The name and file by which each campaign was last sent. */
 export function campaignStore(connection: Connection): Pick<Ledger, 'campaigns' | 'rememberCampaign'> {
   const all = connection.query('SELECT id, name, file FROM campaigns ORDER BY number DESC');
   // The number says which one was sent last: times can be equal.

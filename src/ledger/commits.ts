@@ -34,9 +34,8 @@ interface CommitNeeds {
 const ERROR_LENGTH = 2048;
 
 /**
- * The hot path: outcomes and claims. Each claim is a compare-and-set that holds all its conditions, so it is right even
- * if the lock of the run is lost (failures.md, J4). It looks up suppressions too, so an opt-out during the run still
- * counts (failures.md, A2, K3).
+ * The hot path: outcomes and claims. Each claim is a compare-and-set with all its conditions, so it is right even if
+ * the lock of the run is lost (failures.md, J4). It sees an opt-out during the run (failures.md, A2, K3).
  */
 export function commitStore(
   connection: Connection,
@@ -343,7 +342,6 @@ function isEachOnce(all: readonly { readonly row: number }[]): boolean {
   return new Set(all.map(({ row }) => row)).size === all.length;
 }
 
-/** Nothing but the outcome has to be written. */
 function isSimple({ step, reason, next, textHash = null }: ResultRecord): boolean {
   return step === 0 && reason !== FELL_BACK && next === undefined && textHash === null;
 }
@@ -368,19 +366,16 @@ function reachedBy(
 interface StepStore {
   /** Claims a later step, or a step with facts that the row does not have. */
   claim(run: RunRecord, list: number, request: ClaimRequest, nowMs: number): boolean;
-  /**
-   * A report says that an accepted step did not arrive: the next step's row becomes pending. False if not accepted any
-   * more.
-   */
+  /** A report says that an accepted step did not arrive: the next step becomes pending. False if no longer accepted. */
   fallBack(list: number, row: number, step: number, key: string): boolean;
   /** Fills in the step that began when the row of this result fell back. */
   begin(run: RunRecord, list: number, result: ResultRecord): void;
 }
 
 function stepStore(connection: Connection): StepStore {
-  // Step 0 goes to the address that was loaded. Later steps and repeated messages take the given address, because an
-  // amended list or campaign may have changed it; it must not be suppressed. The variant is that of step 0, even if a
-  // winner was chosen since.
+  // Step 0 goes to the address that was loaded. Later steps and repeated messages take the given address, which an
+  // amended list may have changed; it must not be suppressed. The variant is that of step 0, even if a winner was
+  // chosen since.
   const claim = connection.statement(
     counting(
       `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, posted_from = ?9, version = ?10

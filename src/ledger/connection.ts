@@ -16,11 +16,10 @@ export interface Query {
 export type Statement = (...params: readonly Param[]) => number;
 
 /**
- * One open ledger in either database. The stores beside this file use the SQL that SQLite and PostgreSQL share; all
- * else is a method here.
+ * One open ledger in either database. The stores use the SQL that SQLite and PostgreSQL share; all else is a method
+ * here.
  *
- * Parameters are `?`, or `?1`, `?2` ... if one is used more than once. A parameter that is tested for NULL must be
- * text.
+ * Parameters are `?`, or `?1`, `?2` ... if one is used twice. A parameter that is tested for NULL must be text.
  */
 export interface Connection {
   readonly path: string;
@@ -34,7 +33,6 @@ export interface Connection {
    * One transaction, durable when this returns; no other one writes meanwhile. `work` gets the time to record: never
    * before a time that the ledger holds already, even if the clock was set back meanwhile. `rows` says about how many
    * rows it writes.
-   *
    * @throws LedgerError, with everything undone unless it says `recorded`; any other error of `work` as it is.
    */
   write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T;
@@ -50,7 +48,6 @@ export interface Connection {
 
   /** Changes whenever another process may have written. */
   version(): number;
-  /** Keeps more of the ledger in memory from here on. */
   expectMany(): void;
   /** References between tables are checked when the transaction ends. Inside `write`. */
   deferReferences(): void;
@@ -70,7 +67,6 @@ export interface Connection {
   copyTo(path: string): void;
 }
 
-/** The stores' work on single rows, for many rows at once. */
 export interface ManyRows {
   /** Adds rows to a list that is loading, durable once the next statement is answered: no need to wait for it. */
   load(list: number, rows: readonly LoadRow[], run: Pick<RunRecord, 'channel'>): void;
@@ -80,7 +76,6 @@ export interface ManyRows {
    * the run is not running, or the ledger holds hashes under another key. Rows missing from the answer have to be
    * written
    * one by one. Within `write`, it is part of that transaction.
-   *
    * @param forms other spellings under which a recipient to be claimed may be suppressed
    * @param held the shards of a worker in a shared run: nothing is written if another worker has one of them by now
    * @returns rows that were in the expected state (null: all, as nearly always); or null: a row belongs to another recipient; everything is undone, including the `write` around it
@@ -98,11 +93,9 @@ export interface ManyRows {
 
 export interface SuppressionForms {
   readonly all: readonly { readonly row: number; readonly form: string; readonly hash: string | null }[];
-  /** The key of the hashes; null: there is none. */
   readonly hashKey: string | null;
 }
 
-/** A purge's work beside the tables. */
 export interface ConnectionPurge {
   isUnderWay(): boolean;
   begin(): void;
@@ -144,7 +137,6 @@ export function holder(begin: () => void, end: () => void): () => Disposable {
   };
 }
 
-/** Makes each one at its first use. */
 export function lazily<T>(make: (sql: string) => T): (sql: string) => T {
   const made = new Map<string, T>();
   return (sql) => {

@@ -7,7 +7,6 @@ import type { AnswerNames, FollowedMessage, Reach, ReachRules } from './ledger.t
 import { postedFromOf } from './reading.ts';
 import { type Cap, FELL_BACK, type RunIdentity } from './records.ts';
 
-/** A run in the index. */
 interface Source extends OtherRun {
   /** The run is active: its rows may still change. */
   readonly isLive: boolean;
@@ -338,7 +337,6 @@ function createTable(room: number): Table {
   return { words: new Uint32Array(slots * 2), slots, room };
 }
 
-/** The first slot in which these hashes may be. */
 function placeOf({ slots }: Table, hashes: Uint32Array): number {
   return Math.floor(((hashes[1] ?? 0) / 0x1_0000_0000) * slots) * 2;
 }
@@ -368,7 +366,6 @@ interface ReachRows {
   all(list: number, add: AddPerson): void;
   /** Recipients reached by a later step: by key and by the address of each step. */
   reachedLater(list: number, sinceMs: number, add: AddPerson): void;
-  /** Addresses of all later steps that were begun. */
   allLater(list: number, add: (person: string, row: number, step: number) => void): void;
   laterSteps(list: number): number;
   /** -1 if the list has none. */

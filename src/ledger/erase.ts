@@ -101,7 +101,6 @@ function sumOf(a: EventCounts, b: EventCounts): EventCounts {
   return { reports: a.reports + b.reports, replies: a.replies + b.replies, unread: a.unread + b.unread };
 }
 
-/** Texts that people and the API wrote. */
 interface Texts {
   readonly keys: number;
   /** Columns of a page: the keys of the row, then the text. */

@@ -15,7 +15,6 @@ import type { MessageIds, SentMessage } from './records.ts';
 import { optOuts } from './replies.ts';
 import { UNKNOWN_TOPIC } from './suppressions.ts';
 
-/** Fields of a report that say which message it is about. */
 interface Naming {
   readonly environment: string;
   readonly reference: string | null;
@@ -37,7 +36,6 @@ export const SKEW_MS = 5 * 60_000;
  *
  * If several recipients share a request, the API may give them one id. A report with the reference or the address of
  * one of them is about that recipient only.
- *
  * @param message - its reference may be null if no report in the ledger names a reference
  */
 export function mismatchOf(report: Naming, message: SentMessage): UnmatchedReason | null {
@@ -175,10 +173,7 @@ function mayBeNew(event: WebhookEvent): event is Reply {
 
 const COUNTED_AS = { delivery: 'reports', reply: 'replies', unread: 'unread' } as const;
 
-/**
- * The provider's id if it has one, else all content but the time of delivery: a repeated report has otherwise the same
- * bytes.
- */
+/** The provider's id, else all content but the time of delivery: a repeated report has otherwise the same bytes. */
 function digestOf(event: WebhookEvent): Uint8Array {
   return hash('sha256', JSON.stringify(identityOf(event)), 'buffer').subarray(0, 16);
 }

@@ -110,7 +110,6 @@ export interface Ledger {
   load(run: RunRecord, rows: readonly LoadRow[]): void;
   /** Completes the list: from here on the run exists and its rows count. */
   finishLoad(run: RunRecord, facts: AmendFacts & Pick<RunRecord, 'identityHash'>): RunRecord;
-  /** Deletes an incomplete list. */
   discardLoad(run: RunRecord): void;
   /** Replaces the old list by a new, fully loaded one in one transaction; see lists.ts. */
   amend(run: RunRecord, draft: RunRecord, facts: AmendFacts): RunRecord;
@@ -120,7 +119,6 @@ export interface Ledger {
    * Begins or continues to send: a claimed row without an outcome is in doubt (`crash`, counted as one more attempt),
    * failed and deferred rows are pending again. From the first start on, a marker beside the ledger remembers that this
    * project was sent from.
-   *
    * @param commit - that the start is made from; null, the default: git does not know
    */
   start(
@@ -131,7 +129,6 @@ export interface Ledger {
   ): { readonly run: RunRecord; readonly recovered: number };
   /**
    * Rejected recipients become pending, in their last step; only when the user asks for it. Returns how many.
-   *
    * @param limit - recipients that this start sends to: the first of the pending, failed and rejected ones, in list order.
    * Rejected ones behind them stay as they are. Null, the default: all become pending.
    */
@@ -183,7 +180,6 @@ export interface Ledger {
    * A result is dropped if another process moved its row meanwhile. The exception is a late answer, as evidence for its
    * own attempt: a row that a recovery put in doubt (`crash`) takes it, and a row that waits for a retry takes an
    * acceptance. A late answer never begins another step.
-   *
    * @param policy what a claim checks in addition to the addresses in the ledger; required while the ledger holds
    * hashes
    * @throws LedgerError; `recorded`: the outcomes are on disk nevertheless. After it no request may be made; outcomes
@@ -206,12 +202,10 @@ export interface Ledger {
   /**
    * Another server took over and may lack the last confirmed commits. Claims again the rows that this process had
    * claimed, so that they are in doubt at the next start (failures.md, J6).
-   *
    * @param claimed - rows by step
    * @returns how many; null: the server does not have this list
    */
   restoreClaims(run: RunRecord, claimed: readonly RowSet[], nowMs: number): number | null;
-  /** Ends this start. */
   finish(run: RunRecord, facts: FinishFacts): RunRecord;
   /** Ends the run for good: pending and deferred recipients are skipped (`closed`), and claimed ones are in doubt. */
   closeRun(run: RunRecord, nowMs: number): RunRecord;
@@ -219,7 +213,6 @@ export interface Ledger {
   /**
    * Takes the lock of one run. Null if another process, or another part of this one, has it. The operating system
    * releases it when the process ends, however it ends (failures.md, J3).
-   *
    * @param despiteWorkers even if workers are active in a run without a coordinator: used to call them back
    */
   lock(identity: RunIdentity, despiteWorkers?: boolean): RunLock | null;
@@ -233,7 +226,6 @@ export interface Ledger {
   lockOwner(identity: RunIdentity): LockOwner | null;
 
   // ----------------------------------------------------------------------------------------------------- doubts
-  /** In list order, in batches. */
   doubts(run: RunRecord): Iterable<readonly DoubtRow[]>;
   /**
    * Ends doubts by a person's decision, under the lock of the run. Keeps the doubt, who decided, when and why, in one
@@ -254,7 +246,6 @@ export interface Ledger {
   counts(run: RunRecord): Omit<StepCount, 'fellBack'>[];
   /** `counts`, with the steps that fell back. Both take one scan of the list. */
   steps(run: RunRecord): StepCount[];
-  /** Whether a person was erased from the run. */
   hasErased(run: RunRecord): boolean;
   /**
    * Recipients that a start has to send to: pending, failed and deferred, and `rejected` where those are tried again.
@@ -280,19 +271,16 @@ export interface Ledger {
   // ----------------------------------------------------------------------------------------------- suppressions
   /**
    * The caller normalises addresses. An entry never gets weaker: of two, the longer one stays. A reason is never lost:
-   * one with the source `user` replaces the old one, another only if there is none. Returns whether the address was not
-   * suppressed before.
+   * a `user` one replaces the old one, another only if there is none. Returns whether the address was not suppressed.
    */
   suppress(address: string, facts: Omit<SuppressEntry, 'address'> & { readonly nowMs: number }): boolean;
   /** Removes the entry for a topic ('': for all topics); default: every entry. */
   unsuppress(address: string, topic?: string | null): boolean;
-  /** Every entry, expired ones too, by address. */
   suppressions(): Iterable<Suppression>;
   /** Whether a campaign of this topic (null: none) must not send to it. */
   isSuppressed(address: string, nowMs: number, topic?: string | null): boolean;
   /**
    * All or nothing. Returns how many were not suppressed before.
-   *
    * @throws HandbillError (exit 2): the ledger holds hashes that were made with another key
    */
   suppressAll(addresses: readonly SuppressEntry[], hashes: readonly HashEntry[], nowMs: number): number;
@@ -343,7 +331,6 @@ export interface LedgerOptions {
   readonly busyTimeoutMs?: number;
 }
 
-/** Facts about a ledger that is in order. */
 export interface LedgerFacts {
   readonly bytes: number;
   readonly newestMs: number;
@@ -362,7 +349,6 @@ export interface LedgerFacts {
   readonly serverMs: number | null;
 }
 
-/** Facts that depend on where the ledger is. */
 export type PlaceFacts = Pick<LedgerFacts, 'bytes' | 'newestMs' | 'isReadable' | 'serverMs'>;
 
 /** Replies: reading and reviewing them, and finding the message that each answers. */
@@ -405,12 +391,10 @@ interface OptOutFacts {
 
 export interface JoinFacts extends OptOutFacts {
   readonly now: () => number;
-  /** Makes the references of a run's messages. */
   readonly referencesOf: (run: RunRecord) => (key: string, channel: Channel, resend?: number) => string;
 }
 
 export interface Joined {
-  /** Replies whose message was found. */
   readonly joined: number;
   /** Addresses of those messages that are suppressed now, beside the senders. */
   readonly suppressed: readonly string[];
@@ -435,7 +419,6 @@ export interface PurgeStore {
   lastActivityMs(run: RunRecord): number;
   /** Lists that were never fully loaded, or were replaced and not deleted yet; they hold addresses too. */
   drafts(): readonly RunRecord[];
-  /** The run holds no personal data any more. */
   isDone(run: RunRecord): boolean;
   /** A purge was begun and not finished: `rewrite` is the last step. */
   isUnderWay(): boolean;
@@ -444,15 +427,13 @@ export interface PurgeStore {
   /** From here on the run can never be continued. Returns it; a marked run stays as it is. */
   mark(run: RunRecord, nowMs: number): RunRecord;
   /**
-   * Takes keys, addresses, ids and texts out of the rows of a marked run, and names out of its history of doubts.
-   * States, reasons, attempts, parts, costs, variants, channels, lines and the day of the last claim stay. Each step
-   * yields its rows.
+   * Takes keys, addresses, ids and texts out of the rows of a marked run, and names out of its history of doubts. The
+   * rest stays, with only the day of the last claim. Each step yields its rows.
    */
   clear(run: RunRecord): Iterable<number>;
   /**
-   * Keeps the result of delivery reports as words in the rows of a marked run, and deletes the reports, in one
-   * transaction: pass a thousand at a time. Call it before `clear`, because the rows' ids lead to the reports. Returns
-   * how many reports were deleted.
+   * Keeps delivery results as words in the rows of a marked run, and deletes the reports, in one transaction: pass a
+   * thousand at a time, before `clear`, because the rows' ids lead to the reports. Returns how many it deleted.
    */
   keepDeliveries(run: RunRecord, kept: readonly KeptDelivery[]): number;
   /** Deletes the replies to a marked run except those that wait for review, in steps; `keepDeliveries` comes first. */
@@ -466,7 +447,6 @@ export interface PurgeStore {
    * count: reports lose address, texts and digest, replies all but their meaning. The rest is deleted.
    */
   forgetEvents(beforeMs: number): Iterable<EventCounts>;
-  /** Deletes a list that is not fully loaded. */
   forget(draft: RunRecord): Iterable<number>;
   /** Suppressions from before an instant: those that had expired by then, and the others. */
   oldSuppressions(beforeMs: number): { readonly expired: number; readonly active: number };
@@ -490,7 +470,6 @@ export interface PurgeStore {
    * Writes the file anew, so that nothing is left in its gaps and free pages, and empties its log. It holds the write
    * lock for about 10 ms a megabyte. If it was not done, try again: `in-use` means that another process sends from a
    * large ledger or reads from it for long; `no-room` that the disk lacks twice the size of the ledger.
-   *
    * @throws LedgerError
    */
   rewrite(): 'done' | 'in-use' | 'no-room';
@@ -507,7 +486,6 @@ export interface KeptDelivery {
   readonly postedFrom?: string;
 }
 
-/** All that the ledger holds of one person. */
 export interface Erasure {
   /** In the form in which addresses are listed. */
   readonly address: string;
@@ -544,7 +522,6 @@ export interface EventCounts {
   readonly unread: number;
 }
 
-/** Makes keyed hashes of addresses as they are listed. */
 export interface Hasher {
   readonly keyId: string;
   hash(address: string): string;
@@ -582,7 +559,6 @@ export interface SaidStates {
   /**
    * The states that the reports about each message name, as bits by their position in `DELIVERY_STATES`; 0: there are
    * no reports. Pass some hundred at a time: that costs a quarter of single calls.
-   *
    * @param judged - called for each report that names one of them, with its number, and why it is not about that
    * message
    */
@@ -663,7 +639,6 @@ export interface InDoubtRow
   readonly postedFrom?: string;
 }
 
-/** An accepted message that may not have reached the recipient. */
 export interface UnreachedRow extends Pick<DoubtRow, 'row' | 'step' | 'key' | 'to' | 'resend'> {
   /** Channels of the steps so far, this one last. */
   readonly used: readonly Channel[];
@@ -682,11 +657,9 @@ export interface EventStore {
    *
    * A reply that opts out suppresses its sender, in every campaign and on every channel. So does a report of an
    * opt-out. If `startLifts` is set, the last opt-out or opt-in of a sender counts, by the time that it carries.
-   *
    * @throws LedgerError: nothing is stored
    */
   record(events: readonly WebhookEvent[], facts: RecordFacts): Recorded;
-  /** Two look-ups, about 4 us. */
   reportsOf(message: SentMessage): DeliveryRecord[];
   /** Also reports that are about another message. */
   reportsNaming(ids: MessageIds): DeliveryRecord[];
@@ -725,7 +698,6 @@ export interface Reach {
   readonly purged: readonly RunIdentity[];
   /** The run of `exclude` that reached this person. */
   excludedBy(to: string, key: string): RunIdentity | null;
-  /** The cap that is used up. */
   cappedBy<C extends Cap>(to: string, key: string, caps: readonly C[]): C | null;
   /** The followed run's message to this person; null: the run does not have them. */
   followed(key: string): FollowedMessage | null;
@@ -737,7 +709,6 @@ export interface Reach {
   refresh(): void;
 }
 
-/** The rules of a campaign that ask about other runs. */
 export interface ReachRules {
   readonly exclude: readonly Pick<Excluded, 'campaign' | 'occurrence'>[];
   /** Beginning of the longest period of a cap, in ms since 1970; null: no cap. */

@@ -20,7 +20,6 @@ const ASK_WAIT_MS = 10;
  * Takes the lock of one run. Null if another process, or another part of this one, has it (failures.md, J3). It is a
  * lock on a small database in `locks/` beside the ledger. The file is never deleted: two processes could hold locks of
  * the same name. If a user deletes it, the claims still decide who may send.
- *
  * @throws HandbillError with exit status 7.
  */
 export function acquireRunLock(ledgerPath: string, identity: RunIdentity): RunLock | null {

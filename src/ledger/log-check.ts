@@ -12,7 +12,6 @@ import { codeOf } from './private-files.ts';
  * https://sqlite.org/walformat.html, https://sqlite.org/fileformat2.html#the_write_ahead_log.
  */
 
-/** Ledgers that this process has open. */
 const openHere = new Map<string, number>();
 
 /**
@@ -31,7 +30,6 @@ export function noteClosed(path: string): void {
 /**
  * Refuses a ledger whose log has lost commits (failures.md, H3). Call it before SQLite opens the ledger and makes a
  * new index from what is left.
- *
  * @throws HandbillError `ledger-unusable`, exit status 7
  */
 export function checkLog(path: string): void {
@@ -52,7 +50,6 @@ export function checkLog(path: string): void {
 interface Index {
   /** Number of the last committed frame, from 1; 0 for an empty log. */
   readonly lastFrame: number;
-  /** How many frames are in the database already. */
   readonly moved: number;
   readonly pageBytes: number;
   readonly checksum: Checksum;

@@ -37,7 +37,6 @@ import { LEDGER_WARNINGS } from './warnings.ts';
 
 /**
  * Opens the ledger at `path`; with mode `write`, makes it if there is none.
- *
  * @throws HandbillError with exit status 7: `ledger-missing` (also when there is nothing to read), `ledger-unusable`,
  *   `ledger-permissions`, `ledger-filesystem`, `ledger-write`; with exit status 2: `clock`.
  */
@@ -208,7 +207,6 @@ export function isAtLeast(version: string, wanted: readonly number[]): boolean {
   return true;
 }
 
-/** Translates errors of SQLite and of the file system. */
 function guarded<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -232,7 +230,6 @@ const QUICK_CHECK_BYTES = 16 * 1024 * 1024;
 /**
  * Examines all pages of a ledger (1 ms a megabyte), and whether a start could use it; changes nothing and makes no
  * file. Null if there never was one.
- *
  * @throws HandbillError exit 7, as `openLedger`
  */
 export function examineLedger(path: string, nowMs: number): LedgerFacts | null {

@@ -18,7 +18,6 @@ export type Displacement = 'removed' | 'replaced' | null;
 
 /**
  * Remembers which files are open. Call it right after SQLite has opened the database.
- *
  * @returns compares them with the files of their names now. The log counts from when it is first seen: SQLite makes it
  * with the first write, and keeps it while the database is open.
  */
@@ -39,7 +38,6 @@ function fileAt(path: string): string | null {
   return facts === undefined ? null : `${facts.dev}:${facts.ino}`;
 }
 
-/** The copy of an open ledger whose name leads elsewhere. */
 function rescuedOf(path: string): string {
   return `${path}.rescued`;
 }
@@ -171,7 +169,6 @@ export function hasSentWith(root: string, address: string): boolean {
   return hasMarker(placeOf(root, address));
 }
 
-/** Whether it has sent with another shared ledger. */
 export function hasSentWithOther(root: string, ledger: string): boolean {
   const own = isPostgres(ledger) ? markerOf(placeOf(root, ledger)) : '';
   return sharedMarkers(root).some((path) => path !== own);

@@ -18,10 +18,9 @@ import { canSyncFolders, grants } from '../util/platform.ts';
 import { unusable } from './ledger-error.ts';
 
 /**
- * A ledger holds personal data and decides who is sent to, so other users must not be able to read it, write it, or
- * replace it by a link. SQLite would make files of mode 0644 and follow a link. So files are made and checked here
- * before SQLite opens them, and never while it has them open: closing such a file drops all locks that this process
- * holds on it.
+ * A ledger holds personal data and decides who is sent to, so other users must not read it, write it, or replace it by
+ * a link. SQLite would make files of mode 0644 and follow a link. So files are made and checked here before SQLite
+ * opens them, and never while it has them open: closing such a file drops all locks that this process holds on it.
  */
 
 /**
@@ -47,7 +46,6 @@ export function checkPrivateFolder(folder: string): void {
 
 /**
  * Refuses a place where a start could not write; changes nothing.
- *
  * @throws HandbillError exit 7
  */
 export function refuseUnwritable(ledger: string): void {

@@ -140,8 +140,7 @@ const NEWEST =
 const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE list = ? AND step = ? AND row > ?
   ORDER BY row LIMIT ?) AS batch`;
 
-// The millisecond of a claim would identify the recipient in the provider's log. Its day is kept, as the last
-// millisecond, for frequency caps.
+// A claim's millisecond would identify its recipient in the provider's log. Frequency caps need only its day.
 const CLEAR_ROWS = `UPDATE recipients SET key = NULL, address = NULL, message_id = NULL, error = NULL, updated_at = NULL,
     text_hash = NULL, list_address = NULL, claimed_at = claimed_at - claimed_at % 86400000 + 86399999
   WHERE list = ? AND step = ? AND row > ? AND row <= ?

@@ -11,7 +11,6 @@ const BATCH_ROWS = 1000;
 
 export type Fate = Omit<RowState, 'step'>;
 
-/** Recipients of a run by outcome. */
 export interface CountStore {
   /** From the kept counts, or else by counting. `claimed` is the outcome of a claimed row. */
   count(run: RunRecord, claimed: (state: RunRecord['state']) => Fate): StepCount[];
@@ -204,7 +203,6 @@ export function madeFrom(state: unknown, version: unknown): Pick<Outcome, 'versi
   return typeof version === 'number' && REQUESTED.has(state) ? { version } : {};
 }
 
-/** The fields about a corrected address. */
 function changedOf(listTo: unknown, resend: unknown): Pick<Outcome, 'listTo' | 'resend'> {
   return { ...(typeof listTo === 'string' ? { listTo } : {}), ...resendOf(resend) };
 }
@@ -285,7 +283,6 @@ export function channelsBefore(page: StepPage, first: StepRow, at: number, ofRun
   return fallen.map((row) => (row[at] ?? ofRun) as Channel);
 }
 
-/** The first and the last row that fell back. */
 function spanOf(rows: readonly StepRow[], hasFallen: HasFallen): { from: number; to: number } | null {
   const from = rows.find(hasFallen);
   return from === undefined ? null : { from: Number(from[0]), to: Number(rows.findLast(hasFallen)?.[0]) };

@@ -41,7 +41,6 @@ export interface CampaignPlace {
   readonly campaign: string;
 }
 
-/** Identifies a run. */
 export interface RunIdentity extends CampaignPlace {
   readonly occurrence: string;
 }
@@ -59,7 +58,6 @@ export interface RunRecord extends RunIdentity {
   readonly inputs: readonly InputFile[];
   /** Which of `versions` the messages are made from now, counted from 1. */
   readonly version: number;
-  /** All that messages were made from. */
   readonly versions: readonly Version[];
   /** Hash of what identifies a recipient (key, to, defaultCountry): may not change, even when amended. */
   readonly identityHash: string;
@@ -124,7 +122,6 @@ export interface LoadRow
   readonly channel?: Channel | null;
 }
 
-/** The facts about a row's message. */
 export interface StepFacts {
   readonly channel: Channel;
   readonly variant: string | null;
@@ -193,7 +190,6 @@ export interface ClaimRequest {
 export interface ClaimBudget {
   readonly currency: string;
   readonly maxMicros: number;
-  /** The name of the period at an instant: `2026-11`. */
   periodOf(ms: number): string;
 }
 
@@ -215,7 +211,6 @@ export interface Cap {
   readonly topic?: string | null;
 }
 
-/** Reasons of rules that the claim checks again. */
 const CLAIM_SKIPS = [
   'suppressed',
   'fenced',
@@ -227,9 +222,8 @@ export type ClaimSkip = (typeof CLAIM_SKIPS)[number];
 
 /**
  * A reason: a rule applied in the meantime, and the row is skipped. `follow-up-later`: the message before goes out
- * again, and the row is deferred. `stopped`: this worker may not claim there any more; `paused`: a person paused the
- * environment or the campaign; `over-budget`: the message would cost more than is left of the budget. In these three
- * cases the row is unchanged.
+ * again, and the row is deferred. The row is unchanged if this worker may not claim there any more (`stopped`), a
+ * person paused the environment or the campaign (`paused`), or the message costs more than is left (`over-budget`).
  */
 export type ClaimAnswer = 'claimed' | ClaimSkip | 'follow-up-later' | 'taken' | 'stopped' | 'paused' | 'over-budget';
 
@@ -380,7 +374,6 @@ export interface ClaimRules {
   readonly hasher: { readonly keyId: string; hash(form: string): string } | null;
 }
 
-/** News in a group of events. */
 export interface Recorded {
   readonly reports: number;
   readonly replies: number;
@@ -433,11 +426,9 @@ export interface Share {
   readonly opensAtMs: number | null;
 }
 
-/** The state of a shared run, as one worker receives it. */
 export interface Pulse {
   readonly state: RunState | 'loading';
   readonly halt: Halt | null;
-  /** All other workers together. */
   readonly others: Share;
   /** The API asked a worker to wait: no worker posts for so long. 0 or less: it did not. */
   readonly heldMs: number;
@@ -447,21 +438,18 @@ export interface Pulse {
 export interface WorkerRecord extends WorkerFacts {
   readonly joinedAtMs: number;
   readonly heardAtMs: number;
-  /** The database's clock now. */
   readonly nowMs: number;
   /** Heard of within its lease. */
   readonly isAlive: boolean;
   readonly run: RunRecord | null;
   readonly shards: readonly number[];
-  /** Rows of these shards. */
   readonly rows: number;
   readonly posted: number;
 }
 
 /**
  * Runs that several workers share, on any machine. A queue hands out shards; this store decides where a worker may
- * claim, and each claim checks it again in its transaction. All times are the database's, so the clocks of the machines
- * do not matter.
+ * claim, and each claim checks it again in its transaction. All times are the database's.
  */
 export interface WorkerStore {
   join(worker: WorkerFacts): void;
@@ -479,7 +467,6 @@ export interface WorkerStore {
   forget(run: RunRecord): void;
   /**
    * Cuts the pending rows into shards of so many recipients; there were none before.
-   *
    * @param limit - recipients at most; null: all
    * @param facts - what a worker needs that is neither in the ledger nor in the files
    */
@@ -499,7 +486,6 @@ export interface WorkerStore {
   holds(list: number, number: number, id: string): boolean;
   /**
    * Ends a shard without pending or claimed rows. False if it has one, or if another worker has the shard.
-   *
    * @param passed - rows that are still pending are not on the list any more
    */
   finish(run: RunRecord, number: number, id: string, passed?: boolean): boolean;
@@ -512,7 +498,6 @@ export interface WorkerStore {
   reopen(run: RunRecord, drained: boolean, nowMs: number): number[];
   /** Shards that are not done. */
   left(run: RunRecord): number;
-  /** Counts and latencies of all workers in this start. */
   sum(run: RunRecord): { readonly share: Share; readonly latencies: readonly string[] };
 
   /** Ends the run: the next claim of every worker is refused. An earlier end is not overwritten. */

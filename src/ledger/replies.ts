@@ -137,7 +137,6 @@ function replyJoiner(
   const { optOut, lift, lastWord, learned } = optOuts(connection);
   const starts = (): number => Number(query('SELECT coalesce(sum(starts), 0) FROM runs').get()?.[0]);
 
-  /** Scans one list and keeps the best match for each reply. */
   function* look(run: RunRecord, search: Search, referencesOf: JoinFacts['referencesOf']): Generator<Joined> {
     const { list } = runs.listOf(run);
     const referenceOf = referencesOf(run);
@@ -420,10 +419,7 @@ const NOT_FOUND = 'UPDATE replies SET row = ? WHERE number = ? AND run IS NULL';
 
 const MEANING = 'SELECT coalesce(reviewed_as, meaning) FROM replies WHERE number = ?';
 
-/**
- * Opt-outs and opt-ins, inside a transaction. Topics: '' is for all, null means every one, for a project without
- * topics.
- */
+/** Opt-outs and opt-ins, inside a transaction. Topic '' is for all, null means every one: the project has no topics. */
 interface OptOuts {
   /** Permanent, in any campaign of the topic. Returns whether the address was not suppressed permanently before. */
   optOut(address: string, by: 'reply' | 'report', nowMs: number, topic: string): boolean;

@@ -283,10 +283,8 @@ export interface Trigger {
 const IS_LOADING = `EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')`;
 const WAS_LOADING = `EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')`;
 
-/** States that an ordinary send changes. */
 export const OPEN_STATES = ['pending', 'claimed', 'deferred'] as const;
 
-/** Moves that begin no other channel step. */
 const FOLLOWED_BY_NONE = MOVES.filter(({ begins }) => begins !== true);
 
 export const TRIGGERS: readonly Trigger[] = [
@@ -393,7 +391,6 @@ function forSqlite({ name, table, on, when, unless, refuses, but, statement }: T
   ].join('\n');
 }
 
-/** A SQLite ledger. */
 export const SCHEMA: readonly string[] = [
   `CREATE TABLE ledger (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),

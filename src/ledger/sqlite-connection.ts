@@ -77,20 +77,14 @@ export function quickCheck(db: DatabaseSync, path: string): void {
   throw new LedgerError('corrupt', problem('ledger-unusable', message, { at: { file: path }, hint }));
 }
 
-/**
- * Reading a ledger normally leaves an empty log and its index. Without a log, no process has the ledger open: it can be
- * read as a file that does not change.
- */
+/** Without a log, no process has the ledger open: reading it as an unchanging file leaves no log and index behind. */
 function unchanging(path: string): URL {
   const url = pathToFileURL(path);
   url.search = '?immutable=1';
   return url;
 }
 
-/**
- * SQLite does not wait if two processes switch to the log at once: without a retry for two seconds, 3 of 200
- * simultaneous first starts failed.
- */
+/** SQLite does not wait if two processes switch to the log at once: 3 of 200 simultaneous first starts failed. */
 function useWriteAheadLog(db: DatabaseSync, path: string): void {
   for (let attempt = 0; ; attempt++) {
     try {

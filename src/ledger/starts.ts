@@ -22,7 +22,6 @@ type StartStore = Pick<Ledger, 'start' | 'finish' | 'closeRun' | 'reopenRejected
 export const RECOVER = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
   http_status = NULL, message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`;
 
-/** The beginning and the end of a start, and its pending rows. */
 export function startStore(connection: Connection, runs: RunStore, counts: CountStore): StartStore {
   // An attempt without an outcome counts, because the API may have had it (failures.md, B1, C10, I5). A row that was
   // not claimed is pending again (failures.md, A1).
@@ -147,8 +146,8 @@ function jsonOrNull(value: unknown): string | null {
 const PAGE = 4000;
 
 /**
- * Another server may lack the last confirmed commits: the sender claims its rows again, so that they are not sent again
- * (failures.md, J6).
+ * Another server may lack the last commits: the sender claims its rows again, so that none is sent again (failures.md,
+ * J6).
  */
 export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClaims'> {
   const isThere = connection.query(`SELECT 1 FROM runs WHERE number = ? AND list = ? AND state <> 'loading'`);

@@ -18,7 +18,6 @@ import { runStore } from './runs.ts';
 import { claimRestorer, startStore } from './starts.ts';
 import { suppressionStore } from './suppressions.ts';
 
-/** The ledger over one open connection to either database. */
 export function ledgerOver(connection: Connection): Ledger {
   const runs = runStore(connection);
   const lists = listStore(connection, runs);

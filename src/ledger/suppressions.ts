@@ -43,7 +43,6 @@ export const UNKNOWN_TOPIC = '?';
 
 /**
  * The condition `COUNTS` for one entry, without its end.
- *
  * @param topic - of the campaign; null: it has none
  */
 export function appliesTo(entry: Pick<Suppression, 'topic' | 'source'>, topic: string | null): boolean {
@@ -61,7 +60,6 @@ export function stoppedTopic({ topic }: Pick<RunRecord, 'topic'>): string {
   return topic === null || topic === 'essential' ? '' : topic;
 }
 
-/** The form of `COUNTS`. */
 export function topicOf({ topic }: Pick<RunRecord, 'topic'>): string {
   return topic ?? '';
 }

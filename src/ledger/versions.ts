@@ -15,12 +15,10 @@ function contentOf(inputs: readonly InputFile[]): ReadonlySet<string> {
   return new Set(inputs.map((input) => `${inputId(input)}\n${input.sha256}`));
 }
 
-/** The versions of a run after a start from this commit. */
 export function withCommit({ versions, version }: RunRecord, commit: Commit): readonly Version[] {
   return versions.map((one, i) => (i + 1 === version ? { ...one, commits: eachOnce([...one.commits, commit]) } : one));
 }
 
-/** The commits of all starts, each once. */
 export function commitsOf(versions: readonly Version[]): readonly Commit[] {
   return eachOnce(versions.flatMap(({ commits }) => commits));
 }

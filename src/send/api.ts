@@ -15,7 +15,6 @@ import { createRedactor } from '../util/redact.ts';
 import { checkTlsEnvironment } from '../util/tls.ts';
 import { requireApproval } from './approved.ts';
 
-/** Access to an environment's API, opened by `open`. */
 export interface Api {
   readonly endpoint: Endpoint;
   readonly wire: CompiledWire;

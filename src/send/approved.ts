@@ -22,7 +22,6 @@ import { isInside } from '../util/paths.ts';
 import type { Prepared } from './prepare.ts';
 
 export interface ApprovedOptions {
-  /** The process's variables, to find ssh-keygen. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly nowMs: number;
 }
@@ -34,7 +33,6 @@ export const MAX_PLAN_BYTES = 1024 * 1024;
  * Refuses to send to an environment with approvers anything that they have not approved. Environments without
  * approvers,
  * such as the sandbox, need nothing. `refuseOtherInputs` checks that the plan matches the send.
- *
  * @param planFile - the plan to apply; null where a campaign is sent without one
  * @throws HandbillError exit 2 saying what is missing
  */
@@ -67,7 +65,6 @@ export async function judgePlan(
   return judge(signedBytes(planFile), planFile.signatures ?? [], environment.approval, options);
 }
 
-/** The error where there is no plan, and how to make one. */
 export function needsPlan({ name, approval }: Environment, campaign = 'CAMPAIGN'): Diagnostic {
   const standing =
     (approval?.standing ?? null) === null
@@ -93,7 +90,6 @@ function doesNotCount(sentence: string): Diagnostic {
  * Compares a plan with the plan file: it must be of the same campaign, environment and occurrence, with unchanged
  * inputs.
  * A standing plan covers every occurrence and any list.
- *
  * @param options.cwd - a plan names its campaign, but not the project: it is the one around this folder, or else one
  * below
  * @param options.allow - codes of the plan, and codes that the user added, which no approver saw
@@ -143,7 +139,6 @@ function notSealed(plan: Plan, beyond: readonly Allowable[]): Diagnostic {
 
 /**
  * Compares the inputs of a standing plan with those of the campaign now.
- *
  * @throws HandbillError exit 2 naming all that differs
  */
 export function refuseOtherSeal({ campaign, environment, inputs }: StandingPlan, sealed: readonly InputFile[]): void {
@@ -154,7 +149,6 @@ export function refuseOtherSeal({ campaign, environment, inputs }: StandingPlan,
 
 /**
  * Compares the bytes that were checked and loaded with those of the plan: the list may have been replaced in between.
- *
  * @throws HandbillError exit 2
  */
 export function refuseOtherList(plan: Plan, planFile: AnyPlanFile, prepared: Pick<Prepared, 'list' | 'discard'>): void {

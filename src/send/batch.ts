@@ -41,7 +41,6 @@ function unused({ fallbacks }: SendDecision, used: readonly Channel[]): StepMess
   return fallbacks.find(({ channel }) => !used.includes(channel));
 }
 
-/** The ledger's record of a channel step that begins. */
 export function nextStep(
   { decision, message }: SendTask,
   costOf: (message: StepMessage) => number | null,
@@ -49,7 +48,6 @@ export function nextStep(
   return { ...stepFacts(decision, message, costOf), to: message.to };
 }
 
-/** The ledger's record of a message, without its recipient. */
 export function stepFacts(
   { variant }: SendDecision,
   message: StepMessage,
@@ -66,7 +64,6 @@ export function stepFacts(
 
 /** Collects recipients who can share a request: same variant, so the same text or template; in list order. */
 export interface Packer<T> {
-  /** A full batch, or null. */
   add(item: T, variant: string | null): readonly T[] | null;
   /** The incomplete batches, in the order in which they were begun. */
   rest(): readonly (readonly T[])[];

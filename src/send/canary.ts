@@ -7,17 +7,13 @@ import { type Figures, type Progress, triedIn } from './progress.ts';
 import type { Stop } from './stop.ts';
 import type { Timers } from './timers.ts';
 
-/**
- * The steps of a canary and the decisions of its gates, derived from the ledger, so that a start that continues knows
- * where the one before ended.
- */
+/** A canary's steps and the decisions of its gates, from the ledger: a start continues where the one before ended. */
 interface CanarySteps {
   /** Recipients that fit before the gate. */
   room(): number;
   put(recipients: number): void;
   /**
    * Called when nothing is in flight: recipients that passed but were skipped by a rule make room again.
-   *
    * @param counts - the ledger's current figures, if they were read: recipients in doubt may have been resolved
    * meanwhile
    */
@@ -33,7 +29,6 @@ interface CanarySteps {
 
 interface CanaryContext {
   readonly canary: Canary;
-  /** Figures of earlier starts. */
   readonly before: readonly StepCount[];
   readonly figures: Pick<Figures, 'finished'>;
 }
@@ -127,7 +122,6 @@ interface GateContext {
   readonly pauseMs: number;
   /** Time of the last message of an earlier start, in ms since 1970; null: none was sent. */
   readonly lastClaimMs: number | null;
-  /** Waits for a long pause as well. */
   readonly stays: boolean;
   readonly progress: Pick<Progress, 'figures' | 'opens'>;
   readonly stop: Pick<Stop, 'shut'>;
@@ -149,13 +143,11 @@ interface GateContext {
 /** Lets recipients through step by step and defers those behind a gate (failures.md, A2). */
 export interface Gate {
   isOpen(): boolean;
-  /** There are no more gates. */
   isWide(): boolean;
   put(recipients: number): void;
   /**
    * At a gate, when nothing is in flight: waits for the pause and for reports, then decides. False if the recipients
-   * left are not sent to in this start: the gate is shut and the run halts, the pause is a long one, or the run was
-   * stopped.
+   * left are not sent to in this start: the run halts, the pause is too long, or the run was stopped.
    */
   turn(): Promise<boolean>;
 }
@@ -239,7 +231,6 @@ export function createGate(context: GateContext): Gate {
 /** Verdict of reports and replies at a gate: open, not known yet, or the figure that shuts it, as a sentence. */
 type ReportVerdict = 'open' | 'waits' | { readonly shut: string };
 
-/** Whether a gate uses delivery reports or replies. */
 export function asksReports({ delivered, optedOut }: Pick<CanaryGate, 'delivered' | 'optedOut'>): boolean {
   return delivered !== null || optedOut !== null;
 }
@@ -247,7 +238,6 @@ export function asksReports({ delivered, optedOut }: Pick<CanaryGate, 'delivered
 /**
  * Decides as soon as later events cannot change it: enough messages have arrived, or too many have ended otherwise.
  * Opt-outs count as of now.
- *
  * @param isOver - the wait is over: a message without a report counts as not delivered
  */
 export function judgeReports(gate: CanaryGate, counts: Returned, isOver: boolean): ReportVerdict {
@@ -273,10 +263,7 @@ export function judgeReports(gate: CanaryGate, counts: Returned, isOver: boolean
   return { shut: `${why}${silent}` };
 }
 
-/**
- * Whether delivery reports and replies decide a gate, once its pause is over, before the latest time that an earlier
- * start recorded. Scans the list.
- */
+/** Whether reports and replies decide a gate after its pause, before the recorded latest time. Scans the list. */
 export function isDecidedEarly(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'lastClaimMs'>,
   run: RunRecord,

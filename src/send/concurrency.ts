@@ -6,12 +6,10 @@ const HAS_ROOM = Promise.resolve();
 
 export interface Pool {
   /**
-   * Starts a batch. Resolves when the next one may start, so that none waits in the queue of p-limit. Its entries are a
-   * linked list; one that V8 has moved to the old generation keeps all later ones, and four times as many objects were
-   * moved there as without it.
+   * Starts a batch. Resolves when the next one may start, so that none waits in the queue of p-limit: its entries are a
+   * linked list, of which one in V8's old generation keeps all later ones (four times as many objects moved there).
    */
   put(batch: Batch): Promise<void>;
-  /** Resolves when the last delivery has ended. */
   idle(): Promise<void>;
   /** Sets how many deliveries may be under way at once; those under way end first. */
   setWidth(width: number): void;
@@ -22,7 +20,6 @@ export interface Pool {
 
 /**
  * Bounds deliveries with p-limit: one at first, then as many as slow start allows.
- *
  * @param deliver - brings one batch to its outcomes
  */
 export function createPool(deliver: (batch: Batch) => Promise<void>, onFailure: () => void): Pool {

@@ -20,7 +20,6 @@ import {
 import { deliverReported } from './deliver-reported.ts';
 import { withdrawal } from './group-commit.ts';
 
-/** Delivers a batch of the producer. */
 export function deliverBatch(batch: Batch, context: SendContext): Promise<void> {
   const [first] = batch;
   if (batch.length > 1) return deliverShared(batch, context);

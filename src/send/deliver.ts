@@ -26,7 +26,6 @@ import type { About, Stop } from './stop.ts';
  * the
  * request may be made at once: it checks windows, `notAfter`, a `Retry-After`, pauses, the fence, the budget and
  * opt-outs. Every attempt goes to the group commit before the next one begins (failures.md, rules 1, 3, 4, 11).
- *
  * @param made - attempts that this start has made for the task
  */
 export async function deliver(task: SendTask, context: SendContext, made = 0): Promise<void> {
@@ -127,7 +126,6 @@ interface Judged {
   readonly best: Verdict;
 }
 
-/** Classifies the answer to a request for each recipient. */
 export function judge(facts: Attempt, addressees: readonly Addressee[], context: SendContext): Judged {
   context.progress.latency(facts.latencyMs);
   const reader = createReader();
@@ -264,7 +262,6 @@ export interface SendContext {
   readonly costOf: (message: StepMessage) => number | null;
   /** Whether reports still show that an accepted message was not delivered. */
   readonly isUnreached: (message: SentMessage) => boolean;
-  /** `send.notAfter` has passed. */
   readonly isLate: () => boolean;
   /** For decisions; null without a window. */
   readonly window: WindowGate | null;

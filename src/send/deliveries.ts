@@ -20,9 +20,9 @@ type Events = Pick<Ledger['events'], 'answered' | 'hasReferences' | 'hasReports'
 
 /**
  * Joins delivery reports and replies to the rows of a run. Reports match by handbill's reference or the id of the API,
- * if nothing else in them disagrees (`mismatchOf`). Replies match by the message that they answer. Null if the run has
- * neither, as most runs. Else it costs a look-up a message, and another one and a hash if reports name handbill's
- * reference: about 3 us.
+ * if nothing else in them disagrees (`mismatchOf`); replies by the message that they answer. Null if the run has
+ * neither, as most. Else it costs a look-up a message, and another one and a hash if reports name our reference: about
+ * 3 us.
  */
 export function openDeliveries({ events }: { readonly events: Events }, run: RunRecord): Deliveries | null {
   const answered = events.answered(run);
@@ -55,7 +55,6 @@ function errorOf({ reportsOf }: Pick<Events, 'reportsOf'>, run: RunRecord, outco
   return foldDelivery(reportsOf(messageOf(run, createReferences(run), key, outcome)))?.error ?? null;
 }
 
-/** A message of a run, in the form that matches reports. */
 export function messageOf(
   run: Pick<RunRecord, 'environment' | 'inputs'>,
   referenceOf: (key: string, channel: StepOutcome['channel'], resend?: number) => string | null,
@@ -127,7 +126,6 @@ export function countDeliveries(ledger: Pick<Ledger, 'events' | 'outcomes'>, run
 
 /**
  * Delivery reports and replies of a run, for its summary.
- *
  * @param deliveries - from `countDeliveries`
  * @param campaign - as it was sent, if available: only then it is known who can get a fallback
  */
@@ -147,7 +145,6 @@ export function cameBack(
   return { deliveries, ...replies, ...(due === 0 ? {} : { fallbacksDue: due }) };
 }
 
-/** Replies to a run that a person has to read. */
 function countReview({ events }: Pick<Ledger, 'events'>, { number }: RunRecord): number {
   let count = 0;
   for (const batch of events.replies({ runs: [number], meanings: ['review'] })) count += batch.length;
@@ -234,7 +231,6 @@ function isArrived(delivery: Delivery): boolean {
  * Counts delivery states and replies of a run's messages, in groups: a scan of the list, and two look-ups and a hash
  * for
  * each accepted message. All of it comes from the ledger, so every later call gives the same.
- *
  * @param groupOf - null: in no group
  * @param outcomes - the counted recipients
  */
@@ -275,7 +271,6 @@ export function countReturned<G>(
   return groups;
 }
 
-/** `countReturned` for all recipients together. */
 export function returnedIn(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): Returned {
   return countReturned(ledger, run, () => 'all').get('all') ?? NOTHING_RETURNED;
 }
@@ -345,8 +340,7 @@ function* stepRows(
 
 /**
  * A report shows that the channel does not reach this person, and none that the message arrived nevertheless, or that
- * the person opted out. The last is checked here, because a report without an address adds no suppression that a claim
- * could find.
+ * the person opted out: a report without an address adds no suppression that a claim could find.
  */
 export function isUnreached(reports: readonly DeliveryRecord[]): boolean {
   const standing = foldDelivery(reports);

@@ -7,7 +7,6 @@ export interface GroupCommitLedger {
   commit(results: readonly ResultRecord[], claims: readonly TimedClaim[]): readonly TimedAnswer[];
   /** The last try after a failed commit, with nothing to claim. Default: `commit`. */
   record?(results: readonly ResultRecord[]): void;
-  /** Called after each commit. */
   committed?(results: readonly ResultRecord[], claims: readonly TimedClaim[], answers: readonly TimedAnswer[]): void;
 }
 
@@ -21,10 +20,7 @@ export interface GroupCommitLedger {
  * gathers for as long as the commit before took. A commit costs 300 us of CPU for any number of rows.
  */
 export interface GroupCommit {
-  /**
-   * Resolves once the claims of one request are on disk; with null if the ledger cannot be written: then nothing may be
-   * posted.
-   */
+  /** Resolves once all claims of one request are on disk; null if they cannot be: then nothing may be posted. */
   claim(requests: readonly TimedClaim[]): Promise<readonly TimedAnswer[] | null>;
   /** Written with the next claims, at the latest 40 ms after this turn. */
   record(result: ResultRecord): void;
@@ -48,7 +44,6 @@ const MOST_LINGER_MS = 20;
 const MANY = 16;
 
 interface Waiting {
-  /** Claims that it is for. */
   readonly count: number;
   readonly resolve: (answers: readonly TimedAnswer[] | null) => void;
 }
@@ -194,7 +189,6 @@ export interface TimedClaim extends ClaimRequest {
  */
 export type TimedAnswer = ClaimAnswer | 'closed' | 'held' | 'withdrawn';
 
-/** Decides whether a claimed request may be posted at once. */
 export interface PostingClock {
   /** Ms since 1970: windows are judged by this clock. */
   now(): number;

@@ -36,7 +36,6 @@ interface Known {
 
 interface KnownSources {
   readonly ledger: Ledger | null;
-  /** Null: not begun. */
   readonly run: RunRecord | null;
   /** The list as it is now; null where there is no run to compare it with. */
   readonly list: ListDigest | null;
@@ -51,8 +50,8 @@ interface KnownSources {
 }
 
 /**
- * How the next start decides about a list: with earlier outcomes, suppressions, window and winner. `preview` and `plan`
- * count with it. Only reads the ledger.
+ * The next start's decisions about a list, with earlier outcomes, suppressions, window and winner. Only reads the
+ * ledger.
  */
 export async function openKnown(plan: Plan, given: KnownSources): Promise<Known> {
   const { ledger, run, list, suppressions, reached, nowMs, allow, retry = null } = given;
@@ -78,7 +77,6 @@ export async function openKnown(plan: Plan, given: KnownSources): Promise<Known>
   const window = await createWindowGate(plan, { now, startMs: run?.startedAtMs ?? nowMs });
   const sources = { suppressions, ledger, reached, now, window };
   let openedClaimRules: OpenRules | null = null;
-  /** The rules for a fallback, at its address. */
   const claimRules = (): OpenRules => {
     openedClaimRules ??= openClaimRules(plan, sources);
     return openedClaimRules;
@@ -146,7 +144,6 @@ const UNCHANGED = { list: false, other: false };
 /**
  * Which recipients a start with changed inputs concerns: new ones, removed ones, and those who get another text than
  * the recipients before.
- *
  * @param keys - null: the list is unchanged
  */
 function createChanges(isOtherText: boolean, keys: RunKeys | null) {
@@ -202,8 +199,7 @@ function onStep(decision: Decision, used: readonly Channel[] | null, claimRules:
 }
 
 /**
- * How many messages went before to a recipient with a final outcome to whom this start sends again, as `askAgain` in
- * prepare.ts does; null: it does not.
+ * How many messages a recipient with a final outcome got, if this start sends again (`askAgain`); null: it does not.
  */
 function again(retry: Retry | null, earlierOf: () => ReadonlyMap<string, readonly EarlierRow[]>) {
   let earlier: ReadonlyMap<string, readonly EarlierRow[]> | null = null;

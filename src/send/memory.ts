@@ -13,17 +13,14 @@ export interface RunMemory {
     claims: readonly Pick<ClaimRequest, 'row' | 'step'>[],
     answers: readonly TimedAnswer[],
   ): void;
-  /** Outcomes that could not be written. */
   keep(results: readonly ResultRecord[]): void;
   /** Figures of the run with those of a start that could not be ended; null: there was none. */
   figures: JsonObject | null;
-  /** Requests made by this process. */
   posted: number;
   /** Recipients that this process claimed, and may have sent to. */
   readonly recipients: number;
 }
 
-/** Facts that were new to the ledger. */
 export interface Recalled {
   readonly run: RunRecord;
   /** Recipients that another server did not have as claimed; null: it does not have the run. */
@@ -33,7 +30,6 @@ export interface Recalled {
 /** Kept while the process lives, in case it comes back to a ledger that was lost. */
 export interface Memory {
   of(run: RunRecord, ledger: Pick<Ledger, 'history'> & Partial<Pick<Ledger, 'spentHere'>>): RunMemory;
-  /** The run that was begun last. */
   readonly last: { readonly run: RunRecord; readonly memory: RunMemory } | null;
   /**
    * Writes all of it to a ledger that can be reached again. The same server has everything that it confirmed, so only
@@ -43,7 +39,6 @@ export interface Memory {
     ledger: Pick<Ledger, 'history' | 'restoreClaims' | 'commit'> & Partial<Pick<Ledger, 'raiseSpent'>>,
     nowMs: number,
   ): readonly Recalled[];
-  /** How often a ledger was reached again. */
   readonly recalls: number;
 }
 

@@ -45,7 +45,6 @@ export function watchPauses(
 
 /**
  * Nothing begins while a person has paused the environment or the campaign: the run stays as it is (failures.md, A6).
- *
  * @throws HandbillError exit 5
  */
 export function refuseWhilePaused(

@@ -71,7 +71,6 @@ const NONE: readonly Channel[] = [];
  * The same for the first start of a run whose list this process has just loaded: no recipient was sent to, so nothing
  * is
  * read. The recipient of a row is known from the list, whose bytes are the same, and the claim checks it.
- *
  * @param loaded - the rows, without those that are skipped
  */
 export function createFirstPendingRows(loaded: Pick<RowSet, 'has'>): PendingRows {
@@ -94,7 +93,6 @@ interface ShardPendingRows extends PendingRows {
   restart(): void;
   add(shard: Shard): void;
   remove(number: number): void;
-  /** Another worker has it by now. */
   lose(number: number): void;
   isLost(row: number): boolean;
   readonly shards: readonly Shard[];

@@ -50,7 +50,6 @@ interface PrepareOptions {
   readonly allow: readonly Allowable[];
   /** Recipients with a final outcome that this start sends to again; null: none. */
   readonly retry: Retry | null;
-  /** The campaign is sent by its schedule. */
   readonly isDue: boolean;
   /** Recipients of this start; null: all. Those beyond it stay rejected. */
   readonly limit: number | null;
@@ -75,7 +74,6 @@ export interface Prepared {
   readonly continues: boolean;
   /** The rows of a run that begins, without skipped ones. Null: the ledger has to be read. */
   readonly loaded: RowSet | null;
-  /** The contact history of other runs; null if no rule uses it. */
   readonly reached: Reached | null;
   /**
    * Unusual facts about the list, accepted guards, histories that the campaign may have lost, the rest of the budget.
@@ -127,7 +125,6 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
 /**
  * The run has no key any more of a person who was erased. The suppression list knows the address; under another address
  * a row with that key would count as a new recipient, and the person would get the message twice.
- *
  * @throws HandbillError exit 2
  */
 function refuseErased(
@@ -146,7 +143,6 @@ function refuseErased(
 /**
  * Records the name by which the campaign is sent. Another process may have sent it under another id while the list was
  * read or the question waited, so the same transaction checks again.
- *
  * @throws HandbillError exit 2
  */
 function rememberName({ ledger, plan }: Pick<PrepareOptions, 'ledger' | 'plan'>): void {
@@ -157,7 +153,6 @@ function rememberName({ ledger, plan }: Pick<PrepareOptions, 'ledger' | 'plan'>)
 
 /**
  * Refuses a run whose recipients cannot be compared with those of the list: no option continues it.
- *
  * @throws HandbillError exit 2
  */
 function refuseOtherRecipients(existing: RunRecord, plan: Plan): void {
@@ -196,7 +191,6 @@ function ofSame(inputs: readonly InputFile[], others: readonly InputFile[]): rea
 const ANOTHER_OCCURRENCE =
   'This occurrence is finished: send the changed campaign as another one, with --occurrence NAME. Otherwise:';
 
-/** Whether rows were skipped for a repairable reason. */
 export function hasRepairable(ledger: Pick<Ledger, 'counts'>, run: RunRecord): boolean {
   return ledger.counts(run).some(({ outcome, reason }) => outcome === 'skipped' && REPAIRABLE.has(reason ?? ''));
 }
@@ -214,7 +208,6 @@ export function changedSince(
 /**
  * Refuses a plan of an occurrence that began with other inputs, which no approval could make sendable: people would
  * sign it in vain.
- *
  * @throws HandbillError exit 2
  */
 export function refuseUnsendable(existing: RunRecord | null, plan: Plan, list: ListDigest): void {
@@ -225,7 +218,6 @@ export function refuseUnsendable(existing: RunRecord | null, plan: Plan, list: L
 
 /**
  * Why `send` would not continue a run, for a preview, which shows the rows nevertheless; empty: it would.
- *
  * @throws HandbillError exit 2: the run cannot be compared with the list
  */
 export async function continueRefusals(
@@ -522,7 +514,6 @@ function loadRow(decision: Decision, estimator: Estimator, isBudgeted: boolean):
 
 /**
  * Refuses a run whose personal data was purged: recipients that were sent to would look new.
- *
  * @throws HandbillError exit 2
  */
 export function refusePurged(run: RunRecord): void {

@@ -50,7 +50,6 @@ interface PreviewPlanOptions {
  * A start's work, row by row, from the same stream of decisions. Opens no connection, not even DNS; only reads
  * the
  * ledger.
- *
  * @throws HandbillError exit 2: anything wrong with the campaign as a whole
  */
 export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Promise<PreviewRows> {

@@ -29,7 +29,6 @@ export interface ProducerOptions {
   readonly context: SendContext;
   readonly pendingRows: PendingRows;
   readonly pool: Pool;
-  /** Null without a canary. */
   readonly gate: Gate | null;
   /** Return when the last gate has opened: all workers share the recipients behind it. */
   readonly untilWide?: boolean;
@@ -179,9 +178,8 @@ function skip({ row, step }: PendingRow, reason: string, aside: Aside, { progres
 }
 
 /**
- * Skips pending rows behind the last one of the list, which would stay pending. Their recipients had been removed from
- * the list when the user asked to try them again (`--retry rejected`, `doubt resolve --resend`), so there is nothing to
- * send to them.
+ * Skips pending rows behind the last one of the list, which would stay pending. Their recipients had left the list when
+ * the user asked to try them again (`--retry rejected`, `doubt resolve --resend`): there is nothing to send.
  */
 function skipRemoved({ ledger, run, now, context, pendingRows }: ProducerOptions): void {
   const next = () =>
@@ -216,15 +214,11 @@ interface ListsWatch {
   readonly everyMs: number;
 }
 
-/**
- * The suppression lists of a start, read again when they change: an opt-out counts for every recipient not yet claimed
- * (failures.md, K3).
- */
+/** Read again when they change: an opt-out counts for every recipient not yet claimed (failures.md, K3). */
 interface Lists {
   readonly current: Suppressions;
   /**
    * Called after a wait.
-   *
    * @throws HandbillError where they cannot be read any more
    */
   renew(): Promise<void>;

@@ -12,7 +12,6 @@ export interface RateLimiter {
    * Called when the request can go. False if it needs a new token: others were late as well, or the API asked to wait.
    */
   take(): boolean;
-  /** Holds back all requests, as `Retry-After` asks. */
   hold(ms: number): void;
   isHeld(): boolean;
   /** A pause of one delivery before its next attempt. Ends early when the run stops. */
@@ -32,7 +31,6 @@ export function createRateLimiter(
 ): RateLimiter {
   const { monotonicMs, sleep } = timers;
   const intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
-  /** The time of the next free token. */
   let nextAt = 0;
   /** When the next request may go, counted from those that went. */
   let dueAt = 0;
@@ -95,9 +93,9 @@ const BLOCK_MS = 50;
 
 /**
  * The rate limiter of a run that shares its environment's rate with other processes. Deliveries queue here, and tokens
- * are taken from the ledger as they are needed, some at once. So a process that ends or waits for its API leaves nearly
- * all of the rate to the others. It never takes more tokens at once than deliveries are queued, nor than it can use in
- * that short time.
+ * are taken from the ledger as needed, some at once. So a process that ends or waits for its API leaves nearly all of
+ * the rate to the others. It never takes more tokens than deliveries are queued, nor than it can use in that short
+ * time.
  *
  * A failing ledger ends the run at its next commit; until then the run keeps to its own rate limiter.
  */

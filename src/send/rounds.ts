@@ -70,7 +70,6 @@ function isGoing({ state, ledgerError }: RunEnd): boolean {
   return (state === 'partial' || state === 'finished') && ledgerError === null;
 }
 
-/** State of those who report while this process sends. */
 export interface Reporters {
   /** By the monotonic clock in ms; null: nothing has come in. */
   lastEventMs(): number | null;

@@ -2,7 +2,6 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 
-/** Rows of a run's recipients by key. */
 export interface RunKeys {
   rowOf(key: string): number | null;
   /** Whether the key is one of the run, and was not taken before. */

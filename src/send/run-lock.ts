@@ -10,7 +10,6 @@ import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 import { iso } from '../util/time.ts';
 
 interface LockOptions {
-  /** See LedgerOptions. */
   readonly allow?: readonly Allowable[];
   readonly witness?: (ledger: Ledger) => void;
   /** Also while workers continue a run whose `send` has died: the caller calls them back. */
@@ -19,7 +18,6 @@ interface LockOptions {
 
 /**
  * Takes the run's lock and opens its ledger, and releases both.
- *
  * @throws HandbillError exit 2 when it would begin a second ledger, 6 when another process holds this run, 7 when the
  * ledger cannot be used
  */

@@ -28,12 +28,10 @@ interface RunOptions extends Omit<WorkOptions, 'remembered'> {
   readonly loaded?: RowSet | null;
   /** Recipients of this start; null: all. */
   readonly limit: number | null;
-  /** Waits for long pauses of a canary. */
   readonly wait?: boolean;
   readonly onWait?: OnWait;
   readonly timers?: Timers;
   readonly onStart?: (figures: Readonly<Figures>) => void;
-  /** Other workers share the run; default: no. */
   readonly sharing?: Sharing | null;
 }
 
@@ -103,8 +101,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   if (groupCommit.failure === null && all.figures.finished.deferred > 0)
     sayWhenDecided({ options, run, progress: all });
   let ledgerError = groupCommit.failure ?? (trouble instanceof LedgerError ? trouble : null);
-  // Before the first request a changed input is refused; after it, it halts the run: only hashed bytes may be sent
-  // (failures.md, J2).
+  // A changed input is refused before the first request and halts later: only hashed bytes may be sent (failures.md,
+  // J2).
   const hasPosted = posted + (options.postedBefore ?? 0) > 0;
   const changed = trouble instanceof HandbillError && ledgerError === null && hasPosted ? inputHalt(trouble) : null;
   work.end();

@@ -2,7 +2,6 @@ import process from 'node:process';
 import { PgBoss } from 'pg-boss';
 import { serverOptions } from '../ledger/postgres/server.ts';
 
-/** A shard for a worker. */
 export interface Offer {
   readonly shard: number;
   readonly id: string;
@@ -14,18 +13,13 @@ interface QueuedRun {
   readonly starts: number;
 }
 
-/**
- * Hands each shard to one worker. The claim (WorkerStore) decides who may send, so a shard that is handed out twice, or
- * to a dead worker, does no harm.
- */
+/** Hands each shard to one worker. The claim (WorkerStore) decides who may send, so a wrong hand-out does no harm. */
 export interface ShardQueue {
   /** @param urgent - before waiting shards: a worker had begun with them */
   offer(run: QueuedRun, shards: readonly number[], urgent?: boolean): Promise<void>;
   /** Null: none is left, or the run has no queue. */
   take(run: QueuedRun): Promise<Offer | null>;
-  /** A worker has it, or it is done. */
   done(run: QueuedRun, offer: Offer): Promise<void>;
-  /** Deletes the queue of a start that is over. */
   drop(run: QueuedRun): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,7 +37,6 @@ interface Job {
 
 /**
  * The queue of a shared ledger's server, by pg-boss. Each call throws its errors.
- *
  * @param address - of the ledger; it may hold a password
  */
 export async function openQueue(address: string): Promise<ShardQueue> {

@@ -30,7 +30,6 @@ const MOST_ROWS = 20_000;
 /** A slow run is handed out in shards of some seconds. */
 const SHARD_SECONDS = 5;
 
-/** Poll interval while other workers finish. */
 const FEED_LOOK_MS = 100;
 
 interface SharingOptions extends Omit<PartOptions, 'run'> {
@@ -50,7 +49,6 @@ interface SharedStart {
   /** Sums all workers, for a progress line. */
   figures(own: Figures): Figures;
   feed(work: Work, options: SharedProducer): Promise<void>;
-  /** Ends the run for all workers, and waits for them. */
   rest(work: Work): Promise<void>;
   /** Sums all workers. */
   sum(own: ProgressWithLatency): ProgressWithLatency;
@@ -125,7 +123,6 @@ function rowsOfShard(recipients: number, ratePerSecond: number | null): number {
 
 /**
  * Ends a shared run whose `send` has died, under its lock: the rest is for the next start.
- *
  * @returns null: it has ended meanwhile
  */
 export function finishShared(ledger: Ledger, workers: WorkerStore, found: RunRecord, nowMs: number): RunRecord | null {
@@ -190,7 +187,6 @@ function figuresOfAll(own: Figures, part: Pick<Part, 'others'>): Figures {
 /** How often a worker reports its figures and reads the state of the run: a halt anywhere stops all within a second. */
 const PULSE_MS = 250;
 
-/** Interval between searches for shards of dead workers. */
 const LOOK_MS = 1000;
 
 interface PartOptions {
@@ -203,7 +199,6 @@ interface PartOptions {
   readonly timers: Timers;
 }
 
-/** The work of one worker in a shared run. */
 interface Part {
   readonly shared: WorkShared;
   /** Why the run ended, if others ended it. */
@@ -215,7 +210,6 @@ interface Part {
   /**
    * Takes shards until all of them are done, or the work is stopped. Meanwhile claims are made only in them; before and
    * after, in the whole list.
-   *
    * @param first - already taken
    */
   walk(work: Work, first: Offer | null): Promise<void>;
@@ -393,7 +387,6 @@ export const NOTHING: Share = {
   opensAtMs: null,
 };
 
-/** This worker's figures in the run so far. */
 export function shareOf({ figures }: Pick<Progress, 'figures'>, { counts }: Stop): Share {
   const { finished } = figures;
   return {
@@ -452,8 +445,7 @@ const CALL_BACK_LOOK_MS = 100;
 
 /**
  * Takes a run away from workers that continue it although its `send` has died: they finish what is in flight, and claim
- * nothing more. Waits for those that are alive. The claims of a worker whose lease has expired are in doubt. Called
- * under the run's lock.
+ * nothing more. Waits for live ones; claims after an expired lease are in doubt. Called under the run's lock.
  */
 export async function callWorkersBack(
   ledger: Pick<Ledger, 'findRun' | 'workers'>,
@@ -466,5 +458,4 @@ export async function callWorkersBack(
   while (workers.isWorkedOn(run, NO_WORKER)) await TIMERS.sleep(CALL_BACK_LOOK_MS, new AbortController().signal);
 }
 
-/** No worker has this id. */
 const NO_WORKER = '';

@@ -12,7 +12,6 @@ import { type ApprovedOptions, judgePlan, MAX_PLAN_BYTES, needsPlan, refuseOther
 /**
  * The first standing plan in the environment's folder that matches the campaign, has not ended, and has enough
  * signatures.
- *
  * @param sealed - the campaign's inputs now: see `standingInputs`
  * @returns null where the environment requires no approval, or takes no standing plans
  * @throws HandbillError exit 2 (`not-approved`) saying why none counts
@@ -79,7 +78,6 @@ async function readIn(folder: string, name: string, file: string): Promise<AnyPl
  * The plan under which a start sends: the given one, compared with what is sent; else a standing one of the
  * environment's
  * folder; null: none, which an environment that requires one refuses.
- *
  * @throws HandbillError exit 2 naming all that differs, is missing, or that a standing plan does not cover
  */
 export async function planInForce(
@@ -108,18 +106,15 @@ export async function planInForce(
   return { planFile, file: found?.file ?? null };
 }
 
-/** Options of a start that a standing plan does not cover. */
 interface UncoveredOptions {
   readonly allow?: readonly Allowable[] | undefined;
   readonly retry?: Retry | undefined;
-  /** A list instead of the campaign's. */
   readonly recipients?: string | null | undefined;
 }
 
 /**
  * Refuses to remove a guard: under a standing plan no person has seen the list, and only the guards bound it. A plan of
  * one occurrence can still be made, where its approvers see such an option.
- *
  * @throws HandbillError exit 2 (`not-approved`)
  */
 export function refuseUncovered(

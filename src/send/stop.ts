@@ -8,7 +8,7 @@ import { wholePart } from '../util/units.ts';
 
 /**
  * The stop rules (failures.md, rule 10). A halt leaves everything that was not claimed `pending`; running again
- * continues. http/classify.ts decides the rules that follow from a single answer (`verdict.halt`); rules that count are
+ * continues. http/classify.ts decides rules that follow from a single answer (`verdict.halt`); rules that count are
  * here.
  */
 export interface Stop {
@@ -26,12 +26,9 @@ export interface Stop {
   outside(): void;
   /** A person paused the environment or the campaign; null: a person has resumed it. */
   paused(pause: Pause | null): void;
-  /** The budget of the environment has no room for a message. */
   overBudget(words: Pick<Halt, 'message' | 'next'>): void;
   readonly halt: Halt | null;
-  /** Any worker of this start had a message accepted. */
   readonly isAccepting: boolean;
-  /** This start's counts, or this worker's. */
   readonly counts: Answers;
 }
 
@@ -46,7 +43,6 @@ export interface About {
   readonly status?: number | null;
 }
 
-/** The counts of rules about all recipients. */
 export interface Answers {
   readonly accepted: number;
   readonly rejected: number;

@@ -18,7 +18,6 @@ import { iso } from '../util/time.ts';
 
 /**
  * The summary of a run, from the ledger.
- *
  * @param end - how this start ends, to show instead of what is recorded
  * @param campaign - as it was sent, if available: for the order of variants and channel steps, and for unused ones
  * @param cameBack - delivery reports and replies, if wanted: they cost a scan of the list

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * proof can let a day pass in a millisecond.
  */
 export interface Timers {
-  /** The monotonic clock, in ms. */
   readonly monotonicMs: () => number;
   /** Resolves after `ms`, or early when `signal` aborts; never rejects. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;

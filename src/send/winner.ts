@@ -29,7 +29,6 @@ export function checkWinner({ campaign }: Pick<Plan, 'campaign'>, winner: string
 /**
  * The winner that a run remembers. An amended campaign may lack that variant: then only the user can decide what the
  * waiting recipients get.
- *
  * @throws HandbillError exit 2
  */
 export function winnerOfRun({ campaign }: Pick<Plan, 'campaign'>, run: { readonly winner: string | null } | null) {
@@ -44,9 +43,8 @@ export function winnerOfRun({ campaign }: Pick<Plan, 'campaign'>, run: { readonl
 const NONE: WinnerState = { kind: 'none' };
 
 /**
- * Finds the winner of a test by its delivery reports and replies. It uses only the ledger, so `preview` shows the
- * winner that the next start would take, and a kill changes nothing. It scans the list, once the test was sent long
- * enough ago.
+ * Finds the winner of a test by its delivery reports and replies, from the ledger only: `preview` shows the winner that
+ * the next start would take, and a kill changes nothing. Scans the list, once the test was sent long enough ago.
  */
 export function findWinner(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'counts' | 'lastClaimMs'>,

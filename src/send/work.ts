@@ -32,7 +32,6 @@ import { createRateLimiter, createSharedRateLimiter, type RateLimiter } from './
 import { createStop, type Stop, type StopContext } from './stop.ts';
 import type { Timers } from './timers.ts';
 
-/** For a sending process, alone or in a shared run. */
 export interface WorkOptions {
   readonly plan: Plan;
   readonly ledger: Ledger;
@@ -68,7 +67,6 @@ export interface WorkOptions {
   readonly onCommitted?: (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
 }
 
-/** Differences where several workers share the run. */
 export interface WorkShared {
   /** Null: the whole list. */
   readonly held: () => HeldShards | null;
@@ -263,7 +261,6 @@ function tokensOf({ number }: RunRecord): string {
   return `run ${number}`;
 }
 
-/** Parts of a start, beside its list. */
 interface Start
   extends Pick<SendContext, 'groupCommit' | 'slowStart' | 'rateLimiter' | 'stop' | 'window' | 'progress' | 'stopped'> {
   readonly options: WorkOptions;

@@ -2,7 +2,6 @@ import type { DeliveryCause, DeliveryState } from '../model.ts';
 import { type CompiledFields, type Level, ownPointers, type Trace, takeField } from './fields.ts';
 import { cutText, errorOf, foldName, idOf, isNoError, wordOf } from './states.ts';
 
-/** Fields of an error from which a cause follows. */
 interface Fault {
   readonly code: string | null;
   /** Names of errors and states: codes in words. */
@@ -12,7 +11,6 @@ interface Fault {
   readonly isPermanent: boolean;
 }
 
-/** Facts beside the words of an error. */
 interface Surroundings {
   readonly state: DeliveryState;
   /** It was an RCS message, where 404 means a user that RCS does not reach. */
@@ -95,7 +93,6 @@ const ABOUT_CONTENT =
 const GONE =
   /\bunknown subscriber\b|\bunallocated\b|\b(?:not|no longer) (?:in (?:service|use)|assigned|active)\b|\b(?:number|subscriber|mailbox|user|address) (?:does not|doesn't|no longer) exists?\b|\bpermanently absent\b|\bdisconnected (?:number|subscriber)\b|\bnumber (?:is )?(?:disconnected|deactivated)\b/;
 
-/** The error in an event; null if there is none. */
 export interface SaidFault extends Fault {
   /** A field with errors only, so that its presence alone means an error. */
   readonly isPlain: boolean;

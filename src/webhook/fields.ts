@@ -172,7 +172,6 @@ const ENVELOPES: readonly string[] = [
  */
 export interface CompiledFields {
   readonly tree: Node;
-  /** Pointer of each slot. */
   readonly pointers: readonly Pointer[];
   readonly slots: Readonly<Record<InnerField, readonly number[]>>;
   /** Pointers that the project names replace the usual ones. */
@@ -198,9 +197,7 @@ interface Node {
 /** An object, or another value, within its envelope. */
 export interface Level {
   readonly value: unknown;
-  /** The value at each pointer of the tree. */
   readonly slots: unknown[];
-  /** Its envelope. */
   readonly parent: Level | null;
   /** Its place there, with an index at the end for an entry of an array. */
   readonly pointer: Pointer;
@@ -208,7 +205,6 @@ export interface Level {
   readonly name: string | null;
   /** Its list of several recipients. */
   list: { readonly node: Node; readonly entries: readonly unknown[] } | null;
-  /** The current entry of that list. */
   entry: number;
 }
 
@@ -276,7 +272,6 @@ export type Trace = (field: InnerField, level: Level, pointer: Pointer) => void;
 
 /**
  * The first usable value of a field: in the event, else in its envelope.
- *
  * @param read - null for an unusable value
  * @param reach - `event`: the envelope does not count
  */
@@ -321,7 +316,6 @@ function isOwnId(field: InnerField, at: Level, level: Level): boolean {
   return field !== 'messageId';
 }
 
-/** Pointers of the project's own, if it names any. */
 export function ownPointers(field: InnerField, { own }: CompiledFields): readonly Pointer[] | undefined {
   return Object.hasOwn(own, field) ? own[field as EventField] : undefined;
 }

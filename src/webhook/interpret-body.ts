@@ -2,7 +2,6 @@ import { parseExactly } from '../util/json.ts';
 
 export type BodyForm = 'json' | 'json-lines' | 'form' | 'empty';
 
-/** Why a whole body is refused. */
 export interface BodyProblem {
   readonly kind: 'not-readable' | 'too-deep' | 'too-many-events';
   /** For the sender, without any content of the body. */

@@ -16,7 +16,6 @@ export interface Naming {
   readonly state: { readonly state: DeliveryState; readonly word: string } | null;
 }
 
-/** Reads the names of an event, then those of its envelope. */
 export function namingOf(
   level: Level,
   fields: CompiledFields,
@@ -58,8 +57,8 @@ export interface SaidState {
 }
 
 /**
- * The first known word for a state, else the first word in a place for states. In an envelope only known words count,
- * unless the project names the place.
+ * The first known word for a state, else the first in a place for states (in an envelope: only if the project names
+ * it).
  */
 export function saidState(
   level: Level,
@@ -117,7 +116,6 @@ function channelOf(name: string, own: ReadonlyMap<string, Channel>): Channel | n
   return TABLE.get(parts[0] ?? '') ?? TABLE.get(parts.at(-1) ?? '') ?? null;
 }
 
-/** A project's settings for events, beside its mapping. */
 export interface EventMeanings {
   /** A number in any spelling as E.164, an email address as in lists; null for all other text. */
   readonly address: (written: string) => string | null;

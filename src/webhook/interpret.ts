@@ -39,10 +39,7 @@ export interface Found {
   readonly pointer: Pointer;
 }
 
-/**
- * Known shapes have at most some hundred events in 64 KiB; a body with more is refused as a whole (413), so that its
- * sender splits it and no part is lost.
- */
+/** Known shapes have some hundred events in 64 KiB. Above this, the whole body is refused (413): no part is lost. */
 export const MAX_EVENTS = 1_000;
 /** For an unreadable event, in UTF-16 units. */
 const MAX_UNREAD = 64 * 1024;
@@ -189,10 +186,7 @@ const MAX_LEVELS = 8;
 /** Entries read for each event that a body may have: nested arrays have more entries than events. */
 const ENTRIES_PER_EVENT = 4;
 
-/**
- * Events, each in its envelope: entries of its arrays, the content of a wrapping object, else the document. Null: more
- * than `most`.
- */
+/** Events, each in its envelope: entries of its arrays, a wrapped object, else the document. Null: more than `most`. */
 function eventsIn(document: unknown, fields: CompiledFields, most: number, at: Pointer = []): Level[] | null {
   const search: Search = { fields, found: [], most, entries: 0 };
   collect(openLevel(document, fields, { parent: null, pointer: at, name: null }), 0, search);

@@ -187,7 +187,6 @@ const BETWEEN_TOKENS = /[‐_-]+/u;
  * 3. A text that contains such a word, or a wording that may mean it, is for a person to read: `please don't stop`. So
  * is a short text with a slip in the word (`STOPNOW`, `sotp`), and a curse.
  * 4. All others are answers: `no`, `cancel my order`, `end of May`.
- *
  * @param text as it arrived; text after 2,000 characters is ignored
  */
 export function meaningOf(text: string, { stopWords }: Pick<ReplyRules, 'stopWords'>): ReplyMeaning {
@@ -250,7 +249,6 @@ function wordsOf(stopWords: readonly string[]): OptOutWords {
 /** Tokens of the longest word in a list: `s'il vous plaît`, `no more messages`. */
 const MOST_TOKENS = 4;
 
-/** Removes polite words from both ends. */
 function withoutPoliteness({ tokens, words }: FoldedText): FoldedText {
   let [from, to] = [0, tokens.length];
   for (let taken = true; taken; ) {
@@ -286,7 +284,6 @@ function beginsShortWith({ tokens, words }: FoldedText, list: ReadonlySet<string
   return false;
 }
 
-/** Whether a text contains anything with a possible meaning. */
 function isForReview(tokens: readonly string[], first: ReadonlySet<string>): boolean {
   for (let i = 0; i < tokens.length; i++) {
     for (let count = 1; count <= 2; count++) {

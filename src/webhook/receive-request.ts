@@ -13,7 +13,6 @@ interface Reading {
 
 export type Interpret = (body: Buffer, nowMs: number) => Reading;
 
-/** How to receive the requests of one environment. */
 export interface Source {
   readonly scheme: Scheme;
   readonly verify: Verifier;
@@ -35,7 +34,6 @@ export interface ReceiverContext {
  * One POST: its body is read within the limit, its sender proven, its events held, and only then it is answered.
  * Nothing
  * in it is read before its sender has proved itself, and only the ledger can make it a 5xx.
- *
  * @param segment - the last segment of the path, if it is the secret; else null
  */
 export async function receiveRequest(
@@ -154,7 +152,6 @@ export type Record = (events: readonly WebhookEvent[], environment: string) => v
 interface Group {
   /** Resolves when the events are held. Rejects with errors of `record`. */
   add(events: readonly WebhookEvent[]): Promise<void>;
-  /** Resolves when nothing waits any more. */
   idle(): Promise<void>;
 }
 
@@ -255,7 +252,6 @@ const MOST_IDS = 250_000;
  * Remembers ids for at least twice the tolerance: a signature may be dated that far ahead, and is valid that long
  * after. So a copied request cannot be sent with other content under its id. If a flood of ids fills the memory, older
  * ones are forgotten; their events are still stored only once, because the ledger identifies events by their content.
- *
  * @param toleranceMs the longest of the schemes
  */
 export function rememberIds(toleranceMs: number, most = MOST_IDS): SeenIds {
@@ -298,7 +294,6 @@ function digest(content: string | Uint8Array): string {
 /** Logs refusals by reason: nothing of their content, and at most one line in ten seconds for each reason. */
 interface RefusalLog {
   refused(status: number, reason: string): void;
-  /** Logs the lines that were held back. */
   flush(): void;
 }
 

@@ -21,7 +21,6 @@ import {
 import { limitConnections } from './server-connections.ts';
 import { createVerifier } from './verify.ts';
 
-/** A sender that may report for an environment. */
 export interface Sender {
   readonly scheme: Scheme;
   /** From `readWebhookSecrets`: at least one, and any of them is valid. */
@@ -61,7 +60,6 @@ export const DEFAULT_HOST = '127.0.0.1';
 
 /**
  * Receives webhooks: verifies, has the events stored, then answers 200 with an empty body. It does not know the ledger.
- *
  * @throws HandbillError (exit status 2) if the port is not available
  */
 export async function startReceiver(options: ReceiverOptions): Promise<RunningReceiver> {
@@ -85,8 +83,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
   // Without patching the globals, which no library may do to its process.
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   const serve: RequestListener = (incoming, outgoing) => {
-    // A request that Hono refuses, such as one with an invalid Host, may still bring a gigabyte, which must not be
-    // read.
+    // A request that Hono refuses, such as one with an invalid Host, may still bring a gigabyte, not to be read.
     outgoing.once('finish', () => {
       if (outgoing.statusCode !== 200) incoming.socket.destroySoon();
     });
@@ -169,8 +166,7 @@ interface Env {
 }
 
 /**
- * Paths that take POST, each for an environment. No CORS header, no body. With the scheme `path`, one more segment is
- * the secret.
+ * Paths that take POST, each for an environment. No CORS header, no body. With the scheme `path`, the secret follows.
  */
 function createReceiverApp(paths: ReadonlyMap<string, Source>, context: ReceiverContext): Hono<Env> {
   const app = new Hono<Env>();

@@ -95,7 +95,6 @@ const WORDS: SecretWords = {
  * Reads all secrets of webhooks from their places in handbill.yaml, and checks whether the scheme can use them. No
  * message
  * ever contains one.
- *
  * @param root the folder of relative paths
  * @returns secrets in the order of handbill.yaml; incomplete where a diagnostic is an error
  */

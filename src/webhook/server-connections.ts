@@ -1,10 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/**
- * Connections of a server, and which of them are closed when there are too many. A reader of pages is authenticated by
- * an answered request.
- */
+/** A server's connections, and which are closed when there are too many. An answered request authenticates a reader. */
 export interface Connections {
   /** The headers of a request are complete; the rest may not be. */
   began(socket: Socket): void;

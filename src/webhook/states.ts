@@ -44,7 +44,6 @@ export function foldName(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** The project's words, folded. */
 export function foldStates(written: Readonly<Record<string, DeliveryState>>): ReadonlyMap<string, DeliveryState> {
   return new Map(Object.entries(written).map(([word, state]) => [foldName(word), state]));
 }

@@ -5,7 +5,6 @@ import { isOneOf } from '../util/secret.ts';
 import { instantMs, unixMs } from '../util/time.ts';
 import { standardKey } from './secrets.ts';
 
-/** Parts of a request that can prove its sender. */
 interface Proof {
   readonly headers: IncomingHttpHeaders;
   /** The bytes as they came: a body that was parsed and written again has another signature. */

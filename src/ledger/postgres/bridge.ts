@@ -7,9 +7,7 @@ export type Given = Param | readonly Param[];
 export interface Asked {
   readonly text: string;
   readonly values: readonly Given[];
-  /** Prepared under this name. */
   readonly name?: string;
-  /** The input of `COPY ... FROM STDIN`. */
   readonly copied?: Uint8Array;
 }
 
@@ -33,9 +31,8 @@ export interface BridgeData {
 }
 
 /**
- * A connection to PostgreSQL that waits for answers as SQLite does: the ledger has the same interface over both. It
- * lives in another thread; this one sleeps until it has the answer. While it sleeps nothing is sent, and no answer of
- * the API is lost: it waits in its socket.
+ * A connection to PostgreSQL that waits for answers as SQLite does. It lives in another thread; this one sleeps until
+ * it has the answer. While it sleeps nothing is sent, and no answer of the API is lost: it waits in its socket.
  */
 export interface Bridge {
   /** Null: no answer came in time; a later one is ignored. */

@@ -40,7 +40,6 @@ function ask(
 
 /**
  * Opens a shared ledger for writing, and makes its schema if there is none.
- *
  * @throws HandbillError with exit status 7: `ledger-unusable`; with exit status 2: `clock`, `tls-verification-off`, `invalid-value`
  */
 export function openShared(

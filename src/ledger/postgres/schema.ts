@@ -75,7 +75,6 @@ END $$`,
   'sending.topic',
 );
 
-/** Tables of runs that several workers share (workers.ts). */
 const SHARED_RUNS: readonly string[] = [
   // Ranges of rows of a shared run. Each belongs to one worker at a time, and only that worker claims in it.
   `CREATE TABLE handbill.shards (

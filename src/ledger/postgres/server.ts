@@ -56,7 +56,6 @@ function refused(code: 'invalid-value' | 'tls-verification-off', what: string, h
  * `sslmode=disable`. Without TLS a server that asks for the password in clear does not get it.
  *
  * Throws errors of reading a file that the address names.
- *
  * @param address - as `checkServerAddress` accepts it
  */
 export function serverOptions(address: string, env: Env): ServerOptions {

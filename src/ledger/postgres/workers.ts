@@ -198,7 +198,6 @@ SELECT (SELECT state FROM runs WHERE number = ?6), (SELECT halt FROM runs WHERE 
 const REST = `WITH rested AS (UPDATE workers SET list = NULL WHERE id = ?1)
   UPDATE shares SET latency = ?3 WHERE list = ?2 AND worker = ?1`;
 
-/** Workers that died more than a day ago are deleted. */
 const FORGET_OLD = 'DELETE FROM workers WHERE heard_at < now_ms() - 86400000';
 
 const LEAVE = 'DELETE FROM workers WHERE id = ? RETURNING 1';
