@@ -8,10 +8,7 @@ import { boundMemory } from './shared/memory.ts';
 import { createWriter } from './shared/writer.ts';
 import { overviewFor } from './table.ts';
 
-/**
- * Runs the command line in this process and sets its exit status. Every error ends here: an expected one is printed as
- * its diagnostics, any other as one line that asks for a report.
- */
+/** Sets the exit status. Prints an expected error as its diagnostics, any other as a line that asks for a report. */
 export async function main(args: readonly string[]): Promise<void> {
   endWithParent(process);
   let context = contextOf(process);
@@ -50,9 +47,9 @@ const HELP: readonly string[] = ['help', 'completion', '--help', '-h'];
 const QUIET: readonly string[] = ['--quiet', '-q'];
 
 /**
- * A process that ends in the usual way closes its SQLite files, which writes and syncs once more. After an I/O error
- * that must not happen (failures.md, H1). `exit` skips it. Pending output is written first. A usual end also restores
- * the default signal handling too early: another signal would then become the exit status (failures.md, I3).
+ * A usual end closes SQLite files, which writes and syncs once more: not after an I/O error (failures.md, H1). It also
+ * restores the default signal handling too early (failures.md, I3). `exit` does neither; pending output is written
+ * first.
  */
 function leaveAtOnce({ stdout, stderr, exit }: NodeJS.Process): void {
   stdout.write('', () => stderr.write('', () => exit()));

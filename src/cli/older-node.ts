@@ -13,10 +13,9 @@ import { fileURLToPath } from 'node:url';
 const HERE = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
 /**
- * Runs the command under the Node.js beside handbill: the npm package `node`, in this clone or in the project that
- * handbill is installed in. Only folders above handbill are searched, so the current folder cannot provide a program.
- * What `npx` fetched to run once has no project: there npm fetches the right Node.js too. If there is none, says what to
- * run, and sets exit status 2.
+ * Uses the npm package `node` of this clone or project. Searches only folders above handbill, so the current folder
+ * cannot provide a program. For `npx`, npm fetches the right Node.js. If there is none, says what to run, and sets exit
+ * status 2.
  */
 export function runUnderOwnNode(needed: number, here: NodeJS.Process): void {
   const installed = nodeAbove(HERE, needed, here.platform);
@@ -46,8 +45,8 @@ function programIn(folder: string, platform: string): string {
 }
 
 /**
- * The Node.js that npm keeps in the cache of `npx`, beside the handbill that is there; fetched the first time, which takes
- * npm some seconds. Null: handbill is not in that cache, or the fetch failed.
+ * From the cache of `npx`; the first fetch takes some seconds. Null: handbill is not in that cache, or the fetch
+ * failed.
  */
 function nodeOfNpx(handbill: string, needed: number, here: NodeJS.Process): string | null {
   const cache = npxCacheOf(handbill);
@@ -115,9 +114,8 @@ function shellWord(text: string): string {
 }
 
 /**
- * The other process has this one's streams and arguments; this one passes signals on to it, and ends as it ends. A
- * terminal sends its signals to both, and a second one would end a send at once: they are passed on only without a
- * terminal.
+ * Passes signals on, and ends as the other process does. A terminal sends signals to both, and a second one would end a
+ * send at once: passes them on only without a terminal.
  */
 function startUnder(node: string, here: NodeJS.Process): void {
   const env = Object.assign({}, here.env, { HANDBILL_PARENT: String(here.pid) });

@@ -8,11 +8,7 @@ import { version } from '../util/version.ts';
 import { frameTelemetry } from './shared/telemetry-frame.ts';
 import { COMMANDS, type CommandEntry, overview } from './table.ts';
 
-/**
- * Runs one command line.
- *
- * @throws HandbillError, with code `usage` and exit status 2 for a command line that is not understood
- */
+/** Throws `usage` (exit 2) for a command line that it does not understand. */
 export async function runProgram(asked: readonly string[], given: CommandContext): Promise<void> {
   const args = ofCommand(asked);
   const written: (Promise<void> | void)[] = [];

@@ -197,10 +197,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
 ];
 
-/**
- * The output of `handbill --help`, `--version` and `handbill` without arguments, or null for every other command line.
- * Written from the table, without commander: loading that takes as long as the start of Node itself.
- */
+/** For `--help`, `--version` and no arguments; else null. commander would take as long to load as Node itself. */
 export function overviewFor(args: readonly string[]): { readonly text: string; readonly asked: boolean } | null {
   const [first, ...rest] = args;
   if (first === undefined) return { text: overview(), asked: false };

@@ -164,10 +164,7 @@ function nameOf({ name, commit }: Revision): string {
   return `${name} ${commit.slice(0, 8)}`;
 }
 
-/**
- * Project files that are added, changed or removed, except for the settings of the one that counts on both sides. Such
- * a file can change where messages go, who must approve and which ledger counts.
- */
+/** Without the settings of the file that counts on both sides. Such a file can change the URL, approvers or ledger. */
 async function projectFileChanges(before: Side, after: Side): Promise<readonly RuleChange[]> {
   const [old, now] = [await projectFiles(before), await projectFiles(after)];
   const [main, newMain] = [before, after].map(({ root, place }) => place.file && fromRoot(root, place.file));

@@ -56,10 +56,7 @@ async function checkKey({ name: of, apiKey }: Environment, { env, root }: Enviro
   return found('key', 'ok', `There, ${place}.`, { of });
 }
 
-/**
- * Connects as `send` does: name, TCP, TLS and proxy, without a byte of a request. Then, without a proxy, compares the
- * time.
- */
+/** Name, TCP, TLS and proxy as for `send`, without a byte of a request. Without a proxy, also compares the time. */
 async function checkConnection(environment: Environment, now: () => number): Promise<readonly DoctorCheck[]> {
   const { name: of, url, proxy } = environment;
   // Loaded where it is needed: undici takes longer to load than all else that the package exports.

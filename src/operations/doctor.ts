@@ -264,8 +264,7 @@ async function checkGit({ root, ledger }: Pick<Project, 'root' | 'ledger'>, env:
 }
 
 /**
- * Recipient lists that git tracks, or would add with the next `git add`, although nothing says that this is intended. A
- * pattern in .gitignore says so: one that ignores the list, or one with `!` that includes it on purpose.
+ * Lists that git tracks, or that `git add` would, unless a pattern in .gitignore names them: `!` includes on purpose.
  */
 async function checkListsInGit(
   campaigns: readonly Pick<Campaign, 'recipients'>[],
@@ -368,11 +367,7 @@ async function checkSshKeygen(env: Env): Promise<DoctorCheck> {
   }
 }
 
-/**
- * Suppression lists, and the key of the hashes in them and in the ledger.
- *
- * @param ledgerKeyId id of the key with which the hashes of the ledger were made; null: it holds no hashes
- */
+/** Suppression lists, and the key of their hashes. `ledgerKeyId`: the key of those in the ledger; null: it has none. */
 async function checkSuppressions(listed: Listed, ledgerKeyId: string | null, env: Env) {
   const { suppressions } = listed;
   const { faults } = await readSuppressions(listed, env);

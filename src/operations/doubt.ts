@@ -138,10 +138,7 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
   });
 }
 
-/**
- * Depends on the campaign as it is now, because a start would send that; if it cannot be read, on the age of the run
- * alone.
- */
+/** By the campaign as it is now, which a start would send; if it cannot be read, by the age of the run alone. */
 async function mustBeLate(ledger: Ledger, run: RunRecord, root: string, options: ResolvedOptions): Promise<boolean> {
   const nowMs = options.now();
   const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
@@ -274,10 +271,7 @@ type Unknown = Named | { readonly line: number };
 /** Limit of recipients not in doubt whose outcome is reported: that takes a scan of the whole list. */
 const EXPLAINED = 1000;
 
-/**
- * Looks a recipient up: by key and reference first, then by address, a number in any notation. All of these mean the
- * channel step that is in doubt.
- */
+/** By key and reference first, then by address, a number in any notation: all mean the channel step in doubt. */
 function finder(doubts: readonly DoubtRow[], run: RunRecord, phone: PhoneReader) {
   const referenceOf = createReferences(run);
   const exact = new Map<string, DoubtRow[]>();

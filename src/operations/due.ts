@@ -225,10 +225,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
 
 type MemoryOf = Pick<Campaign['project'], 'root' | 'ledger'> & Partial<Pick<Campaign['project'], 'environments'>>;
 
-/**
- * Reports a missed occurrence once, and marks a refusal that does not change as repeated. Null: an earlier call
- * reported that the run is too old.
- */
+/** Reports a missed occurrence once, and marks an unchanged refusal as repeated. Null: reported as too old before. */
 function remembered(item: DueItem, environment: string, memory: DueMemory): DueItem | null {
   const { action, why, campaign, file, occurrence, missed, exit } = item;
   if (action === 'refuse') {
@@ -346,10 +343,7 @@ async function* stepsOf(
   }
 }
 
-/**
- * For a dry run: refuses a run that another environment sent, and checks the budget. Before a list begins, checks its
- * guards but not its rows.
- */
+/** For a dry run: whether another environment sent the run, list guards without rows, and the budget. */
 async function ledgerRefusal(
   { campaign }: Automatic,
   environment: Environment,
@@ -486,10 +480,7 @@ function failure(error: unknown): { action: 'refuse'; exit: ExitStatus; diagnost
   return { action: 'refuse', exit: EXIT.bug, diagnostics: [problem('bug', message, { hint: 'Please report it.' })] };
 }
 
-/**
- * cron mails what is printed, so an outcome is printed when it happens and not at every later call. A continued run
- * that posts nothing does not repeat which recipients were refused or in doubt after an earlier start.
- */
+/** cron mails all output: prints an outcome when it happens, and not again at each call that posts nothing. */
 function isNews({ posted, recovered, report }: SendResult): boolean {
   return posted > 0 || recovered > 0 || report.totals.failed > 0 || report.state === 'halted';
 }
@@ -590,9 +581,9 @@ export interface Seen extends SeenSchedule {
 }
 
 /**
- * The time at which a call first saw the schedule of a campaign. If the ledger does not have it, the earliest of: now;
- * the last change of the campaign's files on this machine; the first run with the campaign as it is. (The system sets
- * the time of a change: a copy does not keep an earlier one.)
+ * When a call first saw the schedule of a campaign. If the ledger does not know: the earliest of now, the last change
+ * of the campaign's files on this machine (a copy does not keep that time), and the first run with the campaign as it
+ * is.
  */
 async function scheduleSeen(
   { campaign, path }: Pick<Automatic, 'campaign' | 'path'>,
@@ -624,10 +615,7 @@ function scheduleName({ schedule, after }: Campaign): string {
 /** `fault`: why the ledger does not know. */
 type FirstSeen = Seen | { readonly fault: unknown };
 
-/**
- * The campaigns whose schedule is new, and when a call first saw it. Records that in one transaction for each ledger,
- * and creates a missing ledger; a dry run only reads.
- */
+/** Campaigns with a new schedule, recorded in one transaction for each ledger; a dry run only reads. */
 async function seeSchedules(
   all: readonly Automatic[],
   ledgers: Readers,
@@ -705,12 +693,7 @@ function waitsOf(
 
 const NONE_WAITING = { waitsUntilMs: null, zoneless: 0 };
 
-/**
- * Halts a run whose inputs changed, for example a list that is exported each night. The user has to decide, and is
- * notified once.
- *
- * @throws HandbillError exit 6 when another process holds the run, 7 when the ledger cannot be used
- */
+/** The user has to decide, and is notified once. Throws exit 6 when another process holds the run, 7 for the ledger. */
 function haltChanged(
   campaign: Campaign,
   environment: string,

@@ -298,11 +298,8 @@ const MAX_SENDER = 200;
 const EMAIL = /^(?:[^<>@"]*<[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+)$/;
 
 /**
- * Checks where files would be written, and changes nothing. `existing` has files, links and folders; `faults` has links,
- * and files where a folder is needed. A link made by another user would decide where the files are written.
- *
- * @param root absolute; need not exist
- * @param paths below the root, with `/`
+ * `existing`: files, links and folders; `faults`: links, and files where a folder is needed. A link made by another
+ * user would decide where the files are written. `root` is absolute and need not exist; `paths` are below it, with `/`.
  */
 async function lookAround(root: string, paths: Iterable<string>, cwd: string) {
   const existing: string[] = [];
@@ -323,10 +320,7 @@ async function lookAround(root: string, paths: Iterable<string>, cwd: string) {
 }
 
 /**
- * Makes files, and the folders that they need. Nothing that exists is touched; should a file fail, those that were made
- * before it are taken away again.
- *
- * @throws HandbillError exit 2, `output-exists`
+ * Also makes folders. Changes no existing file; if one fails, removes those it made. Throws exit 2, `output-exists`.
  */
 export async function makeFiles(root: string, files: ReadonlyMap<string, string>): Promise<void> {
   const undo: (() => Promise<void>)[] = [];

@@ -113,8 +113,7 @@ export async function listen(options: ListenOptions = {}): Promise<Listening> {
 }
 
 /**
- * A sender commits in milliseconds; if the ledger is locked for longer, providers try again later. This process does
- * nothing else meanwhile, so it cannot wait the 30 seconds of other commands.
+ * A sender commits in milliseconds; if the ledger is locked for longer, providers retry. Waiting blocks this process.
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -242,10 +241,8 @@ const SETTLE_AFTER_MS = 1_000;
 const SETTLE_SHARE = 20;
 
 /**
- * Records events, and resolves the doubts that reports are about.
- *
- * A failure is temporary if another process holds the ledger, or the disk is full. Then senders are asked to retry, and
- * the next group is recorded as usual. After any other failure nothing more is written.
+ * Records events, and resolves the doubts that reports are about. If another process holds the ledger, or the disk is
+ * full, senders are asked to retry, and the next group is recorded. After any other failure nothing more is written.
  */
 export function recorderOf(
   ledger: Pick<Ledger, 'events'>,

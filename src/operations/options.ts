@@ -61,10 +61,7 @@ export function asker<Question>(confirm: Confirm<Question> | undefined): (questi
 
 type Bounds = readonly [least: number, most: number, kind?: 'whole'];
 
-/**
- * An option, defined once: its flag, the parsing and the checks of its value, its help, its type in the library and the docs
- * of both are made from this.
- */
+/** Defines the flag, parsing, checks, help, library type and docs of an option. */
 export interface OptionSpec {
   /** As commander writes it: `--limit <n>`. Absent: programs alone have it. */
   readonly flag?: string;
@@ -207,11 +204,7 @@ export function allowOption(codes: readonly Allowable[] = ALLOWABLE_CODES) {
   } as const;
 }
 
-/**
- * Checks numbers as the command line does; a value that is no number would else show as a run that never ends.
- *
- * @throws HandbillError exit 2 (`usage`) with everything that is out of bounds
- */
+/** As the command line does: a value that is no number would show as an endless run. Throws exit 2 (`usage`). */
 export function checkNumbers(options: object, table: Readonly<Record<string, Partial<OptionSpec>>>): void {
   const wrong = Object.entries(table).flatMap(([name, { range }]) => {
     const value: unknown = (options as Readonly<Record<string, unknown>>)[name];
@@ -226,10 +219,7 @@ export function checkNumbers(options: object, table: Readonly<Record<string, Par
 }
 
 /**
- * Checks what is to be allowed, and which recipients a start sends to again.
- *
- * @param takes - the codes that this operation can meet
- * @throws HandbillError exit 2 (`usage`) saying why a code cannot be allowed
+ * Checks `allow`, of whose codes the operation can meet `takes`, and `retry`. Throws exit 2 (`usage`) with the reason.
  */
 export function checkAllow(
   { allow = [], retry }: { readonly allow?: readonly Allowable[] | undefined; readonly retry?: Retry | undefined },

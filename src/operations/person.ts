@@ -67,10 +67,7 @@ export async function person(address: string, options: ProjectOptions = {}): Pro
   };
 }
 
-/**
- * The address of the recipient with this key, in the run started last that has one; null: no run has the key, or it is
- * the address itself.
- */
+/** The address of this key in the newest run that has it; null: no run has the key, or it is the address itself. */
 export function addressOfKey(path: string, key: string, nowMs: number): string | null {
   const ledger = openExistingLedger(path, { nowMs });
   if (ledger === null) return null;

@@ -239,11 +239,7 @@ export function toText(plan: AnyPlanFile): string {
   return `${jsonText(plan, 2)}\n`;
 }
 
-/**
- * Adds a signature to a plan; one that the same key has made before is replaced.
- *
- * @throws HandbillError exit 2 if there is no key, or it cannot be used
- */
+/** Replaces an earlier signature of the same key. Throws exit 2 if there is no key, or it cannot be used. */
 export async function signPlan<P extends AnyPlanFile>(
   planFile: P,
   { key, interactive = false, onSaid }: SigningKey,
@@ -442,10 +438,7 @@ async function compareAny(plan: AnyPlanFile, options: ExamineOptions) {
   return made;
 }
 
-/**
- * Makes the plan again from this checkout, as of the time of the plan file. The signer answers for inputs and figures,
- * and the file could claim any.
- */
+/** Makes the plan again as of its time: the signer answers for inputs and figures, and the file could claim any. */
 async function compare(plan: PlanFile, options: ExamineOptions): Promise<Environment> {
   const recipients = options.recipients ?? plan.recipients;
   const { made, planFile } = await compilePlan(plan.campaign.file, {

@@ -134,9 +134,7 @@ export interface Preview {
    * is left or fails. Throws HandbillError exit 2: what is wrong with the campaign as a whole.
    */
   readonly decisions: AsyncIterable<PreviewDecision>;
-  /**
-   * The totals of the list: from the last loop that reached its end, else from a separate scan. Throws as `decisions`.
-   */
+  /** From the last loop that reached its end, else from a separate scan. Throws as `decisions`. */
   result(): Promise<PreviewResult>;
 }
 
@@ -177,11 +175,7 @@ interface PreviewHooks extends Metered {
   readonly start?: PreviewedStart;
 }
 
-/**
- * As `preview`, but one loop over the rows, with the plan that they were decided by.
- *
- * @throws HandbillError exit 2: whatever is wrong with the campaign as a whole
- */
+/** As `preview`, but one loop over the rows, with their plan. Throws exit 2 for an error of the campaign as a whole. */
 export async function previewRows(target: string, given: PreviewOptions & PreviewHooks = {}): Promise<PreviewRows> {
   checkNumbers(given, PREVIEW);
   checkAllow(given);

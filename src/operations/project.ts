@@ -45,11 +45,7 @@ export async function sayLedger(
   context.err(`Ledger: ${safeLine(placeOfLedger(project.ledger, context.cwd))}\n`);
 }
 
-/**
- * Opens the ledger of a project to read it.
- *
- * @throws HandbillError: `run-not-found` (exit status 2) where nothing was ever sent, and what `openExistingLedger` throws
- */
+/** Opens it to read. Throws `run-not-found` (exit 2) where nothing was ever sent, and as `openExistingLedger`. */
 export function ledgerHere({ project }: ProjectReading, context: Pick<CommandContext, 'cwd' | 'now'>): Ledger {
   const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
   if (ledger !== null) return ledger;
@@ -61,11 +57,7 @@ export function ledgerHere({ project }: ProjectReading, context: Pick<CommandCon
   );
 }
 
-/**
- * Opens the ledger of a project to read it, and closes it afterwards.
- *
- * @throws HandbillError as `ledgerHere`
- */
+/** Opens the ledger as `ledgerHere`, and closes it afterwards. */
 export async function withLedger<T>(
   reading: ProjectReading,
   context: Pick<CommandContext, 'cwd' | 'now'>,
@@ -97,8 +89,8 @@ export function ledgerOption(
 }
 
 /**
- * Finds the messages that replies answer, in a ledger that is open for writing. Other processes get the ledger between
- * two steps. `stopped` ends it between two steps, and the next call continues from there.
+ * Needs a ledger open for writing, and lets other processes in between two steps. `stopped` ends it between two steps,
+ * and the next call continues from there.
  */
 export async function joinReplies(
   ledger: { readonly events: Pick<Ledger['events'], 'joinReplies'> },
@@ -122,10 +114,8 @@ export async function joinReplies(
 }
 
 /**
- * `joinReplies` on the ledger of a project before it is shown; does nothing if no reply has come in. Returns why it
- * failed: the output is still true, but may not have the campaign of a reply.
- *
- * @throws HandbillError exit 7: the ledger cannot be read
+ * Joins replies before a ledger is shown, if any have come in. Returns why it failed: the output is still true, but may
+ * not have the campaign of a reply. Throws exit 7 if the ledger cannot be read.
  */
 export async function joinRepliesOf(
   { project }: Pick<ProjectReading, 'project'>,
@@ -169,9 +159,8 @@ interface OccurrenceOptions {
 /**
  * The occurrence that a command is about, with warnings about its name. Opens the ledger to find earlier names, and
  * closes it again: a process may open it only once at a time. `once` needs no ledger, unless its list depends on the
- * day on which the run began.
- *
- * @throws HandbillError exit 2: the name cannot be read, or the ledger knows the campaign under another id; 7: the ledger cannot be read
+ * day on which the run began. Throws exit 2 for a name that cannot be read and for another id in the ledger, 7 for the
+ * ledger.
  */
 export async function meantOccurrence(
   campaign: Campaign,
@@ -217,11 +206,7 @@ export function addressTest(reading: Pick<ProjectReading, 'project' | 'written'>
   return (written) => read(written) !== null;
 }
 
-/**
- * The environment of events.
- *
- * @throws HandbillError exit 2: there is no such environment, or one has to be named
- */
+/** Throws exit 2: there is no such environment, or one has to be named. */
 export function environmentFor({ project }: Pick<ProjectReading, 'project'>, given: string | undefined): string {
   const name = given ?? onlyEnvironment(project);
   if (name !== null) return environmentOf({ project }, name).name;
@@ -231,10 +216,7 @@ export function environmentFor({ project }: Pick<ProjectReading, 'project'>, giv
   throw refuse(problem('unclear-environment', message, { at: { file: project.file ?? 'handbill.yaml' }, hint }));
 }
 
-/**
- * The reader of the events of an environment: its mapping, the words of the project, the names that its environments
- * have on the wire, and numbers as its lists have them.
- */
+/** Reads events by the mapping of the environment, the words of the project and the number format of its lists. */
 export function interpreterOf(
   reading: Pick<ProjectReading, 'project' | 'written'>,
   environment: string,

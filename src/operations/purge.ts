@@ -93,10 +93,7 @@ export interface PurgeResult {
   readonly rewritten: 'done' | 'in-use' | 'no-room' | null;
 }
 
-/**
- * The lock of the purge itself, in addition to the lock of each run: one purge at a time. No environment has an empty
- * name.
- */
+/** One purge at a time, in addition to the lock of each run. No environment has an empty name. */
 export const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurrence: 'purge' };
 
 /**
@@ -364,10 +361,8 @@ function heldBy(ledger: Pick<Ledger, 'runs' | 'purge'>): Held {
 }
 
 /**
- * Refuses a filter that matches nothing: a mistyped campaign name must not look as if everything was purged. A name is
- * valid if the ledger or the project has it.
- *
- * @throws HandbillError exit 2 (`campaign-not-found`, `unknown-environment`)
+ * A mistyped campaign name must not look as if everything was purged: throws exit 2 (`campaign-not-found`,
+ * `unknown-environment`) for a name that neither the ledger nor the project has.
  */
 async function refuseUnknown(
   { campaign, id, environment }: Pick<PurgeLimits, 'campaign' | 'id' | 'environment'>,

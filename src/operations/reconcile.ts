@@ -351,10 +351,8 @@ function nothingUnderstood({ name }: EventFile, line: number): Error {
 }
 
 /**
- * A consistent copy of a ledger for a dry run, even while other processes write to it; readable only by this user. If
- * there is no ledger yet, it is a path for a new one.
- *
- * @throws HandbillError (exit status 7): the ledger cannot be read, or the copy cannot be written
+ * A consistent copy for a dry run, even while other processes write; only this user can read it. Without a ledger, a
+ * path for a new one. Throws exit 7 if the ledger cannot be read, or the copy not written.
  */
 async function rehearsalOf(ledger: string, folder: TemporaryFolder, nowMs: number): Promise<string> {
   const path = join(folder.root, 'ledger.db');
@@ -413,10 +411,9 @@ const MAX_VALUE_EVENTS = 200_000;
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Reads a file of exported reports, in memory that does not grow with it: JSON in any form (`util/json.ts`), or CSV
- * whose columns are named as the fields of events are. Yields errors as diagnostics, and reads on.
- *
- * @throws HandbillError (exit status 2): the header or the form of a CSV file makes it unreadable
+ * Reads JSON in any form (`util/json.ts`), or CSV whose columns are named as the fields of events; memory stays flat.
+ * Yields errors as diagnostics, and reads on. Throws exit 2 if the header or the form of a CSV file makes it
+ * unreadable.
  */
 export async function* readEvents(
   file: EventFile,
@@ -533,10 +530,7 @@ function rethrown(error: unknown): never {
   throw new HandbillError(error.exit, diagnostics, error.total);
 }
 
-/**
- * Rows as JSON would have them: `error.code` is `code` in `error`; empty cells are absent. Letter case, spaces and
- * signs in names do not count where events are read.
- */
+/** As JSON: `error.code` is `code` in `error`; empty cells are absent. Letter case, spaces and signs do not count. */
 function documentMaker(columns: readonly string[]): (values: readonly string[]) => object {
   const places = columns.map((name) => {
     const names = name.split('.').map((part) => part.trim());

@@ -55,9 +55,7 @@ export interface ReceivedReply {
   readonly text: string;
   /** The meaning that counts: from a review, else from its words. */
   readonly meaning: ReplyMeaning;
-  /**
-   * Scope of an opt-out: `everything`, or a topic where `webhook.replies.stopEnds` is `topic`; null: the reply is none.
-   */
+  /** Of an opt-out: `everything`, or a topic with `webhook.replies.stopEnds: topic`; null: the reply is none. */
   readonly optsOutOf: string | null;
   /** When it was written, ISO 8601 in UTC; null where the event does not say. */
   readonly at: string | null;
@@ -110,10 +108,7 @@ export async function listReplies(options: RepliesOptions = {}): Promise<readonl
   return await readReplies(options, async (replies) => [...replies].flat());
 }
 
-/**
- * As `listReplies`, in batches, while the ledger is open; `warn` is called with the reason if replies could not be
- * joined to messages.
- */
+/** As `listReplies`, in batches; `warn` is called with the reason if replies could not be joined to messages. */
 export async function readReplies<T>(
   given: RepliesOptions,
   use: (replies: Iterable<readonly ReceivedReply[]>) => Promise<T>,
@@ -179,11 +174,7 @@ function toReceived(
   };
 }
 
-/**
- * The scope of a STOP for people: `everything`, or a topic.
- *
- * @param topic - of the message that it answers; null: there is none, or the message is not known
- */
+/** The scope of a STOP: `everything`, or a topic. `topic` is null where the message is unknown or has none. */
 export function stoppedBy(topic: string | null, stopEnds: ReplyRules['stopEnds']): string {
   return stopEnds === 'topic' && topic !== null && topic !== 'essential' ? topic : 'everything';
 }
@@ -193,11 +184,7 @@ function isoOrNull(ms: number | null): string | null {
   return ms === null || Math.abs(ms) > 8.64e15 ? null : new Date(ms).toISOString();
 }
 
-/**
- * `--since`: a day in UTC, an instant, or how long ago.
- *
- * @throws HandbillError exit 2
- */
+/** `--since`: a day in UTC, an instant, or how long ago. Throws exit 2. */
 export function readSince(text: string, nowMs: number): number {
   const agoMs = durationMs(text);
   const ms = agoMs === null ? instantMs(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text) : nowMs - agoMs;
@@ -407,9 +394,7 @@ function mild(diagnostic: Diagnostic): Diagnostic {
 
 const FIELDS = ['key', 'from', 'text', 'meaning', 'at', 'variant', 'environment', 'occurrence'] as const;
 
-/**
- * As CSV: the fields of each reply, then the columns of the list, of which one that is called like a field is `list.…`.
- */
+/** The fields of each reply, then the columns of the list; one that is named as a field is `list.…`. */
 export function* exportCsv({ columns, replies }: ReplyExport): Generator<string> {
   const own: ReadonlySet<string> = new Set(FIELDS);
   const named = columns.map((column) => (own.has(column) ? `list.${column}` : column));

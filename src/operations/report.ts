@@ -258,11 +258,7 @@ function referencesOf(run: RunRecord): ReferenceOf {
 
 export type RowFilter = Pick<OutcomesOptions, 'outcomes' | 'deliveries' | 'inputs'>;
 
-/**
- * Outcomes with the delivery reports and replies of each, in list order.
- *
- * @param unmatched - called at the end with the reports that match no recipient, by reason
- */
+/** In list order; `unmatched` is called at the end with reports that match no recipient, by reason. */
 export function* rowsOf(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes' | 'versionsBefore'>,
   run: RunRecord,
@@ -342,12 +338,7 @@ export function isChosen(row: Outcome, { outcomes, deliveries, inputs }: RowFilt
   );
 }
 
-/**
- * Refuses a version of the inputs that the run does not have: an empty list would look as if the version reached no
- * recipient.
- *
- * @throws HandbillError exit 2
- */
+/** An empty list would look as if this version reached no recipient: throws exit 2. */
 export function checkInputs({ id, versions }: RunRecord, wanted: readonly string[] = []): void {
   const known = versions.map((_, i) => versionName(i + 1));
   const unknown = wanted.find((version) => !known.includes(version));
@@ -356,11 +347,7 @@ export function checkInputs({ id, versions }: RunRecord, wanted: readonly string
   throw refuse(problem('usage', message, { hint: `It has ${known.join(', ')}.` }));
 }
 
-/**
- * The run with this id, or the newest of a campaign, or the newest of all. Only its id names a test.
- *
- * @throws HandbillError (exit status 2, `run-not-found`)
- */
+/** By id, or the newest of a campaign or of all; only an id names a test. Throws exit 2 (`run-not-found`). */
 export function findRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string | null): RunRecord {
   const found = meantBy(named, named === null ? ledger.runs() : ledger.runById(named))[0];
   if (found !== undefined) return found;
@@ -443,10 +430,7 @@ export async function listRuns(options: ListRunsOptions = {}): Promise<readonly 
   }
 }
 
-/**
- * @param commit - only runs with a start from a commit whose hash begins so; default: all runs
- * @throws HandbillError exit 2: this cannot be the beginning of a hash
- */
+/** `commit`: only runs with a start from a commit whose hash begins so. Throws exit 2 if no hash can begin so. */
 export function summaries(
   ledger: Pick<Ledger, 'changed' | 'hold' | 'isHeld' | 'pauseOf' | 'steps' | 'path' | 'runs'>,
   commit?: string,

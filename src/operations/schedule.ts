@@ -139,11 +139,8 @@ export interface Following extends Automatic {
 }
 
 /**
- * The campaigns with a schedule among those that paths mean (as for `validate`), by path. An invalid campaign counts
- * only if it has a schedule: the draft of another campaign must not disturb those that are sent automatically. `now` is
- * in ms since 1970.
- *
- * @throws HandbillError exit 2 if a path names no campaign
+ * Campaigns with a schedule, by path. An invalid one counts only with a schedule: the draft of another campaign must
+ * not disturb those that are sent automatically. `now` is in ms since 1970. Throws exit 2 if a path names no campaign.
  */
 export async function readScheduled(
   paths: readonly string[],

@@ -31,11 +31,8 @@ export interface SendListener extends AsyncDisposable {
 }
 
 /**
- * Reads the settings before anything that takes long. The function that it returns begins to listen, with the ledger of
- * the start.
- *
- * @throws HandbillError (exit status 2) if handbill.yaml does not say how reports are received, or a secret is missing;
- *   the returned function, if the port is taken
+ * Reads the settings before anything that takes long; the returned function begins to listen. Throws exit 2 if
+ * handbill.yaml does not have the settings, or a secret is missing; the returned function, if the port is taken.
  */
 export async function prepareListening(
   listening: SendListenOptions,

@@ -67,8 +67,7 @@ export interface StartResult extends Omit<SendResult, 'diagnostics'> {
 }
 
 /**
- * One start of a campaign: see send.ts. What the process remembers of an earlier start is first compared with the
- * ledger.
+ * One start of a campaign (see send.ts). First compares what the process remembers of an earlier one with the ledger.
  */
 export async function sendOnce(target: string, options: StartOptions, memory: Memory): Promise<StartResult> {
   const { cwd, env, now, allow = [] } = options;
@@ -251,10 +250,7 @@ function notConfirmed(): HandbillError {
   return refuse(problem('not-confirmed', 'Nothing was sent: it was not confirmed.', { hint }));
 }
 
-/**
- * The sandbox sends to no real recipient. A second message needs a confirmation even there: the question is the same
- * everywhere.
- */
+/** The sandbox sends to no real recipient; only a second message needs a confirmation there, as everywhere. */
 function isUnasked(plan: Plan, { resends }: Pick<Prepared, 'resends'>): boolean {
   return isSandbox(plan) && resends.length === 0;
 }

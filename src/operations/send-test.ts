@@ -57,11 +57,9 @@ interface TestQuestion {
 }
 
 /**
- * Sends the messages of one row of the list to testers, exactly as recipients would get them. Each message is a
- * separate run, whose occurrence marks it as a test. The campaign's occurrences, its list and every frequency cap stay
- * unchanged.
- *
- * @throws HandbillError as `send` does; exit 2 also if no tester fits, or there is no such row or variant
+ * Sends the messages of one row to testers, exactly as recipients would get them. Each message is a separate run, whose
+ * occurrence marks it as a test. The campaign's occurrences, list and frequency caps stay unchanged. Throws as `send`
+ * does; exit 2 also if no tester fits, or there is no such row or variant.
  */
 export async function sendTest(target: string, options: SendTestOptions) {
   checkAllow(options, LEDGER_CODES);
@@ -116,9 +114,7 @@ export async function sendTest(target: string, options: SendTestOptions) {
 /** A problem that stopped one message would also stop the next. */
 const ENDS: ReadonlySet<ExitStatus> = new Set([EXIT.halted, EXIT.ledger]);
 
-/**
- * In an environment that needs approval, a test must not go to any address: only to the testers that the project names.
- */
+/** In an environment that needs approval, a test may go only to the testers of the project. */
 function refuseStrangers({ environment }: Plan, messages: readonly TestMessage[]): void {
   const [stranger] = messages.flatMap(({ strangers }) => strangers);
   if (environment.approval === null || stranger === undefined) return;
@@ -128,8 +124,7 @@ function refuseStrangers({ environment }: Plan, messages: readonly TestMessage[]
 }
 
 /**
- * A test needs no approved plan, see `refuseStrangers`, and to the testers alone no commit. Its list is one row: the guards
- * are about the campaign's.
+ * A test needs no approved plan (`refuseStrangers`), and to testers alone no commit. List guards are for whole lists.
  */
 function withoutRules(campaign: Campaign, environment: Environment, messages: readonly TestMessage[]): Campaign {
   const { project } = campaign;

@@ -142,10 +142,7 @@ const LEDGER_WAIT_MS = 60_000;
 
 type Tried = { readonly result: StartResult } | { readonly error: unknown };
 
-/**
- * One start, and another one each time a shared ledger that was lost in the middle is back. Until then nothing is posted;
- * then the run continues as in a start by hand.
- */
+/** Starts again each time a lost shared ledger is back; until then nothing is posted. */
 async function sendUntilDone(target: string, given: StartOptions): Promise<StartResult> {
   const options = withEachNoticeOnce(given);
   const memory = createMemory();

@@ -6,12 +6,9 @@ import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { interpreterOf } from './project.ts';
 
 /**
- * Reads the secrets of all environments. If one environment is named, skips others whose secrets are missing, with a
- * warning: a machine needs no secrets of other environments. `alsoIn` has the other environments that a sender of this
- * one may report for.
- *
- * @param named - null: all of them
- * @throws HandbillError exit 2: handbill.yaml does not say who may report, or a secret is missing
+ * Reads the secrets of all environments. If one is `named`, skips others whose secrets are missing, with a warning: a
+ * machine needs no others. `alsoIn`: environments that a sender of this one may also report for. Throws exit 2 if
+ * handbill.yaml names no senders, or a secret is missing.
  */
 export async function readSenders(
   reading: ProjectReading,

@@ -24,12 +24,7 @@ export interface StandingOptions extends ProjectOptions {
 /** Shown to the person who signs. */
 export type Fact = readonly [name: string, value: string];
 
-/**
- * Makes a standing plan. Templates are checked against the list, or where that is not there against its sample; the list
- * may be missing without one.
- *
- * @throws HandbillError exit 2 with everything that is wrong
- */
+/** Checks templates against the list, else against its sample; both may be missing. Throws exit 2 with all errors. */
 export async function compileStanding(target: string, options: StandingOptions & ResolvedOptions) {
   const { cwd, env, now, until } = options;
   const nowMs = now();

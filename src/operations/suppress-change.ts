@@ -256,11 +256,7 @@ export interface ImportedSuppressions {
   readonly warnings?: readonly Diagnostic[];
 }
 
-/**
- * `digest` is that of the bytes that were checked: no others are imported. `keyId` is null without hashes.
- *
- * @throws HandbillError with every row that is wrong
- */
+/** `digest` is of the checked bytes: no others are imported. `keyId` is null without hashes. Throws on wrong rows. */
 async function check(source: SuppressionSource, hasher: HasherReading) {
   let keyId: string | null = null;
   const keys = createKeyCheck(source.file, hasher);
@@ -278,9 +274,7 @@ async function check(source: SuppressionSource, hasher: HasherReading) {
   return { warnings, digest, keyId };
 }
 
-/**
- * Checked before anything is imported: otherwise the addresses before the first hash would be in the ledger already.
- */
+/** Called before an import: else the addresses before the first hash would be in the ledger already. */
 function refuseOtherKey(ledger: Pick<Ledger, 'hashKeyId' | 'path'>, keyId: string | null): void {
   const known = ledger.hashKeyId();
   if (keyId !== null && known !== null && known !== keyId) throw otherKey(ledger.path, known, keyId);
@@ -332,11 +326,7 @@ interface NamedAddresses {
   readonly warnings: readonly Diagnostic[];
 }
 
-/**
- * Reads addresses and hashes in any notation; all invalid ones are refused at once.
- *
- * @throws HandbillError exit 2
- */
+/** Reads any notation; throws exit 2 with all that are invalid. */
 function readAddresses(raw: readonly string[], defaultCountry: string | null): NamedAddresses {
   const named = readEach(raw, defaultCountry);
   const addresses = new Set(named.flatMap((one) => ('address' in one ? [one.address] : [])));
@@ -352,11 +342,7 @@ export type Named = { readonly given: string } & (
   | { readonly hash: WrittenHash }
 );
 
-/**
- * As `readAddresses`, each in its place.
- *
- * @throws HandbillError exit 2
- */
+/** As `readAddresses`, each in its place. Throws exit 2. */
 export function readEach(raw: readonly string[], defaultCountry: string | null): readonly Named[] {
   const number = createAddressReader('msisdn', defaultCountry);
   const email = createAddressReader('email', null);
@@ -399,22 +385,14 @@ function noAddress(text: string, kind: AddressKind, { problem: why, hint }: Addr
   return problem('invalid-address', `"${shownArgument(text)}" ${why}.`, usable === undefined ? {} : { hint: usable });
 }
 
-/**
- * The hasher of the project.
- *
- * @throws HandbillError exit 2: its key is not there
- */
+/** Throws exit 2 if the key of the project is not there. */
 export async function hasherOf(project: Project, context: Pick<ResolvedOptions, 'env'>): Promise<Hasher> {
   const reading = await readHasher(project.suppressionKey, context.env, project.root);
   if ('problem' in reading) throw refuse(reading.problem);
   return reading.hasher;
 }
 
-/**
- * Refuses hashes that this project could not compare with any address.
- *
- * @throws HandbillError exit 2
- */
+/** Throws exit 2 for hashes that this project could not compare with any address. */
 export async function checkHashes(
   hashes: readonly WrittenHash[],
   project: Project,

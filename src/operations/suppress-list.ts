@@ -125,9 +125,7 @@ export function* asCsv(lists: Lists): Generator<string> {
   }
 }
 
-/**
- * The column from which an import reads the right kind of address: the id of a contact may look like an invalid number.
- */
+/** The column tells an import the kind of address: the id of a contact may look like an invalid number. */
 function createColumnOf(): (address: string) => AddressKind {
   const read = { msisdn: createAddressReader('msisdn', null), email: createAddressReader('email', null) };
   return (address) => {

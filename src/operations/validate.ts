@@ -302,10 +302,7 @@ async function checkList(campaign: Campaign, options: Checking, collector: Colle
   return estimate;
 }
 
-/**
- * Pauses in a ledger on this machine, fences of the project, and an earlier id of the campaign. Ignores a ledger that
- * cannot be read, and connects to no server.
- */
+/** Pauses, fences, and an earlier id of the campaign. Ignores an unreadable ledger, and connects to no server. */
 async function ledgerSays(campaign: Campaign, nowMs: number) {
   const ledger = ledgerHere(campaign, nowMs);
   try {

@@ -10,10 +10,7 @@ import { mask } from '../util/redact.ts';
 import type { CommandContext } from './context.ts';
 import type { LedgerEvent } from './observer.ts';
 
-/**
- * The warning of a receiver about opt-outs from senders that are neither a number nor an email address. They may answer a
- * message that is found a moment later. Null if there are none.
- */
+/** For senders that are neither a number nor an email address; their message may be found a moment later. */
 export function unassignedOptOuts(senders: readonly string[]): string | null {
   if (senders.length === 0) return null;
   const who = senders.length === 1 ? 'an opt-out came from a sender' : `${senders.length} opt-outs came from senders`;
@@ -47,10 +44,7 @@ export function unassignedOptOut(
 }
 
 /**
- * The warning about recipients whose time zone is not known: they wait for a window that no start finds open. Empty if
- * there are none.
- *
- * @param campaign - with its file, if it is known
+ * Recipients without a time zone wait for a window that no start finds open. `file` is that of the campaign, if known.
  */
 export function zonelessWarning(
   count: number,
@@ -76,10 +70,7 @@ export function changedLines(changed: readonly ChangedRecipient[], most: number)
   return changed.length > most ? [...lines, `and ${countOf(changed.length - most, 'more recipient')}`] : lines;
 }
 
-/**
- * The warning about recipients whose address was corrected after the message was sent: no second message is sent
- * automatically. Empty if there are none.
- */
+/** Recipients whose address was corrected after the message get no second one automatically. */
 export function changedWarning({ changed = [] }: Pick<Report, 'changed'>, file?: string): readonly Diagnostic[] {
   if (changed.length === 0) return [];
   const who = `${countOf(changed.length, 'recipient')} ${changed.length === 1 ? 'has' : 'have'} another address in the list`;

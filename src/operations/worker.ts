@@ -377,11 +377,7 @@ interface Session {
   readonly plan: Plan;
 }
 
-/**
- * Reads the campaign of a run from the files of this machine, and compares them with those that the run began with.
- *
- * @throws HandbillError (exit 2): they differ, or something is missing that sending needs
- */
+/** Reads the campaign from files here. Throws exit 2 if they differ from the run's, or sending lacks something. */
 async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, needs: SessionNeeds): Promise<Session> {
   const { cwd, env, now } = needs;
   const { recipients } = facts;

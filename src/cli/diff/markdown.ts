@@ -140,8 +140,7 @@ function plain(text: string): string {
 }
 
 /**
- * A character written as a number is never markup (CommonMark 6.2), nor part of a link by `www.` or `://`. GitHub looks
- * for mentions and issues after that step, so an invisible joiner follows their signs.
+ * A character written as a number is no markup or link (CommonMark 6.2). An invisible joiner stops mentions and issues.
  */
 function escaped(text: string): string {
   return text.replace(/[!"#$&'*<>?@[\\\]^_`{|}~]|(?<=www)\.|:(?=\/)/gi, (sign) => {

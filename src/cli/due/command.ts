@@ -117,10 +117,7 @@ interface DuePrinting extends CommandContext {
   readonly dryRun: boolean;
 }
 
-/**
- * Prints the result of one occurrence as soon as it is known: a line and the report on stdout, diagnostics on stderr.
- * With `quiet`, only results that need attention.
- */
+/** A line and the report on stdout, diagnostics on stderr. With `quiet`, only results that need attention. */
 async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
   const { quiet, format, err, out, colour } = printing;
   if (item.action === 'none' || (quiet && item.isRepeated)) return;

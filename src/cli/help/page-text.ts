@@ -9,8 +9,7 @@ interface PageTextOptions {
 }
 
 /**
- * A page of docs/ for a terminal: paragraphs filled to the width, tables in columns, code unchanged, no pictures. A
- * link to another page ends with the command that shows it.
+ * Fills paragraphs to the width, puts tables in columns, drops pictures, and ends links with the command of the page.
  */
 export function pageText(markdown: string, options: PageTextOptions): string {
   const tokens = lexer(safe(markdown));

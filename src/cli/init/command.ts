@@ -42,9 +42,7 @@ export function configure(command: Command, context: CommandContext): void {
   });
 }
 
-/**
- * The given options, then the answers of the user, or the defaults if there is no terminal. Null: the user cancelled.
- */
+/** The options, then answers of the user, or defaults without a terminal. Null: the user cancelled. */
 async function answersOf(given: Given, context: CommandContext): Promise<InitAnswers | null> {
   const asks = given.yes !== true && context.interactive;
   const channel = given.channel ?? (asks ? await askChannel(context) : DEFAULT_ANSWERS.channel);

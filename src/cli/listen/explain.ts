@@ -20,12 +20,9 @@ const MOST_EVENTS = 20;
 const MOST_VALUES = 8;
 
 /**
- * `handbill listen --explain`: what of a captured payload is not understood, and which settings would read it. Opens no
- * port and no ledger.
- *
- * @param file - path from the current folder, or `-` for standard input
- * @param named - the environment that it came in for; the only one when undefined
- * @throws HandbillError exit 2: the file does not exist, handbill.yaml is wrong, or an environment has to be named
+ * `handbill listen --explain`: values of a captured payload that handbill does not understand, and settings that would
+ * read them. Opens no port and no ledger. `file` is a path, or `-` for standard input; `named` is the environment.
+ * Throws exit 2: no such file, handbill.yaml is wrong, or an environment has to be named.
  */
 export async function explainPayload(
   file: string,
@@ -106,10 +103,7 @@ interface Advice {
   readonly word?: string;
 }
 
-/**
- * @param found - fields that were found, whatever the event became
- * @param look - the unread values that look like these fields
- */
+/** `found`: fields that were found, whatever the event became; `look`: unread values that look like these fields. */
 function adviceOn(
   event: WebhookEvent,
   found: ReadonlySet<string>,

@@ -25,10 +25,8 @@ interface OpenColumns extends ListColumns {
 }
 
 /**
- * Opens the list of a run for its columns. Its rows are known by their place. Those of a list that was replaced since are
- * known by the key of their recipient, as the campaign says it now.
- *
- * @throws HandbillError (exit status 2): the list is not there, or is another one and there is no campaign to read it by
+ * Rows are known by their place; those of a replaced list by the key of their recipient, as the campaign has it now.
+ * Throws exit 2: the list is not there, or is another one and there is no campaign to read it by.
  */
 export async function openColumns(run: RunRecord, place: ListPlace): Promise<OpenColumns> {
   const input = run.inputs.find(({ role }) => role === 'recipients');
@@ -49,10 +47,7 @@ export async function openColumns(run: RunRecord, place: ListPlace): Promise<Ope
   return await columnsByKey(run, asRead(place.campaign.recipients, changed));
 }
 
-/**
- * The run has its path relative to the folder of that time: it is one of these, or the list is not found. The encoding
- * of its bytes belongs to the run, because the campaign may have been edited since.
- */
+/** Paths were relative to the folder of that time. The encoding is that of the run: the campaign may have changed. */
 function candidates(input: InputFile, { campaign, project, cwd, given }: ListPlace): readonly ListSpec[] {
   const own = campaign === null ? null : { ...campaign.recipients, ...input.reading };
   const { headerRow, delimiter, encoding, escaped } = input.reading ?? own ?? ONLY_CELLS;

@@ -30,9 +30,9 @@ interface Look {
 }
 
 /**
- * `report --follow`: shows a run in progress until no process sends and every accepted message has its final status, or
- * until a signal. On a terminal some lines are redrawn in place, and the whole report follows at the end; elsewhere
- * each change is a line. With `jsonl`, each line is a recipient with a new report or reply.
+ * `report --follow`: shows a run until no process sends and every accepted message has its final status, or until a
+ * signal. A terminal redraws some lines and ends with the whole report; elsewhere each change is a line, with `jsonl`
+ * each recipient with a new report or reply.
  */
 export async function followReport(
   ledger: Ledger,

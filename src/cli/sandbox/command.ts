@@ -176,11 +176,7 @@ export function addWebhookOptions(command: Command): void {
   for (const option of options) command.addOption(option.helpGroup('Reports and replies:'));
 }
 
-/**
- * Options for `startSandbox`, or null without `--webhook`.
- *
- * @throws HandbillError (exit 2) for options that would do nothing, and a secret that is not there
- */
+/** Null without `--webhook`. Throws exit 2 for options that would do nothing, and a missing secret. */
 export async function webhookOptions(
   flags: WebhookGiven,
   context: Pick<CommandContext, 'env' | 'cwd'>,

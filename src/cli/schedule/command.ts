@@ -109,11 +109,7 @@ const FORMATS_OF: { readonly [Name in keyof ScheduleFlags]?: readonly ('text' | 
   output: ['crontab', 'systemd', 'kubernetes', 'github-actions'],
 };
 
-/**
- * Refuses options that would be ignored: a user who names a ledger or a file relies on it.
- *
- * @throws HandbillError exit 2 with all of them
- */
+/** A user who names a ledger or a file relies on it: throws exit 2 with all options that would be ignored. */
 function refuseIdle(flags: ScheduleFlags): void {
   const { format } = flags;
   const idle = Object.entries(FORMATS_OF).flatMap(([name, formats]): Diagnostic[] => {

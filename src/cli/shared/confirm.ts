@@ -7,10 +7,7 @@ import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { askYes } from './prompt.ts';
 
-/**
- * Asks on the terminal, after saying what will happen; without a terminal, or when `stopped` comes first, the answer is
- * no.
- */
+/** Says first what will happen; without a terminal, or when `stopped` comes first, the answer is no. */
 export async function confirm(question: SendQuestion, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
   context.err(`${stating(question)}\n`);
   const { resends, allows } = question;

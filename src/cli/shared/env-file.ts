@@ -16,12 +16,9 @@ type Env = Readonly<Record<string, string | undefined>>;
 const MAX_BYTES = 64 * 1024;
 
 /**
- * The variables of the process, with the secrets of the file `.env` in the project's root: those that handbill.yaml
- * names, and PGPASSWORD. A variable of the process counts, also where it is empty. A pull request can bring such a file.
- * So it must not set anything else of handbill, and git must not track it.
- *
- * @returns also a warning about variables that are passed over
- * @throws HandbillError exit 2: `env-file`, `key-file-permissions`
+ * Adds the secrets in `.env` of the project's root: those that handbill.yaml names, and PGPASSWORD. A variable of the
+ * process counts first, even empty. A pull request can bring such a file: it must not set anything else of handbill,
+ * and git must not track it. Warns about other variables. Throws exit 2: `env-file`, `key-file-permissions`.
  */
 export async function withEnvFile(
   env: Env,

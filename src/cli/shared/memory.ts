@@ -5,10 +5,9 @@ const ENOUGH = 16 * 2 ** 20;
 const LOOK_MS = 50;
 
 /**
- * Keeps V8 from taking more memory than it needs, which on a large machine made 300 MB of a `send` that had 25 of live
- * objects. Its young generation doubles up to a size that follows from the machine's memory: here up to what is enough.
- * Its old one is collected when it has grown by a half, not when it is three times as large. Sizes cannot be set in a
- * process that runs; these two factors can, and V8 reads them when it grows.
+ * On a large machine V8 took 300 MB for a `send` with 25 of live objects: its young generation doubles up to a size
+ * that follows from the machine's memory. Limits that, and collects the old generation when it has grown by a half. A
+ * running process cannot set sizes, but these two factors, which V8 reads when it grows.
  */
 export function boundMemory(): void {
   v8.setFlagsFromString('--heap-growing-percent=50');

@@ -7,10 +7,8 @@ import type { CommandContext } from '../../operations/context.ts';
 const WITHOUT: ReadonlySet<string> = new Set(['init', 'sandbox', 'completion', 'help', 'approve']);
 
 /**
- * Refuses a name in HANDBILL_ENV that the project does not have, before a command does anything: what takes no `--env`
- * would else go on as if it were right. `--env` and a plan file count more than the variable.
- *
- * @throws HandbillError exit 2 (`unknown-environment`)
+ * Throws exit 2 (`unknown-environment`) for an unknown name in HANDBILL_ENV before a command does anything, also one
+ * without `--env`. `--env` and a plan file count more than the variable.
  */
 export async function refuseUnknownEnvironment(
   command: Command,

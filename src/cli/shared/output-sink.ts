@@ -13,11 +13,8 @@ interface Destination {
 }
 
 /**
- * Writes a result to stdout, or to a file as a whole, and reports the file on stderr.
- *
- * Throws what `writeOutput` does, and what the source of the text throws; then there is no file.
- *
- * @param records - the content with its count, such as `3 replies`, if known
+ * Writes to stdout, or to a file as a whole, and reports the file on stderr with `records`, such as `3 replies`. Throws
+ * as `writeOutput` and the source of the text; then there is no file.
  */
 export async function writeResult(
   text: AsyncIterable<string> | Iterable<string>,
@@ -38,12 +35,7 @@ async function* stamped(text: AsyncIterable<string> | Iterable<string>, stamp: C
   for await (const piece of text) yield stamp?.(piece) ?? piece;
 }
 
-/**
- * Gives `write` the place for results. `writeResult` does the same for results that are pulled piece by piece; this is
- * for results that are written as they are found.
- *
- * Throws what `writeResult` does, and what `write` throws; then there is no file.
- */
+/** As `writeResult`, for results that are written as they are found. If `write` throws, there is no file. */
 export async function withOutput<T>(
   destination: Destination,
   context: Pick<CommandContext, 'cwd' | 'out' | 'err' | 'stamp'>,

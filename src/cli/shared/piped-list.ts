@@ -5,11 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import { makeTemporaryFolder, temporaryFault } from '../../util/files.ts';
 
 /**
- * Does something with the list that `--recipients -` reads from standard input: into a file that no other user can
- * read, because a list is read more than once, and that is removed afterwards, also where a signal ends the process. A
- * command that ends in order after a signal keeps it until then.
- *
- * @throws HandbillError exit 2: the folder for temporary files cannot be written to
+ * Copies the list of `--recipients -` from standard input into a file that only this user can read, because a list is
+ * read more than once, and removes it afterwards, even after a signal. Throws exit 2 if the folder for temporary files
+ * is not writable.
  */
 export async function withPipedList<T>(
   recipients: string | undefined,

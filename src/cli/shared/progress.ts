@@ -117,10 +117,7 @@ export interface Work {
   readonly toFile?: boolean;
 }
 
-/**
- * Does work that counts itself, and shows how far it is. Where stdout is a pipe nothing is drawn unless the results go
- * elsewhere: what reads it may have the screen (`| less`).
- */
+/** Shows how far the work is. Draws nothing where stdout is a pipe, whose reader may have the screen (`| less`). */
 export async function withProgress<T>(
   context: ProgressContext,
   { label, unit, quiet, toFile = false }: Work,

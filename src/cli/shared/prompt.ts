@@ -34,9 +34,8 @@ interface SelectQuestion<Value extends string> {
 }
 
 /**
- * Asks for yes or no; null when cancelled (Ctrl-C, Ctrl-D, Escape, a terminal that is gone, `stopped`). One key
- * answers, so that nothing hangs on it that cannot be undone: `askYes` wants a whole word. After Ctrl-C the process
- * has its interrupt, as if nothing had been asked.
+ * Null when cancelled (Ctrl-C, Ctrl-D, Escape, a terminal that is gone, `stopped`). One key answers: for an action that
+ * cannot be undone, `askYes` wants a word. After Ctrl-C the process has its interrupt, as if it had not asked.
  */
 export async function askConfirm(context: PromptContext, asked: ConfirmQuestion): Promise<boolean | null> {
   const { question, initial, stopped } = asked;
@@ -164,8 +163,8 @@ async function interrupt(): Promise<void> {
 }
 
 /**
- * Ends the question when the terminal does: Ctrl-D, and the end of the input, close the library's reader, which does
- * not notice it. Uses a separate signal, because the library never removes its listener from the given one.
+ * Ctrl-D and the end of the input close the library's reader, which does not notice it: this ends the question. A
+ * separate signal, because the library never removes its listener from the given one.
  */
 function watchKeys(input: Terminal['input'], stopped: AbortSignal | undefined) {
   const controller = new AbortController();
@@ -192,10 +191,7 @@ function watchKeys(input: Terminal['input'], stopped: AbortSignal | undefined) {
 
 const ENDS = ['end', 'close', 'error'] as const;
 
-/**
- * Asks for a line where nothing can be drawn (`TERM=dumb`), or nothing should be (`ACCESSIBLE`, for screen readers);
- * null when the terminal is closed, or when `stopped` comes first.
- */
+/** For terminals that cannot draw (`TERM=dumb`), or should not (`ACCESSIBLE`, for screen readers). */
 async function askPlainly(
   question: string,
   context: Pick<CommandContext, 'err'>,
@@ -218,8 +214,8 @@ async function askPlainly(
 }
 
 /**
- * Asks on the terminal for "yes" or "y", and the Enter key. One key, perhaps pressed before the question appeared, is
- * not enough for an action that cannot be undone. Without a terminal, or when `stopped` comes first, the answer is no.
+ * Asks for "yes" or "y", and the Enter key: one key may have been pressed before the question appeared. Without a
+ * terminal, or when `stopped` comes first, the answer is no.
  */
 export async function askYes(question: string, context: PromptContext, stopped?: AbortSignal): Promise<boolean> {
   return /^y(es)?$/.test((await askLine(question, context, stopped)).trim());

@@ -11,9 +11,9 @@ export interface Screen extends Writable {
 }
 
 /**
- * The terminal as a stream, for libraries that draw. Their output goes through `print` of the context: keys are
- * removed, and a closed terminal is no error (failures.md, I4). The cursor is never hidden, because a killed process
- * could not show it again. Colours and characters depend on the terminal, not on the library's guess.
+ * For libraries that draw: `print` of the context removes keys, and a closed terminal is no error (failures.md, I4).
+ * Never hides the cursor, because a killed process could not show it again. Colours and characters depend on the
+ * terminal, not on the library's guess.
  */
 export function createScreen(
   context: Pick<CommandContext, 'env' | 'colour'>,

@@ -1,8 +1,6 @@
 import { EXIT, type ExitStatus } from '../../errors.ts';
 
-/**
- * Signals during a run: the first ends it in order (failures.md, I2), the second or SIGQUIT at once (failures.md, I3).
- */
+/** The first signal ends a run in order (failures.md, I2), the second or SIGQUIT at once (failures.md, I3). */
 interface Signals {
   readonly first: AbortSignal;
   readonly second: AbortSignal;
@@ -45,10 +43,7 @@ export function watchSignals(say: (text: string) => void): Signals {
 
 const EXIT_BY_SIGNAL = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangup } as const;
 
-/**
- * For a command that has something to clear up, and nothing to finish: a second signal ends the process at once. `status`
- * is the exit status of the first signal; null when none came.
- */
+/** For commands with nothing to finish: a second signal ends the process at once. `status` is null without a signal. */
 export function watchInterrupts() {
   const controller = new AbortController();
   let status: ExitStatus | null = null;

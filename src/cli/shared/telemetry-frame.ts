@@ -10,10 +10,7 @@ interface TelemetryFrame {
   end(error: unknown): Promise<void>;
 }
 
-/**
- * Before a command runs, checks by options and variables whether telemetry is on. If it is off, nothing is imported,
- * and no command sees a difference.
- */
+/** Checks options and variables. If telemetry is off, imports nothing, and no command sees a difference. */
 export function frameTelemetry(program: Command, given: CommandContext): TelemetryFrame {
   let running: RunningTelemetry | null = null;
   let status: ExitStatus = EXIT.done;

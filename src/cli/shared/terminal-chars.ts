@@ -13,9 +13,9 @@ const UNICODE: TerminalChars = { done: '━', left: '─', dot: '·', cut: '…'
 const ASCII: TerminalChars = { done: '#', left: '-', dot: '-', cut: '~', unicode: false };
 
 /**
- * The characters that a terminal can show. POSIX: by the locale (`LC_ALL`, else `LC_CTYPE`, else `LANG`); without one
- * it is the locale C, which has only ASCII. The console of Linux has 256 or 512 glyphs. Windows: current terminals
- * identify themselves; the older console has the glyphs of its code page.
+ * POSIX: by the locale (`LC_ALL`, else `LC_CTYPE`, else `LANG`); without one it is C, which has only ASCII. The console
+ * of Linux has 256 or 512 glyphs. Windows: current terminals identify themselves; the older console has those of its
+ * code page.
  */
 export function charsFor(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): TerminalChars {
   const term = env['TERM'] ?? '';

@@ -1,10 +1,9 @@
 import { problem, refuse } from '../../errors.ts';
 
 /**
- * Writes to a stream of the process. The promise resolves when the stream takes more. Once the reader has gone (`|
- * head`), all output is dropped without an error, because a run must go on (failures.md, I4).
- *
- * Throws a HandbillError (exit status 2, `output-exists`) when the stream fails otherwise, such as on a full disk.
+ * Resolves when the stream takes more. Once the reader has gone (`| head`), drops all output without an error, because
+ * a run must go on (failures.md, I4). Throws exit 2, `output-exists`, when the stream fails otherwise, such as on a
+ * full disk.
  */
 export function createWriter(stream: NodeJS.WritableStream): (text: string) => Promise<void> | void {
   let gone = false;

@@ -7,10 +7,7 @@ import { instant, number } from '../../report/words.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 
-/**
- * `handbill suppress check`: exit status 2 where a campaign would be refused, or an address is none; whether an address is
- * suppressed does not change it.
- */
+/** Exit status 2 where a campaign would be refused, or an address is invalid; not for a suppressed one. */
 export async function checkAll(
   addresses: readonly string[],
   given: { readonly ledger?: string; readonly format: 'text' | 'json'; readonly quiet?: true },

@@ -123,12 +123,7 @@ export function placeOf({ at }: Diagnostic, pathOf: RepositoryPath): Place {
 /** A file by its path in the repository, with `/`, or null if it is outside. */
 type RepositoryPath = (file: string) => string | null;
 
-/**
- * CI systems show findings by file path from the root of the repository, whatever the current folder is. Outside of a
- * repository, paths are from `cwd`.
- *
- * @param cwd - real path, from which files are named
- */
+/** CI systems need paths from the root of the repository; outside of one, from `cwd`, a real path. */
 export async function repositoryPaths(cwd: string): Promise<RepositoryPath> {
   const root = (await repositoryOf(cwd)) ?? cwd;
   return (file) => {

@@ -7,8 +7,8 @@ import { type Finding, findingsOf, type Place, placeOf, type ValidationDocument 
 const MOST_ANNOTATIONS = 50;
 
 /**
- * Workflow commands of GitHub Actions, one a line, errors first, and a last line for people with the counts. Of the few
- * that GitHub shows, each kind of fault in each file gets one before any kind gets a second.
+ * Errors first, then a line with the counts. GitHub shows few: each kind of fault in each file gets one before any gets
+ * a second.
  */
 export function formatGithub(document: ValidationDocument): string {
   const findings = findingsOf(document.kinds);

@@ -8,9 +8,8 @@ import { findingsOf, type Kind, placeOf, type ValidationDocument } from './findi
 const NAMED = 20;
 
 /**
- * A suite for each campaign, in it a failure for each kind of error in each file, or one test that passed. A test is
- * named by code and file, never by line, so that a CI system knows it again. Warnings fail nothing: they are the
- * output of the suite.
+ * A suite for each campaign, with a failure for each kind of error in each file, or one passed test. The name is code
+ * and file, never a line, so that CI knows a test again. Warnings are the output of the suite.
  */
 export function formatJunit(document: ValidationDocument): string {
   const { kinds, validation } = document;
@@ -108,8 +107,8 @@ function classOf(path: string): string {
 }
 
 /**
- * Results in the format that CI systems read as tests. There is no single standard: this follows the schemas of Jenkins
- * and Surefire, except for `file` and `line` of a case, which GitLab and the reporters for GitHub read.
+ * CI systems read this as tests. It follows the schemas of Jenkins and Surefire, except for `file` and `line` of a
+ * case, which GitLab and the reporters for GitHub read.
  */
 interface JunitSuite {
   readonly name: string;
@@ -164,10 +163,7 @@ interface Xml {
   readonly markup: string;
 }
 
-/**
- * An element of XML 1.0, without attributes that are null. Text is not indented, because its spaces count. Names come
- * from the program, never from input.
- */
+/** Leaves out null attributes. Text is not indented, because its spaces count. Names never come from input. */
 export function element(
   name: string,
   attributes: Readonly<Record<string, string | number | null>>,
@@ -187,8 +183,8 @@ export function xmlDocument(root: Xml): string {
 }
 
 /**
- * Text as the content of an element. XML 1.0 has no way at all to write most control characters, halves of surrogate
- * pairs, U+FFFE and U+FFFF (section 2.2), so they are shown by their numbers, as everywhere where people read.
+ * XML 1.0 cannot contain most control characters, halves of surrogate pairs, U+FFFE and U+FFFF (section 2.2): shows
+ * their numbers.
  */
 function xmlText(text: string): string {
   return safe(text)

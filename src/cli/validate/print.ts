@@ -36,10 +36,7 @@ type Print = (run: Run, printing: Printing) => Promise<Validation>;
 const SHOWN = 20;
 
 /**
- * Runs the validation and prints it, to stdout or to a file. Beside a file the diagnostics are shown on stderr as in
- * `text`, so that the log of a CI system has them too.
- *
- * @param output - file to write, relative to the working directory
+ * Prints to stdout or to the file `output`; beside a file, diagnostics go to stderr as in `text`, for the log of CI.
  */
 export async function printValidation(
   format: ValidationFormat,
@@ -83,10 +80,8 @@ function complain(validation: Validation, context: CommandContext): void {
 }
 
 /**
- * The errors to show. If a screen cannot hold them, they are grouped by code: first errors in files, one of which may
- * cause a thousand faults in rows, then the most frequent, each with a few examples.
- *
- * @returns `below`: a line after the last example of each code, with how many more there are, and where
+ * Groups errors by code if a screen cannot hold them: first errors in files, one of which may cause a thousand faults
+ * in rows, then the most frequent. `below`: a line after the last example of each code, with how many more there are.
  */
 function byCause({ diagnostics, errors, counts }: Validation) {
   const all = uniqueOf(diagnostics.filter((one) => one.severity === 'error'));
@@ -186,10 +181,7 @@ const BLOCK = 64 * 1024;
 /** Warnings that --quiet keeps back until there is an error. */
 const MAX_HELD = 10_000;
 
-/**
- * The warnings, with one for all rows of a kind, also where there are more of it than were kept; those of rows behind the
- * others, the most important kind first.
- */
+/** The warnings, one for all rows of a kind, even of those not kept; those of rows last, the most important first. */
 function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {
   const shown = new Set<Code>();
   const warnings = diagnostics.filter(({ severity }) => severity === 'warning');
