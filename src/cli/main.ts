@@ -159,7 +159,6 @@ async function shown({ diagnostics, total }: HandbillError, { colour, terminal }
   }
 }
 
-/** Diagnostics that are shown before the rest is only counted. */
 const SHOWN = 20;
 
 const REPORT =

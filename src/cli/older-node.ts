@@ -44,10 +44,7 @@ function programIn(folder: string, platform: string): string {
   return join(folder, 'node_modules', 'node', 'bin', platform === 'win32' ? 'node.exe' : 'node');
 }
 
-/**
- * From the cache of `npx`; the first fetch takes some seconds. Null: handbill is not in that cache, or the fetch
- * failed.
- */
+/** From the cache of `npx`; the first fetch takes seconds. Null: handbill is not there, or the fetch failed. */
 function nodeOfNpx(handbill: string, needed: number, here: NodeJS.Process): string | null {
   const cache = npxCacheOf(handbill);
   const npm = here.env.npm_execpath;
@@ -138,5 +135,4 @@ function startUnder(node: string, here: NodeJS.Process): void {
 
 /** The channel closes when this process is killed, which no signal tells the other: it ends then (main.ts). */
 const TIED: ('inherit' | 'ipc')[] = ['inherit', 'inherit', 'inherit', 'ipc'];
-
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];

@@ -6,7 +6,6 @@ export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
   readonly group: string;
-  /** The page of docs/ that explains it. */
   readonly guide?: string;
   /** Imports the module: only that of the chosen command, so that help and short commands stay quick. */
   readonly load: () => Promise<{ configure(command: Command, context: CommandContext): void }>;

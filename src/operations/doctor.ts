@@ -50,9 +50,7 @@ export const DOCTOR = {
 
 /** The project, or a campaign with it. */
 export interface DoctorOptions extends ProjectOptions, OptionsOf<typeof DOCTOR> {
-  /**
-   * A campaign file, its folder, or its name: the campaign and its project are checked. Default: the project of `cwd`.
-   */
+  /** A campaign file, its folder, or its name: checks it with its project. Default: the project of `cwd`. */
   readonly campaign?: string;
 }
 
@@ -102,7 +100,6 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
   return { handbill: version(), root: project.root, checks, totals: totalsOf(checks) };
 }
 
-/** Occurrences that `due` on this machine did not send in time. */
 async function checkMissed(project: Project, { now, environment }: Given): Promise<readonly DoctorCheck[]> {
   const all = await missedOccurrences(project, now());
   const own = all.filter((one) => (environment ?? one.environment) === one.environment);
@@ -263,9 +260,7 @@ async function checkGit({ root, ledger }: Pick<Project, 'root' | 'ledger'>, env:
   }
 }
 
-/**
- * Lists that git tracks, or that `git add` would, unless a pattern in .gitignore names them: `!` includes on purpose.
- */
+/** Lists that git tracks or would add. A pattern in .gitignore, also one with `!`, says that this is intended. */
 async function checkListsInGit(
   campaigns: readonly Pick<Campaign, 'recipients'>[],
   { root }: Pick<Project, 'root'>,
@@ -323,7 +318,6 @@ async function hasRealPeople(spec: ListSpec): Promise<boolean> {
 }
 
 const LOOKED_AT_ROWS = 1000;
-
 const GIT_TIMEOUT_MS = 10_000;
 
 function askedFor({ environments }: Project, only: readonly Environment[]): string {
@@ -367,7 +361,7 @@ async function checkSshKeygen(env: Env): Promise<DoctorCheck> {
   }
 }
 
-/** Suppression lists, and the key of their hashes. `ledgerKeyId`: the key of those in the ledger; null: it has none. */
+/** `ledgerKeyId`: the key of the hashes in the ledger; null: it has none. */
 async function checkSuppressions(listed: Listed, ledgerKeyId: string | null, env: Env) {
   const { suppressions } = listed;
   const { faults } = await readSuppressions(listed, env);

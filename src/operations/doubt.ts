@@ -63,7 +63,7 @@ export interface ResolveDoubtsQuestion {
 }
 
 export interface ResolveDoubtsResult {
-  /** Empty if `all` was given and no recipient is in doubt. */
+  /** Empty with `all` if no recipient is in doubt. */
   readonly resolved: readonly Doubt[];
   /** After the change. */
   readonly report: Report;
@@ -87,7 +87,6 @@ type Asked = Omit<ResolveDoubtsOptions, 'names'> & { readonly names?: readonly N
 
 export interface RecordedVerdict extends ResolveDoubtsResult {
   readonly run: RunRecord;
-  /** Real path of the project's root. */
   readonly root: string;
   /** The run can only be continued with an approved plan. */
   readonly takesPlans: boolean;
@@ -402,7 +401,6 @@ export interface DoubtsOptions extends ProjectOptions, OptionsOf<typeof DOUBTS> 
   readonly run?: string;
 }
 
-/** A recipient in doubt, or one who was. */
 export interface Doubt {
   readonly run: string;
   readonly campaign: string;

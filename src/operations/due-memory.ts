@@ -38,13 +38,10 @@ interface Said {
 }
 
 const NOTHING_SAID: Said = { missed: [], refused: {} };
-
 /** A refusal that does not change is reported again after this time. */
 const REPEAT_MS = 3_600_000;
-
 /** A missed occurrence is shown, and not reported again, for this time. */
 const SHOWN_MS = 31 * 86_400_000;
-
 const MAX_BYTES = 4_000_000;
 
 export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, nowMs: number): Promise<DueMemory> {

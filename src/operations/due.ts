@@ -154,7 +154,6 @@ export function due(paths: readonly string[] = [], options: DueOptions = {}): Ta
 interface DueHooks extends Pick<SendHooks, 'onStart' | 'onLedger' | 'random'> {
   readonly onItem?: (item: DueItem) => Promise<void> | void;
   readonly onCampaign?: (campaign: Campaign) => void;
-  /** Called for each campaign that is sent. */
   readonly watchSend?: (target: string) => SendWatch;
 }
 
@@ -259,7 +258,6 @@ function isLedgerGone(items: readonly DueItem[]): boolean {
   return items.at(-1)?.exit === EXIT.ledger;
 }
 
-/** Ledgers open for reading, each once for all campaigns. */
 type Readers = ReturnType<typeof openReaders>;
 
 /** A process opens a ledger only once at a time, so all are closed before anything is written or sent. */
@@ -470,7 +468,6 @@ async function sendStep(one: Automatic, environment: string, step: Step, options
 
 /** The occurrence stays due: it is sent once the pause, or the period, has ended, as far as its schedule allows. */
 const PAUSED = { action: 'leave', why: 'paused', exit: EXIT.done, result: null } as const;
-
 const CHANGED: ReadonlySet<Code> = new Set(['input-changed', 'identity-changed']);
 
 /** An unexpected error in one campaign must not keep the next one from being sent. */
@@ -504,7 +501,6 @@ function worst(items: readonly DueItem[]): ExitStatus {
   return WORST.find((exit) => items.some((item) => item.exit === exit)) ?? EXIT.done;
 }
 
-/** A run of a campaign that may be due. */
 interface DueRun extends KnownRun {
   /** As the ledger has it: an earlier version kept an instant as it was written. */
   readonly name: string;
@@ -518,7 +514,6 @@ interface DueKnown {
   readonly seen: SeenSchedule | null;
   /** Null: it may be sent. */
   readonly pause: Pause | null;
-  /** Runs of the campaign that it follows. */
   readonly followed: readonly FollowedRun[];
 }
 

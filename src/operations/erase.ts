@@ -44,7 +44,6 @@ export interface ErasedFrom {
   readonly campaign: string;
   readonly environment: string;
   readonly occurrence: string;
-  /** Rows of its list. */
   readonly recipients: number;
 }
 

@@ -51,7 +51,6 @@ export interface InitResult {
   /** Existing files that `init` did not change. */
   readonly kept: readonly string[];
   readonly notes: readonly string[];
-  /** The next commands, in order. */
   readonly next: readonly string[];
 }
 
@@ -147,7 +146,6 @@ async function dependencyFrom(root: string): Promise<string> {
   return fileFrom(resolve(dirname(HERE), '..', resolved.slice('file:'.length)));
 }
 
-/** The Node.js that this handbill is tested with. */
 async function pinnedNode(): Promise<string> {
   const { devDependencies } = JSON.parse(await readFile(join(HERE, 'package.json'), 'utf8')) as {
     readonly devDependencies: { readonly node: string };
@@ -319,9 +317,7 @@ async function lookAround(root: string, paths: Iterable<string>, cwd: string) {
   return { existing, faults };
 }
 
-/**
- * Also makes folders. Changes no existing file; if one fails, removes those it made. Throws exit 2, `output-exists`.
- */
+/** Also makes folders. Changes no existing file; on failure removes what it made. Throws exit 2, `output-exists`. */
 export async function makeFiles(root: string, files: ReadonlyMap<string, string>): Promise<void> {
   const undo: (() => Promise<void>)[] = [];
   try {

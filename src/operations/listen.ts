@@ -35,7 +35,6 @@ export interface ListenOptions extends ProjectOptions {
   readonly log?: (line: string) => void;
 }
 
-/** A receiver of reports and replies. */
 export interface Listening extends AsyncDisposable {
   /** URL for senders, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
@@ -113,7 +112,7 @@ export async function listen(options: ListenOptions = {}): Promise<Listening> {
 }
 
 /**
- * A sender commits in milliseconds; if the ledger is locked for longer, providers retry. Waiting blocks this process.
+ * A sender commits in milliseconds; if the ledger is locked for longer, providers retry. Waiting blocks the process.
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -236,7 +235,6 @@ interface RecorderFacts extends Pick<IdleFacts, 'now' | 'startLifts' | 'stopEnds
 
 /** The delay between a report and the check of doubts: while reports stream in, once a second is soon enough. */
 const SETTLE_AFTER_MS = 1_000;
-
 /** Where that takes long, less often: a report that quotes a text is compared with every list. */
 const SETTLE_SHARE = 20;
 
@@ -361,7 +359,6 @@ interface IdleFacts {
   readonly now: () => number;
   readonly startLifts: boolean;
   readonly stopEnds: StopEnds;
-  /** Called with contacts that opted out in a reply. */
   readonly onSuppressed: (addresses: readonly string[]) => void;
   /** Called with the reason if it failed; it is tried again when the next reply comes in. */
   readonly log: (line: string) => void;

@@ -25,9 +25,7 @@ export interface Telemetry {
     fields: EventFields[E],
     about?: Partial<LogAbout>,
   ): void;
-  /** Diagnostics that were printed. */
   said(diagnostics: readonly Diagnostic[], about?: Partial<LogAbout>): void;
-  /** A campaign is about to be sent. */
   sending(target: string, environment: string): SendWatch;
   readonly receiving: {
     readonly recorded: (recorded: Recorded) => void;
@@ -85,7 +83,6 @@ export type LedgerEvent =
   | ({ readonly kind: 'recalled' } & Recalled)
   | { readonly kind: 'back' };
 
-/** Follows one start of a campaign. */
 export interface SendWatch {
   planned(plan: PlannedSend): void;
   /**
@@ -130,7 +127,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export interface EventFields {
   readonly 'command-started': { readonly version: string; readonly pid: number };
   readonly 'command-ended': { readonly exitStatus: number; readonly durationMs: number };
-  /** The first start of a run. */
   readonly 'run-started': StartFields;
   /** Any later start, also the next round of one that waited. */
   readonly 'run-continued': StartFields;
@@ -171,7 +167,6 @@ export interface EventFields {
   readonly 'webhook-listening': { readonly port: number };
   readonly 'webhook-accepted': EventCounts;
   readonly 'webhook-refused': { readonly httpStatus: number; readonly reason: string; readonly count: number };
-  /** A warning about received events. */
   readonly 'webhook-notice': Readonly<Record<never, never>>;
   /** Exported reports and replies were folded in. */
   readonly reconciled: EventCounts & { readonly dryRun: boolean; readonly doubtsResolved: number };

@@ -6,21 +6,18 @@ import { listWithAnd } from '../util/words.ts';
 
 /** Folder, variables, clock and ledger of a function. */
 export interface ProjectOptions {
-  /**
-   * Base of relative paths and names; handbill looks for the project from here upwards. Default: the current folder of
-   * the process.
-   */
+  /** Base of relative paths; the search for the project starts here. Default: the current folder. */
   readonly cwd?: string;
   /**
-   * Variables with API keys, secrets and HANDBILL_LEDGER, and those that git and ssh need; handbill reads no others.
-   * Default: those of the process.
+   * API keys, secrets, HANDBILL_LEDGER, and variables of git and ssh; no others are read. Default: those of the
+   * process.
    */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Wall clock, in ms since 1970. Default: `Date.now`. */
   readonly now?: () => number;
   /**
-   * Path of the ledger, relative to the root of the project, or the address of a shared one. Default: HANDBILL_LEDGER in `env`, else the
-   * ledger of the project.
+   * Path below the project's root, or address of a shared ledger. Default: HANDBILL_LEDGER in `env`, else the
+   * project's.
    */
   readonly ledger?: string;
 }
@@ -69,7 +66,6 @@ export interface OptionSpec {
   readonly says: string;
   /** How the value is written on the command line: the end of the sentence in help. */
   readonly inHelp?: string;
-  /** Further sentences, for programs. */
   readonly more?: string;
   /** The default, where the sentence does not have it. */
   readonly without?: string;
@@ -218,9 +214,7 @@ export function checkNumbers(options: object, table: Readonly<Record<string, Par
   if (wrong.length > 0) throw refuse(...wrong);
 }
 
-/**
- * Checks `allow`, of whose codes the operation can meet `takes`, and `retry`. Throws exit 2 (`usage`) with the reason.
- */
+/** Checks `allow`, for an operation that meets the codes `takes`, and `retry`. Throws exit 2 (`usage`). */
 export function checkAllow(
   { allow = [], retry }: { readonly allow?: readonly Allowable[] | undefined; readonly retry?: Retry | undefined },
   takes: readonly Allowable[] = ALLOWABLE_CODES,

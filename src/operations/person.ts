@@ -26,7 +26,6 @@ export interface PersonMessage {
 }
 
 export interface Person extends Pick<SuppressionAnswer, 'given' | 'suppressed' | 'entries'> {
-  /** In the compared form. */
   readonly address: string;
   /** In each run that has it, the one started last first. */
   readonly messages: readonly PersonMessage[];

@@ -85,7 +85,7 @@ export interface SigningKey {
   readonly key?: string;
   /** A person at the terminal of this process can be asked for a passphrase. Default: false. */
   readonly interactive?: boolean;
-  /** Called with what ssh-keygen says. */
+  /** Called with the output of ssh-keygen. */
   readonly onSaid?: (text: string) => void;
 }
 

@@ -55,7 +55,6 @@ export interface PreviewFallback extends Pick<PreviewSend, 'channel' | 'to' | 't
   readonly request: PreviewRequest;
 }
 
-/** The row that a decision is about. */
 export interface PreviewRow {
   /** First line of the row in its file. */
   readonly line: number;
@@ -85,7 +84,6 @@ export type PreviewDecision =
   /** Such a row refuses the whole run. */
   | (PreviewRow & { readonly decision: 'invalid'; readonly reason: SkipReason; readonly problem: Diagnostic });
 
-/** A recipient is sent to. */
 export interface PreviewSend extends PreviewRow {
   readonly decision: 'send';
   readonly key: string;

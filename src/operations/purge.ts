@@ -55,7 +55,6 @@ export interface PurgeOptions extends ProjectOptions, OptionsOf<typeof PURGE> {
   readonly confirm?: Confirm<PurgeResult>;
 }
 
-/** A run that is old enough. */
 export interface PurgedRun {
   readonly run: string;
   readonly campaign: string;

@@ -57,11 +57,8 @@ export interface ReconcileResult {
   readonly unmatched: number;
   /** Recipients in doubt whose message was received, according to a report. */
   readonly doubtsResolved: number;
-  /** Replies whose message was found. */
   readonly repliesJoined: number;
-  /** Addresses that are suppressed since. */
   readonly suppressed: readonly string[];
-  /** Addresses whose opt-out was withdrawn. */
   readonly lifted: readonly string[];
   /** Runs with recipients whose message did not reach them, and whose fallback waits to be sent. */
   readonly fallbacksDue: readonly DueFallbacks[];
@@ -79,7 +76,6 @@ export interface DueFallbacks {
 
 /** In one transaction of some 40 ms, for which other processes wait. */
 const GROUP_EVENTS = 3_000;
-
 /** For one file: users would not read more. */
 const MOST_DIAGNOSTICS = 100;
 
@@ -233,7 +229,6 @@ async function takeOver(
   };
 }
 
-/** An opt-out that names no address. */
 interface Unassigned {
   /** Empty: nothing says who wrote. */
   readonly from: string;
@@ -405,9 +400,7 @@ type ReadPiece =
 
 /** Longest JSON value, in UTF-16 units: a body that wraps its events as a whole. */
 const MAX_VALUE = 16 * 1024 * 1024;
-/** Most events in such a value. */
 const MAX_VALUE_EVENTS = 200_000;
-
 const PIECE_BYTES = 64 * 1024;
 
 /**

@@ -46,7 +46,6 @@ export interface RepliesOptions extends ProjectOptions, OptionsOf<typeof REPLIES
 
 /** A reply. Texts and addresses are from outside, never trusted. */
 export interface ReceivedReply {
-  /** As `reviewReplies` takes it. */
   readonly id: number;
   readonly from: string;
   /** Our sender; null where the event does not say. */
@@ -55,7 +54,7 @@ export interface ReceivedReply {
   readonly text: string;
   /** The meaning that counts: from a review, else from its words. */
   readonly meaning: ReplyMeaning;
-  /** Of an opt-out: `everything`, or a topic with `webhook.replies.stopEnds: topic`; null: the reply is none. */
+  /** Of an opt-out, `everything` or a topic (`webhook.replies.stopEnds: topic`); null: the reply is none. */
   readonly optsOutOf: string | null;
   /** When it was written, ISO 8601 in UTC; null where the event does not say. */
   readonly at: string | null;
@@ -67,7 +66,6 @@ export interface ReceivedReply {
   readonly campaign: string | null;
   readonly environment: string | null;
   readonly occurrence: string | null;
-  /** Line of the row in the list. */
   readonly line: number | null;
   readonly key: string | null;
   readonly variant: string | null;

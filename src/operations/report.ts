@@ -64,7 +64,6 @@ export const OUTCOME_FILTERS = {
 /** Filters of recipients, all of which must match. */
 export interface OutcomesOptions extends ProjectOptions, OptionsOf<typeof OUTCOME_FILTERS> {}
 
-/** The outcome on one channel. */
 export interface StepResult {
   readonly channel: Channel;
   readonly to: string | null;
@@ -78,7 +77,7 @@ export interface StepResult {
   readonly messageId: string | null;
   /** The API's reason for a refusal; text from outside, never trusted. */
   readonly error: string | null;
-  /** The delivery state of the message; null: no report. */
+  /** Null: no report. */
   readonly delivery: Delivery | null;
   /** SMS parts; null on other channels. */
   readonly parts: number | null;
@@ -402,7 +401,6 @@ export function withoutTests(runs: readonly RunRecord[]): readonly RunRecord[] {
   return runs.filter(({ occurrence }) => !isTest(occurrence));
 }
 
-/** By their last start. */
 export function newestFirst(runs: readonly RunRecord[]): readonly RunRecord[] {
   const at = (run: RunRecord) => run.lastStartAtMs ?? run.createdAtMs;
   return runs.toSorted((a, b) => at(b) - at(a) || b.number - a.number);
@@ -451,7 +449,6 @@ function madeFrom(commit: string): (run: RunRecord) => boolean {
   return ({ commits }) => commits.some((one) => one.commit.startsWith(prefix));
 }
 
-/** The file as the user names it. */
 interface SentCampaign {
   /** Null: unknown. */
   readonly file: string | null;

@@ -63,7 +63,6 @@ export interface ScheduledCampaign {
   readonly cron: string | null;
   /** As the campaign has it; null: `cron` is set. */
   readonly at: string | null;
-  /** IANA name of the zone that they are read in. */
   readonly timeZone: string;
   /** The rule for an instant at which nothing ran. */
   readonly missed: 'catch-up' | 'skip';
@@ -121,7 +120,6 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
 export const NOTHING_SCHEDULED =
   'No campaign here has a schedule. Without a PATH, every campaigns/**/campaign.yaml below this folder is looked at.';
 
-/** A campaign that `due` sends. */
 export interface Automatic {
   readonly campaign: Campaign;
   readonly path: string;

@@ -14,7 +14,6 @@ import type { SendListenOptions } from './send-options.ts';
 import { readSenders } from './senders.ts';
 
 const LISTEN_FOR_MS = 2 * 60_000;
-
 /** The sandbox of a start signs as Standard Webhooks says. */
 const OWN = { scheme: { kind: 'standard', toleranceMs: DEFAULTS.webhookToleranceMs } } as const;
 

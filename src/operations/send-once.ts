@@ -66,9 +66,7 @@ export interface StartResult extends Omit<SendResult, 'diagnostics'> {
   readonly ledgerError: Error | null;
 }
 
-/**
- * One start of a campaign (see send.ts). First compares what the process remembers of an earlier one with the ledger.
- */
+/** See send.ts. First compares what the process remembers of an earlier start with the ledger. */
 export async function sendOnce(target: string, options: StartOptions, memory: Memory): Promise<StartResult> {
   const { cwd, env, now, allow = [] } = options;
   const { campaign, warnings } = await loadCampaign(target, {
@@ -278,7 +276,6 @@ async function confirmed(
   return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
 }
 
-/** For every round of a run with an open ledger. */
 interface Start {
   readonly options: StartOptions;
   readonly commit: Commit | null;
@@ -429,7 +426,6 @@ async function beginSharing({
 
 /** A process without a sign of life for this long counts as dead; a commit usually waits less for others. */
 const LEASE_MS = 8000;
-/** A worker speaks four times a second. */
 const LEAST_MS = 1000;
 
 /** @throws HandbillError (exit 2): HANDBILL_LEASE is no time */
@@ -442,7 +438,6 @@ export function thisWorker(env: Readonly<Record<string, string | undefined>>): W
   return { id: randomUUID(), host: hostname(), pid: process.pid, leaseMs };
 }
 
-/** The result of a start that had nothing to send. */
 function nothingToDo(ledger: Ledger, plan: Plan, prices: PriceList | null, nowMs: number, winner: WinnerState) {
   const found = ledger.findRun(identityOf(plan));
   if (found === null) throw new Error('a run without anything to do is in the ledger');

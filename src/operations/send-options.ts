@@ -81,13 +81,11 @@ export interface SendOptions extends ProjectOptions, OptionsOf<typeof SEND> {
    */
   readonly signal?: AbortSignal;
   /**
-   * Cuts off what is in flight too, as the second Ctrl-C does: recipients of those requests are in doubt. Default: no
-   * signal.
+   * Cuts off what is in flight, as the second Ctrl-C: recipients of those requests are in doubt. Default: no signal.
    */
   readonly cutSignal?: AbortSignal;
   /**
-   * An approved standing plan, where the target is a campaign. Default: the first that counts of those in the folder that
-   * `standingApprovals` of the environment names.
+   * A standing plan for a target that is a campaign. Default: the first that counts in the folder `standingApprovals`.
    */
   readonly plan?: StandingPlan;
   /** Receives delivery reports and replies meanwhile, and stays for those of the last messages. Default: it does not. */
@@ -118,12 +116,8 @@ export interface SendQuestion {
   readonly environment: string;
   readonly url: string;
   readonly occurrence: string;
-  /** Recipients of this start. */
   readonly recipients: number;
-  /**
-   * Recipients of a second message, at an address that was corrected since the first; empty unless `retry` is
-   * `corrected`.
-   */
+  /** Recipients of a second message, at a corrected address; empty unless `retry` is `corrected`. */
   readonly resends: readonly ChangedRecipient[];
   /**
    * A sentence for each refusal that a yes allows: recipients have this occurrence from another environment

@@ -50,9 +50,7 @@ interface TestQuestion {
   readonly campaign: string;
   readonly environment: string;
   readonly url: string;
-  /** Source of the data. */
   readonly row: { readonly file: string; readonly line: number };
-  /** Each message, and the addresses that it goes to. */
   readonly messages: readonly Pick<TestMessage, 'name' | 'to'>[];
 }
 
@@ -123,9 +121,7 @@ function refuseStrangers({ environment }: Plan, messages: readonly TestMessage[]
   throw refuse(problem('not-approved', text, { hint }));
 }
 
-/**
- * A test needs no approved plan (`refuseStrangers`), and to testers alone no commit. List guards are for whole lists.
- */
+/** A test needs no approved plan (`refuseStrangers`), and to testers alone no commit. Guards are for whole lists. */
 function withoutRules(campaign: Campaign, environment: Environment, messages: readonly TestMessage[]): Campaign {
   const { project } = campaign;
   const git = messages.some(({ strangers }) => strangers.length > 0) ? environment.git : null;

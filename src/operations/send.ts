@@ -61,7 +61,6 @@ export function sendWatched(target: string | AnyPlanFile, options: WatchedSend):
 
 const EVERY_MS = 250;
 
-/** Figures that change while the round goes on. */
 interface Live {
   readonly round: number;
   readonly figures: {

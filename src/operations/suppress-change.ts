@@ -140,7 +140,7 @@ export interface RemovedSuppressions {
   readonly warnings?: readonly Diagnostic[];
 }
 
-/** The warning that no entry has the topic; null: one has it. */
+/** The warning that no entry has the topic, or null. */
 function unknownTopic(project: Project, topic: string, nowMs: number): Diagnostic | null {
   const ledger = openExistingLedger(project.ledger, { nowMs });
   if (ledger === null) return null;
@@ -248,7 +248,6 @@ export async function importSuppressions(file: string, options: ProjectOptions =
 }
 
 export interface ImportedSuppressions {
-  /** As the user names it. */
   readonly file: string;
   readonly entries: number;
   readonly added: number;
@@ -322,7 +321,6 @@ async function takeOver(
 interface NamedAddresses {
   readonly addresses: readonly string[];
   readonly hashes: readonly WrittenHash[];
-  /** About numbers that probably have a digit too few or too many. */
   readonly warnings: readonly Diagnostic[];
 }
 

@@ -56,7 +56,7 @@ export interface Suppression {
   readonly reason: string | null;
   /** ISO 8601 in UTC; null: without end. */
   readonly until: string | null;
-  /** `user`, a file, a reply. */
+  /** `user`, a file or a reply. */
   readonly source: string;
   readonly createdAt: string;
 }

@@ -73,7 +73,6 @@ export interface ValidateOptions extends ProjectOptions, OptionsOf<typeof VALIDA
 }
 
 export interface ValidatedFile {
-  /** As the user names it. */
   readonly file: string;
   readonly errors: number;
   readonly warnings: number;
@@ -169,7 +168,6 @@ export async function checkCampaigns(paths: readonly string[], given: ValidateOp
   return { diagnostics, files, errors, warnings, total: errors + warnings, counts, notes: [...shared.notes] };
 }
 
-/** Read once for all campaigns of a project. */
 interface Shared {
   /** Warnings about lists that were read from their samples; null for a single campaign. */
   readonly sampled: Diagnostic[] | null;

@@ -43,9 +43,7 @@ export function unassignedOptOut(
   );
 }
 
-/**
- * Recipients without a time zone wait for a window that no start finds open. `file` is that of the campaign, if known.
- */
+/** They wait for a window that no start finds open. `file` is that of the campaign, if known. */
 export function zonelessWarning(
   count: number,
   { name, file }: { readonly name: string; readonly file?: string },

@@ -79,7 +79,6 @@ export async function listWorkers(options: ProjectOptions = {}): Promise<readonl
 
 interface WorkerHooks {
   readonly onEvent?: (event: WorkerEvent) => void;
-  /** Called for each part of a run. */
   readonly watchSend?: (target: string) => SendWatch;
 }
 
@@ -365,7 +364,6 @@ interface SessionNeeds {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
   readonly random: () => number;
-  /** Its address. */
   readonly ledger: string;
   readonly concurrency: number | null;
 }

@@ -21,7 +21,6 @@ import {
 
 /** GitHub accepts comments of 65,536 characters; the rest is room for the end of the text. */
 const MAX_BYTES = 64_000;
-
 /** A later comment finds the one that it replaces by this line. */
 const MARKER = '<!-- handbill diff -->';
 
@@ -139,9 +138,7 @@ function plain(text: string): string {
   return escaped(safeLine(text));
 }
 
-/**
- * A character written as a number is no markup or link (CommonMark 6.2). An invisible joiner stops mentions and issues.
- */
+/** A character as a number is no markup or link (CommonMark 6.2). An invisible joiner stops mentions and issues. */
 function escaped(text: string): string {
   return text.replace(/[!"#$&'*<>?@[\\\]^_`{|}~]|(?<=www)\.|:(?=\/)/gi, (sign) => {
     const written = `&#${sign.charCodeAt(0)};`;
@@ -149,7 +146,6 @@ function escaped(text: string): string {
   });
 }
 
-/** Text that is gathered as long as it fits. */
 interface Fitted {
   add(text: string): void;
   room(): number;

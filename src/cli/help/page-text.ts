@@ -8,9 +8,7 @@ interface PageTextOptions {
   readonly colour: boolean;
 }
 
-/**
- * Fills paragraphs to the width, puts tables in columns, drops pictures, and ends links with the command of the page.
- */
+/** Fills paragraphs to the width, aligns tables, drops pictures, and ends links with the command of the page. */
 export function pageText(markdown: string, options: PageTextOptions): string {
   const tokens = lexer(safe(markdown));
   const blocks = tokens.map((token) => blockText(token, options)).filter((text) => text !== '');

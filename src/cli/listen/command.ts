@@ -69,7 +69,6 @@ interface Given {
   readonly quiet?: true;
 }
 
-/** Refuses options that would do nothing. */
 function refuseMixed({ from, explain, dryRun, format }: Given): void {
   if (from !== undefined && explain === undefined) return;
   if (from !== undefined) throw refuse(problem('usage', 'Use --from or --explain, not both.'));

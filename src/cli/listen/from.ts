@@ -55,7 +55,6 @@ function tell(
   telemetry.said(diagnostics);
 }
 
-/** Addresses that are named; the rest is counted. */
 const NAMED = 20;
 
 function reconcileText(result: TakenFiles): string {

@@ -27,7 +27,6 @@ const FLAGS = {
   format: formatOption(PREVIEW_FORMATS),
 } as const satisfies OptionTable;
 
-/** The options of `preview`, and of `send --dry-run`. */
 type PreviewFlags = FlagsOf<typeof FLAGS> & { readonly start?: PreviewedStart; readonly pipedList?: string };
 
 export function configure(command: Command, context: CommandContext): void {

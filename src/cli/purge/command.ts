@@ -152,7 +152,6 @@ const OPEN_NEXT = {
 };
 
 const HELD_NEXT = { says: 'another process is at work on it.', next: 'Purge again when it is done.\n' };
-
 const PLAIN_NEXT = 'With `suppressionKey` in handbill.yaml, purge keeps a keyed hash of it instead.\n';
 
 const CONSEQUENCES =

@@ -19,7 +19,6 @@ import type { PrintOptions } from './print.ts';
 
 /** The ledger is asked once a second whether anything was written, and looked through when there was. */
 const EVERY_MS = 1_000;
-
 /** To read a million rows takes seconds: reading may take a tenth of the time at most. */
 const SHARE_OF_TIME = 10;
 

@@ -50,7 +50,6 @@ export function checkOptions(options: PrintOptions): void {
   }
 }
 
-/** Prints the report of a run, in one pass over its list where the format needs one. */
 export async function printReport(
   ledger: Ledger,
   run: RunRecord,

@@ -127,7 +127,6 @@ export interface WebhookGiven extends Partial<Record<keyof typeof SHARES | keyof
   readonly seed?: number;
 }
 
-/** Each share by its option, in the order of help. */
 const SHARES = {
   queued: ['queued', 'messages reported as queued, such as 5%'],
   sent: ['sent', 'messages reported as sent (100%)'],

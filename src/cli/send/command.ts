@@ -20,7 +20,6 @@ import { startProgressLine } from '../shared/progress.ts';
 import { askYes } from '../shared/prompt.ts';
 import { watchSignals } from '../shared/signals.ts';
 
-/** The options of `send`: those of programs, and those of the command alone. */
 const FLAGS = {
   plan: { scope: 'list', flag: '--plan <file>', says: 'send exactly what a plan file says' },
   testTo: {

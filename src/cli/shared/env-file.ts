@@ -12,7 +12,6 @@ import { listWithAnd } from '../../util/words.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A larger file holds something else. */
 const MAX_BYTES = 64 * 1024;
 
 /**
@@ -101,7 +100,6 @@ function lineOf(text: string, name: string): { readonly line?: number } {
 }
 
 const NAME = /^\s*(?:export\s+)?([^\s=:]+)/;
-
 const GIT_TIMEOUT_MS = 10_000;
 
 /** A file that git tracks came with the repository, or will be in it for good. */

@@ -46,7 +46,6 @@ const PARSERS = {
   host: () => hostName,
 };
 
-/** Words with commas between them, which may be given several times. */
 function words(choices: readonly string[] | undefined) {
   return (text: string, before: readonly string[] = []): readonly string[] => {
     const found = text.split(',').map((word) => word.trim());

@@ -193,11 +193,10 @@ function clock(epochMs: number): string {
 export interface Shown {
   readonly label?: string;
   readonly done: number;
-  /** 0 where that is not known. */
+  /** 0: unknown. */
   readonly total: number;
   /** Bytes are shown in MB; null: what is counted goes without saying. */
   readonly unit: 'bytes' | 'rows' | null;
-  /** Shown instead of the time left. */
   readonly instead?: string;
   /** The outcomes so far: `accepted 1,190`. */
   readonly more?: readonly string[];

@@ -11,7 +11,7 @@ type PromptContext = Pick<CommandContext, 'env' | 'err' | 'colour' | 'interactiv
 
 interface ConfirmQuestion {
   readonly question: string;
-  /** The meaning of Enter without an answer. */
+  /** The answer of a bare Enter. */
   readonly initial: boolean;
   readonly stopped?: AbortSignal;
 }
@@ -19,7 +19,7 @@ interface ConfirmQuestion {
 interface TextQuestion {
   readonly question: string;
   readonly placeholder?: string;
-  /** The meaning of Enter without an answer; shown until something is typed. */
+  /** The answer of a bare Enter, shown until something is typed. */
   readonly initial?: string;
   /** The fault of an answer, which makes the question appear again, or null. */
   readonly check?: (answer: string) => string | null;

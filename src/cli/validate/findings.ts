@@ -68,7 +68,7 @@ export interface Finding {
   /** The message. If it sums up all rows of its kind, it says how many. */
   readonly message: string;
   readonly count: number;
-  /** 0 for the first of its kind. */
+  /** From 0. */
   readonly rank: number;
 }
 
@@ -120,7 +120,6 @@ export function placeOf({ at }: Diagnostic, pathOf: RepositoryPath): Place {
     : { path, line, column, length: column === null ? null : (at.length ?? null), shown };
 }
 
-/** A file by its path in the repository, with `/`, or null if it is outside. */
 type RepositoryPath = (file: string) => string | null;
 
 /** CI systems need paths from the root of the repository; outside of one, from `cwd`, a real path. */

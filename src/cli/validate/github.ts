@@ -6,10 +6,7 @@ import { type Finding, findingsOf, type Place, placeOf, type ValidationDocument 
 /** For errors, and as many for warnings: GitHub shows 10 each per step and 50 per job. */
 const MOST_ANNOTATIONS = 50;
 
-/**
- * Errors first, then a line with the counts. GitHub shows few: each kind of fault in each file gets one before any gets
- * a second.
- */
+/** Errors first, then the counts. GitHub shows few: each kind of fault in each file gets one before a second. */
 export function formatGithub(document: ValidationDocument): string {
   const findings = findingsOf(document.kinds);
   const chosen = [...firstOf(findings, 'error'), ...firstOf(findings, 'warning')];

@@ -183,8 +183,7 @@ export function xmlDocument(root: Xml): string {
 }
 
 /**
- * XML 1.0 cannot contain most control characters, halves of surrogate pairs, U+FFFE and U+FFFF (section 2.2): shows
- * their numbers.
+ * Shows the number of characters that XML 1.0 cannot have: control characters, halves of surrogate pairs (section 2.2).
  */
 function xmlText(text: string): string {
   return safe(text)

@@ -32,12 +32,9 @@ interface Printing {
 
 type Print = (run: Run, printing: Printing) => Promise<Validation>;
 
-/** The rest is counted. */
 const SHOWN = 20;
 
-/**
- * Prints to stdout or to the file `output`; beside a file, diagnostics go to stderr as in `text`, for the log of CI.
- */
+/** Prints to stdout or to `output`; beside a file, diagnostics go to stderr as in `text`, for the log of CI. */
 export async function printValidation(
   format: ValidationFormat,
   run: Run,
@@ -65,7 +62,6 @@ const printText: Print = async (run, { context, out, quiet, toFile }) => {
   return validation;
 };
 
-/** The first errors of each cause, and each kind of warning, on stderr. */
 function complain(validation: Validation, context: CommandContext): void {
   const { shown, below } = byCause(validation);
   const warnings = uniqueOf(summedUp(validation));
@@ -119,9 +115,7 @@ function uniqueOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 
 /** From so many errors of one code on, a few are shown, however few errors there are. */
 const MANY = 10;
-
 const EXAMPLES = 3;
-
 const NAMED = 8;
 
 /** One document, written while the lists are read, so that a million faults need no memory. */
@@ -175,9 +169,7 @@ const PRINTERS: Readonly<Record<ValidationFormat, Print>> = {
   junit: printDocument(async () => (await import('./junit.ts')).formatJunit),
 };
 
-/** Characters per write: a diagnostic is much smaller than a good write. */
 const BLOCK = 64 * 1024;
-
 /** Warnings that --quiet keeps back until there is an error. */
 const MAX_HELD = 10_000;
 
