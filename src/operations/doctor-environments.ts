@@ -23,10 +23,7 @@ interface EnvironmentCheckOptions {
 const TIMEOUT_MS = 10_000;
 
 /** Where an environment is, its key, and whether it can be reached. The sandbox needs none of it. */
-export async function checkEnvironment(
-  environment: Environment,
-  options: EnvironmentCheckOptions,
-): Promise<readonly DoctorCheck[]> {
+export async function checkEnvironment(environment: Environment, options: EnvironmentCheckOptions) {
   const of = environment.name;
   if (of === 'sandbox') return [found('environment', 'ok', 'The sandbox on this machine is always there.', { of })];
   return [
@@ -117,10 +114,7 @@ export interface LedgerCheckup {
 }
 
 /** The ledger and the disk that it lies on. It is read, every page of it, and never made or changed. */
-export function checkLedger(
-  path: string,
-  { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number },
-): LedgerCheckup {
+export function checkLedger(path: string, { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number }) {
   const place = placeOfLedger(path, cwd);
   const disk = isPostgres(path) ? [] : checkDisk(path);
   try {
@@ -280,11 +274,7 @@ export function found(check: CheckName, status: DoctorCheck['status'], message: 
 }
 
 /** Puts the place of the diagnostic first. */
-export function asCheck(
-  check: CheckName,
-  { code, severity, message, at, hint }: Diagnostic,
-  rest: Rest = {},
-): DoctorCheck {
+export function asCheck(check: CheckName, { code, severity, message, at, hint }: Diagnostic, rest: Rest = {}) {
   const line = at?.line === undefined ? '' : `:${at.line}${at.column === undefined ? '' : `:${at.column}`}`;
   const place = at === undefined ? '' : `${at.file}${line}: `;
   const status = severity === 'error' ? 'problem' : 'warning';

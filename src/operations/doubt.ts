@@ -233,7 +233,7 @@ export interface Named {
 
 /** @throws HandbillError exit 2 (`not-in-doubt`) with all recipients who were named and are not in doubt */
 function selectDoubts(
-  ledger: Pick<Ledger, 'doubts' | 'outcomes'>,
+  ledger: Ledger,
   run: RunRecord,
   wanted: Required<Pick<Asked, 'names' | 'lines' | 'all'>>,
   phone: PhoneReader,
@@ -304,12 +304,7 @@ function ambiguous(named: Named, found: readonly DoubtRow[]): Diagnostic {
 }
 
 /** Scans the whole list once, and holds none of it in memory. */
-function explain(
-  ledger: Pick<Ledger, 'outcomes'>,
-  run: RunRecord,
-  unknown: readonly Unknown[],
-  phone: PhoneReader,
-): readonly Diagnostic[] {
+function explain(ledger: Ledger, run: RunRecord, unknown: readonly Unknown[], phone: PhoneReader) {
   if (unknown.length === 0) return [];
   const referenceOf = createReferences(run);
   const forms = unknown.map((one) => ('line' in one ? [] : formsOf(one.name, phone)));
@@ -401,11 +396,7 @@ export interface DoubtsOptions extends ProjectOptions, OptionsOf<typeof DOUBTS> 
   readonly run?: string;
 }
 
-export interface Doubt {
-  readonly run: string;
-  readonly campaign: string;
-  readonly environment: string;
-  readonly occurrence: string;
+export interface Doubt extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
   /** First line of the row in its file. */
   readonly line: number;
   /** Null after a purge, like the reference. */
@@ -481,11 +472,7 @@ export function runsNamed(ledger: Pick<Ledger, 'runs' | 'runById'>, named: strin
 }
 
 /** The doubts of one run, in batches: memory stays flat. */
-export function* doubtsOf(
-  ledger: Pick<Ledger, 'doubts' | 'resolutions'>,
-  run: RunRecord,
-  resolved: boolean,
-): Generator<readonly Doubt[]> {
+export function* doubtsOf(ledger: Pick<Ledger, 'doubts' | 'resolutions'>, run: RunRecord, resolved: boolean) {
   const referenceOf = createReferences(run);
   if (resolved) {
     for (const batch of ledger.resolutions(run)) {

@@ -85,10 +85,7 @@ export async function openDueMemory(project: Pick<Project, 'root' | 'ledger'>, n
 }
 
 /** Occurrences that were missed in the last 31 days, the newest first. */
-export async function missedOccurrences(
-  project: Pick<Project, 'root' | 'ledger'>,
-  nowMs: number,
-): Promise<readonly MissedOccurrence[]> {
+export async function missedOccurrences(project: Pick<Project, 'root' | 'ledger'>, nowMs: number) {
   const { missed } = await read(pathOf(project));
   return missed.filter(({ atMs }) => atMs > nowMs - SHOWN_MS).toSorted((a, b) => b.atMs - a.atMs);
 }

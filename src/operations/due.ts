@@ -394,12 +394,7 @@ async function refuseUnapproved(campaign: Campaign, environment: Environment, op
 }
 
 /** Printed once, with --quiet too: this instant is no longer sent automatically. */
-function passedOverWarning(
-  { campaign }: Automatic,
-  environment: string,
-  { occurrence }: Step,
-  { seenMs }: Seen,
-): Diagnostic {
+function passedOverWarning({ campaign }: Automatic, environment: string, { occurrence }: Step, { seenMs }: Seen) {
   const since = new Date(seenMs).toISOString();
   return warning(
     'schedule-new',

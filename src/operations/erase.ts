@@ -4,7 +4,7 @@ import type { RunLock } from '../ledger/lock.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import { otherKey } from '../ledger/suppressions.ts';
-import type { Outcome, Project } from '../model.ts';
+import type { Outcome, Project, Report } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { toKeep } from '../send/deliveries.ts';
@@ -39,11 +39,7 @@ export interface ErasePersonOptions extends ProjectOptions, OptionsOf<typeof ERA
   readonly confirm?: Confirm<ErasedPerson>;
 }
 
-export interface ErasedFrom {
-  readonly run: string;
-  readonly campaign: string;
-  readonly environment: string;
-  readonly occurrence: string;
+export interface ErasedFrom extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
   readonly recipients: number;
 }
 

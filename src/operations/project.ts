@@ -24,10 +24,7 @@ import type { CommandContext } from './context.ts';
 import type { ResolvedOptions } from './options.ts';
 
 /** @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml, and its ledger */
-export async function projectHere(
-  context: Pick<CommandContext, 'cwd' | 'env'>,
-  ledger: string | undefined,
-): Promise<ProjectReading> {
+export async function projectHere(context: Pick<CommandContext, 'cwd' | 'env'>, ledger: string | undefined) {
   const place = await findProject(context.cwd);
   const reading = await readProject(place, { cwd: context.cwd, ...ledgerOption(ledger, context) });
   const { diagnostics, ledgerFault } = reading;
@@ -37,10 +34,7 @@ export async function projectHere(
 }
 
 /** For commands whose result does not name the ledger that they wrote to. */
-export async function sayLedger(
-  context: Pick<CommandContext, 'cwd' | 'env' | 'err'>,
-  ledger: string | undefined,
-): Promise<void> {
+export async function sayLedger(context: Pick<CommandContext, 'cwd' | 'env' | 'err'>, ledger: string | undefined) {
   const { project } = await projectHere(context, ledger);
   context.err(`Ledger: ${safeLine(placeOfLedger(project.ledger, context.cwd))}\n`);
 }
@@ -80,10 +74,7 @@ export function optionsHere(
 }
 
 /** The value of `--ledger` or HANDBILL_LEDGER, to be spread into options. */
-export function ledgerOption(
-  given: string | undefined,
-  context: Pick<CommandContext, 'env'>,
-): { readonly ledger?: string } {
+export function ledgerOption(given: string | undefined, context: Pick<CommandContext, 'env'>) {
   const ledger = given ?? context.env['HANDBILL_LEDGER'];
   return ledger === undefined || ledger === '' ? {} : { ledger };
 }

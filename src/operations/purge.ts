@@ -8,7 +8,7 @@ import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
 import type { RunIdentity, RunRecord } from '../ledger/records.ts';
 import { otherKey } from '../ledger/suppressions.ts';
-import type { OutcomeState, Project } from '../model.ts';
+import type { OutcomeState, Project, Report } from '../model.ts';
 import { keepDeliveries } from '../send/deliveries.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { didYouMean } from '../util/suggest.ts';
@@ -55,11 +55,7 @@ export interface PurgeOptions extends ProjectOptions, OptionsOf<typeof PURGE> {
   readonly confirm?: Confirm<PurgeResult>;
 }
 
-export interface PurgedRun {
-  readonly run: string;
-  readonly campaign: string;
-  readonly environment: string;
-  readonly occurrence: string;
+export interface PurgedRun extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
   /** The newest thing that is recorded of it, ISO 8601 in UTC. */
   readonly lastActivity: string;
   readonly recipients: number;

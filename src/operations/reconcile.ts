@@ -8,7 +8,7 @@ import { type Diagnostic, HandbillError, problem, refuse, warning } from '../err
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import { paced } from '../ledger/paced.ts';
-import type { ListEncoding, Project, WebhookEvent } from '../model.ts';
+import type { ListEncoding, Project, Report, WebhookEvent } from '../model.ts';
 import { createDecoding, DecodeFault, sniffEncoding } from '../recipients/decode.ts';
 import { ONLY_CELLS, openList } from '../recipients/read.ts';
 import { sendCommand } from '../report/next-steps.ts';
@@ -66,11 +66,7 @@ export interface ReconcileResult {
 }
 
 /** A run that has fallbacks to send: sending it again does. */
-export interface DueFallbacks {
-  readonly run: string;
-  readonly campaign: string;
-  readonly environment: string;
-  readonly occurrence: string;
+export interface DueFallbacks extends Pick<Report, 'run' | 'campaign' | 'environment' | 'occurrence'> {
   readonly recipients: number;
 }
 
@@ -96,10 +92,7 @@ export interface TakenFiles extends ReconcileResult {
 }
 
 /** As `reconcile`; `meter` is called with how far the current file was read. */
-export async function takeFiles(
-  files: readonly string[],
-  given: ReconcileOptions & { readonly meter?: Meter },
-): Promise<TakenFiles> {
+export async function takeFiles(files: readonly string[], given: ReconcileOptions & { readonly meter?: Meter }) {
   const options = withDefaults(given);
   const { now, dryRun = false, cwd } = options;
   const reading = await projectHere(options, options.ledger);
@@ -408,11 +401,7 @@ const PIECE_BYTES = 64 * 1024;
  * Yields errors as diagnostics, and reads on. Throws exit 2 if the header or the form of a CSV file makes it
  * unreadable.
  */
-export async function* readEvents(
-  file: EventFile,
-  interpreter: Interpreter,
-  nowMs: number,
-): AsyncGenerator<readonly ReadPiece[]> {
+export async function* readEvents(file: EventFile, interpreter: Interpreter, nowMs: number) {
   if (await isJson(file.path)) yield* readJson(file, interpreter, nowMs);
   else yield* readCsv(file, interpreter, nowMs);
 }

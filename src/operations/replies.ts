@@ -274,16 +274,10 @@ export interface ReplyExport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export interface ExportedReply {
-  readonly key: string | null;
-  readonly from: string;
-  readonly text: string;
-  readonly meaning: ReplyMeaning;
+export interface ExportedReply
+  extends Pick<ReceivedReply, 'key' | 'from' | 'text' | 'meaning' | 'variant' | 'environment' | 'occurrence'> {
   /** When it was written, else when it came in; ISO 8601 in UTC. */
   readonly at: string;
-  readonly variant: string | null;
-  readonly environment: string | null;
-  readonly occurrence: string | null;
   /** By the names of the list's columns; null: the list does not have this recipient any more. */
   readonly row: Readonly<Record<string, string>> | null;
 }

@@ -274,10 +274,7 @@ export function* rowsOf(
 }
 
 /** Adds earlier messages, of the few recipients that have any. */
-export function earlierJoiner(
-  ledger: Pick<Ledger, 'earlier' | 'events' | 'versionsBefore'>,
-  run: RunRecord,
-): (batch: readonly Outcome[]) => readonly Outcome[] {
+export function earlierJoiner(ledger: Pick<Ledger, 'earlier' | 'events' | 'versionsBefore'>, run: RunRecord) {
   let known: ReturnType<Ledger['earlier']> | null = null;
   const referenceOf = createReferences(run);
   const earlierOf = ({ key, resend = 0 }: Outcome): readonly EarlierMessage[] => {
@@ -295,7 +292,7 @@ export function earlierJoiner(
     });
   };
   const before = ledger.versionsBefore(run);
-  return (batch) => {
+  return (batch: readonly Outcome[]) => {
     if (before.size === 0 && !batch.some(({ resend }) => resend !== undefined)) return batch;
     return batch.map((one) => {
       const versionsBefore = before.get(one.key ?? '');

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { DEFAULTS } from '../campaign/defaults.ts';
 import { findProject } from '../campaign/place.ts';
 import { readProject } from '../campaign/project.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { isSandbox, type Plan } from '../plan/plan.ts';
 import { type EmbeddedSandbox, startEmbedded } from '../send/api.ts';
 import type { Reporters } from '../send/rounds.ts';
@@ -33,10 +32,7 @@ export interface SendListener extends AsyncDisposable {
  * Reads the settings before anything that takes long; the returned function begins to listen. Throws exit 2 if
  * handbill.yaml does not have the settings, or a secret is missing; the returned function, if the port is taken.
  */
-export async function prepareListening(
-  listening: SendListenOptions,
-  { plan, env, now }: ListenNeeds,
-): Promise<(ledger: Ledger) => Promise<SendListener>> {
+export async function prepareListening(listening: SendListenOptions, { plan, env, now }: ListenNeeds) {
   const { project } = plan.campaign;
   const reading = await readProject(await findProject(project.root), { cwd: project.root, ledger: project.ledger });
   const { webhook } = reading.project;
@@ -49,7 +45,7 @@ export async function prepareListening(
       ? await readSenders(reading, name, env)
       : { senders: new Map([[name, { ...OWN, secrets: [ownSecret], interpret }]]), alsoIn: () => [], diagnostics: [] };
   const { log } = listening;
-  return async (ledger) => {
+  return async (ledger: Ledger): Promise<SendListener> => {
     let lastMs: number | null = null;
     let failure: Error | null = null;
     const facts = { now, ...webhook.replies, log: log ?? (() => undefined), isAddress: addressTest(reading), alsoIn };

@@ -348,10 +348,7 @@ function createRound(start: Start): RoundsOptions['round'] {
 }
 
 /** Takes the time stamps before it reads the lists, so that the first refresh sees any change made meanwhile. */
-export async function howListsAreRead(
-  campaign: Campaign,
-  { env, now, lookMs = LOOK_MS }: StartOptions,
-): Promise<ListsAgain> {
+export async function howListsAreRead(campaign: Campaign, { env, now, lookMs = LOOK_MS }: StartOptions) {
   const read = () => loadSuppressions(campaign, env);
   const paths = campaign.suppressions.map(({ path }) => path);
   if (paths.length === 0) return { readAtMs: now(), read };
@@ -482,10 +479,7 @@ function needsReports({ send, split }: Campaign): boolean {
 }
 
 /** Exit status 130 where the signal ended the start. */
-export function toSendResult(
-  { ledgerError, exit, ...result }: StartResult,
-  warnings: readonly Diagnostic[],
-): SendResult {
+export function toSendResult({ ledgerError, exit, ...result }: StartResult, warnings: readonly Diagnostic[]) {
   const stopped = result.report.state === 'interrupted' && exit !== EXIT.ledger;
   return {
     ...result,

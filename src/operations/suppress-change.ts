@@ -86,11 +86,7 @@ function said(warnings: readonly Diagnostic[]): { readonly warnings?: readonly D
 }
 
 /** The warning that no campaign has the topic, so that the entry suppresses no recipient; null: one has it. */
-async function topicOfNone(
-  topic: string,
-  { root }: Project,
-  { cwd, now }: Pick<ResolvedOptions, 'cwd' | 'now'>,
-): Promise<Diagnostic | null> {
+async function topicOfNone(topic: string, { root }: Project, { cwd, now }: Pick<ResolvedOptions, 'cwd' | 'now'>) {
   const topics = new Set<string>();
   const { files } = await findCampaigns([], root);
   if (files.length === 0) return null;
@@ -279,12 +275,7 @@ function refuseOtherKey(ledger: Pick<Ledger, 'hashKeyId' | 'path'>, keyId: strin
   if (keyId !== null && known !== null && known !== keyId) throw otherKey(ledger.path, known, keyId);
 }
 
-async function takeOver(
-  ledger: Pick<Ledger, 'suppressAll'>,
-  source: SuppressionSource,
-  digest: ListDigest,
-  nowMs: number,
-): Promise<{ readonly all: number; readonly added: number }> {
+async function takeOver(ledger: Ledger, source: SuppressionSource, digest: ListDigest, nowMs: number) {
   let addresses: SuppressEntry[] = [];
   let hashes: HashEntry[] = [];
   let all = 0;

@@ -188,9 +188,7 @@ export async function checkSuppressions(options: CheckSuppressionsOptions = {}):
 }
 
 /** As `checkSuppressions`, with the number of problems: `problems` has the first ones of each list. */
-export async function lookAtSuppressions(
-  options: CheckSuppressionsOptions,
-): Promise<{ readonly checked: SuppressionCheck; readonly total: number }> {
+export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
   const { addresses = [] } = options;
   const context = resolveOptions(options);
   const reading = await projectHere(context, context.ledger);

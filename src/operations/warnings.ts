@@ -44,10 +44,7 @@ export function unassignedOptOut(
 }
 
 /** They wait for a window that no start finds open. `file` is that of the campaign, if known. */
-export function zonelessWarning(
-  count: number,
-  { name, file }: { readonly name: string; readonly file?: string },
-): readonly Diagnostic[] {
+export function zonelessWarning(count: number, { name, file }: { readonly name: string; readonly file?: string }) {
   if (count === 0) return [];
   const message = `${countOf(count, 'recipient')} ${count === 1 ? 'is' : 'are'} not sent to: the time zone is not known.`;
   const hint =

@@ -14,7 +14,6 @@ import {
   SANDBOX_KEY,
   type Shares,
   WEBHOOK_SCHEMES,
-  type WebhookOptions,
   type WebhookScheme,
 } from '../../sandbox/webhook.ts';
 import { given } from '../../util/given.ts';
@@ -176,10 +175,7 @@ export function addWebhookOptions(command: Command): void {
 }
 
 /** Null without `--webhook`. Throws exit 2 for options that would do nothing, and a missing secret. */
-export async function webhookOptions(
-  flags: WebhookGiven,
-  context: Pick<CommandContext, 'env' | 'cwd'>,
-): Promise<WebhookOptions | null> {
+export async function webhookOptions(flags: WebhookGiven, context: Pick<CommandContext, 'env' | 'cwd'>) {
   const { webhook: url } = flags;
   if (url === undefined) {
     refuseIdle(flags);

@@ -7,11 +7,7 @@ import { instantMs } from '../../util/time.ts';
 import { durationMs, ratePerSecond } from '../../util/units.ts';
 
 /** The options of a table; values are parsed, and have the names of the table. */
-export function addOptions(
-  command: Command,
-  table: OptionTable,
-  context: Pick<CommandContext, 'env' | 'now'>,
-): Command {
+export function addOptions(command: Command, table: OptionTable, context: Pick<CommandContext, 'env' | 'now'>) {
   for (const [name, { flag, says, inHelp = '', kind, range, choices, preset, required = false }] of Object.entries(
     table,
   )) {

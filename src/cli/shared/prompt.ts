@@ -84,10 +84,7 @@ export async function askText(context: PromptContext, asked: TextQuestion): Prom
 }
 
 /** Asks for one of several; null when cancelled, as with `askConfirm`. */
-export async function askSelect<Value extends string>(
-  context: PromptContext,
-  asked: SelectQuestion<Value>,
-): Promise<Value | null> {
+export async function askSelect<Value extends string>(context: PromptContext, asked: SelectQuestion<Value>) {
   const { question, options, initial = options[0]?.value, stopped } = asked;
   return await onTerminal<Value>(context, stopped, {
     plain: async (line) => {
