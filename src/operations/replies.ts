@@ -54,7 +54,7 @@ export interface ReceivedReply {
   readonly text: string;
   /** The meaning that counts: from a review, else from its words. */
   readonly meaning: ReplyMeaning;
-  /** Of an opt-out, `everything` or a topic (`webhook.replies.stopEnds: topic`); null: the reply is none. */
+  /** Scope of an opt-out: `everything`, or a topic (`webhook.replies.stopEnds`); null: the reply is none. */
   readonly optsOutOf: string | null;
   /** When it was written, ISO 8601 in UTC; null where the event does not say. */
   readonly at: string | null;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DEFAULTS } from '../campaign/defaults.ts';
 import { findProject } from '../campaign/place.ts';
 import { readProject } from '../campaign/project.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { isSandbox, type Plan } from '../plan/plan.ts';
 import { type EmbeddedSandbox, startEmbedded } from '../send/api.ts';
 import type { Reporters } from '../send/rounds.ts';
