@@ -44,7 +44,7 @@ export function watchSignals(say: (text: string) => void): Signals {
 const EXIT_BY_SIGNAL = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangup } as const;
 
 /** For commands with nothing to finish: a second signal ends the process at once. `status` is null without a signal. */
-export function watchInterrupts() {
+export function watchInterrupts(): { readonly signal: AbortSignal; status(): ExitStatus | null; stop(): void } {
   const controller = new AbortController();
   let status: ExitStatus | null = null;
   const names = Object.keys(EXIT_BY_SIGNAL) as (keyof typeof EXIT_BY_SIGNAL)[];
