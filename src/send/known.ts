@@ -198,9 +198,7 @@ function onStep(decision: Decision, used: readonly Channel[] | null, claimRules:
   return { ...decision, ...message, fallbacks: rest };
 }
 
-/**
- * How many messages a recipient with a final outcome got, if this start sends again (`askAgain`); null: it does not.
- */
+/** Messages to earlier addresses, if this start sends again to a final outcome (`askAgain`); null: it does not. */
 function again(retry: Retry | null, earlierOf: () => ReadonlyMap<string, readonly EarlierRow[]>) {
   let earlier: ReadonlyMap<string, readonly EarlierRow[]> | null = null;
   const wasSentTo = (key: string, to: string): boolean => {
