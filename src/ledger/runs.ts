@@ -30,9 +30,11 @@ const SELECT_RUN = `SELECT number, environment, campaign, occurrence, channel, s
     posted_from, (SELECT name FROM campaigns WHERE id = runs.campaign), version
   FROM runs`;
 
+const SELECT_BY_NUMBER = `${SELECT_RUN} WHERE number = ?`;
+
 export function runStore(connection: Connection): RunStore {
   const query = lazily((sql) => connection.query(sql));
-  const byNumber = connection.query(`${SELECT_RUN} WHERE number = ?`);
+  const byNumber = connection.query(SELECT_BY_NUMBER);
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
   );

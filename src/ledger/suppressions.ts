@@ -66,8 +66,8 @@ export function topicOf({ topic }: Pick<RunRecord, 'topic'>): string {
 
 /** The suppression list. The claim reads the same tables in its transaction (commits.ts). */
 export function suppressionStore(connection: Connection): SuppressionStore {
-  const addresses = entriesIn(connection, 'suppressions', 'address', '');
-  const hashes = entriesIn(connection, 'suppressed_hashes', 'hash', ', key_id');
+  const addresses = entriesIn(connection, 'suppressions', 'address', '', ACTIVE);
+  const hashes = entriesIn(connection, 'suppressed_hashes', 'hash', ', key_id', ACTIVE_HASH);
   const anyKeyId = connection.query('SELECT key_id FROM suppressed_hashes LIMIT 1');
   const counts = connection.query(
     'SELECT (SELECT count(*) FROM suppressions), (SELECT count(*) FROM suppressed_hashes)',
@@ -119,6 +119,7 @@ function entriesIn(
   table: 'suppressions' | 'suppressed_hashes',
   name: 'address' | 'hash',
   more: string,
+  activeSql: string,
 ) {
   const sql = (text: string): string =>
     text
@@ -128,7 +129,7 @@ function entriesIn(
       .replaceAll('HELD', more === '' ? '' : ', ?');
   const next = connection.query(sql(NEXT));
   const one = connection.query(sql(OF_ONE));
-  const active = connection.query(table === 'suppressions' ? ACTIVE : ACTIVE_HASH);
+  const active = connection.query(activeSql);
   const has = connection.query(sql(HAS));
   const insert = connection.statement(sql(INSERT));
   const remove = connection.statement(sql(REMOVE));

@@ -244,6 +244,7 @@ function isOurs({
 const DRAWN: ReadonlySet<string> = new Set([
   'class',
   'role',
+  'aria-label',
   'width',
   'height',
   'viewbox',

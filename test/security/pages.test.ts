@@ -59,11 +59,11 @@ describe('the page of a report', () => {
     const names = new Set(elements.map(({ name }) => name));
     const known =
       'html head meta title style body main header h1 h2 p span div section table thead tbody tr th td pre code dl dt dd br time ' +
-      'figure figcaption details summary ul li b svg desc g path rect line text';
+      'figure figcaption details summary ul li b svg desc g path rect line text caption';
     expect([...names].filter((name) => !known.split(' ').includes(name))).toEqual([]);
     const attributes = new Set(elements.flatMap(({ attributes }) => [...attributes.keys()]));
     const harmless =
-      'lang charset http-equiv content name class role aria-label aria-hidden scope tabindex datetime viewbox ' +
+      'lang charset http-equiv content name class role aria-label aria-hidden data-label scope tabindex datetime viewbox ' +
       'preserveaspectratio overflow vector-effect width height x y x1 x2 y1 y2 dx rx d text-anchor';
     expect([...attributes].filter((name) => !harmless.split(' ').includes(name))).toEqual([]);
     for (const { attributes } of elements) {
