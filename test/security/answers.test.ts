@@ -134,7 +134,8 @@ describe('SQL is never put together from values (S28)', () => {
       if (name === join('ledger', 'postgres', 'thread.ts')) continue;
       for (const [, given = ''] of source.matchAll(/\.(?:prepare|query|statement)\(\s*([^\n]*)/g)) {
         // `counting` puts the one condition about suppressions into a constant, `sql` the name of one of its two tables.
-        if (!/^(?:[`'](?!.*\$\{)|\w+[,)]|counting\($|sql\([A-Z_]+\)\);$)/.test(given) && given !== '') wrong.push(`${name}: ${given}`);
+        if (!/^(?:[`'](?!.*\$\{)|\w+[,)]|counting\($|sql\([A-Z_]+\)\);$)/.test(given) && given !== '')
+          wrong.push(`${name}: ${given}`);
       }
     }
     expect(wrong).toEqual([]);
