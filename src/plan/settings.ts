@@ -62,7 +62,7 @@ const CAMPAIGN: Concerns<Campaign> = {
   frequency: 'bound',
   isCounted: 'bound',
   after: ['bound', (after) => (after === null ? null : [after.campaign, after.wait.ms, after.unless])],
-  suppressions: { neither: 'an input of its own: suppressionsInput' },
+  suppressions: { neither: 'another input: suppressionsInput' },
   file: PLACE,
   project: { neither: 'what it says for a campaign is in the campaign' },
   inputs: { neither: 'they are the inputs' },
@@ -115,8 +115,8 @@ const ENVIRONMENT: Concerns<Environment> = {
   webhook: { neither: 'what is received changes no message' },
   approval: { neither: 'who approves is checked at each start' },
   git: { neither: 'the commit is checked at each start' },
-  only: { neither: 'an input of its own, with the addresses: fence.ts' },
-  redirect: { neither: 'an input of its own: fence.ts' },
+  only: { neither: 'another input, with the addresses: fence.ts' },
+  redirect: { neither: 'another input: fence.ts' },
   budget: ['bound', (budget) => budget ?? undefined],
 };
 

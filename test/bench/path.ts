@@ -32,7 +32,7 @@ export interface RowPath {
 
 /**
  * How much code a row passes from the list to its outcome: what a process of more rows calls more often, for the rows that
- * it has more. The sources are run as they are, by V8's precise coverage, and the API is a process of its own.
+ * it has more. The sources are run as they are, by V8's precise coverage, and the API is another process.
  */
 export async function measurePath(bench: Bench): Promise<void> {
   const { folder } = bench;

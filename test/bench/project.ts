@@ -40,7 +40,7 @@ export async function writeProject(folder: string, baseUrl: string, more = ''): 
 }
 
 /**
- * Writes a campaign and its list of so many rows into a folder of its own, and returns its name.
+ * Writes a campaign and its list of so many rows into a new folder, and returns its name.
  *
  * @param text - one text for all recipients; default: each gets their own
  */

@@ -176,6 +176,17 @@ describe('what is not there', () => {
   });
 });
 
+test.each([
+  [['--dry-run'], 'Without --from, --dry-run would do nothing.'],
+  [['--format', 'json'], 'Without --from, --format json would do nothing.'],
+  [['--from', 'reports.csv', '--explain', 'captured.json'], 'Use --from or --explain, not both.'],
+])('%j is refused, and nothing listens', async (args, message) => {
+  await writeFile(join(folder, 'handbill.yaml'), WEBHOOK);
+  const { status, stdout, stderr } = await runCli(['listen', '--port', '0', ...args], { cwd: folder, env: ENV });
+  expect([status, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(`error[usage]: ${message}`);
+});
+
 test('what protects webhooks less is said, and the URL is shown without its secret', async () => {
   const secret = '0123456789abcdef0123456789abcdef';
   const webhook =

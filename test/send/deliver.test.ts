@@ -231,7 +231,7 @@ describe('one recipient', () => {
     expect(held).toEqual([2250]);
   });
 
-  it('is sent the fallback as a task of its own, from the first attempt', async () => {
+  it('is sent the fallback as another task, from the first attempt', async () => {
     const fallback = { channel: 'voice', to: '+44770090010', text: null, sms: null };
     const task = { ...A, decision: { ...A.decision, fallbacks: [fallback] } } as unknown as SendTask;
     const { steps, records } = await delivered([task], { verdicts: [[unsupported], [accepted]] });
