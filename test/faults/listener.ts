@@ -124,8 +124,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     if (request.complete) receive(request.body, behaviour.status, request.begun.id, number, behaviour.said);
     void play(behaviour.plays, stage, fill(id, request.head));
   };
-  const serve = (stage: Stage): void => {
-    const wasBefore = !badMayCome();
+  const serve = (stage: Stage, wasBefore: boolean): void => {
     const read = createReader();
     stage.socket.on('data', (chunk) => {
       for (const request of read(chunk)) {
@@ -170,7 +169,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   };
 
   const takeHttp2 = offerHttp2(
-    (socket) => serve({ socket, bare: socket }),
+    (socket) => serve({ socket, bare: socket }, !badMayCome()),
     (body, status) => receive(body, status, null),
   );
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (bare) => {
@@ -178,16 +177,19 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     open.add(bare);
     bare.on('error', () => {});
     bare.on('close', () => open.delete(bare));
+    // Asked where it is accepted: on a busy machine a handshake may end after the bad connections began, and a connection
+    // that stayed open from then on would take all requests that are left.
+    const wasBefore = !badMayCome();
     const bad = behaviour.connection?.leaves === undefined ? takeBad() : null;
     if (bad?.plays !== undefined) return playBad(bad, { socket: bare, bare });
-    if (behaviour.secure === undefined) return serve({ socket: bare, bare });
+    if (behaviour.secure === undefined) return serve({ socket: bare, bare }, wasBefore);
     if (behaviour.secure === 'h2') return takeHttp2(bare);
     const socket = wrap(bare, bad);
     socket.on('error', () => bare.destroy());
     socket.on('secure', () => {
       // A client that should have shown a certificate never gets an answer.
       if (bad?.clientCertificate === true) socket.destroy();
-      else serve({ socket, bare });
+      else serve({ socket, bare }, wasBefore);
     });
   });
   await listening(server, options.port ?? 0);

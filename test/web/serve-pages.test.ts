@@ -284,7 +284,7 @@ describe('a run', () => {
     await page.getByRole('alert').getByText('wrong price').waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Resume' }).click();
-    await page.getByText('is resumed').waitFor();
+    await page.getByRole('status').getByText('is resumed').waitFor();
     expectQuiet(watched, pages.base);
   });
 });
