@@ -153,7 +153,7 @@ export const LISTS = {
   },
   'invalid-rows': {
     cause:
-      'Rows of the list have an address or a value that cannot be used. The errors before this one name the fault of each.',
+      'Rows of the list have an address or a value that cannot be used. The errors before this one name the fault of each. Of a list that cannot be read to its end, handbill names the first 20 faults.',
     fix: 'Correct the rows. `--allow invalid-rows` skips them in this start; `recipients.onInvalid: skip` skips them in each.',
     example: { files: list('07400 123456,Ada,0042'), run: 'send hello' },
   },

@@ -7,6 +7,7 @@ import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
 import { checkCountry, checkLocale, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
+import { findNamedFile } from './named-file.ts';
 import { findLedger, type LedgerUse, ownLedger, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
 import { keySource } from './read-webhook.ts';
 import { checkProject, whereValue } from './validate.ts';
@@ -54,13 +55,18 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
   const use = { cwd, names, sends: options.sends === true, allow: options.allow ?? [] };
   const ledgerFault = fault === null ? await secondLedger(place.root, ledger, use) : null;
   const other = use.sends ? await ownLedger(place.root, written.ledger, ledger) : null;
+  const { root } = place;
+  const where = yaml === null ? {} : whereValue(yaml, '/prices');
+  const prices =
+    written.prices === undefined ? null : await findNamedFile(written.prices, { root, folder: root, cwd, where });
+  if (prices !== null && 'problem' in prices) diagnostics.push(prices.problem);
   const project: Project = {
-    root: place.root,
+    root,
     file: place.file === null ? null : displayPath(place.file, cwd),
     ledger,
     ...(other === null ? {} : { otherLedger: other }),
     environments,
-    prices: written.prices === undefined ? null : await pricesOf(place.root, written.prices, report),
+    prices: prices !== null && 'path' in prices ? prices.path : null,
     senderRules: senderRulesOf(written.senders, report),
     windows: readCountryWindows(written.windows, report),
     suppressionKey: written.suppressionKey === undefined ? null : keySource(written.suppressionKey, place.root),
@@ -116,11 +122,6 @@ async function readProjectFile(place: ProjectPlace, cwd: string) {
 /** `pointer` is null for a command-line option. */
 type Report = (pointer: string | null, fault: Fault) => null;
 type Fault = Pick<Diagnostic, 'code' | 'message'> & { readonly hint?: string | undefined };
-
-async function pricesOf(root: string, written: string, report: Report): Promise<string | null> {
-  const found = await findFileInside(root, root, written);
-  return 'path' in found ? found.path : report('/prices', found.fault);
-}
 
 function countryOf(written: string | undefined, report: Report): string | null {
   if (written === undefined) return null;

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../errors.ts';
 import type { SuppressionFile } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
-import { displayPath, findFileInside } from '../util/paths.ts';
+import { findNamedFile } from './named-file.ts';
 import type { ProjectReading } from './project.ts';
 import { whereValue } from './validate.ts';
 import type { CampaignFile } from './written.ts';
@@ -25,14 +25,10 @@ export async function findSuppressions(
     source: YamlFile,
   ): Promise<void> => {
     for (const [i, name] of [written ?? []].flat().entries()) {
-      const found = await findFileInside(root, from, name);
-      if ('path' in found) {
-        const { path } = found;
-        if (!files.has(path)) files.set(path, { path, file: displayPath(path, cwd), namedBy });
-      } else {
-        const pointer = pointerTo(['suppressions', ...(typeof written === 'string' ? [] : [i])]);
-        diagnostics.push({ ...found.fault, ...whereValue(source, pointer) });
-      }
+      const where = whereValue(source, pointerTo(['suppressions', ...(typeof written === 'string' ? [] : [i])]));
+      const found = await findNamedFile(name, { root, folder: from, cwd, where });
+      if ('problem' in found) diagnostics.push(found.problem);
+      else if (!files.has(found.path)) files.set(found.path, { ...found, namedBy });
     }
   };
   if (project.yaml !== null) await find(project.written.suppressions, 'project', root, project.yaml);

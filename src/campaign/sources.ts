@@ -3,10 +3,10 @@ import { basename, join, resolve } from 'node:path';
 import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Channel, Content, InputFile, JsonObject, ListSpec, SourceText, Template } from '../model.ts';
 import { isList, pointerTo } from '../util/json.ts';
-import { displayPath, findFileAnywhere, findFileInside, findFolderInside, findListFile } from '../util/paths.ts';
+import { displayPath, findFolderInside } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
+import { findNamedFile, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './named-file.ts';
 import { fromRoot } from './project.ts';
-import { MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readNamedText, trimText } from './read-text.ts';
 import type { FallbackFile, StepFile } from './written.ts';
 
 export interface Sources {
@@ -109,9 +109,13 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
   }
   const isOwn = options.recipients === null;
   const where = isOwn ? (merged.where('/recipients/csv') ?? {}) : {};
-  const found = isOwn
-    ? await findListFile(options.root, options.folder, written, options.listFolders)
-    : await findFileAnywhere(options.cwd, written);
+  const outside = isOwn ? options.listFolders : 'anywhere';
+  const found = await findNamedFile(written, {
+    ...options,
+    folder: isOwn ? options.folder : options.cwd,
+    where,
+    outside,
+  });
   const sample = isOwn ? await findSample(merged, options, diagnostics) : null;
   const own = sample === null ? {} : { sample };
   if ('path' in found) {
@@ -120,9 +124,9 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
       const at = merged.where('/recipients/sample') ?? {};
       diagnostics.push(problem('invalid-value', '"recipients.sample" is the list itself.', { ...at, hint }));
     }
-    return { path: found.path, file: displayPath(found.path, options.cwd), ...own };
+    return { ...found, ...own };
   }
-  const fault = { ...found.fault, ...where };
+  const fault = found.problem;
   const isOutside = fault.code === 'path-outside-project' && isOwn && !written.includes('\0');
   if ((fault.code === 'file-not-found' || isOutside) && written.trim() !== '') {
     // Continue, so that faults of the templates are reported together with this.
@@ -146,10 +150,10 @@ const NOT_SENT = 'Put the list there. Its sample is for `validate`, `preview` an
 async function findSample(merged: Merged, options: SourcesOptions, diagnostics: Diagnostic[]) {
   const { sample } = merged.recipients;
   if (sample === undefined) return null;
-  const found = await findFileInside(options.root, options.folder, sample);
-  if ('path' in found) return { path: found.path, file: displayPath(found.path, options.cwd) };
+  const found = await findNamedFile(sample, { ...options, where: merged.where('/recipients/sample') ?? {} });
+  if ('path' in found) return found;
   // Commands that send do not use it.
-  if (options.withSample) diagnostics.push({ ...found.fault, ...merged.where('/recipients/sample') });
+  if (options.withSample) diagnostics.push(found.problem);
   return null;
 }
 

@@ -20,7 +20,7 @@ import { type Diagnostic, type Position, problem } from '../errors.ts';
 import { pointerTo } from '../util/json.ts';
 import { maskInPlace } from '../util/redact.ts';
 import { dots, hideKeys } from './hide-keys.ts';
-import { decodeUtf8 } from './read-text.ts';
+import { decodeUtf8 } from './named-file.ts';
 import { createSlipFinder, type Slip } from './yaml-slips.ts';
 
 type CstToken = Parameters<Composer['next']>[0];

@@ -72,13 +72,12 @@ type Complain = (code: Code, message: string, line: number | null, rest?: { hint
 const HEADER_HINT = { hint: 'The first line names the columns: country,price and, if wanted, channel,currency.' };
 
 function parseCsv(text: string, file: string, diagnostics: Diagnostic[]): readonly Parsed[] {
-  const clean = text.replace(/^\ufeff/, '');
-  const firstLine = /^[^\r\n]*/.exec(clean)?.[0] ?? '';
+  const firstLine = /^[^\r\n]*/.exec(text)?.[0] ?? '';
   const delimiter = [',', ';', '\t'].find((candidate) => firstLine.includes(candidate)) ?? ',';
   const { CsvError, parse } = csvParse();
   try {
     // With `info` each element is a record and where it ended; the types of csv-parse know only the plain form.
-    return parse(clean, {
+    return parse(text, {
       delimiter,
       info: true,
       relax_column_count: true,

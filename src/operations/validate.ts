@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { approverFaults } from '../approval/approver-faults.ts';
 import { findCampaigns } from '../campaign/find.ts';
 import { loadCampaign as load, type Projects, projectsFrom, readCampaign } from '../campaign/load.ts';
-import { type Diagnostic, HandbillError, problem, refuse, warning } from '../errors.ts';
+import { type Diagnostic, HandbillError, problem, refuse, SUMMARY_CODE, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger } from '../ledger/open.ts';
@@ -364,7 +364,7 @@ function createCollector(
     return now;
   };
   const add = (diagnostic: Diagnostic): Promise<void> | undefined => {
-    if (count(diagnostic, 1) <= keep) kept.push(diagnostic);
+    if (count(diagnostic, diagnostic.code === SUMMARY_CODE ? 0 : 1) <= keep) kept.push(diagnostic);
     return onDiagnostic?.(diagnostic) ?? undefined;
   };
   const addAll = (diagnostics: readonly Diagnostic[], total = diagnostics.length): Promise<void> | undefined => {
@@ -373,8 +373,9 @@ function createCollector(
       // Output keeps its order; only the last promise says when to go on.
       wait = add(diagnostic) ?? wait;
     }
-    const last = diagnostics.findLast((one) => one.severity === 'error');
-    if (last !== undefined && total > diagnostics.length) count(last, total - diagnostics.length);
+    const named = diagnostics.filter(({ code }) => code !== SUMMARY_CODE);
+    const last = named.findLast((one) => one.severity === 'error');
+    if (last !== undefined && total > named.length) count(last, total - named.length);
     return wait;
   };
   return {

@@ -1,9 +1,9 @@
+import { readNamedText } from '../campaign/named-file.ts';
 import { fromRoot } from '../campaign/project.ts';
 import { CHANNELS } from '../content/channels.ts';
 import { type PriceList, priceOf, readPrices } from '../content/price.ts';
-import { type Diagnostic, EXIT, HandbillError, problem } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { Project, StepMessage } from '../model.ts';
-import { readSmallFile } from '../util/paths.ts';
 
 const MAX_PRICES_BYTES = 1024 * 1024;
 
@@ -12,11 +12,12 @@ export async function readPriceList(
   project: Project,
 ): Promise<{ readonly prices: PriceList | null; readonly diagnostics: readonly Diagnostic[] }> {
   if (project.prices === null) return { prices: null, diagnostics: [] };
-  const file = fromRoot(project.root, project.prices);
-  const read = await readSmallFile(project.prices, MAX_PRICES_BYTES, file);
-  if ('bytes' in read) return readPrices(Buffer.from(read.bytes).toString('utf8'), file);
-  const { code, message, hint } = read.fault;
-  return { prices: null, diagnostics: [problem(code, message, { at: { file }, hint })] };
+  const { root } = project;
+  const file = fromRoot(root, project.prices);
+  const read = await readNamedText(file, { root, folder: root, cwd: root, where: { at: { file } } }, MAX_PRICES_BYTES);
+  return 'problem' in read
+    ? { prices: null, diagnostics: [read.problem] }
+    : readPrices(read.source.text, read.source.file);
 }
 
 /** @throws HandbillError exit 2 with all errors */

@@ -1,4 +1,4 @@
-import { type Code, type Diagnostic, EXIT, HandbillError } from '../errors.ts';
+import { type Code, type Diagnostic, EXIT, HandbillError, problem, SUMMARY_CODE } from '../errors.ts';
 import type { ListEncoding, ListSpec, Row } from '../model.ts';
 import { cellOf, isOwnExport } from '../util/csv.ts';
 import { createReader, sniffEncoding } from './decode.ts';
@@ -14,8 +14,10 @@ import {
   syntaxFault,
 } from './refusals.ts';
 
-/** The error names so many faults of a list, and counts the rest. */
+/** The error names so many rows that are wrong, and counts the rest. */
 export const NAMED_PROBLEMS = 1000;
+/** A list that cannot be read to its end is read again for so many faults. */
+const NAMED_FAULTS = 20;
 
 const LIST_FAULTS: ReadonlySet<Code> = new Set([
   'invalid-encoding',
@@ -35,7 +37,7 @@ function isListFault(error: unknown): error is HandbillError {
 }
 
 /**
- * Reads a list again, past the fault at which the reading ended, to report all. Returns any other error.
+ * Reads a list again, past the fault at which the reading ended, for its first 20 faults. Returns any other error.
  * @param seen - rows, from the first, whose faults were all reported
  * @param checkOf - checks rows of these columns; null: the columns are not enough for a check
  */
@@ -45,24 +47,24 @@ export async function withAllFaults(spec: ListSpec, error: unknown, seen: number
   const { code, at } = error.diagnostics[0] ?? {};
   if (at?.line === undefined || (code === 'csv-nul' && at.line === 1)) return error;
   const found: Diagnostic[] = [];
-  let total = 0;
   const missing = new Map(error.diagnostics.map((fault) => [placeOf(fault), fault]));
-  const note = (fault: Diagnostic): void => {
-    // The first reading knows more of the whole list.
-    const known = missing.get(placeOf(fault)) ?? fault;
-    missing.delete(placeOf(fault));
-    total += 1;
-    if (found.length < NAMED_PROBLEMS) found.push(known);
-  };
   try {
-    await survey(spec, seen, checkOf, note);
+    for await (const fault of survey(spec, seen, checkOf)) {
+      // The first reading knows more of the whole list.
+      found.push(missing.get(placeOf(fault)) ?? fault);
+      missing.delete(placeOf(fault));
+      if (found.length === NAMED_FAULTS) break;
+    }
   } catch (again) {
     if (!(again instanceof HandbillError)) throw again;
     return error; // the file is gone, or cannot be read any more
   }
-  // Reports the fault that ended the reading even if the file was fixed in between.
-  const first = error.diagnostics.filter((fault) => missing.has(placeOf(fault)));
-  return new HandbillError(EXIT.refused, [...first, ...found], first.length + total);
+  // Reports the fault that ended the reading even if it is behind these, or was mended in between.
+  const all = [...missing.values(), ...found];
+  if (found.length < NAMED_FAULTS) return new HandbillError(EXIT.refused, all);
+  const message = `handbill names the first ${NAMED_FAULTS} faults of this list: there may be more.`;
+  const more = problem(SUMMARY_CODE, message, { at: { file: spec.file }, hint: 'Correct these, and run it again.' });
+  return new HandbillError(EXIT.refused, [...all, more], all.length);
 }
 
 export function joinFaults(problems: readonly Diagnostic[], count: number, error: unknown): unknown {
@@ -83,7 +85,8 @@ interface Line {
 
 type CheckOf = (columns: readonly string[]) => RowCheck | null;
 
-async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (fault: Diagnostic) => void) {
+/** The faults of a list, in the order of its lines. */
+async function* survey(spec: ListSpec, seen: number, checkOf: CheckOf): AsyncGenerator<Diagnostic> {
   const { file } = spec;
   let number = 0;
   let delimiter: string | null = null;
@@ -97,7 +100,7 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
   let isOpen = false;
   let opened = 0;
 
-  function take(line: Line): void {
+  function* take(line: Line): Generator<Diagnostic> {
     if (lines.length === 0 && line.text === '') return;
     if (line.number < (spec.headerRow ?? 0)) {
       separator ??= SEPARATOR.exec(line.text)?.[1] ?? null;
@@ -109,11 +112,11 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
     if (!isHeaderRead) {
       // A row is whole when its quotes are in pairs.
       if (line.text.split('"').length % 2 === 0) isOpen = !isOpen;
-      if (!isOpen || isTooLarge) finishHeader();
+      if (!isOpen || isTooLarge) yield* finishHeader();
       return;
     }
     if (isTooLarge) {
-      giveUp(rowTooLarge(file, lines[0]?.number ?? line.number));
+      yield* giveUp(rowTooLarge(file, lines[0]?.number ?? line.number));
       return;
     }
     // Reads a line behind an open quote as if the quoted value began with it.
@@ -121,7 +124,7 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
     const scanned = { file, text: before + line.text, line: line.number, delimiter: delimiter ?? ',' };
     const { fault } = scanFields(scanned.text, scanned.delimiter);
     if (fault === null) {
-      finishRow();
+      yield* finishRow();
       return;
     }
     if (fault.kind === 'unclosed-quote') {
@@ -131,18 +134,18 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
     }
     const said = syntaxFault(scanned, false);
     const column = (said?.at?.column ?? 1) - before.length;
-    if (said !== null) report({ ...said, at: { file, line: line.number, column } });
+    if (said !== null) yield { ...said, at: { file, line: line.number, column } };
     row += 1;
     clear();
   }
 
   /** The open value is never closed: reads the lines that it took in as separate rows. */
-  function giveUp(fault: Diagnostic | null): void {
-    if (fault !== null) report(fault);
+  function* giveUp(fault: Diagnostic | null): Generator<Diagnostic> {
+    if (fault !== null) yield fault;
     row += 1;
     const again = isOpen ? lines.slice(opened + 1) : [];
     clear();
-    for (const line of again) take(line);
+    for (const line of again) yield* take(line);
   }
 
   function clear(): void {
@@ -152,7 +155,7 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
     opened = 0;
   }
 
-  function finishHeader(): void {
+  function* finishHeader(): Generator<Diagnostic> {
     const text = textOf(lines);
     const read = lines;
     const start = read[0]?.number ?? 1;
@@ -168,8 +171,8 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
     const headerText = { file, text, line: start, delimiter: found };
     const fault = syntaxFault(headerText, false);
     if (fault !== null) {
-      report(fault);
-      for (const line of read) if (line.number > (fault.at?.line ?? start)) take(line);
+      yield fault;
+      for (const line of read) if (line.number > (fault.at?.line ?? start)) yield* take(line);
       return;
     }
     const cells = scanFields(text, found).fields;
@@ -178,7 +181,7 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
       headerText,
       cells.map((cell) => cellOf(cell, isEscaped)),
     );
-    for (const problem of problems) report(problem);
+    yield* problems;
     // With two columns of the same name, it is unclear which one the campaign uses.
     if (problems.some(({ code }) => code === 'csv-duplicate-header')) return;
     const check = checkOf(columns);
@@ -189,7 +192,7 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
     };
   }
 
-  function finishRow(): void {
+  function* finishRow(): Generator<Diagnostic> {
     const text = textOf(lines);
     const start = lines[0]?.number ?? 0;
     const isDamaged = lines.some((line) => line.isDamaged);
@@ -200,7 +203,7 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
       const fault = checkFields(fields, start);
       // A row with unreadable bytes is also wrong only if it is wrong without them.
       const readable = isDamaged ? fields.map((field) => field.replace(UNREADABLE, '')) : fields;
-      if (fault !== null && !isEmpty(readable) && (!isDamaged || checkFields(readable, start) !== null)) report(fault);
+      if (fault !== null && !isEmpty(readable) && (!isDamaged || checkFields(readable, start) !== null)) yield fault;
     }
     row += 1;
   }
@@ -208,7 +211,7 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
   for await (const line of linesOf(spec)) {
     number += 1;
     if (line === null) {
-      giveUp(rowTooLarge(file, number));
+      yield* giveUp(rowTooLarge(file, number));
       continue;
     }
     const { bytes, encoding } = line;
@@ -224,13 +227,13 @@ async function survey(spec: ListSpec, seen: number, checkOf: CheckOf, report: (f
       fault = invalidEncoding;
       text = new TextDecoder(own, { ignoreBOM: true }).decode(bytes);
     }
-    if (fault !== null) report(fault(file, number, encoding));
-    take({ text, number, isDamaged: fault !== null });
+    if (fault !== null) yield fault(file, number, encoding);
+    yield* take({ text, number, isDamaged: fault !== null });
   }
   while (lines.length > 0) {
     const record = { file, text: textOf(lines), line: lines[0]?.number ?? 1, delimiter: delimiter ?? ',' };
-    if (isHeaderRead) giveUp(syntaxFault(record, false));
-    else finishHeader();
+    if (isHeaderRead) yield* giveUp(syntaxFault(record, false));
+    else yield* finishHeader();
   }
 }
 

@@ -88,10 +88,23 @@ test('a list in an undeclared encoding is one fault if its header shows it', asy
   expect(await places(root)).toEqual(['csv-nul 1']);
 });
 
-test('as many faults are named as of rows, and all are counted', async () => {
+test('the list is read again for its first 20 faults, and the message says that there may be more', async () => {
   const root = await listOf(`msisdn,first\n${'+447700900001,\xfc\n'.repeat(2345)}`);
   const json = await handbill(root, ['validate', '--format', 'json']);
-  const { diagnostics } = JSON.parse(json.out) as { diagnostics: { code: string }[] };
-  expect(diagnostics.filter(({ code }) => code === 'invalid-encoding')).toHaveLength(1000);
-  expect((await handbill(root, ['validate'])).err).toContain('2,345 errors');
+  const { diagnostics } = JSON.parse(json.out) as { diagnostics: { code: string; line?: number }[] };
+  const named = diagnostics.filter(({ code }) => code === 'invalid-encoding').map(({ line }) => line);
+  expect(named).toEqual(Array.from({ length: 20 }, (_, row) => row + 2));
+  for (const command of [['validate'], ['preview', 'hello'], ['send', 'hello', '--yes']]) {
+    const { status, err } = await handbill(root, command);
+    expect(status).toBe(2);
+    expect(err).toContain('handbill names the first 20 faults of this list: there may be more.');
+    expect(err).toContain('20 errors');
+  }
+  const { err } = await handbill(await listOf(MESSY), ['validate']);
+  expect(err).not.toContain('there may be more');
+});
+
+test('rows that were wrong before the fault are counted beside the first 20 faults', async () => {
+  const root = await listOf(`msisdn,first\n${'12,Bo\n'.repeat(1500)}${'+447700900001,\xfc\n'.repeat(50)}`);
+  expect((await handbill(root, ['validate'])).err).toMatch(/1,5\d\d errors/);
 });

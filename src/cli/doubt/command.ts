@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { decodeUtf8 } from '../../campaign/read-text.ts';
+import { decodeUtf8 } from '../../campaign/named-file.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
-import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
+import { displayPath, findFileAnywhere, findFileInside, findListFile, readSmallFile } from '../util/paths.ts';
 
 /** In bytes. */
 export const MAX_TEMPLATE_BYTES = 64 << 10;
@@ -13,7 +13,30 @@ interface Naming {
   readonly root: string;
   readonly folder: string;
   readonly cwd: string;
+  /** Where the file is named: a problem points to it. */
   readonly where: Partial<Diagnostic>;
+  /** For a list: folders outside the project in which it may be (HANDBILL_LISTS), or `anywhere` for an option. */
+  readonly outside?: readonly string[] | 'anywhere';
+}
+
+/** The real path, and the path in messages. */
+interface NamedFile {
+  readonly path: string;
+  readonly file: string;
+}
+
+/** Finds a file that a campaign or handbill.yaml names: a list, prices, a suppression list, or a text. */
+export async function findNamedFile(
+  written: string,
+  { root, folder, cwd, where, outside }: Naming,
+): Promise<NamedFile | { readonly problem: Diagnostic }> {
+  const found = await (outside === undefined
+    ? findFileInside(root, folder, written)
+    : outside === 'anywhere'
+      ? findFileAnywhere(folder, written)
+      : findListFile(root, folder, written, outside));
+  if ('fault' in found) return { problem: { ...found.fault, ...where } };
+  return { path: found.path, file: displayPath(found.path, cwd) };
 }
 
 /** With the SHA-256 of the bytes on disk. A problem has a path if the file exists. */
@@ -22,20 +45,19 @@ type NamedText =
   | { readonly path?: string; readonly problem: Diagnostic };
 
 /**
- * Reads a text inside the project: UTF-8, at most 64 KiB. Converts line ends to LF, because a CR costs a septet in an
- * SMS, and removes one newline at the end, which editors add and users do not mean to send.
+ * Finds and reads a text: UTF-8, at most 64 KiB. Converts line ends to LF, because a CR costs a septet in an SMS, and
+ * removes one newline at the end, which editors add and users do not mean to send.
  */
 export async function readNamedText(
   written: string,
-  { root, folder, cwd, where }: Naming,
+  naming: Naming,
   mostBytes: number = MAX_TEMPLATE_BYTES,
 ): Promise<NamedText> {
-  const found = await findFileInside(root, folder, written);
-  if ('fault' in found) return { problem: { ...found.fault, ...where } };
-  const { path } = found;
-  const file = displayPath(path, cwd);
+  const found = await findNamedFile(written, naming);
+  if ('problem' in found) return found;
+  const { path, file } = found;
   const read = await readSmallFile(path, mostBytes, file);
-  if ('fault' in read) return { path, problem: { ...read.fault, ...where } };
+  if ('fault' in read) return { path, problem: { ...read.fault, ...naming.where } };
   const decoded = decodeUtf8(read.bytes, file);
   if ('problem' in decoded) return { path, ...decoded };
   const source = { text: trimText(decoded.text), file, line: 1, column: 1 };
