@@ -131,7 +131,9 @@ function typeOf({ flag = '<>', kind, range, choices }: OptionSpec): string {
 
 function fieldsOf(body: string): readonly LibraryField[] {
   const form = /(?: {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)? {2}readonly (\w+)(\??): ([\s\S]*?);(?=\n|$)/g;
-  return [...body.matchAll(form)].map(([, doc = '', name = '', optional, type = '']) => {
+  return [...body.matchAll(form)].flatMap(([, doc = '', name = '', optional, type = '']) => {
+    // Of commands and tests: the declarations in the package do not have it.
+    if (doc.includes('@internal')) return [];
     const [said = '', byDefault = ''] = cleaned(doc).split(/ ?\bDefault: /);
     return { name, type: oneLine(type), required: optional === '', doc: said, byDefault: byDefault.replace(/\.$/, '') };
   });

@@ -41,6 +41,7 @@ import { instantOf, occurrenceAt, occurrenceRules, whenText } from '../schedule/
 import { requireApproval } from '../send/approved.ts';
 import { isDecidedEarly } from '../send/canary.ts';
 import { unreachedRows } from '../send/deliveries.ts';
+import type { RunEvent } from '../send/event.ts';
 import { pausedWarning } from '../send/pause.ts';
 import { lockRun, mustExist } from '../send/run-lock.ts';
 import { findStanding, refuseUncovered } from '../send/standing.ts';
@@ -49,7 +50,6 @@ import { stateOf } from '../send/summary.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { startTask, type Task } from '../util/task.ts';
 import { type DueMemory, type MissedOccurrence, openDueMemory } from './due-memory.ts';
-import type { SendHooks, SendWatch } from './observer.ts';
 import {
   allowOption,
   type Confirm,
@@ -65,7 +65,7 @@ import {
   withDefaults,
 } from './options.ts';
 import { type Automatic, type Following, readScheduled, type Scheduled } from './schedule.ts';
-import { sendWatched } from './send.ts';
+import { send } from './send.ts';
 import { exitOf, type SendQuestion, type SendResult } from './send-options.ts';
 import { zonelessWarning } from './warnings.ts';
 
@@ -101,7 +101,19 @@ export interface DueOptions extends ProjectOptions, OptionsOf<typeof DUE> {
   readonly cutSignal?: AbortSignal;
   /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address. */
   readonly log?: (line: string) => void;
+  /** @internal The next campaign waits until an item has been taken. */
+  readonly onEvent?: ((event: RunEvent | DueEvent) => Promise<void> | void) | undefined;
+  /** @internal For tests. Default: `Math.random`. */
+  readonly random?: () => number;
 }
+
+/** What happens to campaigns with a schedule, besides the events of those that are sent. */
+export type DueEvent =
+  | { readonly kind: 'due'; readonly environment: string }
+  | { readonly kind: 'campaign'; readonly campaign: Campaign; readonly environment: string }
+  | { readonly kind: 'item'; readonly item: DueItem; readonly environment: string }
+  /** Occurrences of the last 31 days that were missed. */
+  | { readonly kind: 'missed'; readonly missed: readonly MissedOccurrence[]; readonly environment: string };
 
 /** One occurrence of a campaign and what happens with it, or a campaign with none that is due. */
 export interface DueItem {
@@ -148,21 +160,6 @@ export interface DueResult {
  * @throws HandbillError exit 2 where a path means nothing
  */
 export function due(paths: readonly string[] = [], options: DueOptions = {}): Task<DueItem, DueResult> {
-  return dueWatched(paths, options);
-}
-
-interface DueHooks extends Pick<SendHooks, 'onStart' | 'onLedger' | 'random'> {
-  readonly onItem?: (item: DueItem) => Promise<void> | void;
-  readonly onCampaign?: (campaign: Campaign) => void;
-  readonly watchSend?: (target: string) => SendWatch;
-}
-
-export type WatchedDue = DueOptions & DueHooks;
-
-type Options = WatchedDue & ResolvedOptions & { readonly signal: AbortSignal };
-
-/** As `due`, for the command, which also follows what happens. */
-export function dueWatched(paths: readonly string[], options: WatchedDue): Task<DueItem, DueResult> {
   return startTask<DueItem, DueResult>(
     async ({ show, signal }) => {
       checkNumbers(options, DUE);
@@ -173,10 +170,13 @@ export function dueWatched(paths: readonly string[], options: WatchedDue): Task<
   );
 }
 
+type Options = DueOptions & ResolvedOptions & { readonly signal: AbortSignal };
+
 /** `chooseDue` decides which occurrence is due; the ledger ensures that it is sent once, as for `send`. */
 async function sendDue(paths: readonly string[], options: Options, show: (item: DueItem) => void): Promise<DueResult> {
   const lookedMs = options.at ?? options.now();
   const environment = options.environment ?? 'sandbox';
+  options.onEvent?.({ kind: 'due', environment });
   const { ledger } = options;
   const found = await readScheduled(paths, {
     cwd: options.cwd,
@@ -198,7 +198,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
     const item = options.dryRun === true ? given : remembered(given, name, await memoryOf(project));
     if (item === null) return;
     items.push(item);
-    await options.onItem?.(item);
+    await options.onEvent?.({ kind: 'item', item, environment });
     show(item);
   };
   const { root } = await findProject(options.cwd);
@@ -218,6 +218,7 @@ async function sendDue(paths: readonly string[], options: Options, show: (item: 
   const missed = [...memories.values()].flatMap((memory) => memory.occurrences());
   const at = new Date(lookedMs).toISOString();
   const ofEnvironment = missed.filter((one) => names.has(one.environment));
+  options.onEvent?.({ kind: 'missed', missed: ofEnvironment, environment });
   const exit = worst(items);
   return { environment, at, dryRun: options.dryRun === true, items, stopped, missed: ofEnvironment, exit };
 }
@@ -290,7 +291,7 @@ async function* stepsOf(
   const nowMs = options.at ?? options.now();
   const { notAfterMs } = campaign.send;
   const dryRun = options.dryRun === true;
-  options.onCampaign?.(campaign);
+  options.onEvent?.({ kind: 'campaign', campaign, environment });
   const following = 'clock' in one ? one.clock.next(nowMs) : null;
   const next = following === null || following > (notAfterMs ?? following) ? null : occurrenceAt(following);
   const about = { ...NOTHING, campaign: campaign.name, file: campaign.file, next };
@@ -409,12 +410,11 @@ function passedOverWarning({ campaign }: Automatic, environment: string, { occur
 type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'>;
 
 async function sendStep(one: Automatic, environment: string, step: Step, options: Options): Promise<Done> {
-  const { cwd, env, now, confirm, signal, cutSignal, log, onStart, onLedger, random, ledger, workers } = options;
+  const { cwd, env, now, confirm, signal, cutSignal, log, random, ledger, workers } = options;
   const warnings: Diagnostic[] = [];
-  const watch = options.watchSend?.(one.path);
   try {
-    const result = await sendWatched(one.path, {
-      ...present({ confirm, cutSignal, log, onStart, onLedger, random, ledger, workers, watch }),
+    const result = await send(one.path, {
+      ...present({ confirm, cutSignal, log, random, ledger, workers }),
       signal,
       cwd,
       env,
@@ -423,10 +423,12 @@ async function sendStep(one: Automatic, environment: string, step: Step, options
       occurrence: step.occurrence,
       allow: options.allow ?? [],
       isDue: true,
-      onWarnings: (found) => warnings.push(...found),
-      onNotice: (notice) => warnings.push(notice),
+      onEvent(event) {
+        if (event.kind === 'warnings') warnings.push(...event.warnings);
+        if (event.kind === 'notice') warnings.push(event.notice);
+        options.onEvent?.(event);
+      },
     });
-    watch?.ended(result);
     const { action, why } = step;
     const isLedgerLost = result.exit === EXIT.ledger;
     const exit = action === 'send' || isNews(result) ? exitOf(result.report) : EXIT.done;

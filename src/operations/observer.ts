@@ -1,15 +1,10 @@
-import type { Diagnostic, ExitStatus, HandbillError } from '../errors.ts';
-import type { AnswerReading } from '../http/explain.ts';
+import type { Diagnostic, ExitStatus } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Recorded, ResultRecord, RunRecord } from '../ledger/records.ts';
-import type { Campaign, Commit, Environment, Json } from '../model.ts';
-import type { OnWait } from '../send/canary.ts';
-import type { TimedClaim } from '../send/group-commit.ts';
-import type { Recalled } from '../send/memory.ts';
-import type { Figures } from '../send/progress.ts';
-import type { Timers } from '../send/timers.ts';
-import type { Meter } from '../util/long-work.ts';
-import type { SendListenOptions, SendResult } from './send-options.ts';
+import type { Recorded, RunRecord } from '../ledger/records.ts';
+import type { Json } from '../model.ts';
+import type { RunEvent } from '../send/event.ts';
+import type { DueEvent } from './due.ts';
+import type { WorkerEvent } from './worker.ts';
 
 /*
  * Events of commands for the log and the metrics file. The caller gets nothing back, and nothing here throws or waits.
@@ -26,83 +21,16 @@ export interface Telemetry {
     about?: Partial<LogAbout>,
   ): void;
   said(diagnostics: readonly Diagnostic[], about?: Partial<LogAbout>): void;
-  sending(target: string, environment: string): SendWatch;
+  /** Follows what a command does. Never throws. */
+  follow(event: RunEvent | DueEvent | WorkerEvent): void;
   readonly receiving: {
     readonly recorded: (recorded: Recorded) => void;
     /** A line of the receiver about what was refused, or could not be stored. */
     readonly line: (line: string) => void;
   };
-  /** Null without a metrics file. */
-  readonly metrics: MetricsWatch | null;
-}
-
-/** Records for the metrics file, in addition to those of sends. */
-export interface MetricsWatch {
-  /** A campaign that is checked, whether or not it is sent. */
-  looked(campaign: Pick<Campaign, 'name' | 'project'>, environment: string): void;
-  /** The status that its last start came to, where it is known better than by its report. */
-  ended(one: { readonly campaign: string | null; readonly file: string }, environment: string, exit: ExitStatus): void;
   /** A run of a ledger that is open: `report` asked for it. */
-  run(ledger: Ledger, run: RunRecord): void;
-  /** An occurrence that was missed, and when that was noticed, in ms since 1970. */
-  missed(campaign: string, environment: string, atMs: number): void;
-  /** The file is about a command over all campaigns as well. */
-  overall(environment: string): void;
+  reported(ledger: Ledger, run: RunRecord): void;
 }
-
-/** Hooks of commands, and replacements for tests. None of them changes the messages. */
-export interface SendHooks {
-  /** Default: `Math.random`. */
-  readonly random?: () => number;
-  /** The campaign goes out by its schedule, so that a list without a row is refused. Default: false. */
-  readonly isDue?: boolean;
-  /** How time passes while it waits; default: the real ones. */
-  readonly timers?: Pick<Timers, 'sleep'>;
-  /** How often suppression lists are checked for changes, in ms. Default: 10,000. */
-  readonly lookMs?: number;
-  /** The file that holds the list from standard input, where `recipients` is `-`. */
-  readonly pipedList?: string;
-  /** Called with how far the list was checked, before anything is sent. */
-  readonly meter?: Meter;
-  readonly onStart?: (figures: Readonly<Figures>, campaign: Campaign) => void;
-  readonly onWait?: OnWait;
-  readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
-  /** Called with each notice about the API and its connections during the send, each once. */
-  readonly onNotice?: (notice: Diagnostic) => void;
-  /** Called with how each answer of the API was read. */
-  readonly onAnswer?: ((reading: AnswerReading) => void) | undefined;
-  /** Called when a shared ledger is lost in the middle of the run, and when it is back. */
-  readonly onLedger?: (event: LedgerEvent) => void;
-  readonly watch?: SendWatch | undefined;
-  readonly listen?: SendListenOptions;
-}
-
-/** Loss and recovery of a shared ledger during a send. */
-export type LedgerEvent =
-  | { readonly kind: 'lost'; readonly error: HandbillError; readonly waitMs: number }
-  | ({ readonly kind: 'recalled' } & Recalled)
-  | { readonly kind: 'back' };
-
-export interface SendWatch {
-  planned(plan: PlannedSend): void;
-  /**
-   * @param toDo recipients to send to; null if they were not counted: after a wait
-   * @param commit that the start is made from; null: git does not know
-   * @returns what is called with each commit; null if nothing follows it
-   */
-  round(ledger: Pick<Ledger, 'path'>, run: RunRecord, toDo: number | null, commit?: Commit | null): OnCommitted | null;
-  waits(untilMs: number, why?: 'reports'): void;
-  ended(result: SendResult): void;
-}
-
-export interface PlannedSend {
-  readonly campaign: Campaign;
-  readonly environment: Environment;
-  readonly occurrence: string;
-}
-
-/** Called once for each commit with what is on the disk now. */
-export type OnCommitted = (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
 
 export interface AskedTelemetry {
   /** The full name, such as `send`. */

@@ -36,8 +36,8 @@ import { checkWinner, chooseWinner, noteUndecided } from '../send/winner.ts';
 import { fileStamp } from '../util/files.ts';
 import { given } from '../util/given.ts';
 import { isPostgres } from '../util/ledger-address.ts';
+import type { Meter } from '../util/long-work.ts';
 import { durationMs } from '../util/units.ts';
-import type { SendHooks } from './observer.ts';
 import type { ResolvedOptions } from './options.ts';
 import { joinReplies, meantOccurrence } from './project.ts';
 import type { ListenNeeds, SendListener } from './send-listen.ts';
@@ -50,9 +50,12 @@ import {
 } from './send-options.ts';
 
 export interface StartOptions
-  extends Omit<SendOptions, keyof ResolvedOptions | 'confirm' | 'listen' | 'log' | 'progressEveryMs'>,
-    SendHooks,
+  extends Omit<SendOptions, keyof ResolvedOptions | 'confirm' | 'log' | 'progressEveryMs'>,
     ResolvedOptions {
+  /** How far the list was checked, before anything is sent. */
+  readonly meter?: Meter;
+  /** How each answer of the API was read becomes an event. */
+  readonly explainsAnswers?: boolean;
   /** The start must match this plan: a change of its inputs is refused. */
   readonly planFile?: AnyPlanFile;
   /** Asked before the first request of any environment but the sandbox; false refuses. Default: refuse. */
@@ -85,8 +88,8 @@ export async function sendOnce(target: string, options: StartOptions, memory: Me
     allow,
   });
   const plan = await createPlan(campaign, { environment, nowMs: now(), ...meant });
-  options.watch?.planned(plan);
-  options.onWarnings?.([...warnings, ...meant.warnings, ...plan.warnings]);
+  options.onEvent?.({ kind: 'planned', plan });
+  options.onEvent?.({ kind: 'warnings', warnings: [...warnings, ...meant.warnings, ...plan.warnings] });
   return await sendPlan(plan, options, memory);
 }
 
@@ -97,7 +100,9 @@ export async function sendPlan(plan: Plan, given: StartOptions, memory: Memory):
   if (plan.environment.git !== null) refuseOtherCommit(plan.environment, await asked);
   if (given.workers === true) refuseUnlessShareable(campaign);
   const { planFile, file } = await planInForce(plan, given);
-  if (planFile !== null && isStanding(planFile)) given.onWarnings?.(endsSoon(planFile, given.now()));
+  if (planFile !== null && isStanding(planFile)) {
+    given.onEvent?.({ kind: 'warnings', warnings: endsSoon(planFile, given.now()) });
+  }
   const options = planFile === null ? given : { ...given, planFile };
   const result = await sendApproved(plan, { options, planFile, asked }, memory);
   return file === null ? result : { ...result, standingPlan: file };
@@ -110,7 +115,7 @@ async function sendApproved(
   memory: Memory,
 ): Promise<StartResult> {
   const { campaign } = plan;
-  const { now, allow = [] } = options;
+  const { now, allow = [], onEvent } = options;
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { timeoutMs } = campaign.send;
   const connection = { env: options.env, root: campaign.project.root, connections: concurrency, timeoutMs };
@@ -126,22 +131,22 @@ async function sendApproved(
     ...approval,
     recipientsPerRequest,
     sandbox: () => listener?.sandbox?.() ?? null,
-    ...given(options, 'onNotice'),
+    onNotice: (notice) => onEvent?.({ kind: 'notice', notice }),
   });
   const prices = await loadPrices(campaign.project);
   const listsAgain = await howListsAreRead(campaign, options);
   const suppressions = await listsAgain.read();
 
   const recall = (found: Ledger): void => {
-    for (const said of memory.recall(found, now())) options.onLedger?.({ kind: 'recalled', ...said });
+    for (const said of memory.recall(found, now())) onEvent?.({ kind: 'recalled', ...said });
   };
   const opening = { allow, despiteWorkers: true, witness: recall };
   using held = lockRun(campaign.project, identityOf(plan), now(), opening);
   const { ledger } = held;
   recall(ledger);
-  if (memory.last !== null) options.onLedger?.({ kind: 'back' });
+  if (memory.last !== null) onEvent?.({ kind: 'ledger-back' });
   refuseWhilePaused(ledger, plan);
-  if (options.isDue !== true) options.onWarnings?.(olderRuns(ledger, plan));
+  if (options.isDue !== true) onEvent?.({ kind: 'warnings', warnings: olderRuns(ledger, plan) });
   await callWorkersBack(ledger, identityOf(plan));
   if (!allow.includes('too-late') && ledger.findRun(identityOf(plan)) === null) {
     const over = await overRefusal(campaign, plan.occurrence, now());
@@ -181,7 +186,7 @@ async function sendApproved(
     ...(prepared.reached?.warnings ?? []),
     ...strangers,
   ];
-  if (found.length > 0) options.onWarnings?.(found);
+  onEvent?.({ kind: 'warnings', warnings: found });
   const isConfirmed = interrupt.aborted || isUnasked(plan, prepared) || (await confirmed(options, plan, prepared));
   if (interrupt.aborted || !isConfirmed) {
     prepared.discard();
@@ -212,7 +217,8 @@ async function sendApproved(
     now,
     interrupt,
     isPaused,
-    ...given(options, 'onWait', 'timers'),
+    onEvent,
+    ...given(options, 'timers'),
   };
   if (startListening === null) {
     return resultOf(ledger, plan, prices, await sendRounds(prepared.finishLoad(), { ...waiting, round }));
@@ -303,7 +309,7 @@ function createRound(start: Start): RoundsOptions['round'] {
     const run = posted === null ? begun : chooseWinner(ledger, plan, begun, options.now).run;
     const api = await start.openApi();
     const toDo = posted === null ? prepared.toDo : null;
-    const onCommitted = options.watch?.round(ledger, run, toDo, start.commit) ?? null;
+    options.onEvent?.({ kind: 'started', run, ledger: ledger.path, toDo, commit: start.commit });
     const abort = (): void => api.endpoint.abort();
     const { stopWaiting } = api.endpoint;
     interrupt.addEventListener('abort', stopWaiting, { once: true });
@@ -333,11 +339,9 @@ function createRound(start: Start): RoundsOptions['round'] {
         commit: start.commit,
         memory: start.memory,
         sharing: start.sharing,
-        ...given(options, 'onWait', 'onNotice', 'onAnswer'),
+        ...given(options, 'onEvent', 'explainsAnswers'),
         now: options.now,
         random: options.random ?? Math.random,
-        onStart: (figures) => options.onStart?.(figures, campaign),
-        ...(onCommitted === null ? {} : { onCommitted }),
       });
     } finally {
       interrupt.removeEventListener('abort', stopWaiting);

@@ -3,6 +3,8 @@ import type { Recorded } from '../ledger/records.ts';
 import { type Campaign, type ChangedRecipient, type OutcomeState, RETRIES, type Report } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import type { StandingPlan } from '../plan/plan-file.ts';
+import type { OnEvent } from '../send/event.ts';
+import type { Timers } from '../send/timers.ts';
 import { allowOption, type Confirm, OPTIONS, type OptionSpec, type OptionsOf, type ProjectOptions } from './options.ts';
 
 /** The scope decides where an option can be given. */
@@ -92,6 +94,18 @@ export interface SendOptions extends ProjectOptions, OptionsOf<typeof SEND> {
   readonly listen?: SendListenOptions;
   /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address. */
   readonly log?: (line: string) => void;
+  /** @internal */
+  readonly onEvent?: OnEvent | undefined;
+  /** @internal The campaign goes out by its schedule, so that a list without a row is refused. */
+  readonly isDue?: boolean;
+  /** @internal The file that holds the list from standard input, where `recipients` is `-`. */
+  readonly pipedList?: string;
+  /** @internal For tests. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** @internal For tests: how time passes while it waits. */
+  readonly timers?: Pick<Timers, 'sleep'>;
+  /** @internal For tests: how often suppression lists are checked for changes, in ms. Default: 10,000. */
+  readonly lookMs?: number;
 }
 
 /** How a start receives delivery reports and replies. */

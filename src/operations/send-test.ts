@@ -25,9 +25,8 @@ const PASSED = [
   'ratePerSecond',
   'signal',
   'cutSignal',
-  'onNotice',
-  'onAnswer',
-  'onStart',
+  'onEvent',
+  'explainsAnswers',
   'timers',
 ] as const;
 
@@ -35,7 +34,7 @@ interface SendTestOptions
   extends WhichRow,
     Pick<
       StartOptions,
-      | ('cwd' | 'env' | 'now' | 'environment' | 'ledger' | 'recipients' | 'pipedList' | 'allow' | 'onWarnings')
+      | ('cwd' | 'env' | 'now' | 'environment' | 'ledger' | 'recipients' | 'pipedList' | 'allow')
       | (typeof PASSED)[number]
     > {
   /** Empty: the testers in handbill.yaml whose channel fits. */
@@ -82,7 +81,7 @@ export async function sendTest(target: string, options: SendTestOptions) {
     const open = withoutRules(own, environmentOf(own, environment), messages);
     plans.push(await createPlan(open, { environment, occurrence: testOccurrence(at, part), nowMs: at }));
   }
-  options.onWarnings?.([...warnings, ...real.warnings]);
+  options.onEvent?.({ kind: 'warnings', warnings: [...warnings, ...real.warnings] });
   await checkAll(plans, options);
   const question = {
     campaign: campaign.name,

@@ -1,12 +1,14 @@
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { isGone, type LedgerError } from '../ledger/ledger-error.ts';
-import { type Allowable, LEDGER_CODES, type OutcomeState } from '../model.ts';
+import { type Allowable, LEDGER_CODES } from '../model.ts';
 import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
+import type { OnEvent } from '../send/event.ts';
 import { createMemory, type Memory } from '../send/memory.ts';
+import type { Figures } from '../send/progress.ts';
 import { againMs, TIMERS } from '../send/timers.ts';
+import type { Meter } from '../util/long-work.ts';
 import { startTask, type Task } from '../util/task.ts';
 import { durationMs } from '../util/units.ts';
-import type { SendHooks } from './observer.ts';
 import { asker, checkAllow, checkNumbers, PORT, present, resolveOptions } from './options.ts';
 import { type StartOptions, type StartResult, sendOnce, toSendResult } from './send-once.ts';
 import { SEND, type SendOptions, type SendProgress, type SendResult } from './send-options.ts';
@@ -24,11 +26,6 @@ import { changedWarning, ledgerText } from './warnings.ts';
  *   be used), 130 (stopped before any request)
  */
 export function send(target: string | AnyPlanFile, options: SendOptions = {}): Task<SendProgress, SendResult> {
-  return sendWatched(target, options);
-}
-
-/** As `send`, for the command, which also follows what happens. */
-export function sendWatched(target: string | AnyPlanFile, options: WatchedSend): Task<SendProgress, SendResult> {
   let live: Live | null = null;
   let said = '';
   const showChange = (show: (progress: SendProgress) => void): void => {
@@ -41,10 +38,11 @@ export function sendWatched(target: string | AnyPlanFile, options: WatchedSend):
   };
   return startTask<SendProgress, SendResult>(
     async ({ show, signal }) => {
-      const begin = (figures: Live['figures']): void => {
-        live = { figures, round: (live?.round ?? 0) + 1 };
+      const onEvent: OnEvent = (event) => {
+        if (event.kind === 'sending') live = { figures: event.figures, round: (live?.round ?? 0) + 1 };
+        options.onEvent?.(event);
       };
-      const result = await prepareAndSend(target, options, signal, begin);
+      const result = await prepareAndSend(target, { ...options, signal, onEvent });
       showChange(show);
       return result;
     },
@@ -63,13 +61,7 @@ const EVERY_MS = 250;
 
 interface Live {
   readonly round: number;
-  readonly figures: {
-    readonly toDo: number;
-    readonly posted: number;
-    readonly retried: number;
-    readonly finished: Readonly<Record<OutcomeState, number>>;
-    readonly waits: { readonly why: 'canary' | 'window' | 'reports'; readonly untilMs: number } | null;
-  };
+  readonly figures: Readonly<Figures>;
 }
 
 function snapshot({ round, figures }: Live): SendProgress {
@@ -78,49 +70,50 @@ function snapshot({ round, figures }: Live): SendProgress {
   return { round, toDo, posted, retried, outcomes: { ...finished }, waits: waiting };
 }
 
-export type WatchedSend = SendOptions & SendHooks;
-
 async function prepareAndSend(
-  target: string | AnyPlanFile,
-  options: WatchedSend,
-  signal: AbortSignal,
-  begin: (figures: Live['figures']) => void,
+  given: string | AnyPlanFile,
+  options: SendOptions & { readonly onEvent: OnEvent },
 ): Promise<SendResult> {
   const { confirm, listen, log, plan: standing = null, progressEveryMs: _every, ...rest } = options;
+  const planFile = typeof given === 'string' ? standing : given;
+  const target = typeof given === 'string' ? given : given.campaign.file;
+  const { environment = planFile?.environment ?? 'sandbox' } = options;
+  const meter: Meter = { done: 0, total: 0 };
+  options.onEvent({ kind: 'begins', target, environment, meter });
   checkNumbers(options, SEND);
   if (listen !== undefined) {
     checkNumbers(listen, { port: { range: PORT }, forMs: { range: [0, Number.MAX_SAFE_INTEGER] } });
   }
   checkAllow(options);
-  const planFile = typeof target === 'string' ? standing : target;
-  if (planFile !== null) refuseOthers(planFile, options);
+  // A plan names the environment that it was made for; no option may name another one.
+  if (planFile !== null && environment !== planFile.environment) {
+    const message = `The plan was made for environment "${planFile.environment}", not "${environment}".`;
+    throw refuse(problem('usage', message));
+  }
   const warnings: Diagnostic[] = [];
-  const result = await sendUntilDone(typeof target === 'string' ? target : target.campaign.file, {
+  const result = await sendUntilDone(target, {
     ...(planFile === null ? {} : { ...writtenIn(planFile), planFile }),
     ...present(rest),
     ...resolveOptions(options),
     allow: [...(planFile?.version === 1 ? planFile.allow : []), ...(options.allow ?? [])],
     ...(listen === undefined ? {} : { listen: present(listen) }),
     confirm: confirm === true ? async ({ allows }) => allows.length === 0 : asker(confirm),
-    signal,
-    onStart(figures, campaign) {
-      begin(figures);
-      options.onStart?.(figures, campaign);
-    },
-    onLedger(event) {
-      log?.(ledgerText(event).trimEnd());
-      options.onLedger?.(event);
-    },
-    onWarnings(found) {
-      warnings.push(...found);
-      options.onWarnings?.(found);
-    },
-    onNotice(notice) {
-      warnings.push(notice);
-      options.onNotice?.(notice);
+    meter,
+    onEvent(event) {
+      if (event.kind === 'warnings') warnings.push(...event.warnings);
+      if (event.kind === 'notice') {
+        // Each opening of the connections, of which a start has several, may come to say the same.
+        if (warnings.some(({ message }) => message === event.notice.message)) return;
+        warnings.push(event.notice);
+      }
+      const text = ledgerText(event);
+      if (text !== null) log?.(text.trimEnd());
+      options.onEvent(event);
     },
   });
-  return toSendResult(result, [...warnings, ...changedWarning(result.report)]);
+  const sent = toSendResult(result, [...warnings, ...changedWarning(result.report)]);
+  options.onEvent({ kind: 'ended', ...sent });
+  return sent;
 }
 
 function writtenIn(planFile: AnyPlanFile) {
@@ -129,21 +122,13 @@ function writtenIn(planFile: AnyPlanFile) {
   return { environment, occurrence, ...(recipients === null ? {} : { recipients }) };
 }
 
-/** A plan names the environment that it was made for; no option may name another one. */
-function refuseOthers(planFile: AnyPlanFile, options: SendOptions): void {
-  const { environment } = options;
-  if (environment === undefined || environment === planFile.environment) return;
-  throw refuse(problem('usage', `The plan was made for environment "${planFile.environment}", not "${environment}".`));
-}
-
 /** A server that is started again, or a replica that takes over, is back by then. */
 const LEDGER_WAIT_MS = 60_000;
 
 type Tried = { readonly result: StartResult } | { readonly error: unknown };
 
 /** Starts again each time a lost shared ledger is back; until then nothing is posted. */
-async function sendUntilDone(target: string, given: StartOptions): Promise<StartResult> {
-  const options = withEachNoticeOnce(given);
+async function sendUntilDone(target: string, options: StartOptions): Promise<StartResult> {
   const memory = createMemory();
   const patience = createPatience(options);
   let end = await tried(sendOnce(target, options, memory));
@@ -162,20 +147,6 @@ async function sendUntilDone(target: string, given: StartOptions): Promise<Start
   if ('error' in end) throw end.error;
   const { result } = end;
   return posted === 0 ? result : { ...result, started: true, posted: posted + result.posted };
-}
-
-/** Each opening of the connections, of which a start has several, may come to say the same. */
-function withEachNoticeOnce(options: StartOptions): StartOptions {
-  const { onNotice } = options;
-  if (onNotice === undefined) return options;
-  const said = new Set<string>();
-  return {
-    ...options,
-    onNotice(notice) {
-      if (!said.has(notice.message)) onNotice(notice);
-      said.add(notice.message);
-    },
-  };
 }
 
 function postedIn({ last }: Memory): number {
@@ -204,23 +175,23 @@ function isAbsent(error: unknown): boolean {
 }
 
 /** The same start once more: what was asked is answered, and what was done at its beginning is done. */
-function onceMore({ onWarnings: _said, retry: _done, ...options }: StartOptions, { last }: Memory): StartOptions {
-  const { run, memory } = last ?? unreachable();
+function onceMore({ retry: _done, ...options }: StartOptions, { last }: Memory): StartOptions {
+  if (last === null) throw new Error('a start that was lost is remembered');
+  const { run, memory } = last;
   return {
     ...options,
     occurrence: run.occurrence,
     allow: (options.allow ?? []).filter((code) => !DONE_AT_FIRST.includes(code)),
     confirm: async () => true,
+    onEvent(event) {
+      if (event.kind !== 'warnings') options.onEvent?.(event);
+    },
     ...(options.limit === undefined ? {} : { limit: Math.max(0, options.limit - memory.recipients) }),
   };
 }
 
 /** Codes that the first start has applied already. */
 const DONE_AT_FIRST: readonly Allowable[] = ['input-changed', ...LEDGER_CODES];
-
-function unreachable(): never {
-  throw new Error('a start that was lost is remembered');
-}
 
 interface Patience {
   /** Waits until it is worth another try; false: it has waited long enough, or was interrupted. */
@@ -230,7 +201,7 @@ interface Patience {
 }
 
 /** @throws HandbillError (exit 2): HANDBILL_LEDGER_WAIT is no time */
-function createPatience({ env, signal, onLedger, timers = TIMERS }: StartOptions): Patience {
+function createPatience({ env, signal, onEvent, timers = TIMERS }: StartOptions): Patience {
   const waitMs = waitOf(env['HANDBILL_LEDGER_WAIT']);
   const interrupted = signal ?? new AbortController().signal;
   let until: number | null = null;
@@ -241,7 +212,7 @@ function createPatience({ env, signal, onLedger, timers = TIMERS }: StartOptions
       if (until === null) {
         until = TIMERS.monotonicMs() + waitMs;
         tries = 0;
-        onLedger?.({ kind: 'lost', error, waitMs });
+        onEvent?.({ kind: 'ledger-lost', error, waitMs });
       }
       if (TIMERS.monotonicMs() >= until) return false;
       await timers.sleep(againMs(tries), interrupted);

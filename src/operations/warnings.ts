@@ -4,11 +4,10 @@ import { createAddressReader } from '../recipients/address.ts';
 import { isChatId } from '../recipients/phone.ts';
 import { show } from '../recipients/show.ts';
 import { changedText, countOf, duration } from '../report/words.ts';
+import type { RunEvent } from '../send/event.ts';
 import type { Recalled } from '../send/memory.ts';
-import { safe, safeLine } from '../util/escape.ts';
+import { safeLine } from '../util/escape.ts';
 import { mask } from '../util/redact.ts';
-import type { CommandContext } from './context.ts';
-import type { LedgerEvent } from './observer.ts';
 
 /** For senders that are neither a number nor an email address; their message may be found a moment later. */
 export function unassignedOptOuts(senders: readonly string[]): string | null {
@@ -102,31 +101,20 @@ export function changedInPreview(count: number, { recipients }: Pick<Campaign, '
   ];
 }
 
-/** Lines for people about the loss and recovery of a shared ledger. */
-export function ledgerText(event: LedgerEvent): string {
+/** Lines for people about the loss and recovery of a shared ledger; null: the event is another one. */
+export function ledgerText(event: RunEvent): string | null {
   switch (event.kind) {
-    case 'lost': {
-      const wait = `Nothing more is sent until it is back; it is waited for ${duration(event.waitMs)}.`;
+    case 'ledger-lost': {
+      const wait = `Nothing more is sent until it is back; it is waited for ${duration(event.waitMs ?? 0)}.`;
       return `${event.error.diagnostics.map(({ message }) => message).join(' ')}\n${wait}\n`;
     }
     case 'recalled':
       return `${event.run.id}: ${recalledText(event)}\n`;
-    case 'back':
+    case 'ledger-back':
       return 'The ledger is back: the run goes on.\n';
+    default:
+      return null;
   }
-}
-
-/** Prints it above the progress line, which continues with the run. */
-export function ledgerPrinter(
-  { err, telemetry }: Pick<CommandContext, 'err' | 'telemetry'>,
-  line: { stop(): void },
-  quiet: boolean,
-): (event: LedgerEvent) => void {
-  return (event) => {
-    line.stop();
-    if (event.kind === 'lost') telemetry?.said(event.error.diagnostics);
-    if (!quiet) err(safe(ledgerText(event)));
-  };
 }
 
 /** The loss of a recovered server; recipients whose claim it lacked are in doubt (failures.md, J6). */

@@ -20,15 +20,15 @@ import { hashList } from '../recipients/read.ts';
 import { number } from '../report/words.ts';
 import type { Api } from '../send/api.ts';
 import { refuseOtherSeal } from '../send/approved.ts';
+import type { RunEvent } from '../send/event.ts';
 import { needsShared, type WorkerShown, listWorkers as workersOf } from '../send/list-workers.ts';
-import { createMemory, type Memory, type Recalled } from '../send/memory.ts';
+import { createMemory, type Memory } from '../send/memory.ts';
 import type { Offer, ShardQueue } from '../send/shard-queue.ts';
 import { finishShared, openPart, queueFor, shareOf } from '../send/sharing.ts';
 import type { Answers } from '../send/stop.ts';
 import { againMs, TIMERS } from '../send/timers.ts';
 import { openWork, type WorkOptions } from '../send/work.ts';
 import { isPostgres, shownLedger } from '../util/ledger-address.ts';
-import type { SendWatch } from './observer.ts';
 import { checkNumbers, type ProjectOptions, type ResolvedOptions, resolveOptions, withDefaults } from './options.ts';
 import { projectHere } from './project.ts';
 import { howListsAreRead, rateOf, thisWorker } from './send-once.ts';
@@ -48,6 +48,8 @@ export interface WorkerOptions extends ProjectOptions {
   readonly cutSignal?: AbortSignal;
   /** Called with a line for what it begins and ends, and for what goes wrong; it holds no address, text or secret. */
   readonly log?: (line: string) => void;
+  /** @internal */
+  readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
 }
 
 /**
@@ -58,7 +60,56 @@ export interface WorkerOptions extends ProjectOptions {
  * mend)
  */
 export async function runWorker(options: WorkerOptions = {}): Promise<void> {
-  await runWatched(options);
+  checkNumbers(options, {
+    concurrency: { range: [1, 1024, 'whole'] },
+    idleMs: { range: [0, Number.MAX_SAFE_INTEGER] },
+  });
+  const resolved = withDefaults(options);
+  const { now, env, cwd, environment = 'sandbox', signal = new AbortController().signal } = resolved;
+  const onEvent = (event: WorkerEvent): void => {
+    const text = workerText(event);
+    if (text !== null) resolved.log?.(text);
+    resolved.onEvent?.(event);
+  };
+  const { project } = await projectHere(resolved, resolved.ledger);
+  const known = project.environments.get(environment);
+  if (known?.git) refuseOtherCommit(known, await readProjectProvenance(project, env));
+  if (!isPostgres(project.ledger)) throw needsShared('Workers need a shared ledger; this one is a file.');
+  const needs: SessionNeeds = {
+    root: project.root,
+    cwd,
+    env,
+    now,
+    random: Math.random,
+    ledger: project.ledger,
+    concurrency: options.concurrency ?? null,
+  };
+  const running: Running = {
+    options: { ...resolved, environment, signal, onEvent },
+    needs,
+    worker: thisWorker(env),
+    leftAlone: new Map(),
+    memory: createMemory(),
+    busyAt: TIMERS.monotonicMs(),
+  };
+  let last: LedgerError | null = null;
+  let wasReached = false;
+  for (let tries = 0; !signal.aborted && !isIdle(running); ) {
+    try {
+      await connected(running, () => {
+        tries = 0;
+        wasReached = true;
+      });
+    } catch (error) {
+      if (!(error instanceof LedgerError) || error.kind === 'other' || error.kind === 'corrupt') throw error;
+      last = error;
+      onEvent({ kind: 'ledger-lost', error });
+      await TIMERS.sleep(againMs(tries), signal);
+      tries += 1;
+    }
+  }
+  // It had nothing to do because it never saw anything.
+  if (!wasReached && !signal.aborted && last !== null) throw last;
 }
 
 /**
@@ -77,27 +128,21 @@ export async function listWorkers(options: ProjectOptions = {}): Promise<readonl
   }
 }
 
-interface WorkerHooks {
-  readonly onEvent?: (event: WorkerEvent) => void;
-  readonly watchSend?: (target: string) => SendWatch;
-}
-
 export type WorkerEvent =
+  | RunEvent
   | { readonly kind: 'joined'; readonly worker: WorkerFacts; readonly ledger: string }
-  | { readonly kind: 'begins' | 'finished'; readonly run: RunRecord }
-  | { readonly kind: 'ends'; readonly run: RunRecord; readonly share: Share }
-  | { readonly kind: 'leaves-alone'; readonly run: RunRecord; readonly error: HandbillError }
-  | { readonly kind: 'lost'; readonly error: HandbillError }
-  | ({ readonly kind: 'recalled' } & Recalled);
+  | { readonly kind: 'finished'; readonly run: RunRecord }
+  | { readonly kind: 'share-ended'; readonly run: RunRecord; readonly share: Share }
+  | { readonly kind: 'leaves-alone'; readonly run: RunRecord; readonly error: HandbillError };
 
-/** A line for a log, without an address. */
-export function workerText(event: WorkerEvent): string {
+/** A line for a log, without an address; null: nothing is to be said. */
+export function workerText(event: WorkerEvent): string | null {
   switch (event.kind) {
     case 'joined':
       return `Process ${event.worker.pid} on ${event.worker.host} waits for runs on ${shownLedger(event.ledger)}.`;
-    case 'begins':
+    case 'started':
       return `${runName(event.run)}: begins.`;
-    case 'ends': {
+    case 'share-ended': {
       const { posted, accepted, rejected, failed, inDoubt } = event.share;
       const rest = [
         [rejected, 'rejected'],
@@ -113,8 +158,10 @@ export function workerText(event: WorkerEvent): string {
       return `${runName(event.run)}: is left to others.`;
     case 'recalled':
       return `${runName(event.run)}: ${recalledText(event)}`;
-    case 'lost':
+    case 'ledger-lost':
       return 'The ledger is lost; it is tried again.';
+    default:
+      return null;
   }
 }
 
@@ -129,9 +176,11 @@ const AGAIN_MS = 30_000;
 
 interface Running {
   readonly options: WorkerOptions &
-    WorkerHooks &
-    ResolvedOptions &
-    Required<Pick<WorkerOptions & WorkerHooks, 'environment' | 'signal' | 'onEvent'>>;
+    ResolvedOptions & {
+      readonly environment: string;
+      readonly signal: AbortSignal;
+      readonly onEvent: (event: WorkerEvent) => void;
+    };
   readonly needs: SessionNeeds;
   readonly worker: WorkerFacts;
   /** Runs that this worker leaves to others, until when. */
@@ -145,60 +194,6 @@ interface Open extends Running {
   readonly ledger: Ledger;
   readonly workers: WorkerStore;
   readonly queue: ShardQueue;
-}
-
-/** As `runWorker`, for the command, which also follows what is sent. */
-export async function runWatched(given: WorkerOptions & WorkerHooks): Promise<void> {
-  checkNumbers(given, {
-    concurrency: { range: [1, 1024, 'whole'] },
-    idleMs: { range: [0, Number.MAX_SAFE_INTEGER] },
-  });
-  const resolved = withDefaults(given);
-  const { now, env, cwd, environment = 'sandbox', signal = new AbortController().signal } = resolved;
-  const onEvent = (event: WorkerEvent): void => {
-    resolved.log?.(workerText(event));
-    resolved.onEvent?.(event);
-  };
-  const options = { ...resolved, environment, signal, onEvent };
-  const { project } = await projectHere(options, options.ledger);
-  const known = project.environments.get(environment);
-  if (known?.git) refuseOtherCommit(known, await readProjectProvenance(project, env));
-  if (!isPostgres(project.ledger)) throw needsShared('Workers need a shared ledger; this one is a file.');
-  const needs: SessionNeeds = {
-    root: project.root,
-    cwd,
-    env,
-    now,
-    random: Math.random,
-    ledger: project.ledger,
-    concurrency: options.concurrency ?? null,
-  };
-  const running: Running = {
-    options,
-    needs,
-    worker: thisWorker(env),
-    leftAlone: new Map(),
-    memory: createMemory(),
-    busyAt: TIMERS.monotonicMs(),
-  };
-  let last: LedgerError | null = null;
-  let wasReached = false;
-  for (let tries = 0; !signal.aborted && !isIdle(running); ) {
-    try {
-      await connected(running, () => {
-        tries = 0;
-        wasReached = true;
-      });
-    } catch (error) {
-      if (!(error instanceof LedgerError) || error.kind === 'other' || error.kind === 'corrupt') throw error;
-      last = error;
-      onEvent({ kind: 'lost', error });
-      await TIMERS.sleep(againMs(tries), signal);
-      tries += 1;
-    }
-  }
-  // It had nothing to do because it never saw anything.
-  if (!wasReached && !signal.aborted && last !== null) throw last;
 }
 
 function isIdle({ options, busyAt }: Running): boolean {
@@ -313,21 +308,19 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   signal.addEventListener('abort', stopWaiting, { once: true });
   cutSignal?.addEventListener('abort', abort, { once: true });
   const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS });
-  const following = options.watchSend?.(run.name) ?? null;
-  following?.planned(session.plan);
-  const onCommitted = following?.round(ledger, run, null) ?? null;
+  onEvent({ kind: 'begins', target: run.name, environment: options.environment });
+  onEvent({ kind: 'planned', plan: session.plan });
   try {
-    onEvent({ kind: 'begins', run });
+    onEvent({ kind: 'started', run, ledger: ledger.path, toDo: null, commit: null });
     const remembered = running.memory.of(run, ledger);
-    const watched = onCommitted === null ? {} : { onCommitted };
-    const work = { ...session.work, ...watched, remembered, interrupt: signal };
+    const work = { ...session.work, onEvent, remembered, interrupt: signal };
     const one = await openWork(work, before, TIMERS, part.shared);
     part.begin(one);
     await part.walk(one, offer).catch((error: unknown) => one.fail(error));
     await one.groupCommit.flush();
     await part.rest(one);
     one.end();
-    onEvent({ kind: 'ends', run, share: shareOf(one.progress, one.stop) });
+    onEvent({ kind: 'share-ended', run, share: shareOf(one.progress, one.stop) });
     remembered.keep(one.groupCommit.unwritten);
     const failure = one.groupCommit.failure ?? one.trouble;
     if (isOfRun(failure)) leaveAlone(open, run, failure);

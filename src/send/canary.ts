@@ -3,6 +3,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { Canary, CanaryGate, StepCount, Threshold } from '../model.ts';
 import { partAtMost, wholePart } from '../util/units.ts';
 import { type Returned, returnedIn } from './deliveries.ts';
+import type { OnEvent } from './event.ts';
 import { type Figures, type Progress, triedIn } from './progress.ts';
 import type { Stop } from './stop.ts';
 import type { Timers } from './timers.ts';
@@ -114,9 +115,6 @@ export const STAYS_MS = 15 * 60_000;
 const LOOK_MS = 250;
 const LOOK_SHARE = 20;
 
-/** Called when nothing is sent before an instant, in ms since 1970; with `reports`, it may be earlier. */
-export type OnWait = (untilMs: number, why?: 'reports') => void;
-
 interface GateContext {
   readonly steps: CanarySteps;
   readonly pauseMs: number;
@@ -126,7 +124,7 @@ interface GateContext {
   readonly progress: Pick<Progress, 'figures' | 'opens'>;
   readonly stop: Pick<Stop, 'shut'>;
   /** Called for a wait that only `stays` allows, and for a wait for reports. */
-  readonly onWait?: OnWait | undefined;
+  readonly onEvent?: OnEvent | undefined;
   /** Called when nothing is in flight: outcomes of all recipients from the ledger. Default: those of this start. */
   readonly recount?: () => Promise<readonly StepCount[]>;
   /** Null if the gate does not use them. */
@@ -195,7 +193,7 @@ export function createGate(context: GateContext): Gate {
         progress.opens(untilMs);
         return false;
       }
-      if (looks === 0) context.onWait?.(untilMs, 'reports');
+      if (looks === 0) context.onEvent?.({ kind: 'waits', untilMs, why: 'reports' });
       const tookMs = (context.timers.monotonicMs?.() ?? 0) - beganMs;
       await waitUntil(untilMs, Math.min(untilMs, now() + Math.max(LOOK_MS, LOOK_SHARE * tookMs)));
       if (stopped.aborted) return false;
@@ -218,7 +216,7 @@ export function createGate(context: GateContext): Gate {
         progress.opens(untilMs);
         return false;
       }
-      if (untilMs - now() > STAYS_MS) context.onWait?.(untilMs);
+      if (untilMs - now() > STAYS_MS) context.onEvent?.({ kind: 'waits', untilMs });
       await waitUntil(untilMs, untilMs);
       if (stopped.aborted) return false;
       if (reports !== null && !(await reported(untilMs, reports.waitMs))) return false;

@@ -2,6 +2,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign } from '../model.ts';
 import { countUnreached, isFinal, openDeliveries } from './deliveries.ts';
+import type { OnEvent } from './event.ts';
 import { PAUSE_LOOK_MS } from './pause.ts';
 import { triedIn } from './progress.ts';
 import type { RunEnd } from './run.ts';
@@ -38,7 +39,7 @@ export interface RoundsOptions extends WaitOptions {
   readonly limit: number | null;
   /** One start of the run; `posted` are requests of those before it, or null where it is the first. */
   readonly round: (run: RunRecord, limit: number | null, posted: number | null) => Promise<RunEnd>;
-  readonly onWait?: (untilMs: number) => void;
+  readonly onEvent?: OnEvent | undefined;
   /** Requests of passes before these; default: 0. */
   readonly postedBefore?: number;
 }
@@ -57,7 +58,7 @@ export async function sendRounds(run: RunRecord, options: RoundsOptions): Promis
     if (left !== null) left -= triedIn(end.figures.finished);
     if (left !== null && left <= 0) break;
     end.figures.waits = { why: 'window', untilMs: end.opensAtMs };
-    options.onWait?.(end.opensAtMs);
+    options.onEvent?.({ kind: 'waits', untilMs: end.opensAtMs });
     if (!(await waitUntil(end.opensAtMs, options))) break;
     end = await options.round(end.run, left, posted);
     posted += end.posted;

@@ -4,7 +4,7 @@ import type { PendingRow, RunRecord } from '../ledger/records.ts';
 import type { Commit, Halt, RunState, StepCount } from '../model.ts';
 import { standInOf } from '../plan/elsewhere.ts';
 import type { RowSet } from '../util/row-set.ts';
-import { asksReports, createCanary, createGate, type Gate, judgeReports, type OnWait } from './canary.ts';
+import { asksReports, createCanary, createGate, type Gate, judgeReports } from './canary.ts';
 import { joinReplies, resolveByReports, returnedIn, unreachedRows, withUnreached } from './deliveries.ts';
 import type { Memory } from './memory.ts';
 import { createFirstPendingRows, createPendingRows } from './pending-rows.ts';
@@ -29,9 +29,7 @@ interface RunOptions extends Omit<WorkOptions, 'remembered'> {
   /** Recipients of this start; null: all. */
   readonly limit: number | null;
   readonly wait?: boolean;
-  readonly onWait?: OnWait;
   readonly timers?: Timers;
-  readonly onStart?: (figures: Readonly<Figures>) => void;
   readonly sharing?: Sharing | null;
 }
 
@@ -54,7 +52,7 @@ export interface RunEnd {
  * p-limit with back-pressure from the same stream of decisions that preview prints; slow start sets its concurrency.
  */
 export async function sendRun(options: RunOptions): Promise<RunEnd> {
-  const { plan, ledger, now, timers = TIMERS, sharing = null, memory = null } = options;
+  const { plan, ledger, now, timers = TIMERS, sharing = null, memory = null, onEvent } = options;
   const { run, recovered } = ledger.start(options.run, now(), options.commit, standInOf(plan.environment));
   // Recipients in doubt after a kill may have a delivery report since.
   resolveByReports(ledger, now());
@@ -77,7 +75,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     );
   const isAnyLeft = (): boolean => pending(-1, 1).length > 0 || (options.unreached ?? 0) > 0;
   progress.figures.toDo = loaded?.size ?? sumOf(before, 'pending') + (options.unreached ?? 0);
-  options.onStart?.(part === null ? progress.figures : part.figures(progress.figures));
+  onEvent?.({ kind: 'sending', figures: part?.figures(progress.figures) ?? progress.figures });
   const gate = createCanaryGate({ options, run, work }, before);
   const first = loaded === null ? pendingRows : () => createFirstPendingRows(loaded);
   if (part === null) await work.feed({ pendingRows: first(), limit: options.limit, gate });
@@ -165,7 +163,7 @@ interface Started {
 
 function createCanaryGate({ options, run, work }: Started, before: readonly StepCount[]): Gate | null {
   const { groupCommit, stop, progress, stopped } = work;
-  const { plan, ledger, now, timers = TIMERS, onWait, wait = false } = options;
+  const { plan, ledger, now, timers = TIMERS, onEvent, wait = false } = options;
   const { canary } = plan.campaign.send;
   if (canary === null) return null;
   const asks = asksReports(canary.gate);
@@ -182,7 +180,7 @@ function createCanaryGate({ options, run, work }: Started, before: readonly Step
     pauseMs: canary.pauseMs,
     lastClaimMs: ledger.lastClaimMs(run),
     stays: wait,
-    onWait,
+    onEvent,
     progress,
     stop,
     now,

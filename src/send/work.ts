@@ -1,10 +1,8 @@
-import type { Diagnostic } from '../errors.ts';
 import type { CompiledWire } from '../http/answer.ts';
 import type { Endpoint } from '../http/connect.ts';
 import { createAnswerCheck } from '../http/connection-answers.ts';
-import type { AnswerReading } from '../http/explain.ts';
 import type { ClaimPolicy, Ledger } from '../ledger/ledger.ts';
-import type { ClaimBudget, HeldShards, ResultRecord, RunRecord } from '../ledger/records.ts';
+import type { ClaimBudget, HeldShards, RunRecord } from '../ledger/records.ts';
 import type { StepMessage } from '../model.ts';
 import { budgetState, overBudget } from '../plan/budget.ts';
 import type { Reached } from '../plan/contact-history.ts';
@@ -17,13 +15,8 @@ import { createPool, createSlowStart } from './concurrency.ts';
 import type { SendContext } from './deliver.ts';
 import { deliverBatch } from './deliver-shared.ts';
 import { isUnreached } from './deliveries.ts';
-import {
-  claimInTime,
-  createGroupCommit,
-  type GroupCommit,
-  type GroupCommitLedger,
-  type TimedClaim,
-} from './group-commit.ts';
+import type { OnEvent } from './event.ts';
+import { claimInTime, createGroupCommit, type GroupCommit, type GroupCommitLedger } from './group-commit.ts';
 import type { RunMemory } from './memory.ts';
 import { PAUSE_LOOK_MS, watchPauses } from './pause.ts';
 import { createLists, feed, type ListsAgain, type ProducerOptions } from './producer.ts';
@@ -57,14 +50,11 @@ export interface WorkOptions {
   readonly random: () => number;
   /** Called with claimed recipients: this process knows them even if the ledger is lost. Default: not called. */
   readonly remembered?: RunMemory | null;
-  /** Called with notices about the API during the send. Default: not called. */
-  readonly onNotice?: (notice: Diagnostic) => void;
-  /** Called with how each answer was read. Default: not called, and not computed. */
-  readonly onAnswer?: ((reading: AnswerReading) => void) | undefined;
+  readonly onEvent?: OnEvent | undefined;
+  /** How each answer was read is an event too. Default: it is not computed. */
+  readonly explainsAnswers?: boolean;
   /** Poll interval for a pause while nothing is claimed, in ms. Default: 500. */
   readonly pauseLookMs?: number;
-  /** Called once for each commit with what is on disk now: for observers. Must not throw. Default: not called. */
-  readonly onCommitted?: (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
 }
 
 export interface WorkShared {
@@ -103,7 +93,7 @@ export async function openWork(
   timers: Timers,
   shared: WorkShared | null = null,
 ): Promise<Work> {
-  const { plan, ledger, run, concurrency, now, reached = null, remembered = null, onCommitted } = options;
+  const { plan, ledger, run, concurrency, now, reached = null, remembered = null, onEvent } = options;
   const stopping = new AbortController();
   const halt = (): void => stopping.abort();
   if (options.interrupt.aborted) halt();
@@ -116,7 +106,7 @@ export async function openWork(
   const { rateLimiter, heldByOthers } = pacesOf(options, stopping.signal, timers, shared !== null);
   const committed: NonNullable<GroupCommitLedger['committed']> = (results, claims, answers) => {
     remembered?.committed(results, claims, answers);
-    if (onCommitted !== undefined) onCommitted(results, claims);
+    onEvent?.({ kind: 'committed', results, claims });
   };
   const clock = { now, isHeld: rateLimiter.isHeld, isStopped: () => stopping.signal.aborted };
   let claimedAtMs = 0;
@@ -272,7 +262,7 @@ interface Start
 const EXPIRED: Closed = { decision: 'skip', reason: 'expired', detail: '' };
 
 function createSendContext({ options, run, startMs, progress, ...parts }: Start): SendContext {
-  const { plan, ledger, now, reached = null, costOf = () => null } = options;
+  const { plan, ledger, now, reached = null, costOf = () => null, onEvent } = options;
   const { window } = parts;
   const { notAfterMs, attempts } = plan.campaign.send;
   // Read when the first 404 needs it: a ledger may hold many runs.
@@ -295,8 +285,8 @@ function createSendContext({ options, run, startMs, progress, ...parts }: Start)
       acceptedBefore ??= isAcceptedBefore();
       return acceptedBefore;
     },
-    answers: createAnswerCheck(options.wire, (notice) => options.onNotice?.(notice)),
-    onAnswer: options.onAnswer ?? null,
+    answers: createAnswerCheck(options.wire, (notice) => onEvent?.({ kind: 'notice', notice })),
+    onAnswer: options.explainsAnswers === true ? (reading) => onEvent?.({ kind: 'answer', reading }) : null,
     attempts,
     expand: plan.expander(startMs),
     fence: plan.fence,

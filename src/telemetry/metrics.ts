@@ -2,19 +2,28 @@ import { EXIT, type ExitStatus } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { OutcomeState, Report, Totals } from '../model.ts';
-import type { MetricsWatch } from '../operations/observer.ts';
+import type { Campaign, OutcomeState, Report, Totals } from '../model.ts';
+import type { DueItem } from '../operations/due.ts';
 import { newestFirst, withoutTests } from '../operations/report.ts';
-import { exitOf, type SendResult } from '../operations/send-options.ts';
+import { exitOf } from '../operations/send-options.ts';
 import { cameBack, countDeliveries } from '../send/deliveries.ts';
 import { summarise } from '../send/summary.ts';
 import { writeOutput } from '../util/files.ts';
 
-export interface MetricsGathering extends MetricsWatch {
+export interface MetricsGathering {
+  /** A campaign that is checked, whether or not it is sent. */
+  looked(campaign: Pick<Campaign, 'name' | 'project'>, environment: string): void;
+  /** The status that its last start came to, where it is known better than by its report. */
+  ended(item: DueItem, environment: string): void;
+  run(ledger: Ledger, run: RunRecord): void;
+  /** An occurrence that was missed, and when that was noticed, in ms since 1970. */
+  missed(campaign: string, environment: string, atMs: number): void;
+  /** The file is about a command over all campaigns as well. */
+  overall(environment: string): void;
   started(campaign: string, environment: string, atMs: number): void;
   /** The name was a guess: the campaign could not be read yet. */
   renamed(from: string, to: string, environment: string): void;
-  finished(campaign: string, environment: string, atMs: number, result: SendResult): void;
+  finished(campaign: string, environment: string, atMs: number, result: { readonly report: Report }): void;
   write(path: string, end: { readonly exit: ExitStatus; readonly atMs: number }): Promise<void>;
 }
 
@@ -58,8 +67,8 @@ export function gatherMetrics(
     looked({ name, project }, environment) {
       of(name, environment).ledger = project.ledger;
     },
-    ended({ campaign, file }, environment, exit) {
-      of(campaign ?? nameIn(file), environment).exit = exit;
+    ended({ campaign, file, action, exit }, environment) {
+      if (action !== 'none' && action !== 'leave') of(campaign ?? nameIn(file), environment).exit = exit;
     },
     run(ledger: Ledger, run: RunRecord) {
       Object.assign(of(run.name, run.environment), factsOf(reportOf(ledger, run)));

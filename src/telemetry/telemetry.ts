@@ -5,10 +5,10 @@ import { ABOUT_NOTHING, type AskedTelemetry, type RunningTelemetry, type Telemet
 import { safeLine } from '../util/escape.ts';
 import { createRedactor, secretsIn } from '../util/redact.ts';
 import { version } from '../util/version.ts';
+import { createFollower } from './follow.ts';
 import { createLog, type Log, type LogFile, openLogFile } from './log.ts';
 import { gatherMetrics } from './metrics.ts';
 import { createWebhookLog } from './receiving.ts';
-import { watchSend } from './send.ts';
 
 const MOST_DIAGNOSTICS = 20;
 
@@ -19,21 +19,21 @@ export async function startTelemetry(asked: AskedTelemetry, context: CommandCont
   const warnings = createWarnings(context, asked.quiet);
   const log = startLog(asked, context, warnings.warn);
   const metrics = asked.metricsFile === null ? null : gatherMetrics(command, now, mayRead);
-  const sinks = { log, metrics, now };
   const note: Telemetry['note'] = (level, event, message, fields, about = {}) =>
     log?.write(level, event, message, fields, { ...ABOUT_NOTHING, ...about });
   const webhooks = log === null ? null : createWebhookLog(note);
+  const said: Telemetry['said'] = (diagnostics, about = {}) => {
+    for (const one of diagnostics.slice(0, MOST_DIAGNOSTICS)) noteDiagnostic(note, one, about);
+  };
   const telemetry: Telemetry = {
     note,
-    said: (diagnostics, about = {}) => {
-      for (const one of diagnostics.slice(0, MOST_DIAGNOSTICS)) noteDiagnostic(note, one, about);
-    },
-    sending: (target, environment) => watchSend(sinks, target, environment),
+    said,
+    follow: createFollower({ log, metrics, now, note, said }),
     receiving: {
       recorded: (recorded) => webhooks?.recorded(recorded),
       line: (line) => webhooks?.line(line),
     },
-    metrics,
+    reported: (ledger, run) => metrics?.run(ledger, run),
   };
   const beganMs = now();
   note('info', 'command-started', `handbill ${command} begins.`, { version: version(), pid: process.pid });
@@ -41,7 +41,7 @@ export async function startTelemetry(asked: AskedTelemetry, context: CommandCont
     telemetry,
     async end(exit, diagnostics) {
       webhooks?.flush();
-      telemetry.said(diagnostics);
+      said(diagnostics);
       if (metrics !== null && asked.metricsFile !== null) {
         const path = resolve(context.cwd, asked.metricsFile);
         await metrics.write(path, { exit, atMs: now() }).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approve, plan } from '../../src/operations/plan.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { validate } from '../../src/operations/validate.ts';
 import { handbillHere } from '../cli/in-process.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';

@@ -7,7 +7,7 @@ import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { DOUBT_FIELDS, type Doubt, listDoubts, resolveDoubts } from '../../src/operations/doubt.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import type { Sandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';

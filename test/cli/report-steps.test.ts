@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import type { Report } from '../../src/model.ts';
 import type { CommandContext } from '../../src/operations/context.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { createReferences } from '../../src/plan/reference.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';

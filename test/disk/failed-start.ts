@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { HandbillError } from '../../src/errors.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import type { CliOptions, CliResult } from '../helpers/cli.ts';
 import type { Evidence } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';

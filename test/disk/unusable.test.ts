@@ -21,7 +21,7 @@ import { describe, expect, it } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { networkFileSystem } from '../../src/ledger/private-files.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { type Api, startApi } from '../processes/api.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { EXIT } from '../../src/errors.ts';
 import type { Report } from '../../src/model.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import type { CliResult } from '../helpers/cli.ts';
 import { commandRunner, runHere } from '../helpers/here.ts';
 import type { Ending as RowEnding } from '../oracle/oracle.ts';

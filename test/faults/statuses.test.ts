@@ -2,7 +2,7 @@ import process from 'node:process';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/model.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import type { SendResult } from '../../src/operations/send-options.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';

@@ -1,6 +1,6 @@
 import { openLedger } from '../../src/ledger/open.ts';
-import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
-import type { SendResult } from '../../src/operations/send-options.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions, SendResult } from '../../src/operations/send-options.ts';
 import type { Ending, StepEnding } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, type Scene, type SceneOptions } from '../oracle/scene.ts';

@@ -203,8 +203,8 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/operations/due.ts',
-        was: '      isDue: true,\n      onWarnings',
-        is: '      isDue: false,\n      onWarnings',
+        was: '      isDue: true,\n      onEvent',
+        is: '      isDue: false,\n      onEvent',
       },
     ],
     proof: { in: 'send/list-guard.test.ts', only: 'refuses a list without a row' },

@@ -7,7 +7,7 @@ import { loadCampaign } from '../../src/campaign/load.ts';
 import { HandbillError } from '../../src/errors.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { previewRows } from '../../src/operations/preview.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { loadSuppressions, NO_SUPPRESSIONS, suppressedBy } from '../../src/plan/suppression.ts';
 import { createHasher, writeHash } from '../../src/suppression/hash.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';

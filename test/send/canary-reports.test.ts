@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, DeliveryState, Reply } from '../../src/model.ts';
-import { dueWatched as due } from '../../src/operations/due.ts';
-import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
+import { due } from '../../src/operations/due.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { judgeReports } from '../../src/send/canary.ts';
 import { NOTHING_RETURNED, type Returned } from '../../src/send/deliveries.ts';
@@ -171,9 +172,10 @@ async function start(project: TestProject, fromMinutes: number, options: Partial
     ...optionsOf(project, 0),
     now: () => nowMs,
     // While it looks, four times a second, every 15 ms are a minute.
-    onWait: (_, why) => {
+    onEvent(event) {
+      if (event.kind !== 'waits') return;
       clearInterval(passing);
-      if (why === 'reports') passing = setInterval(pass, 15);
+      if (event.why === 'reports') passing = setInterval(pass, 15);
     },
     ...options,
   }).finally(() => clearInterval(passing));

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OutcomeState, StepCount, Threshold } from '../../src/model.ts';
-import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createCanary, createGate, STAYS_MS, stepEnds } from '../../src/send/canary.ts';
 import { createProgress } from '../../src/send/progress.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
@@ -112,8 +113,8 @@ describe('a canary', () => {
     let waits = () => false;
     const { report, posted } = await start(here, {
       signal: stop.signal,
-      onStart: (figures) => {
-        waits = () => figures.waits?.why === 'canary';
+      onEvent(event) {
+        if (event.kind === 'sending') waits = () => event.figures.waits?.why === 'canary';
       },
     });
     clearInterval(timer);
@@ -300,7 +301,7 @@ describe('its pause', () => {
       pauseMs,
       lastClaimMs: null,
       stays,
-      onWait: (untilMs) => void said.push(untilMs - START),
+      onEvent: (event) => void (event.kind === 'waits' && said.push(event.untilMs - START)),
       progress,
       stop: { shut: () => undefined },
       now: () => START,

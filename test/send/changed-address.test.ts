@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { ClaimRequest } from '../../src/ledger/records.ts';
 import { previewRows } from '../../src/operations/preview.ts';
-import type { WatchedSend as SendOptions } from '../../src/operations/send.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions } from '../../src/operations/send-options.ts';
 import { handbillHere } from '../cli/in-process.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 

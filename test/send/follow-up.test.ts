@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Diagnostic } from '../../src/errors.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, Reply } from '../../src/model.ts';
-import { type DueResult, dueWatched as due } from '../../src/operations/due.ts';
+import { type DueResult, due } from '../../src/operations/due.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { preview } from '../../src/operations/preview.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { sendTest } from '../../src/operations/send-test.ts';
 import { validate } from '../../src/operations/validate.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { joinReplies } from '../../src/send/deliveries.ts';
+import type { OnEvent } from '../../src/send/event.ts';
 import { startCli, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { examples } from '../helpers/quick.ts';
@@ -207,8 +207,10 @@ describe('who gets no follow-up', () => {
     const planned = await plan('two', at(here, NOON + 3 * DAY));
     expect(planned.estimate).toMatchObject({ send: 1, skipped: { 'no-follow-up': 2 } });
     const warned: string[] = [];
-    const onWarnings = (found: readonly Diagnostic[]) => warned.push(...found.map(({ message }) => message));
-    const sent = await sendAt(here, 'two', NOON + 3 * DAY, { onWarnings });
+    const onEvent: OnEvent = (event) => {
+      if (event.kind === 'warnings') warned.push(...event.warnings.map(({ message }) => message));
+    };
+    const sent = await sendAt(here, 'two', NOON + 3 * DAY, { onEvent });
     expect(sent.report.totals).toMatchObject({ accepted: 1, skipped: 2 });
     expect(warned.filter((message) => message.includes('recipients of'))).toEqual([]);
     expect(arrived(api).slice(3)).toEqual([`two ${RAVI}`]);
@@ -224,8 +226,10 @@ describe('who gets no follow-up', () => {
     const shown = await preview('two', at(here, NOON + 3 * DAY)).result();
     expect(shown.warnings.map(({ message }) => message)).toContain(expected);
     const warned: string[] = [];
-    const onWarnings = (found: readonly Diagnostic[]) => warned.push(...found.map(({ message }) => message));
-    const sent = await sendAt(here, 'two', NOON + 3 * DAY, { onWarnings });
+    const onEvent: OnEvent = (event) => {
+      if (event.kind === 'warnings') warned.push(...event.warnings.map(({ message }) => message));
+    };
+    const sent = await sendAt(here, 'two', NOON + 3 * DAY, { onEvent });
     expect(sent.report.totals).toMatchObject({ skipped: 3 });
     expect(warned).toContain(expected);
   });

@@ -212,7 +212,9 @@ it('an occurrence that was never sent is reported, in case it is a slip', async 
   here.campaign('news', 'exclude: [spring@junne, spring@june, spring@4]', [ADA, BEN]);
   await here.send('spring', '2026-11-21T09:00:00Z', { occurrence: 'june' });
   const said: unknown[] = [];
-  await here.send('news', '2026-11-21T10:00:00Z', { onWarnings: (found) => said.push(...found) });
+  await here.send('news', '2026-11-21T10:00:00Z', {
+    onEvent: (event) => void (event.kind === 'warnings' && said.push(...event.warnings)),
+  });
   const at = { file: 'campaigns/news/campaign.yaml', line: 6 };
   expect(said).toMatchObject([
     { code: 'run-not-found', severity: 'warning', hint: 'Did you mean "june"?', at: { ...at, column: 11 } },

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { slowCommitClock } from '../helpers/slow-commit.ts';
 
@@ -46,8 +47,8 @@ it('expires who was waiting for their turn when notAfter passed', async () => {
   let posted = () => 0;
   const { report } = await at(here, START, {
     now: () => (posted() > 0 ? START + 4 * HOUR : START),
-    onStart: (figures) => {
-      posted = () => figures.posted;
+    onEvent(event) {
+      if (event.kind === 'sending') posted = () => event.figures.posted;
     },
   });
   expect(report.totals).toMatchObject({ accepted: 1, skipped: 2 });

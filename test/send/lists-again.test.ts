@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions } from '../../src/operations/send-options.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
 import { createLists } from '../../src/send/producer.ts';
 import type { Figures } from '../../src/send/progress.ts';
@@ -63,8 +64,8 @@ it('a recipient who comes onto a list while a canary pauses is not sent to behin
     env: {},
     now: () => Date.now() + later,
     random: () => 0,
-    onStart: (now) => {
-      figures = now;
+    onEvent(event) {
+      if (event.kind === 'sending') figures = event.figures;
     },
   });
   await until('the pause', () => figures?.waits != null);
@@ -134,8 +135,8 @@ describe('while requests go out', () => {
       now: Date.now,
       random: () => 0,
       lookMs: 15,
-      onStart: (now) => {
-        figures = now;
+      onEvent(event) {
+        if (event.kind === 'sending') figures = event.figures;
       },
       ...options,
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../src/model.ts';
 import { previewRows } from '../../src/operations/preview.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { createProject } from '../helpers/project.ts';
 
 const HEAD = 'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\n';

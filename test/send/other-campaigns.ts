@@ -1,7 +1,7 @@
 import type { Decision } from '../../src/model.ts';
 import { previewRows } from '../../src/operations/preview.ts';
-import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
-import type { SendResult } from '../../src/operations/send-options.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions, SendResult } from '../../src/operations/send-options.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 /** Several campaigns of one project, sent and previewed at instants that the test says. */

@@ -8,7 +8,7 @@ import { previewWriter } from '../../src/cli/preview/formats.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import { previewRows } from '../../src/operations/preview.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { plan } from '../../src/operations/plan.ts';
 import { preview } from '../../src/operations/preview.ts';
-import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 const EVENING = Date.parse('2026-11-24T23:50:00Z');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { createProject } from '../helpers/project.ts';
 
 const HELLO = 'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: people.csv\n';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import type { SendResult } from '../../src/operations/send-options.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { createFirstPendingRows, createPendingRows } from '../../src/send/pending-rows.ts';
 import { createRowSet } from '../../src/util/row-set.ts';
 import { readReceipts } from '../oracle/receipts.ts';

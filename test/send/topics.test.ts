@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { preview } from '../../src/operations/preview.ts';
 import { listReplies } from '../../src/operations/replies.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { addSuppressions } from '../../src/operations/suppress-change.ts';
 import { checkSuppressions } from '../../src/operations/suppress-list.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';

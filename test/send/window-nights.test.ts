@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { previewRows } from '../../src/operations/preview.ts';
-import { sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { createProject } from '../helpers/project.ts';
 
 const LONDON = '+442079460000';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../src/model.ts';
 import { previewRows } from '../../src/operations/preview.ts';
-import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { slowCommitClock } from '../helpers/slow-commit.ts';
 
@@ -216,8 +217,8 @@ describe('at the moment of claiming', () => {
     const { report } = await at(here, 0, {
       now,
       concurrency: 8,
-      onStart: (figures) => {
-        posted = () => figures.posted;
+      onEvent(event) {
+        if (event.kind === 'sending') posted = () => event.figures.posted;
       },
     });
     expect(report.totals.accepted).toBe(6);
@@ -249,8 +250,8 @@ it('leaves whose window closed out of a request that others share', async () => 
   let posted = () => 0;
   const { report } = await at(here, 0, {
     now: () => closes - 60_000 + posted() * 120_000,
-    onStart: (figures) => {
-      posted = () => figures.posted;
+    onEvent(event) {
+      if (event.kind === 'sending') posted = () => event.figures.posted;
     },
   });
   expect(posted()).toBe(2);
@@ -272,7 +273,9 @@ describe('send --wait', () => {
           nowMs += ms;
         },
       },
-      onWait: (untilMs) => waits.push(new Date(untilMs).toISOString()),
+      onEvent(event) {
+        if (event.kind === 'waits') waits.push(new Date(event.untilMs).toISOString());
+      },
     });
     expect({ posted, exit, state: report.state }).toEqual({ posted: 4, exit: 0, state: 'finished' });
     expect(waits).toEqual(['2026-11-23T14:00:00.000Z', '2026-11-23T20:00:00.000Z']);

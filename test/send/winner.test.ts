@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, DeliveryState, Reply, ReplyMeaning } from '../../src/model.ts';
-import { dueWatched as due } from '../../src/operations/due.ts';
+import { due } from '../../src/operations/due.ts';
 import { previewRows } from '../../src/operations/preview.ts';
-import { type WatchedSend as SendOptions, sendWatched as send } from '../../src/operations/send.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions } from '../../src/operations/send-options.ts';
 import { createAssigner } from '../../src/plan/assign.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
@@ -250,7 +251,9 @@ describe('the winner of a test', () => {
       ...optionsOf(project, NINE),
       now: () => nowMs,
       wait: true,
-      onWait: (untilMs) => void waits.push(new Date(untilMs).toISOString().slice(11, 16)),
+      onEvent(event) {
+        if (event.kind === 'waits') waits.push(new Date(event.untilMs).toISOString().slice(11, 16));
+      },
       timers: {
         sleep: async (ms) => {
           nowMs += ms;
@@ -265,7 +268,7 @@ describe('the winner of a test', () => {
     const schedule = 'schedule: { cron: "0 9 * * *", timeZone: UTC }\n';
     using project = given(api.url, '{ by: accepted, wait: 26h, minimum: 10 }', schedule);
     const at = async (atMs: number) => {
-      const { occurrence: _, limit: __, ...options } = optionsOf(project, atMs);
+      const { occurrence: _, limit: __, onEvent: ___, ...options } = optionsOf(project, atMs);
       const { items } = await due(['hello'], options);
       return items.map(({ action, why, result }) => `${action} ${why} ${result?.posted ?? '-'}`);
     };

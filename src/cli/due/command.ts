@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { DUE, type DueItem, type DueResult, dueWatched } from '../../operations/due.ts';
-import type { Telemetry } from '../../operations/observer.ts';
+import { DUE, type DueItem, type DueResult, due } from '../../operations/due.ts';
 import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
-import { ledgerPrinter } from '../../operations/warnings.ts';
 import { sendCommand } from '../../report/next-steps.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
@@ -60,9 +58,8 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
     dryRun: flags.dryRun === true,
   };
   const { telemetry } = context;
-  telemetry?.metrics?.overall(flags.environment);
   try {
-    const result = await dueWatched(paths, {
+    const result = await due(paths, {
       ...wanted,
       ...optionsHere(context, flags.ledger),
       confirm: async (question) => {
@@ -72,17 +69,14 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       },
       signal: signals.first,
       cutSignal: signals.second,
-      onStart: line.start,
-      onLedger: ledgerPrinter(context, line, quiet),
-      onItem: async (item) => {
-        line.stop();
-        await printItem(item, printing);
-        if (telemetry !== undefined) tell(item, flags.environment, telemetry);
+      async onEvent(event) {
+        telemetry?.follow(event);
+        if (event.kind === 'item') {
+          line.stop();
+          await printItem(event.item, printing);
+        } else if (event.kind !== 'due' && event.kind !== 'campaign' && event.kind !== 'missed') line.follow(event);
       },
-      onCampaign: (campaign) => telemetry?.metrics?.looked(campaign, flags.environment),
-      ...(telemetry === undefined ? {} : { watchSend: (target) => telemetry.sending(target, flags.environment) }),
     });
-    for (const { campaign, atMs } of result.missed) telemetry?.metrics?.missed(campaign, flags.environment, atMs);
     if (flags.format === 'json') await printResult(result, printing);
     printLast(result, printing);
     const ledgers = new Set(result.items.flatMap(({ result: sent }) => (sent === null ? [] : [sent.report.ledger])));
@@ -93,21 +87,6 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
     line.stop();
     signals.stop();
   }
-}
-
-function tell(item: DueItem, environment: string, telemetry: Telemetry): void {
-  const { campaign, file, occurrence, action, why, next, exit, result, diagnostics } = item;
-  const about = { campaign, environment, occurrence, run: result?.report.run ?? null };
-  const said = `${campaign ?? file}: ${action}.`;
-  telemetry.note(
-    exit === EXIT.done ? 'info' : 'warn',
-    'campaign-due',
-    said,
-    { action, why, next, exitStatus: exit },
-    about,
-  );
-  telemetry.said(diagnostics, about);
-  if (action !== 'none' && action !== 'leave') telemetry.metrics?.ended(item, environment, exit);
 }
 
 interface DuePrinting extends CommandContext {

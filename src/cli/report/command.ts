@@ -32,7 +32,7 @@ export function configure(command: Command, context: CommandContext): void {
     await withLedger(reading, context, async (ledger) => {
       const run = findRun(ledger, await nameInLedger(named ?? null, ledger, reading));
       checkInputs(run, options.inputs);
-      context.telemetry?.metrics?.run(ledger, run);
+      context.telemetry?.reported(ledger, run);
       if (options.follow !== true) return await printReport(ledger, run, options, context, reading.project);
       const { followReport } = await import('./follow.ts');
       await followReport(ledger, run, options, context, reading.project);

@@ -4,9 +4,9 @@ import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, formatOption, OPTIONS, PORT } from '../../operations/options.ts';
 import { readPlan } from '../../operations/plan.ts';
 import { optionsHere } from '../../operations/project.ts';
-import { sendWatched } from '../../operations/send.ts';
+import { send } from '../../operations/send.ts';
 import { exitOf, SEND, type SendListenOptions, type SendOption } from '../../operations/send-options.ts';
-import { changedWarning, ledgerPrinter, zonelessWarning } from '../../operations/warnings.ts';
+import { changedWarning, zonelessWarning } from '../../operations/warnings.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { zonelessOf } from '../../report/next-steps.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
@@ -120,41 +120,28 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
   const signals = watchSignals(context.err);
   const line = startProgressLine(context, flags.quiet === true);
   const { telemetry } = context;
-  const watch = telemetry?.sending(target ?? planFile?.campaign.file ?? '', planFile?.environment ?? flags.environment);
   const notices: Diagnostic[] = [];
   try {
-    const result = await sendWatched(
-      standing === undefined || target === undefined ? (planFile ?? target ?? '') : target,
-      {
-        ...wanted,
-        ...optionsHere(context, flags.ledger),
-        ...(planFile === undefined ? { environment } : {}),
-        ...optional('plan', standing),
-        confirm: async (question) => {
-          if (flags.yes === true) return question.allows.length === 0;
-          line.stop();
-          return await confirm(question, context, signals.first);
-        },
-        meter: line.meter,
-        signal: signals.first,
-        cutSignal: signals.second,
-        ...optional('listen', listenOptions(flags, context)),
-        onStart: line.start,
-        onWarnings: (found) => {
-          if (found.length > 0 && flags.quiet !== true) {
-            context.err(formatDiagnostics(found, { colour: context.colour.err }));
-          }
-        },
-        onLedger: ledgerPrinter(context, line, flags.quiet === true),
-        onNotice: (notice) => notices.push(notice),
-        onWait: (untilMs, why) => {
-          line.wait(untilMs, why);
-          watch?.waits(untilMs, why);
-        },
-        ...optional('watch', watch),
+    const result = await send(standing === undefined || target === undefined ? (planFile ?? target ?? '') : target, {
+      ...wanted,
+      ...optionsHere(context, flags.ledger),
+      ...(planFile === undefined ? { environment } : {}),
+      ...optional('plan', standing),
+      confirm: async (question) => {
+        if (flags.yes === true) return question.allows.length === 0;
+        line.stop();
+        return await confirm(question, context, signals.first);
       },
-    );
-    watch?.ended(result);
+      signal: signals.first,
+      cutSignal: signals.second,
+      ...optional('listen', listenOptions(flags, context)),
+      onEvent(event) {
+        line.follow(event);
+        telemetry?.follow(event);
+        if (event.kind === 'warnings') printWarnings(event.warnings, flags, context);
+        if (event.kind === 'notice') notices.push(event.notice);
+      },
+    });
     line.stop();
     const campaign = target ?? planFile?.campaign.file ?? '';
     const shown = {
@@ -191,6 +178,10 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
   } finally {
     signals.stop();
   }
+}
+
+function printWarnings(found: readonly Diagnostic[], { quiet }: SendFlags, { err, colour }: CommandContext): void {
+  if (found.length > 0 && quiet !== true) err(formatDiagnostics(found, { colour: colour.err }));
 }
 
 /** Shows the start as `preview` shows a campaign, with the options of this start. */
@@ -268,10 +259,11 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
         context.err(`${stateTest(asked)}\n`);
         return await askYes('Type "yes" to send', context, signals.first);
       },
-      onNotice: (notice) => context.err(formatDiagnostics([notice], { colour: context.colour.err })),
-      onAnswer: (reading) => answers.push(`${stateAnswer(reading)}\n`),
-      onWarnings: (found) => {
-        if (found.length > 0 && !quiet) context.err(formatDiagnostics(found, { colour: context.colour.err }));
+      explainsAnswers: true,
+      onEvent(event) {
+        if (event.kind === 'warnings') printWarnings(event.warnings, flags, context);
+        if (event.kind === 'notice') context.err(formatDiagnostics([event.notice], { colour: context.colour.err }));
+        if (event.kind === 'answer') answers.push(`${stateAnswer(event.reading)}\n`);
       },
     });
     if (!quiet) context.err(`${stateTest(question)} Nothing of it counts for the campaign.\n${answers.join('')}`);

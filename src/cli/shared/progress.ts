@@ -1,8 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import type { CommandContext, Terminal } from '../../operations/context.ts';
+import { ledgerText } from '../../operations/warnings.ts';
 import { duration, number } from '../../report/words.ts';
-import type { OnWait } from '../../send/canary.ts';
+import type { RunEvent } from '../../send/event.ts';
 import type { Figures } from '../../send/progress.ts';
+import { safe } from '../../util/escape.ts';
 import type { Meter } from '../../util/long-work.ts';
 import { cut, displayWidth } from '../../util/table.ts';
 import { iso } from '../../util/time.ts';
@@ -135,12 +137,8 @@ export async function withProgress<T>(
 
 /** One line on a terminal that says how far a run is: sent, rate, time left, outcomes so far. Nothing elsewhere. */
 interface ProgressLine {
-  /** Shows how far the list was checked, before anything is sent. */
-  readonly meter: Meter;
-  readonly start: (figures: Readonly<Figures>) => void;
-  /** Nothing is sent before this instant: printed once if there is no progress line. */
-  readonly wait: OnWait;
-  /** The line goes, until `start`. */
+  follow(event: RunEvent): void;
+  /** The line goes, until the next event of a send. */
   stop(): void;
 }
 
@@ -149,25 +147,29 @@ export function startProgressLine(
   quiet: boolean,
 ): ProgressLine {
   const isShown = !quiet && context.terminal !== undefined;
-  const meter: Meter = { done: 0, total: 0 };
-  const show = (read: () => Shown): Progress | null => (isShown ? startProgress(context, read) : null);
-  let line = show(() => ({ label: 'Checking', unit: 'bytes', ...meter }));
+  let line: Progress | null = null;
+  const stop = (): void => {
+    line?.stop();
+    line = null;
+  };
+  const show = (read: () => Shown): void => {
+    stop();
+    if (isShown) line = startProgress(context, read);
+  };
   return {
-    meter,
-    start(figures) {
-      line?.stop();
-      line = show(() => shownOf(figures));
-    },
-    wait(untilMs, why) {
-      if (quiet || isShown) return;
-      const until = iso(untilMs);
-      if (why === 'reports') context.err(`Waiting for delivery reports, until ${until} at most.\n`);
+    follow(event) {
+      const text = ledgerText(event);
+      if (text !== null) stop();
+      if (text !== null && !quiet) context.err(safe(text));
+      if (event.kind === 'begins')
+        show(() => ({ label: 'Checking', unit: 'bytes', done: 0, total: 0, ...event.meter }));
+      if (event.kind === 'sending') show(() => shownOf(event.figures));
+      if (event.kind !== 'waits' || quiet || isShown) return;
+      const until = iso(event.untilMs);
+      if (event.why === 'reports') context.err(`Waiting for delivery reports, until ${until} at most.\n`);
       else context.err(`Waiting: nothing is sent before ${until}.\n`);
     },
-    stop() {
-      line?.stop();
-      line = null;
-    },
+    stop,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { optionsHere } from '../../operations/project.ts';
-import { runWatched, type WorkerEvent, workerText } from '../../operations/worker.ts';
+import { runWorker, type WorkerEvent, workerText } from '../../operations/worker.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { isoSeconds } from '../../util/time.ts';
 import { addExamples, addLedger, addLog, environmentOption, time, wholeNumber } from '../shared/options.ts';
@@ -35,9 +35,8 @@ export function configure(command: Command, context: CommandContext): void {
 async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
   const signals = watchSignals(context.err);
   const { concurrency, idle } = flags;
-  const { telemetry } = context;
   try {
-    await runWatched({
+    await runWorker({
       ...optionsHere(context, flags.ledger),
       environment: flags.env,
       ...(concurrency === undefined ? {} : { concurrency }),
@@ -45,7 +44,6 @@ async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
       signal: signals.first,
       cutSignal: signals.second,
       onEvent: (event) => tell(event, flags.quiet === true, context),
-      ...(telemetry === undefined ? {} : { watchSend: (target) => telemetry.sending(target, flags.env) }),
     });
     const status = signals.status();
     if (status !== null) context.exit(status);
@@ -56,12 +54,10 @@ async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
 
 /** Errors are always printed; the rest is for the log of the machine. */
 function tell(event: WorkerEvent, quiet: boolean, { now, err, colour, telemetry }: CommandContext): void {
-  if (event.kind === 'leaves-alone' || event.kind === 'lost') {
-    const { diagnostics } = event.error;
-    const about = event.kind === 'lost' ? {} : { campaign: event.run.campaign, environment: event.run.environment };
-    telemetry?.said(diagnostics, about);
-    err(formatDiagnostics(diagnostics, { colour: colour.err }));
+  telemetry?.follow(event);
+  if (event.kind === 'leaves-alone' || event.kind === 'ledger-lost') {
+    err(formatDiagnostics(event.error.diagnostics, { colour: colour.err }));
   }
-  const at = `${isoSeconds(now())}`;
-  if (!quiet) err(`${at} ${workerText(event)}\n`);
+  const text = workerText(event);
+  if (!quiet && text !== null) err(`${isoSeconds(now())} ${text}\n`);
 }
