@@ -107,7 +107,7 @@ export interface DueOptions extends ProjectOptions, OptionsOf<typeof DUE> {
   readonly random?: () => number;
 }
 
-/** What happens to campaigns with a schedule, besides the events of those that are sent. */
+/** Events of campaigns with a schedule; those that are sent have more. */
 export type DueEvent =
   | { readonly kind: 'due'; readonly environment: string }
   | { readonly kind: 'campaign'; readonly campaign: Campaign; readonly environment: string }

@@ -20,11 +20,10 @@ import { safeLine } from '../util/escape.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import { createInterpreter, type Interpreter } from '../webhook/interpret.ts';
 import { meaningOf } from '../webhook/meaning.ts';
-import type { CommandContext } from './context.ts';
 import type { ResolvedOptions } from './options.ts';
 
 /** @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml, and its ledger */
-export async function projectHere(context: Pick<CommandContext, 'cwd' | 'env'>, ledger: string | undefined) {
+export async function projectHere(context: Pick<ResolvedOptions, 'cwd' | 'env'>, ledger: string | undefined) {
   const place = await findProject(context.cwd);
   const reading = await readProject(place, { cwd: context.cwd, ...ledgerOption(ledger, context) });
   const { diagnostics, ledgerFault } = reading;
@@ -34,13 +33,16 @@ export async function projectHere(context: Pick<CommandContext, 'cwd' | 'env'>, 
 }
 
 /** For commands whose result does not name the ledger that they wrote to. */
-export async function sayLedger(context: Pick<CommandContext, 'cwd' | 'env' | 'err'>, ledger: string | undefined) {
+export async function sayLedger(
+  context: Pick<ResolvedOptions, 'cwd' | 'env'> & { readonly err: (text: string) => void },
+  ledger: string | undefined,
+) {
   const { project } = await projectHere(context, ledger);
   context.err(`Ledger: ${safeLine(placeOfLedger(project.ledger, context.cwd))}\n`);
 }
 
 /** Opens it to read. Throws `run-not-found` (exit 2) where nothing was ever sent, and as `openExistingLedger`. */
-export function ledgerHere({ project }: ProjectReading, context: Pick<CommandContext, 'cwd' | 'now'>): Ledger {
+export function ledgerHere({ project }: ProjectReading, context: Pick<ResolvedOptions, 'cwd' | 'now'>): Ledger {
   const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
   if (ledger !== null) return ledger;
   const place = placeOfLedger(project.ledger, context.cwd);
@@ -54,7 +56,7 @@ export function ledgerHere({ project }: ProjectReading, context: Pick<CommandCon
 /** Opens the ledger as `ledgerHere`, and closes it afterwards. */
 export async function withLedger<T>(
   reading: ProjectReading,
-  context: Pick<CommandContext, 'cwd' | 'now'>,
+  context: Pick<ResolvedOptions, 'cwd' | 'now'>,
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
   const ledger = ledgerHere(reading, context);
@@ -67,14 +69,14 @@ export async function withLedger<T>(
 
 /** Options of operations for a command; `ledger` is the value of `--ledger`. */
 export function optionsHere(
-  { cwd, env, now }: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
+  { cwd, env, now }: Pick<ResolvedOptions, 'cwd' | 'env' | 'now'>,
   ledger: string | undefined,
 ): ResolvedOptions {
   return { cwd, env, now, ...ledgerOption(ledger, { env }) };
 }
 
 /** The value of `--ledger` or HANDBILL_LEDGER, to be spread into options. */
-export function ledgerOption(given: string | undefined, context: Pick<CommandContext, 'env'>) {
+export function ledgerOption(given: string | undefined, context: Pick<ResolvedOptions, 'env'>) {
   const ledger = given ?? context.env['HANDBILL_LEDGER'];
   return ledger === undefined || ledger === '' ? {} : { ledger };
 }
@@ -110,7 +112,7 @@ export async function joinReplies(
  */
 export async function joinRepliesOf(
   { project }: Pick<ProjectReading, 'project'>,
-  { now }: Pick<CommandContext, 'now'>,
+  { now }: Pick<ResolvedOptions, 'now'>,
 ): Promise<{ readonly problem: string | null }> {
   const read = openExistingLedger(project.ledger, { nowMs: now() });
   const isDue = read?.events.hasUnjoined() === true;

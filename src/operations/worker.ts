@@ -135,7 +135,7 @@ export type WorkerEvent =
   | { readonly kind: 'share-ended'; readonly run: RunRecord; readonly share: Share }
   | { readonly kind: 'leaves-alone'; readonly run: RunRecord; readonly error: HandbillError };
 
-/** A line for a log, without an address; null: nothing is to be said. */
+/** A line for a log, without an address; null: the log has none. */
 export function workerText(event: WorkerEvent): string | null {
   switch (event.kind) {
     case 'joined':

@@ -7,7 +7,7 @@ import type { TimedClaim } from './group-commit.ts';
 import type { Recalled } from './memory.ts';
 import type { Figures } from './progress.ts';
 
-/** What happens while a campaign is sent: terminal, log and metrics follow it. */
+/** Events of a campaign that is sent: the terminal, the log and the metrics file follow them. */
 export type RunEvent =
   /** `target` as the user named the campaign; `meter` shows how far its list was checked. */
   | { readonly kind: 'begins'; readonly target: string; readonly environment: string; readonly meter?: Meter }
