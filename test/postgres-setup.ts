@@ -3,10 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { HOME } from './helpers/postgres.ts';
+import { inMemory } from './temporary.ts';
 
-/** Says where a test that needs PostgreSQL may start one for all of this run, and ends it when all are done. */
+/**
+ * Says where a test that needs PostgreSQL may start one for all of this run, and ends it when all are done. It lies in
+ * memory: no test takes its power away, and each of hundreds of databases would wait for the disk to take its files.
+ */
 export function setup(): () => void {
-  const home = mkdtempSync(join(process.env['TMPDIR'] ?? tmpdir(), 'handbill-postgres-'));
+  const { TMPDIR = process.env['TMPDIR'] ?? tmpdir() } = inMemory(process.env);
+  const home = mkdtempSync(join(TMPDIR, 'handbill-postgres-'));
   process.env[HOME] = home;
   return () => {
     const pid = join(home, 'pid');

@@ -52,17 +52,22 @@ export const WHOLE: readonly string[] = [
   'test/processes/terminal.test.ts',
   'test/security/*.test.ts',
   'test/deploy/installed.test.ts',
+  // Every page in every width and both schemes.
+  'test/web/screens.test.ts',
 ];
 
 /** What it runs as a sample, as `test/vitest.config.ts` does; whole sets of these take an hour. */
 export const SAMPLES: readonly string[] = [
   ...['disk', 'fuzz', 'kills', 'processes', 'simulate'].map((folder) => `test/${folder}/**/*.test.ts`),
-  // The longest file of all; the others of its folder stay in `npm test`.
-  'test/faults/behaviours.test.ts',
+  // Servers that misbehave at every moment and on every connection; the others of its folder stay in `npm test`.
+  'test/faults/{behaviours,connections}.test.ts',
   // What npm packs, as an empty project gets it.
   'test/deploy/package.test.ts',
   'test/library/{package,older-node}.test.ts',
+  // What is looked at in a browser, where `npm test` has the pages as text; and what a person at a terminal sees.
+  'test/web/{charts,preview-hostile,serve-pages,serve-scale}.test.ts',
+  'test/cli/terminal.test.ts',
+  // Several processes that meet: sender and receiver, the steps of pipelines, the README from a clone on.
+  'test/e2e/{came-back,ten-minutes}.test.ts',
+  'test/docs/ci-runs.test.ts',
 ];
-
-/** What is whole there, and a sample of it in `npm test`. */
-export const BOTH: readonly string[] = ['test/web/screens.test.ts'];

@@ -4,13 +4,17 @@ import type { CommandContext } from '../../src/operations/context.ts';
 import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
 import type { Finished } from './run-handbill.ts';
 
-/** Runs a command in this process, as the command line does: a tenth of the time of a process of its own. */
+/**
+ * Runs a command in this process, as the command line does: a tenth of the time of a process of its own.
+ *
+ * @returns `all` is what a terminal shows: both streams, in the order in which they were written
+ */
 export async function handbillHere(
   cwd: string,
   args: readonly string[],
-  options: Partial<Pick<CommandContext, 'env' | 'now' | 'width' | 'outIsTerminal'>> = {},
-): Promise<Finished> {
-  let [out, err] = ['', ''];
+  options: Partial<Pick<CommandContext, 'env' | 'now' | 'width' | 'tableWidth' | 'outIsTerminal'>> = {},
+): Promise<Finished & { readonly all: string }> {
+  let [out, err, all] = ['', '', ''];
   let status: number = EXIT.done;
   const context: CommandContext = {
     cwd,
@@ -20,9 +24,11 @@ export async function handbillHere(
     ...options,
     out(text) {
       out += text;
+      all += text;
     },
     err(text) {
       err += text;
+      all += text;
     },
     colour: { out: false, err: false },
     interactive: false,
@@ -35,7 +41,7 @@ export async function handbillHere(
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
     status = error.exit;
-    err += formatDiagnostics(error.diagnostics, { colour: false, limit: 20, total: error.total });
+    context.err(formatDiagnostics(error.diagnostics, { colour: false, limit: 20, total: error.total }));
   }
-  return { status, out, err };
+  return { status, out, err, all };
 }

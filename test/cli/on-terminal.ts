@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -17,7 +17,6 @@ export interface TerminalOptions {
 /** A process on a terminal of its own. */
 export interface OnTerminal {
   readonly done: Promise<{ readonly status: number | null; readonly screen: string }>;
-  readonly pid: number;
   screen(): string;
   type(keys: string): void;
   resize(columns: number): void;
@@ -47,13 +46,9 @@ export async function onTerminal(
     terminal.on('error', reject);
     terminal.on('close', (status) => resolve({ status, screen }));
   });
-  const children = `/proc/${terminal.pid}/task/${terminal.pid}/children`;
-  const found = () => (existsSync(children) ? readFileSync(children, 'utf8').trim() : '');
-  await until('the command on its terminal', () => found() !== '');
-  const pid = Number(found());
+  const pid = await pidOnTerminal(terminal);
   return {
     done,
-    pid,
     screen: () => screen,
     type: (keys) => void terminal.stdin.write(keys),
     resize: (to) => {
@@ -61,6 +56,17 @@ export async function onTerminal(
       if (set.status !== 0) throw new Error(`stty: ${String(set.stderr)}`);
     },
   };
+}
+
+/** The process that `script` runs: 0 if it has ended already, as a short command on a busy machine may have. */
+export async function pidOnTerminal(terminal: ChildProcess): Promise<number> {
+  const children = `/proc/${terminal.pid}/task/${terminal.pid}/children`;
+  let found = '';
+  await until('the command on its terminal', () => {
+    found = existsSync(children) ? readFileSync(children, 'utf8').trim() : '';
+    return found !== '' || terminal.exitCode !== null || terminal.signalCode !== null;
+  });
+  return Number(found);
 }
 
 /** Every line that stood on the screen at some time, without what moves the cursor or colours. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { beforeAll, describe, expect, it, test } from 'vitest';
+import { handbillHere } from '../cli/in-process.ts';
 import { CLI, COMPILED } from '../helpers/cli.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -74,6 +75,8 @@ export function startWalk(): Walk {
         writeFileSync(join(folder, step.path), step.bytes);
         return '';
       }
+      const plain = /^handbill((?: [\w@./:=+-]+)+)$/.exec(step.command)?.[1];
+      if (plain !== undefined) return await here(plain.trim().split(' '), state, env);
       const script = `. '${state}'\n${step.command}\n{ export -p; echo "cd '$PWD'"; } > '${state}'\n`;
       return await shell(script, { cwd: folder, env, groups });
     },
@@ -83,6 +86,15 @@ export function startWalk(): Walk {
       rmSync(bin, { recursive: true, force: true });
     },
   };
+}
+
+/** A command that needs no shell: in this process, which takes a tenth of what one of its own takes. */
+async function here(args: readonly string[], state: string, first: NodeJS.ProcessEnv): Promise<string> {
+  const text = readFileSync(state, 'utf8');
+  const exported = [...text.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [name, value]);
+  const folder = /^cd '(.*)'$/m.exec(text)?.[1] ?? '';
+  const options = { env: { ...first, ...Object.fromEntries(exported) }, tableWidth: Number.POSITIVE_INFINITY };
+  return (await handbillHere(folder, args, options)).all;
 }
 
 /** A command of a page that waits for something that never comes must not outlive the tests. */

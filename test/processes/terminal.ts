@@ -2,7 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { CLI, until } from '../helpers/cli.ts';
+import { pidOnTerminal } from '../cli/on-terminal.ts';
+import { CLI } from '../helpers/cli.ts';
 import { CANARY_KEY, type Scene } from '../oracle/scene.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -46,10 +47,7 @@ export async function startInTerminal(
     terminal.on('error', reject);
     terminal.on('close', (status) => resolve({ status, screen }));
   });
-  const children = `/proc/${terminal.pid}/task/${terminal.pid}/children`;
-  const found = () => (existsSync(children) ? readFileSync(children, 'utf8').trim() : '');
-  await until('the command on its terminal', () => found() !== '');
-  const pid = Number(found());
+  const pid = await pidOnTerminal(terminal);
   return {
     done,
     screen: () => screen,
