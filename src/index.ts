@@ -147,7 +147,13 @@ export {
   report,
   type StepResult,
 } from './operations/report.ts';
-export { startSandbox } from './operations/sandbox.ts';
+export {
+  type SandboxDelayOptions,
+  type SandboxOptions,
+  type SandboxShareOptions,
+  type SandboxWebhookOptions,
+  startSandbox,
+} from './operations/sandbox.ts';
 export {
   type CallerKind,
   type CallerOptions,
@@ -196,14 +202,8 @@ export {
 export { listWorkers, runWorker, type WorkerOptions } from './operations/worker.ts';
 export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
 export type { AnyPlanFile, PlanFile, StandingPlan } from './plan/plan-file.ts';
-export type { Sandbox, SandboxOptions, SandboxReports } from './sandbox/options.ts';
-export type {
-  Delays as SandboxDelays,
-  Echo as SandboxEcho,
-  Shares as SandboxShares,
-  WebhookOptions as SandboxWebhookOptions,
-  WebhookScheme as SandboxWebhookScheme,
-} from './sandbox/webhook.ts';
+export type { Sandbox, SandboxReports } from './sandbox/options.ts';
+export type { Echo as SandboxEcho, WebhookScheme as SandboxWebhookScheme } from './sandbox/webhook.ts';
 export type { CallerFile } from './schedule/callers.ts';
 export type { WorkerShown } from './send/list-workers.ts';
 export { type DiagnosticTextOptions, formatDiagnostics } from './util/diagnostic-text.ts';

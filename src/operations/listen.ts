@@ -11,22 +11,31 @@ import { againMs, TIMERS } from '../send/timers.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { closedBy } from '../util/closing.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, startReceiver } from '../webhook/receive.ts';
-import { checkNumbers, PORT, type ProjectOptions, withDefaults } from './options.ts';
+import { checkNumbers, type OptionsOf, type OptionTable, PORT, type ProjectOptions, withDefaults } from './options.ts';
 import { addressTest, joinReplies, projectHere } from './project.ts';
 import { readSenders } from './senders.ts';
 import { unassignedOptOuts } from './warnings.ts';
 
+export const LISTEN = {
+  port: { flag: '--port <port>', says: 'TCP port; 0 takes a free one', range: PORT, preset: DEFAULT_PORT },
+  host: {
+    flag: '--host <address>',
+    says: 'address to listen on; a proxy with TLS belongs before it',
+    kind: 'host',
+    preset: DEFAULT_HOST,
+  },
+  environment: {
+    flag: '--env <name>',
+    says: 'environment of what comes to the path itself, or of the payload',
+    inHelp: ' (default: HANDBILL_ENV, else the only one of handbill.yaml)',
+    more: 'Each environment with a `webhook` also has a path of its name: `/webhooks/production`.',
+    without: 'the only one beside the sandbox; where there are several, nothing is received there',
+    kind: 'only-environment',
+  },
+} as const satisfies OptionTable;
+
 /** Address, port and environment of a receiver. */
-export interface ListenOptions extends ProjectOptions {
-  /** TCP port; 0 takes a free one. Default: 4011. */
-  readonly port?: number;
-  /** Address to listen on; TLS is left to a proxy. Default: `127.0.0.1`. */
-  readonly host?: string;
-  /**
-   * The environment of what comes to the path itself. Default: the only one beside the sandbox; where there are several,
-   * nothing is received there. Each environment with a `webhook` also has its own path: `/webhooks/production`.
-   */
-  readonly environment?: string;
+export interface ListenOptions extends ProjectOptions, OptionsOf<typeof LISTEN> {
   /** Closes it: what has come in is held and answered first. Default: only `close` does. */
   readonly signal?: AbortSignal;
   /** Called when a group of events is on the disk, with those that are new. */
@@ -62,7 +71,7 @@ export interface Listening extends AsyncDisposable {
  * @throws HandbillError exit 2 where handbill.yaml does not say how, a secret is missing or the port is taken; 7 (ledger)
  */
 export async function listen(options: ListenOptions = {}): Promise<Listening> {
-  checkNumbers(options, { port: { range: PORT } });
+  checkNumbers(options, LISTEN);
   const asked = withDefaults(options);
   const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = asked;
   const reading = await projectHere(asked, asked.ledger);

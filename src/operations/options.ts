@@ -92,6 +92,10 @@ interface OptionKinds {
   readonly rate: number;
   readonly codes: readonly Allowable[];
   readonly host: string;
+  /** From 0 to 1; on the command line in per cent. */
+  readonly share: number;
+  /** In ms, several with commas. */
+  readonly waits: number;
   /** Words of `choices`, several with commas. */
   readonly words: never;
   /** HANDBILL_ENV is its default, then the sandbox. */

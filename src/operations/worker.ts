@@ -29,19 +29,37 @@ import type { Answers } from '../send/stop.ts';
 import { againMs, TIMERS } from '../send/timers.ts';
 import { openWork, type WorkOptions } from '../send/work.ts';
 import { isPostgres, shownLedger } from '../util/ledger-address.ts';
-import { checkNumbers, type ProjectOptions, type ResolvedOptions, resolveOptions, withDefaults } from './options.ts';
+import {
+  checkNumbers,
+  OPTIONS,
+  type OptionsOf,
+  type OptionTable,
+  type ProjectOptions,
+  type ResolvedOptions,
+  resolveOptions,
+  withDefaults,
+} from './options.ts';
 import { projectHere } from './project.ts';
 import { howListsAreRead, rateOf, thisWorker } from './send-once.ts';
+import { SEND } from './send-options.ts';
 import { recalledText } from './warnings.ts';
 
+export const WORKER = {
+  environment: { ...OPTIONS.environment, says: 'environment of handbill.yaml whose runs it works on' },
+  concurrency: SEND.concurrency,
+  idleMs: {
+    flag: '--idle <time>',
+    says: 'end when there was nothing to do for so long',
+    inHelp: ' (default: it stays)',
+    more: 'In ms.',
+    without: 'it stays',
+    kind: 'duration',
+    range: [0, Number.MAX_SAFE_INTEGER],
+  },
+} as const satisfies OptionTable;
+
 /** The runs that a worker takes, its concurrency, and its end. */
-export interface WorkerOptions extends ProjectOptions {
-  /** Only runs of this environment of handbill.yaml. Default: `sandbox`. */
-  readonly environment?: string;
-  /** Requests in flight at most, 1 to 1024. Default: as the environment, then the campaign says (16). */
-  readonly concurrency?: number;
-  /** Ends when there was nothing to do for so long, in ms. Default: it stays. */
-  readonly idleMs?: number;
+export interface WorkerOptions extends ProjectOptions, OptionsOf<typeof WORKER> {
   /** Ends it in good order: requests in flight are awaited and recorded, the rest goes to others. Default: nothing does. */
   readonly signal?: AbortSignal;
   /** Cuts off what is in flight too: recipients of those requests are in doubt. Default: no signal. */
@@ -60,10 +78,7 @@ export interface WorkerOptions extends ProjectOptions {
  * mend)
  */
 export async function runWorker(options: WorkerOptions = {}): Promise<void> {
-  checkNumbers(options, {
-    concurrency: { range: [1, 1024, 'whole'] },
-    idleMs: { range: [0, Number.MAX_SAFE_INTEGER] },
-  });
+  checkNumbers(options, WORKER);
   const resolved = withDefaults(options);
   const { now, env, cwd, environment = 'sandbox', signal = new AbortController().signal } = resolved;
   const onEvent = (event: WorkerEvent): void => {

@@ -1,34 +1,22 @@
+import type { ScriptedNumbers } from './endings.ts';
+import type { KnownFields } from './form.ts';
 import type { WebhookOptions } from './webhook.ts';
 
-/** How the sandbox answers. */
-export interface SandboxOptions {
-  /** The key that requests must carry in X-Api-Key: printable ASCII without spaces. Default: `sandbox`. */
+/** Their sentences and defaults: operations/sandbox.ts. */
+export interface SandboxSettings {
   readonly apiKey?: string;
-  /** TCP port. Default: 0, a free one. */
   readonly port?: number;
-  /** Loopback address to listen on; anything else is refused. Default: `127.0.0.1`. */
   readonly host?: string;
-  /** Stops it at once, as `close` does. Default: only `close` does. */
   readonly signal?: AbortSignal;
-  /** Called with one line per request, addresses masked. Default: nothing is logged. */
   readonly log?: (line: string) => void;
-  /** How many requests `GET /sandbox/messages` can show, the newest ones; counts are exact anyway. Default: 1,000. */
   readonly keep?: number;
-  /** Path of a file that gets one line of JSON per completely received request, before it is answered. Default: none. */
   readonly receipts?: string;
-  /** Milliseconds to wait before each answer. Default: 0. */
   readonly latencyMs?: number;
-  /** Which numbers get scripted answers. Default: `reserved`, those that are kept for documentation. */
-  readonly scripts?: 'reserved' | 'all' | 'none';
-  /** Which fields a message may have: those of the OpenAPI description, or any. Default: `known`. */
-  readonly fields?: 'known' | 'any';
-  /** Path of a CSV file with the columns `msisdn` and `device`: which channels a recipient's device takes. Default: none. */
+  readonly scripts?: ScriptedNumbers;
+  readonly fields?: KnownFields;
   readonly devices?: string;
-  /** Most recipients of one request, above which it is answered 413. Default: 1,000. */
   readonly maxRecipients?: number;
-  /** Where delivery reports and replies are posted, and which. Default: none are posted. */
   readonly webhook?: WebhookOptions;
-  /** Milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 

@@ -9,7 +9,7 @@ import { portOf } from '../util/http-server.ts';
 import { createApp, reportsOf } from './app.ts';
 import { compileMessageCheck } from './form.ts';
 import { Inbox, openReceipts, type Receipts } from './inbox.ts';
-import type { Sandbox, SandboxOptions } from './options.ts';
+import type { Sandbox, SandboxSettings } from './options.ts';
 import { answerProblem, type SandboxState } from './post-message.ts';
 import type { Reporter, ReporterNeeds } from './reporter.ts';
 import { SANDBOX_KEY, type WebhookOptions } from './webhook.ts';
@@ -20,7 +20,7 @@ import { SANDBOX_KEY, type WebhookOptions } from './webhook.ts';
  * @throws HandbillError (exit 2) if the host is not a loopback address, the key is not valid in a header, the file of
  * devices is wrong, or the port or the receipts file is not available.
  */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxSettings = {}): Promise<Sandbox> {
   const host = loopbackHost(options.host ?? '127.0.0.1');
   const state = await createState(options);
   let url = '';
@@ -49,7 +49,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-async function createState(options: SandboxOptions): Promise<SandboxState> {
+async function createState(options: SandboxSettings): Promise<SandboxState> {
   const { apiKey = SANDBOX_KEY, scripts = 'reserved', now = Date.now, latencyMs = 0, log } = options;
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     const hint = 'Use printable ASCII characters without spaces.';

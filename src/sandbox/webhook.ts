@@ -15,94 +15,39 @@ export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const;
 /** Beside its id, a report has the `metaData` of the message, only the reference in it, the text, or nothing. */
 export type Echo = (typeof ECHOES)[number];
 
-/** Where delivery reports and replies are posted, and how many and how fast. */
-export interface WebhookOptions {
-  /** Where events are posted, on this machine: `http://127.0.0.1:4011/webhooks`. */
-  readonly url: string;
-  /** How posts are signed; `standard` (Standard Webhooks) when absent. */
-  readonly scheme?: WebhookScheme;
-  /** The key of the signature; `user:password` for `basic`, the token, the last part of the path. */
-  readonly secret?: string;
-  /** Differences from Meta's form of the scheme `hmac`: `X-Hub-Signature-256: sha256=` and hex over the body. */
-  readonly hmac?: Partial<Omit<HmacScheme, 'kind' | 'toleranceMs'>>;
-  /** How often what happens, each from 0 to 1. */
-  readonly shares?: Partial<Shares>;
-  /** Milliseconds on average between one step and the next. */
-  readonly delaysMs?: Partial<Delays>;
-  /** Parts of the message that a report gives back; `metadata` when absent. */
-  readonly echo?: Echo;
-  /** Most events of one post; 1 when absent. */
-  readonly batch?: number;
-  /** Most posts at once; 4 when absent. */
-  readonly atOnce?: number;
-  /** Milliseconds before each repetition of a post that was not answered 200, after which it is given up. */
-  readonly retriesMs?: readonly number[];
-  /** Milliseconds that one post may take; 10,000 when absent. */
-  readonly timeoutMs?: number;
-  /** Start of chance: the same number tells the same stories about the same messages. 1 when absent. */
-  readonly seed?: number;
-  /** Most events that wait, above which further ones are dropped and counted; 250,000 when absent. */
-  readonly maxWaiting?: number;
-}
-
-export interface Shares {
-  /** Messages reported as queued. 0. */
-  readonly queued: number;
-  /** Messages reported as sent. 1. */
-  readonly sent: number;
-  /** Messages; when absent, all that have no other end. A message without any end stays at `sent`. */
-  readonly delivered: number;
-  /** Messages. 0. */
-  readonly expired: number;
-  readonly failed: number;
-  readonly undeliverable: number;
-  readonly rejected: number;
-  /** Delivered messages. 0. */
-  readonly read: number;
-  /** Delivered messages answered with an ordinary text or that of a survey. 0. */
-  readonly reply: number;
-  /** Delivered messages answered with STOP, in many spellings. 0. */
-  readonly stop: number;
-  /** Those who wrote STOP and write START after it. 0. */
-  readonly start: number;
-  /** Replies from the number in another spelling than it was sent to. 0. */
-  readonly respelled: number;
-  /** Events posted twice. 0. */
-  readonly doubled: number;
-  /** Messages whose last report comes first. 0. */
-  readonly reordered: number;
-  /** Messages whose first report of the end comes before the answer to the request. 0. */
-  readonly early: number;
-  /** Messages whose first report of the end comes late. 0. */
-  readonly late: number;
-}
-
-/** Milliseconds on average; each is drawn from half of it to one and a half. */
-export interface Delays {
-  /** From accepted to sent. */
-  readonly sent: number;
-  /** From sent to delivered, or to another end. */
-  readonly delivered: number;
-  readonly read: number;
-  /** From delivered or read to a reply. */
-  readonly reply: number;
-  /** Late events are late by exactly this much. */
-  readonly late: number;
-}
+/** Each from 0 to 1. */
+export type Shares = Readonly<typeof defaults.shares>;
+export type Delays = Readonly<typeof defaults.delaysMs>;
 
 /** Signatures are as Meta makes them: over the raw body, SHA-256, hex. */
 export const DEFAULTS = defaults as Omit<WebhookSettings, 'origin' | 'path' | 'shownUrl' | 'scheme' | 'secret'>;
 
-export interface WebhookSettings extends Required<Omit<WebhookOptions, 'url' | 'hmac' | 'shares' | 'delaysMs'>> {
+export interface WebhookSettings {
   readonly origin: string;
   /** Path and query; with the scheme `path` the secret is in it. */
   readonly path: string;
   /** For people: without the secret. */
   readonly shownUrl: string;
+  readonly scheme: WebhookScheme;
+  readonly secret: string;
   readonly hmac: Omit<HmacScheme, 'kind' | 'toleranceMs'>;
   readonly shares: Shares;
   readonly delaysMs: Delays;
+  readonly echo: Echo;
+  readonly batch: number;
+  readonly atOnce: number;
+  readonly retriesMs: readonly number[];
+  readonly timeoutMs: number;
+  readonly seed: number;
+  readonly maxWaiting: number;
 }
+
+type Nested = 'hmac' | 'shares' | 'delaysMs';
+
+/** Their sentences: operations/sandbox.ts; their defaults: webhook-defaults.json. */
+export type WebhookOptions = { readonly url: string } & {
+  readonly [Name in Nested]?: Partial<WebhookSettings[Name]>;
+} & Partial<Omit<WebhookSettings, Nested | 'origin' | 'path' | 'shownUrl'>>;
 
 /** @throws HandbillError (exit 2) with all faults: a URL elsewhere, invalid shares, a missing secret */
 export function toWebhookSettings(options: WebhookOptions): WebhookSettings {

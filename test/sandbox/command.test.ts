@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it, test } from 'vitest';
-import { type WebhookGiven, webhookOptions } from '../../src/cli/sandbox/command.ts';
+import { type Reporting, webhookOptions } from '../../src/cli/sandbox/command.ts';
 import { CLI } from '../helpers/cli.ts';
 import { startReceiver } from './receiver.ts';
 import { messageWith } from './with-webhook.ts';
@@ -85,21 +85,21 @@ it('refuses a share of more than all and a secret that is not there, exit 2', as
   expect(await Promise.all(runs)).toEqual(expected);
 });
 
-test.each<[label: string, given: WebhookGiven, says: RegExp]>([
+test.each<[label: string, given: Reporting, says: RegExp]>([
   [
     'options that nothing would come of',
     { stop: 0.01, sentAfter: 5, atOnce: 1 },
-    /--at-once, --stop, --sent-after would/,
+    /--stop, --sent-after, --at-once would/,
   ],
   ['a share of nothing to come', { late: 0 }, /Without --webhook, --late would do nothing/],
-  ['a secret named twice', { webhook: URL_OF_NOBODY, webhookSecretEnv: 'A', webhookSecretFile: 'b' }, /named twice/],
-  ['a file that is not there', { webhook: URL_OF_NOBODY, webhookSecretFile: 'none' }, /none.*does not exist/],
+  ['a secret named twice', { webhook: URL_OF_NOBODY, secretEnv: 'A', secretFile: 'b' }, /named twice/],
+  ['a file that is not there', { webhook: URL_OF_NOBODY, secretFile: 'none' }, /none.*does not exist/],
 ])('refuses %s', async (_label, given, says) => {
   await expect(webhookOptions(given, { env: {}, cwd: FILES })).rejects.toThrow(says);
 });
 
 it('hands on what the command line says under the names of the library, and nothing else', async () => {
-  const given = { webhook: URL_OF_NOBODY, webhookHeader: 'X-Sig', deliver: 0.9, expire: 0.1, lateBy: 7, retries: [] };
+  const given = { webhook: URL_OF_NOBODY, header: 'X-Sig', delivered: 0.9, expired: 0.1, lateBy: 7, retriesMs: [] };
   expect(await webhookOptions(given, { env: {}, cwd: FILES })).toEqual({
     url: URL_OF_NOBODY,
     hmac: { header: 'x-sig' },
@@ -107,7 +107,7 @@ it('hands on what the command line says under the names of the library, and noth
     delaysMs: { late: 7 },
     retriesMs: [],
   });
-  expect(await webhookOptions({}, { env: {}, cwd: FILES })).toBeNull();
+  expect(await webhookOptions({}, { env: {}, cwd: FILES })).toBeUndefined();
 });
 
 it('posts reports and replies as the command line says, and never shows the secret', async () => {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { addWebhookOptions } from '../../src/cli/sandbox/command.ts';
+import { REPORTING } from '../../src/cli/sandbox/command.ts';
+import { addOptions } from '../../src/cli/shared/options.ts';
 import { DEVICES } from '../../src/sandbox/devices.ts';
 import { ENDINGS } from '../../src/sandbox/endings.ts';
 import { DEFAULTS } from '../../src/sandbox/webhook.ts';
@@ -33,7 +34,7 @@ it('names every share, every delay and every option of delivery reports and repl
     expect(program).toContain(`\`${name}\``);
   }
   const command = new Command();
-  addWebhookOptions(command);
+  addOptions(command, REPORTING, { env: {}, now: Date.now });
   for (const { long } of command.options) expect(page).toContain(long);
   expect(page).toContain(`--retries ${DEFAULTS.retriesMs.join(',')}`);
 });

@@ -1,5 +1,6 @@
 import { request } from 'undici';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/options.ts';
+import type { SandboxOptions } from '../../src/operations/sandbox.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 
 /** An answer, its body parsed where it is JSON. */

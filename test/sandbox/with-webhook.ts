@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/options.ts';
+import type { SandboxOptions } from '../../src/operations/sandbox.ts';
+import type { Sandbox } from '../../src/sandbox/options.ts';
 import type { WebhookOptions } from '../../src/sandbox/webhook.ts';
 import { messageTo } from './message.ts';
 import { type Answer, post, withSandbox } from './post.ts';

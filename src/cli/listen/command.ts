@@ -1,41 +1,44 @@
 import type { Command } from 'commander';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type Listening, listen } from '../../operations/listen.ts';
+import { LISTEN, type Listening, listen } from '../../operations/listen.ts';
+import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { createListenLog } from '../../telemetry/receiving.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { isoSeconds } from '../../util/time.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../../webhook/receive.ts';
-import {
-  addExamples,
-  addFormat,
-  addLedger,
-  addLog,
-  hostName,
-  onlyEnvironmentOption,
-  wholeNumber,
-} from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
+const FLAGS = {
+  ...LISTEN,
+  explain: {
+    flag: '--explain <file>',
+    says: 'say what of a captured payload is not understood, and receive nothing; - is standard input',
+  },
+  from: {
+    flag: '--from <files...>',
+    says: 'import exported reports and replies (JSON, JSON lines or CSV; - is standard input), and receive nothing',
+  },
+  dryRun: {
+    flag: '--dry-run',
+    says: 'with --from: show what would be done, on a copy of the ledger; changes nothing',
+  },
+  quiet: {
+    flag: '-q, --quiet',
+    says: 'say only what is wrong with the ledger; with --from: print nothing when all is well',
+  },
+  format: formatOption(['text', 'json']),
+  ledger: OPTIONS.ledger,
+  ...LOGGING,
+} as const satisfies OptionTable;
+
+type ListenFlags = FlagsOf<typeof FLAGS>;
+
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .option('--port <port>', 'TCP port; 0 takes a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
-    .option('--host <address>', 'address to listen on; a proxy with TLS belongs before it', hostName, DEFAULT_HOST)
-    .addOption(onlyEnvironmentOption(context, 'environment of what comes to the path itself, or of the payload'))
-    .option(
-      '--explain <file>',
-      'say what of a captured payload is not understood, and receive nothing; - is standard input',
-    )
-    .option(
-      '--from <files...>',
-      'import exported reports and replies (JSON, JSON lines or CSV; - is standard input), and receive nothing',
-    )
-    .option('--dry-run', 'with --from: show what would be done, on a copy of the ledger; changes nothing')
-    .option('-q, --quiet', 'say only what is wrong with the ledger; with --from: print nothing when all is well');
-  addExamples(addLog(addLedger(addFormat(command, ['text', 'json']))), [
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill listen', 'on http://127.0.0.1:4011 with the path of handbill.yaml, until Ctrl-C'],
     ['handbill listen --env production', 'what comes to the path itself is about messages of that environment'],
     ['handbill listen --explain captured.json', 'what of it is not understood, and which setting would read it'],
@@ -45,7 +48,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill listen --dry-run --from events-*.jsonl', 'what would be new'],
     ['curl -s https://provider.example/export | handbill listen --from -', ''],
     ['handbill listen --port 8080 --ledger /var/lib/handbill/ledger.db', ''],
-  ]).action(async (given: Given) => {
+  ]).action(async (given: ListenFlags) => {
     refuseMixed(given);
     if (given.from !== undefined) {
       const { importFiles } = await import('./from.ts');
@@ -53,23 +56,11 @@ export function configure(command: Command, context: CommandContext): void {
     }
     if (given.explain === undefined) return await serve(given, context);
     const { explainPayload } = await import('./explain.ts');
-    await explainPayload(given.explain, given.env, context);
+    await explainPayload(given.explain, given.environment, context);
   });
 }
 
-interface Given {
-  readonly port: number;
-  readonly host: string;
-  readonly env?: string;
-  readonly explain?: string;
-  readonly from?: readonly string[];
-  readonly dryRun?: true;
-  readonly format: 'text' | 'json';
-  readonly ledger?: string;
-  readonly quiet?: true;
-}
-
-function refuseMixed({ from, explain, dryRun, format }: Given): void {
+function refuseMixed({ from, explain, dryRun, format }: ListenFlags): void {
   if (from !== undefined && explain === undefined) return;
   if (from !== undefined) throw refuse(problem('usage', 'Use --from or --explain, not both.'));
   const flag = dryRun === true ? '--dry-run' : format === 'json' ? '--format json' : undefined;
@@ -78,7 +69,7 @@ function refuseMixed({ from, explain, dryRun, format }: Given): void {
   throw refuse(problem('usage', `Without --from, ${flag} would do nothing.`, { hint }));
 }
 
-async function serve(given: Given, context: CommandContext): Promise<void> {
+async function serve(given: ListenFlags, context: CommandContext): Promise<void> {
   const quiet = given.quiet === true;
   const interrupts = watchInterrupts();
   const say = (line: string): void => context.err(`${isoSeconds(context.now())} ${safe(line)}\n`);
@@ -87,11 +78,9 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
   const { telemetry } = context;
   try {
     const listening = await listen({
+      ...given,
       ...optionsHere(context, given.ledger),
       signal: interrupts.signal,
-      port: given.port,
-      host: given.host,
-      ...(given.env === undefined ? {} : { environment: given.env }),
       onRecorded: (recorded) => {
         log?.recorded(recorded);
         telemetry?.receiving.recorded(recorded);

@@ -13,17 +13,14 @@ import { stateOf } from '../../webhook/states.ts';
 import { readTime } from '../../webhook/times.ts';
 import { withPipedList } from '../shared/piped-list.ts';
 
-/** A captured body of a file; bodies that come in have at most 64 KiB. */
+/** Bodies that come in have at most 64 KiB. */
 const MAX_BYTES = 1024 * 1024;
-/** Events in the text, and unread values of each. The rest is counted. */
+/** Events in the text, and unread values of each. */
 const MOST_EVENTS = 20;
 const MOST_VALUES = 8;
+const FORMS = { json: 'JSON', 'json-lines': 'JSON lines', form: 'a form', empty: 'empty' } as const;
 
-/**
- * `handbill listen --explain`: values of a captured payload that handbill does not understand, and settings that would
- * read them. Opens no port and no ledger. `file` is a path, or `-` for standard input; `named` is the environment.
- * Throws exit 2: no such file, handbill.yaml is wrong, or an environment has to be named.
- */
+/** `listen --explain`: opens no port and no ledger. `file` can be `-`. Throws exit 2, also if no environment is named. */
 export async function explainPayload(
   file: string,
   named: string | undefined,
@@ -35,23 +32,43 @@ export async function explainPayload(
   const name = file === '-' ? 'standard input' : safeLine(file);
   const address = createReportedAddressReader(countryOf(reading));
   const nowMs = context.now();
-  const fields: Partial<Record<EventField, string>> = {};
+  const isAddress = ({ value }: Leaf): boolean => address(String(value)) !== null;
+  const looksLike: Readonly<Record<Wanted, (leaf: Leaf) => boolean>> = {
+    status: ({ value, name }) => stateOf(String(value), new Map()) !== null || STATE_NAME.test(name),
+    messageId: ({ value, name }) => ID_NAME.test(name) && !PERSON_NAME.test(name) && String(value).length >= 3,
+    to: isAddress,
+    from: isAddress,
+    timestamp: ({ value }) => readTime(value, nowMs) !== null,
+  };
+  const fields: Partial<Record<Wanted, string>> = {};
   const states: Record<string, DeliveryState> = {};
   const shown: string[] = [];
   const interpreter = interpreterOf(reading, environment, {
     follow(event, level, found) {
+      const gaps = gapsOf(event, new Set(found.map(({ field }) => field)));
+      if (gaps.length === 0) return;
       const unread = level === null ? [] : unreadOf(level, event.kind === 'unread' ? [] : found);
-      const advice = adviceOn(event, new Set(found.map(({ field }) => field)), (wanted) => {
-        const left = new Set(unread);
-        return wanted.flatMap((field) => {
-          const leaf = [...left].find((one) => looksLike(field, one, address, nowMs));
-          if (leaf !== undefined) left.delete(leaf);
-          return leaf === undefined ? [] : [[field, pointerTo(leaf.pointer)] as const];
-        });
-      });
-      for (const [field, pointer] of advice.fields) fields[field] ??= pointer;
-      if (advice.word !== undefined) states[advice.word.toLowerCase()] ??= 'sent';
-      if (advice.says.length > 0 || advice.fields.length > 0) shown.push(eventText(level, unread, advice.says));
+      const left = new Set(unread);
+      const similar: typeof fields = {};
+      for (const field of gaps.flatMap(([, ...wanted]) => wanted)) {
+        const leaf = [...left].find(looksLike[field]);
+        if (leaf === undefined) continue;
+        similar[field] = pointerTo(leaf.pointer);
+        left.delete(leaf);
+      }
+      const isReport = similar.status !== undefined && (similar.messageId ?? similar.to) !== undefined;
+      if (gaps !== NEITHER || isReport) Object.assign(fields, { ...similar, ...fields });
+      const word = unknownWord(event);
+      if (word !== null) states[word.toLowerCase()] ??= 'sent';
+      const values = unread.slice(0, MOST_VALUES).map(({ pointer }) => pointerTo(pointer));
+      const more = unread.length > MOST_VALUES ? ` and ${unread.length - MOST_VALUES} more` : '';
+      const says = [
+        ...(unread.length === 0 ? [] : [`not read: ${values.join(', ')}${more}`]),
+        ...gaps.map(([one]) => one),
+      ];
+      const at = level === null ? '' : pointerTo(pathOf(level));
+      const title = at === '' ? 'The event' : `The event at ${safeLine(at)}`;
+      shown.push(`${title}\n${says.map((line) => `   ${safeLine(line)}\n`).join('')}`);
     },
   });
   const { form, problems, events } = interpreter.interpret(bytes, nowMs);
@@ -70,12 +87,16 @@ export async function explainPayload(
   await context.out(parts.join('\n'));
 }
 
-const FORMS = { json: 'JSON', 'json-lines': 'JSON lines', form: 'a form', empty: 'empty' } as const;
+const STATE_NAME = /(?:status|phase|outcome|result)$/i;
+const ID_NAME = /(?:id|ident(?:ifier)?|uuid|ref(?:erence)?|num(?:ber)?|no|key)$/i;
+/** `destNumber`, `phone_no`: a number of a person, whatever the end of the name. */
+const PERSON_NAME = /dest|phone|mobile|msisdn|recipient|subscriber/i;
 
-/** A value that is neither an array nor an object, and its path from the event. */
+/** A text or a number, its name and its path from the event. */
 interface Leaf {
   readonly pointer: Pointer;
-  readonly value: string | number | boolean;
+  readonly name: string;
+  readonly value: string | number;
 }
 
 /** The first 200 values of an event that are in nothing that was found: a fault counts with all that it holds. */
@@ -87,85 +108,44 @@ function unreadOf(level: Level, found: readonly Found[]): readonly Leaf[] {
     if (leaves.length >= 200 || pointer.length > 32 || used.has(pointerTo(pointer))) return;
     if (typeof inner === 'object' && inner !== null) {
       for (const [name, value] of Object.entries(inner)) visit(value, [...pointer, name]);
-    } else if (typeof inner === 'string' ? inner.trim() !== '' : typeof inner === 'number' || inner === true) {
-      leaves.push({ pointer, value: inner as Leaf['value'] });
+    } else if (typeof inner === 'number' || (typeof inner === 'string' && inner.trim() !== '')) {
+      leaves.push({ pointer, name: pointer.at(-1) ?? '', value: inner });
     }
   };
   visit(level.value, []);
   return leaves;
 }
 
-interface Advice {
-  readonly says: readonly string[];
-  /** Entries for `webhook.fields`: JSON pointers from the event. */
-  readonly fields: readonly (readonly [EventField, string])[];
-  /** A state that `webhook.states` does not know. */
-  readonly word?: string;
+type Wanted = Extract<EventField, 'status' | 'messageId' | 'to' | 'from' | 'timestamp'>;
+/** A sentence, and the fields that would fill the gap. */
+type Gap = readonly [says: string, ...wanted: Wanted[]];
+
+const NEITHER: readonly Gap[] = [
+  ['It is neither a delivery report nor a reply.', 'status', 'messageId', 'to', 'timestamp'],
+];
+
+/** `found`: fields that were found, whatever the event became. */
+function gapsOf(event: WebhookEvent, found: ReadonlySet<string>): readonly Gap[] {
+  if (event.kind === 'unread') {
+    const isReply = found.has('text') && !found.has('from') && !found.has('person');
+    if (isReply) return [['It holds a text, but no sender.', 'from']];
+    if (!found.has('status') && !found.has('kind') && !found.has('group')) return NEITHER;
+    return [['It says a state, but names neither message nor recipient.', 'messageId', 'to']];
+  }
+  const word = unknownWord(event);
+  const isNameless = event.kind === 'delivery' && event.reference === null && event.messageId === null;
+  const gaps: readonly (Gap | null)[] = [
+    word === null ? null : [`The state "${word}" counts as "unknown" until \`webhook.states\` says what it means.`],
+    isNameless ? ['It names no message: only its address joins it to what was sent.', 'messageId'] : null,
+    event.atMs === null ? ['It does not say when it happened.', 'timestamp'] : null,
+  ];
+  return gaps.filter((gap) => gap !== null);
 }
 
-/** `found`: fields that were found, whatever the event became; `look`: unread values that look like these fields. */
-function adviceOn(
-  event: WebhookEvent,
-  found: ReadonlySet<string>,
-  look: (wanted: readonly EventField[]) => Advice['fields'],
-): Advice {
-  if (event.kind !== 'unread') {
-    const isNameless = event.kind === 'delivery' && event.reference === null && event.messageId === null;
-    const fields = look([
-      ...(isNameless ? ['messageId' as const] : []),
-      ...(event.atMs === null ? ['timestamp' as const] : []),
-    ]);
-    const has = (wanted: EventField): boolean => fields.some(([field]) => field === wanted);
-    const says: string[] = [];
-    const word = event.kind === 'delivery' && event.state === 'unknown' ? event.word : null;
-    const isUnknown = word !== null && !/^unknown$/i.test(word);
-    if (isUnknown) says.push(`The state "${word}" counts as "unknown" until \`webhook.states\` says what it means.`);
-    if (isNameless && !has('messageId'))
-      says.push('Nothing in it looks like the id of a message: it is joined to what was sent by its address alone.');
-    if (event.atMs === null && !has('timestamp')) says.push('It does not say when it happened.');
-    return { says, fields, ...(isUnknown ? { word } : {}) };
-  }
-  if (found.has('text') && !found.has('from') && !found.has('person')) {
-    return { says: ['It holds a text, but no sender.'], fields: look(['from']) };
-  }
-  if (found.has('status') || found.has('kind') || found.has('group')) {
-    const says = ['It says a state, but names neither message nor recipient.'];
-    return { says, fields: look(['messageId', 'to']) };
-  }
-  const fields = look(['status', 'messageId', 'to', 'timestamp']);
-  const names = new Set(fields.map(([field]) => field));
-  // Without a state it is not a report, wherever its other parts are.
-  const isReport = names.has('status') && (names.has('messageId') || names.has('to'));
-  return { says: ['It is neither a delivery report nor a reply.'], fields: isReport ? fields : [] };
-}
-
-function looksLike(
-  field: EventField,
-  { pointer, value }: Leaf,
-  address: (written: string) => string | null,
-  nowMs: number,
-): boolean {
-  if (field === 'timestamp') return readTime(value, nowMs) !== null;
-  if (typeof value === 'boolean') return false;
-  const name = pointer.at(-1) ?? '';
-  const text = String(value);
-  if (field === 'status') return stateOf(text, new Map()) !== null || STATE_NAME.test(name);
-  if (field === 'messageId') return ID_NAME.test(name) && !PERSON_NAME.test(name) && text.length >= 3;
-  return address(text) !== null;
-}
-
-const STATE_NAME = /(?:status|phase|outcome|result)$/i;
-const ID_NAME = /(?:id|ident(?:ifier)?|uuid|ref(?:erence)?|num(?:ber)?|no|key)$/i;
-/** `destNumber`, `phone_no`: a number of a person, whatever the end of the name. */
-const PERSON_NAME = /dest|phone|mobile|msisdn|recipient|subscriber/i;
-
-function eventText(level: Level | null, unread: readonly Leaf[], says: readonly string[]): string {
-  const at = level === null ? '' : pointerTo(pathOf(level));
-  const values = unread.slice(0, MOST_VALUES).map(({ pointer }) => safeLine(pointerTo(pointer)));
-  const more = unread.length > MOST_VALUES ? ` and ${unread.length - MOST_VALUES} more` : '';
-  const left = unread.length === 0 ? [] : [`not read: ${values.join(', ')}${more}`];
-  const lines = [...left, ...says.map(safeLine)].map((line) => `   ${line}\n`);
-  return `${at === '' ? 'The event' : `The event at ${safeLine(at)}`}\n${lines.join('')}`;
+/** A state that `webhook.states` does not know. */
+function unknownWord(event: WebhookEvent): string | null {
+  if (event.kind !== 'delivery' || event.state !== 'unknown' || /^unknown$/i.test(event.word ?? '')) return null;
+  return event.word;
 }
 
 /** Where a level is in the body, as the body spells it. */

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { present } from '../../operations/options.ts';
 import { optionsHere, sayLedger } from '../../operations/project.ts';
 import { type ReconciledFile, type ReconcileResult, type TakenFiles, takeFiles } from '../../operations/reconcile.ts';
 import { countOf, number } from '../../report/words.ts';
@@ -11,9 +12,9 @@ import { listWithAnd } from '../../util/words.ts';
 import { withProgress } from '../shared/progress.ts';
 
 interface FromFlags {
-  readonly env?: string;
-  readonly dryRun?: true;
-  readonly quiet?: true;
+  readonly environment?: string;
+  readonly dryRun?: boolean;
+  readonly quiet?: boolean;
   readonly format: 'text' | 'json';
   readonly ledger?: string;
 }
@@ -22,8 +23,7 @@ interface FromFlags {
 export async function importFiles(files: readonly string[], given: FromFlags, context: CommandContext): Promise<void> {
   const options = {
     ...optionsHere(context, given.ledger),
-    ...(given.env === undefined ? {} : { environment: given.env }),
-    dryRun: given.dryRun === true,
+    ...present({ environment: given.environment, dryRun: given.dryRun }),
     ...(files.includes('-') ? { input: process.stdin } : {}),
   };
   const work = { label: 'Reading', unit: 'bytes', quiet: given.quiet === true } as const;

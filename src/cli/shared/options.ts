@@ -1,18 +1,22 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, problem } from '../../errors.ts';
-import type { Allowable } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { allowOption, formatOption, OPTIONS, type OptionSpec, type OptionTable } from '../../operations/options.ts';
+import type { OptionSpec, OptionTable } from '../../operations/options.ts';
 import { instantMs } from '../../util/time.ts';
-import { durationMs, ratePerSecond } from '../../util/units.ts';
+import { durationMs, ratePerSecond, share } from '../../util/units.ts';
 
 /** The options of a table; values are parsed, and have the names of the table. */
-export function addOptions(command: Command, table: OptionTable, context: Pick<CommandContext, 'env' | 'now'>) {
+export function addOptions(
+  command: Command,
+  table: OptionTable,
+  context: Pick<CommandContext, 'env' | 'now'>,
+  group = 'Options:',
+) {
   for (const [name, { flag, says, inHelp = '', kind, range, choices, preset, required = false }] of Object.entries(
     table,
   )) {
     if (flag === undefined) continue;
-    const option = new Option(flag, `${says}${inHelp}`).makeOptionMandatory(required);
+    const option = new Option(flag, `${says}${inHelp}`).makeOptionMandatory(required).helpGroup(group);
     option.attributeName = () => name;
     if (kind === 'environment') option.default(namedIn(context.env) ?? 'sandbox', 'HANDBILL_ENV, else sandbox');
     else if (kind === 'only-environment') option.default(namedIn(context.env), '');
@@ -20,10 +24,11 @@ export function addOptions(command: Command, table: OptionTable, context: Pick<C
     else if (choices !== undefined) option.choices(choices);
     else if (kind !== undefined || range !== undefined) {
       const [least = 0, most = 0] = range ?? [];
-      const parse: (text: string) => unknown = kind === undefined ? wholeNumber(least, most) : PARSERS[kind](context);
-      option.argParser<unknown>((text, before) =>
-        option.variadic ? [...((before as readonly unknown[] | undefined) ?? []), parse(text)] : parse(text),
-      );
+      const parse = kind === undefined ? wholeNumber(least, most) : PARSERS[kind];
+      option.argParser<unknown>((text, before) => {
+        const value = parse(text, context.now);
+        return option.variadic ? [...((before as readonly unknown[] | undefined) ?? []), value] : value;
+      });
     }
     if (preset !== undefined) option.default(preset, String(preset));
     command.addOption(option);
@@ -32,15 +37,28 @@ export function addOptions(command: Command, table: OptionTable, context: Pick<C
 }
 
 const PARSERS = {
-  duration: () => time,
-  age: () => age,
-  instant:
-    ({ now }: Pick<CommandContext, 'now'>) =>
-    (text: string) =>
-      instant(text, now),
-  rate: () => rate,
-  host: () => hostName,
+  duration: parser(durationMs, 'Write it as 30s, 5m or 1h.'),
+  age: parser((text) => durationMs(text) || null, 'Give a duration such as 90d, 12h or P13W.'),
+  instant,
+  rate: parser(ratePerSecond, 'Write it as 50/s, 600/min or 1000/h.'),
+  share: parser(share, 'Give a share from 0% to 100%, such as 2.5%.'),
+  waits: (text: string) => (text === 'none' ? [] : text.split(',').map((one) => wholeNumber(0, A_DAY_MS)(one.trim()))),
+  // An empty name would be every address of this machine.
+  host: parser(
+    (text) => (/^[A-Za-z0-9.:_-]{1,253}$/.test(text) ? text : null),
+    'Give a name or an address, such as 127.0.0.1.',
+  ),
 };
+
+const A_DAY_MS = 86_400_000;
+
+function parser<T>(parse: (text: string) => T | null, hint: string): (text: string) => T {
+  return (text) => {
+    const value = parse(text);
+    if (value === null) throw new InvalidArgumentError(hint);
+    return value;
+  };
+}
 
 function words(choices: readonly string[] | undefined) {
   return (text: string, before: readonly string[] = []): readonly string[] => {
@@ -48,12 +66,6 @@ function words(choices: readonly string[] | undefined) {
     if (choices === undefined || found.every((word) => choices.includes(word))) return [...before, ...found];
     throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
   };
-}
-
-function age(text: string): number {
-  const ms = durationMs(text);
-  if (ms !== null && ms > 0) return ms;
-  throw new InvalidArgumentError('Give a duration such as 90d, 12h or P13W.');
 }
 
 function namedIn(env: CommandContext['env']): string | undefined {
@@ -76,18 +88,11 @@ export function flagsGiven(command: Command, names: readonly string[]): string {
 }
 
 export function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
+  const read = (text: string): number | null => {
     const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+    return value >= least && value <= most ? value : null;
   };
-}
-
-/** `30s`; in ms. */
-export function time(text: string): number {
-  const ms = durationMs(text);
-  if (ms === null) throw new InvalidArgumentError('Write it as 30s, 5m or 1h.');
-  return ms;
+  return parser(read, `Give a whole number from ${least} to ${most}.`);
 }
 
 /** An instant, or a time from now such as `+14d`; in ms since 1970. */
@@ -98,12 +103,6 @@ export function instant(text: string, now: () => number): number {
   throw new InvalidArgumentError(
     'Write an instant with its offset, such as 2026-12-01T09:00:00Z, or a time from now: +14d.',
   );
-}
-
-function rate(text: string): number {
-  const perSecond = ratePerSecond(text);
-  if (perSecond === null) throw new InvalidArgumentError('Write it as 50/s, 600/min or 1000/h.');
-  return perSecond;
 }
 
 export function addExamples(command: Command, examples: readonly (readonly [line: string, says: string])[]): Command {
@@ -130,48 +129,3 @@ export const SIGN = {
 export function untilMissing(): Diagnostic {
   return problem('usage', 'A standing approval has a last day.', { hint: 'Add it: --until 2026-12-31' });
 }
-
-/** For `--host`: an empty name would be every address of this machine. */
-export function hostName(text: string): string {
-  if (/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) return text;
-  throw new InvalidArgumentError('Give a name or an address, such as 127.0.0.1.');
-}
-
-export function addFormat(command: Command, formats: readonly [string, ...string[]]): Command {
-  return addOptions(command, { format: formatOption(formats) }, NOWHERE);
-}
-
-/** `--output`, and `--quiet` for the message about the file. */
-export function addOutput(command: Command): Command {
-  return addOptions(command, { output: OPTIONS.output, quiet: OPTIONS.quietOutput }, NOWHERE);
-}
-
-export function environmentOption({ env }: Pick<CommandContext, 'env'>, what = 'environment of handbill.yaml'): Option {
-  return new Option('--env <name>', what).default(namedIn(env) ?? 'sandbox', 'HANDBILL_ENV, else sandbox');
-}
-
-/** `--env` of a command that takes the only environment where none is named. */
-export function onlyEnvironmentOption({ env }: Pick<CommandContext, 'env'>, what: string): Option {
-  return new Option('--env <name>', `${what} (default: HANDBILL_ENV, else the only one of handbill.yaml)`).default(
-    namedIn(env),
-    '',
-  );
-}
-
-export function addLedger(command: Command): Command {
-  return addOptions(command, { ledger: OPTIONS.ledger }, NOWHERE);
-}
-
-export function addLog(command: Command): Command {
-  return addOptions(command, { log: OPTIONS.log, logLevel: OPTIONS.logLevel }, NOWHERE);
-}
-
-export function addMetricsFile(command: Command): Command {
-  return addOptions(command, { metricsFile: OPTIONS.metricsFile }, NOWHERE);
-}
-
-export function addAllow(command: Command, codes?: readonly Allowable[]): Command {
-  return addOptions(command, { allow: allowOption(codes) }, NOWHERE);
-}
-
-const NOWHERE = { env: {}, now: Date.now };

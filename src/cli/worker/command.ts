@@ -1,46 +1,37 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
+import { type FlagsOf, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
-import { runWorker, type WorkerEvent, workerText } from '../../operations/worker.ts';
+import { runWorker, WORKER, type WorkerEvent, workerText } from '../../operations/worker.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { isoSeconds } from '../../util/time.ts';
-import { addExamples, addLedger, addLog, environmentOption, time, wholeNumber } from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
 import { watchSignals } from '../shared/signals.ts';
 import { configureList } from './list.ts';
 
-interface WorkerFlags {
-  readonly env: string;
-  readonly concurrency?: number;
-  readonly idle?: number;
-  readonly ledger?: string;
-  readonly quiet?: boolean;
-}
+const FLAGS = {
+  ...WORKER,
+  quiet: { flag: '-q, --quiet', says: 'print only what is wrong' },
+  ledger: OPTIONS.ledger,
+  ...LOGGING,
+} as const satisfies OptionTable;
 
 export function configure(command: Command, context: CommandContext): void {
-  command
-    // `list` has a separate --ledger.
-    .enablePositionalOptions()
-    .addOption(environmentOption(context, 'environment of handbill.yaml whose runs it works on'))
-    .option('--concurrency <n>', 'requests in flight at most (default: as the campaign says)', wholeNumber(1, 1024))
-    .option('--idle <time>', 'end when there was nothing to do for so long (default: it stays)', time)
-    .option('--quiet', 'say nothing but what is wrong');
-  addLog(addLedger(command));
-  addExamples(command, [
+  // `list` has a separate --ledger.
+  addExamples(addOptions(command.enablePositionalOptions(), FLAGS, context), [
     ['handbill worker --env production --ledger postgres://db.example/handbill', 'until it is stopped'],
     ['handbill worker --idle 10m', 'until there is nothing to do'],
-  ]).action((flags: WorkerFlags) => run(flags, context));
+  ]).action((flags: FlagsOf<typeof FLAGS>) => run(flags, context));
   configureList(command, context);
 }
 
-async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
+async function run(flags: FlagsOf<typeof FLAGS>, context: CommandContext): Promise<void> {
   const signals = watchSignals(context.err);
-  const { concurrency, idle } = flags;
+  const { log: _log, ...wanted } = flags;
   try {
     await runWorker({
+      ...wanted,
       ...optionsHere(context, flags.ledger),
-      environment: flags.env,
-      ...(concurrency === undefined ? {} : { concurrency }),
-      ...(idle === undefined ? {} : { idleMs: idle }),
       signal: signals.first,
       cutSignal: signals.second,
       onEvent: (event) => tell(event, flags.quiet === true, context),

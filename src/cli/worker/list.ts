@@ -1,21 +1,25 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
+import { type FlagsOf, formatOption, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { projectHere, withLedger } from '../../operations/project.ts';
 import { duration, number } from '../../report/words.ts';
 import { listWorkers, type WorkerShown } from '../../send/list-workers.ts';
 import { jsonText } from '../../util/escape.ts';
 import { type Column, table } from '../../util/table.ts';
-import { addExamples, addFormat, addLedger } from '../shared/options.ts';
+import { addExamples, addOptions } from '../shared/options.ts';
+
+const FLAGS = {
+  format: formatOption(['text', 'json', 'prometheus']),
+  ledger: OPTIONS.ledger,
+} as const satisfies OptionTable;
 
 export function configureList(worker: Command, context: CommandContext): void {
   const command = worker.command('list').description('Shows who works on what, on a shared ledger.');
-  addLedger(addFormat(command, ['text', 'json', 'prometheus']));
-  addExamples(command, [
+  addExamples(addOptions(command, FLAGS, context), [
     ['handbill worker list', 'a table'],
     ['handbill worker list --format json', 'for scripts'],
     ['handbill worker list --format prometheus', 'figures of each worker, for the textfile collector'],
-  ]);
-  command.action(async (given: { readonly format: 'text' | 'json' | 'prometheus'; readonly ledger?: string }) => {
+  ]).action(async (given: FlagsOf<typeof FLAGS>) => {
     const reading = await projectHere(context, given.ledger);
     await withLedger(reading, context, async (ledger) => {
       const workers = listWorkers(ledger);
