@@ -26,17 +26,17 @@ const entry = join(dist, 'cli.js');
 /** Where the build is made: dist/ is whole at any time, also for whoever runs handbill meanwhile, or if this one fails. */
 const part = join(root, 'node_modules', '.cache', 'handbill', String(process.pid));
 
-if (!process.argv.includes('--if-stale') || !isFresh(root)) build();
+if (!process.argv.includes('--if-stale') || !isFresh(root)) await build();
 // `npm ci` has made node_modules anew, also where dist/ is fresh.
 linkCommand();
 
-function build(): void {
+async function build(): Promise<void> {
   try {
     mkdirSync(part, { recursive: true });
     writeSchemaTypes();
     declare();
     keepPublicTypes(part);
-    bundle(part);
+    await bundle(part);
     mkdirSync(join(part, 'campaign'), { recursive: true });
     writeValidators(join(part, 'campaign'));
     writePageScripts(join(part, 'web', 'client'));

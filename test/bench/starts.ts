@@ -60,7 +60,7 @@ async function measureSmall(bench: Bench): Promise<void> {
     what: `${what}, against an empty script, on the clock`,
     value: validateMs / emptyMs,
     unit: 'times',
-    goal: { atMost: 7 },
+    goal: { atMost: 5 },
   });
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { reachedFrom } from '../../.scripts/public-types.ts';
 import { validatorsSource } from '../../.scripts/validators.ts';
@@ -55,6 +55,32 @@ describe('the published package', () => {
     } finally {
       rmSync(left);
       rmdirIfEmpty(join(root, 'docs/examples/.handbill'));
+    }
+  });
+
+  // Node finds, reads and links a module in half a millisecond, before the command does anything.
+  it.each(['validate', 'preview', 'runs', 'report'])('loads no more than 45 of its modules for %s', (command) => {
+    const list = join(tmpdir(), `handbill-loaded-${process.pid}.txt`);
+    const hooks = `
+      import { appendFileSync } from 'node:fs';
+      import { registerHooks } from 'node:module';
+      registerHooks({
+        load(url, context, next) {
+          if (url.includes('/dist/')) appendFileSync(${JSON.stringify(list)}, url + '\\n');
+          return next(url, context);
+        },
+      });`;
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(hooks)}`, join(root, 'dist/cli.js'), command];
+    try {
+      spawnSync(process.execPath, [...args, 'campaigns/reminder'], { cwd: root });
+      const loaded = readFileSync(list, 'utf8')
+        .split('\n')
+        .filter((url) => url.startsWith(pathToFileURL(root).href));
+      const own = loaded.filter((url) => !url.includes('node_modules'));
+      expect(own.filter((url) => url.includes('/chunks/')).length).toBeGreaterThan(5);
+      expect(own.length).toBeLessThan(45);
+    } finally {
+      rmSync(list, { force: true });
     }
   });
 
