@@ -12,14 +12,17 @@ const ROOM_BYTES = 2 ** 30;
  * is played, and the whole sets are on the disk. Empty where there is no such folder, where it is small or runs no
  * programs (as in many containers), and where a place was named.
  */
-export function inMemory(env: Readonly<Record<string, string | undefined>>): { readonly TMPDIR?: string } {
-  return env['TMPDIR'] === undefined && hasRoom() && runsPrograms() ? { TMPDIR: MEMORY } : {};
+export function inMemory(
+  env: Readonly<Record<string, string | undefined>>,
+  roomBytes = ROOM_BYTES,
+): { readonly TMPDIR?: string } {
+  return env['TMPDIR'] === undefined && hasRoom(roomBytes) && runsPrograms() ? { TMPDIR: MEMORY } : {};
 }
 
-function hasRoom(): boolean {
+function hasRoom(bytes: number): boolean {
   try {
     const { bavail, bsize } = statfsSync(MEMORY);
-    return bavail * bsize >= ROOM_BYTES;
+    return bavail * bsize >= bytes;
   } catch {
     return false;
   }

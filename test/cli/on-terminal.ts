@@ -10,6 +10,8 @@ export interface TerminalOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Default: the Node that the project pins. */
+  readonly node?: string;
   /** What is done by the shell of the terminal with the command: `> file`, `| cat`. */
   readonly shell?: string;
 }
@@ -20,17 +22,23 @@ export interface OnTerminal {
   screen(): string;
   type(keys: string): void;
   resize(columns: number): void;
+  /** Signals the command itself. */
+  kill(signal: NodeJS.Signals): void;
+  /** The terminal is gone: its window was closed, its connection was lost. */
+  hangUp(): void;
+  /** The command, not the terminal, has ended. */
+  ended(): boolean;
 }
 
 /** Runs a script on a terminal. Needs `script` of util-linux; throws where there is none. */
 export async function onTerminal(
   script: string,
   args: readonly string[],
-  { columns = 80, env = {}, cwd = '/', shell = '' }: TerminalOptions = {},
+  { columns = 80, env = {}, cwd = '/', node = NODE, shell = '' }: TerminalOptions = {},
 ): Promise<OnTerminal> {
   if (spawnSync('script', ['--version']).status !== 0) throw new Error('This proof needs script (util-linux).');
   const run = shell === '' ? 'exec ' : '';
-  const command = `stty cols ${columns} rows 24; ${run}${[NODE, script, ...args].join(' ')} ${shell}`;
+  const command = `stty cols ${columns} rows 24; ${run}${[node, script, ...args].join(' ')} ${shell}`;
   const base = { PATH: process.env['PATH'], HOME: cwd, TERM: 'xterm', LANG: 'C.UTF-8', SHELL: '/bin/sh', TZ: 'UTC' };
   const terminal = spawn('script', ['-qfec', command, '/dev/null'], {
     cwd,
@@ -55,11 +63,14 @@ export async function onTerminal(
       const set = spawnSync('stty', ['-F', readlinkSync(`/proc/${pid}/fd/2`), 'cols', String(to)]);
       if (set.status !== 0) throw new Error(`stty: ${String(set.stderr)}`);
     },
+    kill: (signal) => void process.kill(pid, signal),
+    hangUp: () => void terminal.kill('SIGKILL'),
+    ended: () => !existsSync(`/proc/${pid}`) || / [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')),
   };
 }
 
 /** The process that `script` runs: 0 if it has ended already, as a short command on a busy machine may have. */
-export async function pidOnTerminal(terminal: ChildProcess): Promise<number> {
+async function pidOnTerminal(terminal: ChildProcess): Promise<number> {
   const children = `/proc/${terminal.pid}/task/${terminal.pid}/children`;
   let found = '';
   await until('the command on its terminal', () => {

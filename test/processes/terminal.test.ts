@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, vi } from 'vitest';
-import { until } from '../helpers/cli.ts';
-import { createScene, type Scene } from '../oracle/scene.ts';
+import { type OnTerminal, onTerminal, type TerminalOptions } from '../cli/on-terminal.ts';
+import { CLI, until } from '../helpers/cli.ts';
+import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { type Api, createGate, startApi } from './api.ts';
-import { startInTerminal } from './terminal.ts';
 
 // Each test starts several processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000 });
@@ -15,6 +15,16 @@ const SEND = ['send', 'campaign.yaml', '--env', 'test'];
 
 function sceneOf(api: Api): Scene {
   return createScene({ rows: 20, baseUrl: api.url, receipts: api.receipts, campaign: 'send: { concurrency: 4 }' });
+}
+
+/** Sends on a terminal, with a user at the keyboard. */
+async function sendOnTerminal(
+  scene: Scene,
+  args: readonly string[] = [],
+  { script = CLI, ...options }: TerminalOptions & { readonly script?: string } = {},
+): Promise<OnTerminal> {
+  const env = { HANDBILL_API_KEY: CANARY_KEY };
+  return await onTerminal(script, [...SEND, ...args], { cwd: scene.root, env, ...options });
 }
 
 describe.runIf(FULL)('on a terminal, while the question waits (I2)', () => {
@@ -29,7 +39,7 @@ describe.runIf(FULL)('on a terminal, while the question waits (I2)', () => {
   ])('%s: nothing is posted, nothing is left', async (_label, act, keys, status) => {
     await using api = await startApi();
     using scene = sceneOf(api);
-    const asked = await startInTerminal(scene, SEND);
+    const asked = await sendOnTerminal(scene);
     await until('the question', () => asked.screen().includes('Type "yes"'));
     if (act === 'type') asked.type(keys);
     else asked.kill(act);
@@ -45,7 +55,7 @@ describe.runIf(FULL)('on a terminal, while the question waits (I2)', () => {
   it.each(['yes', 'y'])('%s: it is sent', async (word) => {
     await using api = await startApi();
     using scene = sceneOf(api);
-    const asked = await startInTerminal(scene, SEND);
+    const asked = await sendOnTerminal(scene);
     await until('the question', () => asked.screen().includes('Type "yes"'));
     asked.type(`${word}\r`);
     const ended = await asked.done;
@@ -56,7 +66,7 @@ describe.runIf(FULL)('on a terminal, while the question waits (I2)', () => {
   it('the terminal is gone: nothing is posted', async () => {
     await using api = await startApi();
     using scene = sceneOf(api);
-    const asked = await startInTerminal(scene, SEND);
+    const asked = await sendOnTerminal(scene);
     await until('the question', () => asked.screen().includes('Type "yes"'));
     asked.hangUp();
     await until('the end', () => asked.ended());
@@ -70,7 +80,7 @@ describe.runIf(FULL)('on a terminal, while the run goes on (I2, I4)', () => {
   it('Ctrl-C twice: what is in flight is in doubt', async () => {
     await using api = await startApi((number) => (number > 6 ? { after: new Promise(() => undefined) } : {}));
     using scene = sceneOf(api);
-    const sender = await startInTerminal(scene, [...SEND, '--yes']);
+    const sender = await sendOnTerminal(scene, ['--yes']);
     await until('four in flight', () => api.received() === 10);
     sender.type('\u0003');
     await until('the word of it', () => sender.screen().includes('once more'));
@@ -84,7 +94,7 @@ describe.runIf(FULL)('on a terminal, while the run goes on (I2, I4)', () => {
     const gate = createGate();
     await using api = await startApi((number) => (number > 6 ? { after: gate.opened } : {}));
     using scene = sceneOf(api);
-    const sender = await startInTerminal(scene, [...SEND, '--yes']);
+    const sender = await sendOnTerminal(scene, ['--yes']);
     await until(
       'four in flight and the progress line',
       () => api.received() === 10 && sender.screen().includes(' of '),
@@ -116,7 +126,7 @@ describe.runIf(existsSync(OLD_NODE))('under an older Node, which starts the righ
     await using api = await startApi((number) => (number > 6 ? { after: gate.opened } : {}));
     using scene = sceneOf(api);
     const built = join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
-    const sender = await startInTerminal(scene, [...SEND, '--yes'], [OLD_NODE, built]);
+    const sender = await sendOnTerminal(scene, ['--yes'], { script: built, node: OLD_NODE });
     await until('four in flight', () => api.received() === 10);
     sender.type('\u0003');
     await until('the word of it', () => sender.screen().includes('once more'));

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { axeViolations, openWatched, sharedChromium } from '../helpers/browser.ts';
 import { startCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { answer, startRawServer } from '../helpers/raw-server.ts';
+import { accepting, answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { SCRIPTS } from '../security/payloads.ts';
 import {
   expectQuiet,
@@ -23,37 +23,52 @@ const HELLO = {
     'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hello {{first}}." }\nrecipients: people.csv\nsend: { rate: 100/s }\n',
 };
 
+const KEY = { HANDBILL_TEST_KEY: 'key-for-tests-only' };
+const environmentAt = ({ url }: RawServer): string =>
+  `environments:\n  api: { baseUrl: "${url.replace('/v2/messages', '')}", apiKey: { env: HANDBILL_TEST_KEY } }\n`;
+
 let browser: Browser;
 let project: TestProject;
 beforeAll(async () => {
   browser = await sharedChromium();
 });
 beforeEach(() => {
-  const people = Array.from({ length: 300 }, (_, i) => `+4474001${String(i).padStart(5, '0')},Ann\n`);
+  const people = Array.from({ length: 60 }, (_, i) => `+4474001${String(i).padStart(5, '0')},Ann\n`);
   project = createProject({ ...HELLO, 'campaigns/hello/people.csv': `msisdn,first\n${people.join('')}` });
 });
 afterEach(() => project[Symbol.dispose]());
 
 describe('while something is sent', () => {
   it('a run appears, goes on and ends in an open page, without a reload', async () => {
+    // Half of them are answered only when the page has shown that the others were.
+    const gate = Promise.withResolvers<void>();
+    const accept = accepting();
+    const server = await startRawServer({
+      behaviour: (request) =>
+        void (server.requests.length > 30 ? gate.promise : Promise.resolve()).then(() => accept(request)),
+    });
+    project.write('handbill.yaml', `defaultCountry: GB\n${environmentAt(server)}`);
     await using pages = await servePages(project.root, { now: Date.now });
     await using watched = await openWatched(browser, `${pages.base}/`);
     const { page } = watched;
     await page.evaluate('globalThis.isSamePage = true');
     expect(await page.locator('.empty').innerText()).toContain('No run yet');
-    const send = startCli(['send', 'hello', '--rate', '30/s'], { cwd: project.root });
+    const send = startCli(['send', 'hello', '--env', 'api', '--yes'], { cwd: project.root, env: KEY });
     await page.locator('a.name', { hasText: 'hello' }).waitFor();
     await page.locator('.state', { hasText: 'running' }).waitFor();
     await page.evaluate(`(() => {
       globalThis.seen = new Set();
       const look = () => seen.add(document.querySelector('#runs td .soft')?.textContent);
+      look();
       new MutationObserver(look).observe(document.querySelector('main'), { subtree: true, childList: true, characterData: true });
     })()`);
+    gate.resolve();
     await page.locator('.state', { hasText: 'finished' }).waitFor();
     // How often is up to the machine.
     expect(await page.evaluate<number>('seen.size')).toBeGreaterThan(1);
     expect((await send.done).status).toBe(0);
-    await page.getByText('300 accepted').waitFor();
+    await server.close();
+    await page.getByText('60 accepted').waitFor();
     expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
     await page.locator('a.name').click();
     await page.locator('h1', { hasText: 'hello' }).waitFor();
@@ -383,16 +398,13 @@ describe('a recipient', () => {
       answer(202, '{"id":"m-1"}'),
     ];
     const server = await startRawServer({ behaviour: (request) => answers.shift()?.(request) });
-    project.write(
-      'handbill.yaml',
-      `defaultCountry: GB\nenvironments:\n  api: { baseUrl: "${server.url.replace('/v2/messages', '')}", apiKey: { env: HANDBILL_TEST_KEY } }\n`,
-    );
+    project.write('handbill.yaml', `defaultCountry: GB\n${environmentAt(server)}`);
     project.write('campaigns/hello/people.csv', 'msisdn,first\n+447400100000,Ann\n');
     const campaign = HELLO['campaigns/hello/campaign.yaml'].replace('rate: 100/s', 'attempts: 2');
     project.write('campaigns/hello/campaign.yaml', campaign);
     const send = async (...more: string[]) => {
       const args = ['send', 'hello', '--env', 'api', '--yes', ...more];
-      return await startCli(args, { cwd: project.root, env: { HANDBILL_TEST_KEY: 'key-for-tests-only' } }).done;
+      return await startCli(args, { cwd: project.root, env: KEY }).done;
     };
     expect((await send()).status).toBe(3);
     expect((await send('--retry', 'rejected')).status).toBe(0);
