@@ -1,5 +1,6 @@
 import type { Attempt, AttemptError, Wire } from '../model.ts';
-import { find, fold, follow, isIndex, type Pointer, parseDigits, parseJson, parsePointer } from '../util/json.ts';
+import { find, fold, follow, isIndex, type Pointer, parseDigits, parsePointer } from '../util/json.ts';
+import { type Addressee, names } from './addressees.ts';
 import {
   type Denial,
   denialOfStatus,
@@ -75,16 +76,6 @@ function leadsInto(list: Pointer, pointer: Pointer): boolean {
   return isIndex(pointer[list.length] ?? '') && list.every((name, i) => name === pointer[i]);
 }
 
-export function createReader(): (body: string) => unknown {
-  let document: unknown;
-  let isRead = false;
-  return (body) => {
-    if (!isRead) document = parseJson(body);
-    isRead = true;
-    return document;
-  };
-}
-
 export type Answer =
   | { readonly kind: 'recognised'; readonly messageId: string | null }
   /** The recipient was refused: the answer refuses it by name (failures.md, D1a), or `wire.response.failed` does. */
@@ -116,18 +107,16 @@ const MAX_ID_LENGTH = 512;
  * Reads the body of a 2xx to a request with one recipient. JSON or an empty body comes from the API, and so does plain
  * text with `accept: any` (failures.md, D1). HTML never does (failures.md, D2). Valid JSON is complete. A refusal in it
  * lowers the outcome (failures.md, D1a).
- * @param isNamed - whether an entry of a list names the recipient
- * @param reader - see `readDocument`
+ * @param document - the body as JSON; undefined if it is not
  */
 export function readAnswer(
   attempt: Attempt,
+  document: unknown,
   wire: CompiledWire,
-  isNamed: (entry: unknown) => boolean,
-  reader?: (body: string) => unknown,
+  recipients: readonly Addressee[],
 ): Answer {
-  const read = readDocument(attempt, wire, reader);
-  if ('kind' in read) return read;
-  const { document } = read;
+  const unread = readDocument(attempt, document, wire);
+  if (unread !== null) return unread;
   const id = idOf(document, attempt.body, wire);
   // An API that echoes the request could have the API key in its message id; the ledger must never hold the key.
   const messageId = id === null ? null : wire.redact(id);
@@ -139,7 +128,7 @@ export function readAnswer(
     const { entry, denial } = found;
     const refusal = entry === undefined ? refusalOf(document, attempt.body, wire) : entryRefusal(entry, wire);
     const isAlone = found.taken === null && denial.kind !== 'number';
-    const isOwn = entry !== undefined && isNamed(entry);
+    const isOwn = entry !== undefined && names(entry, recipients, wire);
     if (isAlone && (isOwn || denial.kind === 'recipient' || refusal.unsupported)) {
       return { kind: 'refused', messageId, ...refusal };
     }
@@ -207,18 +196,10 @@ export function fieldOf({ at, value }: Denial, wire: CompiledWire): string {
 
 const QUOTABLE = /^(?!.*[0-9]{6})[\p{L}\p{N}_. -]{1,40}$/u;
 
-/**
- * The JSON of a 2xx. If the body is not JSON: whether the answer counts as the API's nevertheless.
- * @param reader - parses the body, and returns undefined if it is not JSON
- */
-export function readDocument(
-  attempt: Attempt,
-  wire: CompiledWire,
-  reader: (body: string) => unknown = parseJson,
-): { readonly document: unknown } | Answer {
+/** Null if the whole body of a 2xx is JSON, which has to be read; else whether the answer counts as the API's. */
+export function readDocument(attempt: Attempt, document: unknown, wire: CompiledWire): Answer | null {
   if (attempt.error !== null) return { kind: 'unrecognised', error: describe(attempt.error) };
-  const document = reader(attempt.body);
-  if (document !== undefined) return { document };
+  if (document !== undefined) return null;
   if (looksLikeHtml(attempt)) return { kind: 'html', error: cut(wire.redact(attempt.body)) };
   const plain = attempt.body.trim() === '' || wire.response.accept === 'any';
   if (plain && deniesInText(attempt.body, readingOptions(undefined, wire))) {
@@ -234,12 +215,7 @@ export function readDocument(
  * error of the library. A code in the body, or a status that the project lists, means that the recipient cannot receive
  * the channel. The 404 page of a web server says nothing about recipients.
  */
-export function readRefusal(
-  attempt: Attempt,
-  wire: CompiledWire,
-  reader: (body: string) => unknown = parseJson,
-): Refusal {
-  const document = reader(attempt.body);
+export function readRefusal(attempt: Attempt, document: unknown, wire: CompiledWire): Refusal {
   const own = attempt.error === null ? null : describe(attempt.error);
   const byStatus = attempt.status !== null && wire.unsupportedChannel.statuses.includes(attempt.status);
   if (document === undefined) {

@@ -1,4 +1,6 @@
 import type { Attempt, HaltRule } from '../model.ts';
+import { parseJson } from '../util/json.ts';
+import type { Addressee } from './addressees.ts';
 import type { CompiledWire } from './answer.ts';
 import { type Answer, type Denied, describe, readAnswer, readRefusal } from './answer.ts';
 import { retryAfterMs } from './waits.ts';
@@ -63,12 +65,6 @@ export interface ClassifyContext {
   readonly nowMs: number;
   /** The run is stopping: what was not sent is not a failure. */
   readonly stopping: boolean;
-  /** Recipients of the request; default: one. */
-  readonly recipients?: number;
-  /** Whether an entry of the answer names the recipient of a request for one; default: none does. */
-  readonly isNamed?: (entry: unknown) => boolean;
-  /** Parses the body; default: `parseJson`. */
-  readonly reader?: ((body: string) => unknown) | undefined;
 }
 
 /** Longest `Retry-After` that a run waits for; a longer one halts it (failures.md, rule 10, throttled). */
@@ -78,12 +74,22 @@ const LONGEST_WAIT_MS = 15 * 60_000;
  * The whole policy: the outcome of a recipient after one attempt. The code at the end of a line is its row in
  * docs/failures.md. Phase and status decide. Error codes only give the reason, because the same code was seen with
  * nothing sent and with everything received.
+ * @param recipients - of the request; default: one of whom nothing is known
+ * @param document - the body as JSON
  */
-export function classify(attempt: Attempt, context: ClassifyContext): Verdict {
+export function classify(
+  attempt: Attempt,
+  context: ClassifyContext,
+  recipients: readonly Addressee[] = [],
+  document: unknown = parseJson(attempt.body),
+): Verdict {
   if (attempt.phase === 'P1') return notSent(attempt, context);
   if (attempt.status === null) return perhapsSent(attempt);
-  if (attempt.status >= 200 && attempt.status < 300) return success(attempt, context);
-  return refusal(attempt, attempt.status, context);
+  if (attempt.status >= 200 && attempt.status < 300) {
+    // Accepted only when the whole answer came and is one that the API gives.
+    return verdictOf(readAnswer(attempt, document, context.wire, recipients), context, recipients);
+  }
+  return refusal(attempt, attempt.status, context, recipients, document);
 }
 
 /** Whether this verdict shows that the API itself answered; a 429 does. */
@@ -116,16 +122,11 @@ function perhapsSent(attempt: Attempt): Verdict {
   return verdict('in-doubt', 'no-response', { error }); // C1, C3, C4, C9
 }
 
-/** P3, P4 with 2xx: accepted only when the whole answer came and is one that the API gives. */
-function success(attempt: Attempt, context: ClassifyContext): Verdict {
-  return verdictOf(readAnswer(attempt, context.wire, context.isNamed ?? (() => false), context.reader), context);
-}
-
-export function verdictOf(answer: Answer, context: ClassifyContext): Verdict {
+export function verdictOf(answer: Answer, context: ClassifyContext, recipients: readonly Addressee[]): Verdict {
   if (answer.kind === 'recognised') return verdict('accepted', null, { messageId: answer.messageId }); // D1, D3
   if (answer.kind === 'refused') {
     const { messageId, error } = answer;
-    if (answer.unsupported) return unsupported(context, { messageId, error });
+    if (answer.unsupported) return unsupported(recipients, { messageId, error });
     return verdict('rejected', 'refused', { messageId, error }); // D1a, wire.response.failed
   }
   if (answer.kind === 'denied') return denied(answer); // D1a
@@ -140,15 +141,21 @@ export function denied({ isAccount, messageId, error, field }: Denied): Verdict 
 }
 
 /** wire.unsupportedChannel: for several recipients the answer does not say which one cannot receive the channel. */
-function unsupported(context: ClassifyContext, rest: Partial<Verdict>): Verdict {
-  if ((context.recipients ?? 1) > 1)
+function unsupported(recipients: readonly Addressee[], rest: Partial<Verdict>): Verdict {
+  if (recipients.length > 1)
     return verdict('pending', 'unsupported-channel', { split: true, error: rest.error ?? null });
   return verdict('rejected', 'unsupported-channel', rest);
 }
 
 /** P3, P4 without 2xx: only the status decides. */
-function refusal(attempt: Attempt, status: number, context: ClassifyContext): Verdict {
-  const { error, unsupported: says } = readRefusal(attempt, context.wire, context.reader);
+function refusal(
+  attempt: Attempt,
+  status: number,
+  context: ClassifyContext,
+  recipients: readonly Addressee[],
+  document: unknown,
+): Verdict {
+  const { error, unsupported: says } = readRefusal(attempt, document, context.wire);
   const wait = retryAfterMs(attempt.retryAfter, context.nowMs);
   const throttled = wait !== null && wait > LONGEST_WAIT_MS;
 
@@ -157,11 +164,11 @@ function refusal(attempt: Attempt, status: number, context: ClassifyContext): Ve
   if (status === 401 || status === 402 || status === 403 || status === 407) {
     return verdict('pending', 'not-authorised', { halt: 'not-authorised', error }); // F2
   }
-  if ((context.recipients ?? 1) > 1 && context.wire.tooLargeStatuses.includes(status)) {
+  if (recipients.length > 1 && context.wire.tooLargeStatuses.includes(status)) {
     return verdict('pending', 'too-large', { split: true, error }); // F1
   }
   if (isExplicit(status) && says) {
-    return unsupported(context, { error }); // F1, before a 404 says that the address is wrong
+    return unsupported(recipients, { error }); // F1, before a 404 says that the address is wrong
   }
   if (status === 429 || status === 425 || context.wire.retryStatuses.includes(status)) {
     // Never about the recipient, who waits for a later start after the last attempt (failures.md, F4, F5, F6, G2).

@@ -11,12 +11,12 @@ export type { EndpointOptions };
 /** The API's endpoint: connections that are opened before they are needed, and one POST on each at a time. */
 export interface Endpoint {
   /**
-   * Reserves an open connection for one `post`: null when it is reserved. If none is idle, a promise of the same, or of
-   * the facts of the failed attempt to open one (always P1, nothing was sent). Recipients are claimed only after this,
-   * so that a kill leaves few claims without a request (failures.md, rule 9). Each call is followed by one `post` or
-   * one `release`.
+   * Reserves an open connection for one `post`; false if none is idle. Recipients are claimed only after this, so that
+   * a kill leaves few claims without a request (failures.md, rule 9). It is followed by one `post` or one `release`.
    */
-  ready(): Promise<Attempt | null> | null;
+  reserve(): boolean;
+  /** The same when one is idle: null, or the facts of a failed attempt to open one (always P1, nothing was sent). */
+  ready(): Promise<Attempt | null>;
   /** Gives back the reserved connection without a `post`. */
   release(): void;
   /** Ends the waiting of `ready`: no `post` follows. */
@@ -134,13 +134,15 @@ export function connect(options: EndpointOptions): Endpoint {
 
   const endpoint: Endpoint = {
     stopWaiting,
-    ready() {
-      if (closed) return Promise.resolve(notStarted(stopped(), 0));
-      if (idle.length > kept) {
-        kept += 1;
-        return null;
-      }
-      return new Promise((resolve) => {
+    reserve() {
+      if (closed || idle.length <= kept) return false;
+      kept += 1;
+      return true;
+    },
+    async ready() {
+      if (closed) return notStarted(stopped(), 0);
+      if (endpoint.reserve()) return null;
+      return await new Promise((resolve) => {
         waiting.push({ resolve, since: performance.now() });
         grow();
       });

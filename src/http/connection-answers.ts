@@ -1,9 +1,8 @@
 import { type Diagnostic, warning } from '../errors.ts';
 import type { AnsweringConnection, Attempt } from '../model.ts';
-import { follow, parseJson } from '../util/json.ts';
+import { type Addressee, addressesIn, isOtherAddress, isSameAddress } from './addressees.ts';
 import { type CompiledWire, listsAt } from './answer.ts';
 import { type Verdict, verdict } from './classify.ts';
-import { type Addressee, isOtherAddress, isSameAddress } from './recipient-answers.ts';
 
 /*
  * An answer to another request proves nothing (failures.md, D2). HTTP/1.1 has no number that says which request an
@@ -16,13 +15,13 @@ import { type Addressee, isOtherAddress, isSameAddress } from './recipient-answe
 export interface AnswerCheck {
   /**
    * The verdicts on one answer. If it answers another request, each recipient is in doubt and the connection is closed.
-   * @param reader - parses the body; default: `parseJson`
+   * @param document - the body as JSON
    */
   check(
     attempt: Attempt,
     recipients: readonly Addressee[],
     verdicts: readonly Verdict[],
-    reader?: (body: string) => unknown,
+    document: unknown,
   ): readonly Verdict[];
 }
 
@@ -33,39 +32,28 @@ const REMEMBERED = 20;
 const LEAST_LINGER_MS = 25;
 const MOST_LINGER_MS = 250;
 
+/** A connection that has answered nothing yet. */
+export function createAnswering(end: () => void): AnsweringConnection {
+  return { end, onUnasked: null, lingerMs: 0, ids: [], references: [], unprovenIds: 0, unprovenRecipients: 0 };
+}
+
 /**
- * Remembers the answers of each connection in this start.
  * @param onNotice - called when a connection sends data while no request is in flight, after answers that do not prove
  * which request they belong to
  */
 export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnostic) => void): AnswerCheck {
-  const histories = new WeakMap<AnsweringConnection, History>();
   const fixed = createFixedAnswers(onNotice);
-
-  const historyOf = (connection: AnsweringConnection): History => {
-    const known = histories.get(connection);
-    if (known !== undefined) return known;
-    const made: History = {
-      ids: createNewest(),
-      references: createNewest(),
-      unprovenIds: 0,
-      unprovenRecipients: 0,
-    };
-    histories.set(connection, made);
-    connection.onUnasked = () => {
-      if (made.unprovenRecipients > 0) onNotice(unasked(made));
-    };
-    return made;
-  };
-
   return {
-    check(attempt, recipients, verdicts, reader = parseJson) {
+    check(attempt, recipients, verdicts, document) {
       const { connection } = attempt;
       if (connection === undefined || attempt.status === null) return verdicts;
-      const history = historyOf(connection);
-      const named = namedIn(attempt.body, recipients, history.references, wire, reader);
-      const ids = verdicts.flatMap(({ messageId }) => (messageId === null ? [] : [messageId]));
-      const isRepeated = ids.some((id) => history.ids.has(id));
+      connection.onUnasked ??= () => {
+        if (connection.unprovenRecipients > 0) onNotice(unasked(connection));
+      };
+      const named = namedIn(attempt.body, document, recipients, connection.references, wire);
+      const ids: string[] = [];
+      for (const { messageId } of verdicts) if (messageId !== null) ids.push(messageId);
+      const isRepeated = ids.some((id) => connection.ids.includes(id));
       const isFixed = fixed.isFixed(ids, named, isRepeated);
       if (named === 'others' || isRepeated || isFixed) {
         connection.end();
@@ -74,10 +62,23 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
           verdict('in-doubt', 'mismatch', { halt: isFixed ? 'not-the-api' : halt, error }),
         );
       }
-      history.ids.add(ids);
-      history.references.add(recipients.map(({ reference }) => reference));
-      if (named === 'ours') forget(history, connection);
-      else keep(history, connection, attempt, recipients.length, ids.length);
+      const most = REMEMBERED * recipients.length;
+      for (const id of ids) if (connection.ids.push(id) > most) connection.ids.shift();
+      for (const { reference } of recipients) {
+        if (connection.references.push(reference) > most) connection.references.shift();
+      }
+      if (named === 'ours') {
+        connection.unprovenIds = 0;
+        connection.unprovenRecipients = 0;
+        connection.lingerMs = 0;
+        return verdicts;
+      }
+      connection.unprovenIds += ids.length;
+      connection.unprovenRecipients += recipients.length;
+      // An answer with a new id was not given twice.
+      if (ids.length === 0 || connection.lingerMs > 0) {
+        connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * attempt.latencyMs));
+      }
       return verdicts;
     },
   };
@@ -120,44 +121,17 @@ function createFixedAnswers(onNotice: (notice: Diagnostic) => void) {
   };
 }
 
-interface History {
-  readonly ids: Newest;
-  readonly references: Newest;
-  // Counts since the last answer that named its own recipient.
-  unprovenIds: number;
-  unprovenRecipients: number;
-}
-
-function forget(history: History, connection: AnsweringConnection): void {
-  history.unprovenIds = 0;
-  history.unprovenRecipients = 0;
-  connection.lingerMs = 0;
-}
-
-function keep(
-  history: History,
-  connection: AnsweringConnection,
-  { latencyMs }: Attempt,
-  recipients: number,
-  ids: number,
-): void {
-  history.unprovenIds += ids;
-  history.unprovenRecipients += recipients;
-  // An answer with a new id was not given twice.
-  if (ids > 0 && connection.lingerMs === 0) return;
-  connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * latencyMs));
-}
-
-function unasked({ ids, references, unprovenIds, unprovenRecipients: recipients }: History): Diagnostic {
+function unasked(connection: AnsweringConnection): Diagnostic {
+  const { ids, references, unprovenIds, unprovenRecipients: recipients } = connection;
   const list = (name: string, ids: readonly string[]): string =>
     ids.length === 0 ? '' : `, ${name} ${ids.join(', ')}`;
   const whose = recipients === 1 ? 'one recipient' : `${recipients} recipients`;
-  const newest = recipients > REMEMBERED ? `; the newest ${REMEMBERED} are named` : '';
+  const more = recipients > REMEMBERED ? `; the newest ${REMEMBERED} are named` : '';
   return warning(
     'unasked-answer',
     `The API sent something that no request was waiting for, on a connection that had answered for ${whose}` +
-      `${list('message ids', ids.last(Math.min(REMEMBERED, unprovenIds)))}` +
-      `${list('references', references.last(Math.min(REMEMBERED, recipients)))}${newest}.`,
+      `${list('message ids', newest(ids, unprovenIds))}` +
+      `${list('references', newest(references, recipients))}${more}.`,
     {
       hint:
         'An answer was given twice, or to another request: outcomes of these recipients may be those of others. ' +
@@ -169,51 +143,36 @@ function unasked({ ids, references, unprovenIds, unprovenRecipients: recipients 
 const NAMES_OTHERS = 'The answer names another recipient than the request.';
 const REPEATS_AN_ID = 'The answer has the message id of an earlier answer.';
 
-interface Newest {
-  add(texts: readonly string[]): void;
-  has(text: string): boolean;
-  /** The last `count`, oldest first. */
-  last(count: number): readonly string[];
-}
-
-function createNewest(): Newest {
-  const newest: string[] = [];
-  let most = 0;
-  return {
-    add(texts) {
-      most = Math.max(most, REMEMBERED * texts.length);
-      newest.push(...texts);
-      if (newest.length > most) newest.splice(0, newest.length - most);
-    },
-    has: (text) => newest.includes(text),
-    last: (count) => (count === 0 ? [] : newest.slice(-count)),
-  };
+/** The last ones, oldest first. */
+function newest(texts: readonly string[], count: number): readonly string[] {
+  return count === 0 ? [] : texts.slice(-Math.min(REMEMBERED, count));
 }
 
 /** A reference (plan/reference.ts) as a text of JSON: it has no character that JSON escapes. */
 const REFERENCE = /"[\w-]{22}"/g;
 
-/** The recipients that an answer names by reference or address: those of its request, others, or none. */
+/**
+ * The recipients that an answer names by reference or address: those of its request, others, or none.
+ * @param before - references of the requests before on its connection
+ */
 function namedIn(
   body: string,
+  document: unknown,
   recipients: readonly Addressee[],
-  before: Newest,
+  before: readonly string[],
   wire: CompiledWire,
-  reader: (body: string) => unknown,
 ): NamedWhom {
-  const references = body.match(REFERENCE)?.map((text) => text.slice(1, -1)) ?? [];
-  if (recipients.some(({ reference }) => references.includes(reference))) return 'ours';
-  if (references.some((reference) => before.has(reference))) return 'others';
-  const document = reader(body);
+  if (recipients.some(({ reference }) => body.includes(`"${reference}"`))) return 'ours';
+  if (body.match(REFERENCE)?.some((text) => before.includes(text.slice(1, -1))) === true) return 'others';
   if (typeof document !== 'object' || document === null) return 'unclear';
-  const lists = body.includes('[') ? [...wire.pointers.lists, ...wire.pointers.refusedLists] : [];
-  const addresses = [document, ...listsAt(document, lists).flat()].flatMap((entry) => addressesOf(entry, wire));
-  if (addresses.some((text) => recipients.some(({ to }) => isSameAddress(text, to)))) return 'ours';
-  return addresses.some((text) => recipients.every(({ to }) => isOtherAddress(text, to))) ? 'others' : 'unclear';
-}
-
-function addressesOf(entry: unknown, wire: CompiledWire): readonly string[] {
-  const found =
-    typeof entry === 'object' ? wire.pointers.entry.address.map((pointer) => follow(entry, pointer)) : [entry];
-  return found.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
+  const { lists, refusedLists } = wire.pointers;
+  const entries = body.includes('[')
+    ? [document, ...listsAt(document, [...lists, ...refusedLists]).flat()]
+    : [document];
+  let named: NamedWhom = 'unclear';
+  for (const text of entries.flatMap((one) => addressesIn(one, wire))) {
+    if (recipients.some(({ to }) => isSameAddress(text, to))) return 'ours';
+    if (recipients.every(({ to }) => isOtherAddress(text, to))) named = 'others';
+  }
+  return named;
 }

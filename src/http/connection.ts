@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher, errors } from 'undici';
-import type { AnsweringConnection } from '../model.ts';
+import { createAnswering } from './connection-answers.ts';
 import type { Carrier, Exchange } from './exchange.ts';
 import { Fault, toAttemptError } from './fault.ts';
 import type { Reuse } from './reuse.ts';
@@ -53,7 +53,7 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
   state: 'opening' | 'idle' | 'busy' | 'resting' | 'gone' = 'opening';
   /** It counts as being opened until it was first seen open. */
   opening = true;
-  readonly answering: AnsweringConnection = { end: () => this.retire(), onUnasked: null, lingerMs: 0 };
+  readonly answering = createAnswering(() => this.retire());
   socketError: Error | null = null;
   #exchange: Exchange | null = null;
   /** When its last response was read; null: there was none. */

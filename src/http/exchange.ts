@@ -125,7 +125,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       retryAfter: this.#retryAfter,
       body: error?.code === 'HANDBILL_ENCODED_BODY' ? '' : this.#text(),
       latencyMs: performance.now() - this.startedAt,
-      ...(this.carrier === null ? {} : { connection: this.carrier.answering }),
+      connection: this.carrier?.answering,
     };
     this.carrier?.finished(this);
     this.#resolve(attempt);

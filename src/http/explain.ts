@@ -1,8 +1,8 @@
 import type { Attempt } from '../model.ts';
 import { parseExactly, pointerTo } from '../util/json.ts';
+import type { Addressee } from './addressees.ts';
 import { type CompiledWire, fieldOf, statementsOfOne } from './answer.ts';
 import type { Verdict } from './classify.ts';
-import type { Addressee } from './recipient-answers.ts';
 
 /** How handbill read the answer about one recipient. Places are JSON pointers. */
 export interface AnswerReading {

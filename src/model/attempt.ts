@@ -13,7 +13,7 @@ export interface Attempt {
   readonly body: string;
   readonly latencyMs: number;
   /** The connection that carried the request; absent where none did. */
-  readonly connection?: AnsweringConnection;
+  readonly connection?: AnsweringConnection | undefined;
 }
 
 /** One connection, as it can be told from others: what is learnt from its answers is kept with it. */
@@ -24,6 +24,12 @@ export interface AnsweringConnection {
   onUnasked: (() => void) | null;
   /** How long something may still come at the end of a start, in ms. */
   lingerMs: number;
+  /** Message ids of its newest answers, oldest first; and references of their requests. */
+  readonly ids: string[];
+  readonly references: string[];
+  /** Counts since the last answer that named its own recipient. */
+  unprovenIds: number;
+  unprovenRecipients: number;
 }
 
 export type AttemptError = { readonly code: string; readonly message: string };

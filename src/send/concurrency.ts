@@ -1,15 +1,9 @@
 import pLimit from 'p-limit';
 import type { Batch } from './batch.ts';
 
-/** Returned where another batch may start at once, so that no promise is made for each batch. */
-const HAS_ROOM = Promise.resolve();
-
 export interface Pool {
-  /**
-   * Starts a batch. Resolves when the next one may start, so that none waits in the queue of p-limit: its entries are a
-   * linked list, of which one in V8's old generation keeps all later ones (four times as many objects moved there).
-   */
-  put(batch: Batch): Promise<void>;
+  /** Takes a batch to deliver. Undefined if it takes another one at once, else it resolves when it does. */
+  put(batch: Batch): Promise<void> | undefined;
   idle(): Promise<void>;
   /** Sets how many deliveries may be under way at once; those under way end first. */
   setWidth(width: number): void;
@@ -19,38 +13,60 @@ export interface Pool {
 }
 
 /**
- * Bounds deliveries with p-limit: one at first, then as many as slow start allows.
+ * Bounds deliveries with p-limit: one at first, then as many as slow start allows. Each of its tasks delivers one batch
+ * after the other, as long as batches wait: a task for each batch would cost seven promises a recipient.
  * @param deliver - brings one batch to its outcomes
  */
 export function createPool(deliver: (batch: Batch) => Promise<void>, onFailure: () => void): Pool {
   const limit = pLimit(1);
+  /** At most as many as may be under way. */
+  const waiting: Batch[] = [];
   let failure: Error | null = null;
-  let onEnded: (() => void) | null = null;
+  let onRoom: (() => void) | null = null;
 
-  const ended = (): void => onEnded?.();
   const fail = (error: unknown): void => {
     failure ??= error instanceof Error ? error : new Error(String(error));
     onFailure();
   };
+  const deliverWaiting = async (): Promise<void> => {
+    while (limit.activeCount <= limit.concurrency) {
+      const batch = waiting.shift();
+      if (batch === undefined) return;
+      onRoom?.();
+      await deliver(batch);
+    }
+  };
+  const ended = (): void => {
+    if (waiting.length > 0) begin();
+    onRoom?.();
+  };
+  const begin = (): void => {
+    if (limit.activeCount >= limit.concurrency) return;
+    limit(deliverWaiting).then(ended, (error: unknown) => {
+      fail(error);
+      ended();
+    });
+  };
   const until = async (isReached: () => boolean): Promise<void> => {
     while (!isReached()) {
       await new Promise<void>((resolve) => {
-        onEnded = resolve;
+        onRoom = resolve;
       });
     }
   };
+  const hasRoom = (): boolean => waiting.length < limit.concurrency;
 
   return {
     put(batch) {
-      limit(deliver, batch).then(ended, (error: unknown) => {
-        fail(error);
-        ended();
-      });
-      return limit.activeCount < limit.concurrency ? HAS_ROOM : until(() => limit.activeCount < limit.concurrency);
+      waiting.push(batch);
+      begin();
+      return hasRoom() ? undefined : until(hasRoom);
     },
-    idle: () => until(() => limit.activeCount + limit.pendingCount === 0),
+    idle: () => until(() => waiting.length + limit.activeCount === 0),
     setWidth(width) {
       limit.concurrency = width;
+      for (const _ of waiting) begin();
+      onRoom?.();
     },
     fail,
     get failure() {

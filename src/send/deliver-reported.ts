@@ -4,13 +4,13 @@ import {
   addresseeOf,
   applyOutcome,
   backOff,
-  claim,
   connect,
   deliver,
   isOutside,
   isToWait,
   judge,
   post,
+  release,
   type SendContext,
   unsent,
 } from './deliver.ts';
@@ -29,7 +29,9 @@ export async function deliverReported(task: SendTask, byReport: SentMessage, con
     if (connection === 'open') {
       // A later report may prove that the message was delivered after all.
       if (!context.isUnreached(byReport)) return context.endpoint.release();
-      const answer = await claim({ ...context.claimOf(task, 0), byReport: true }, context);
+      const claim = { ...context.claimOf(task, 0), byReport: true };
+      const answer = (await context.groupCommit.claim([claim]))?.[0];
+      if (answer !== 'claimed') release(answer, context);
       if (answer === 'withdrawn') return await deliver(begun(task), context, 1);
       if (isToWait(answer)) continue;
       if (answer !== 'claimed') return;

@@ -10,11 +10,11 @@ import {
   countSkip,
   deliver,
   isOutside,
-  isSetAside,
   judge,
   post,
   record,
   type SendContext,
+  setAside,
   unsent,
 } from './deliver.ts';
 import { deliverReported } from './deliver-reported.ts';
@@ -83,7 +83,10 @@ async function deliverShared(batch: readonly SendTask[], context: SendContext): 
 /** Skips or defers recipients who may not be sent to now, and returns the others. */
 async function whoIsOpen(tasks: readonly SendTask[], context: SendContext): Promise<readonly SendTask[]> {
   const open: SendTask[] = [];
-  for (const task of tasks) if (!(await isSetAside(task, context))) open.push(task);
+  for (const task of tasks) {
+    const isClosed = context.closed(task.decision.recipient) !== null;
+    if (!(isClosed && (await setAside(task, context)))) open.push(task);
+  }
   return open;
 }
 

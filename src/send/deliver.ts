@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
-import { type CompiledWire, createReader } from '../http/answer.ts';
-import { type ClassifyContext, classify, isRecognised, type Verdict } from '../http/classify.ts';
+import type { Addressee } from '../http/addressees.ts';
+import type { CompiledWire } from '../http/answer.ts';
+import { type ClassifyContext, classify, ELSEWHERE, isRecognised, type Verdict } from '../http/classify.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { AnswerCheck } from '../http/connection-answers.ts';
 import { type AnswerReading, explainAnswer } from '../http/explain.ts';
-import { type Addressee, classifyMany } from '../http/recipient-answers.ts';
+import { classifyMany, parseAnswer } from '../http/recipient-answers.ts';
 import { backoffMs } from '../http/waits.ts';
 import { isClaimSkip, type ResultRecord, type SentMessage } from '../ledger/records.ts';
 import type { Attempt, Recipient, SendRequest, StepMessage } from '../model.ts';
@@ -23,8 +24,7 @@ import type { About, Stop } from './stop.ts';
  * channel is sent the next channel step.
  *
  * A request is made only when a connection is open, and only after its claim is on disk. The claim is granted only if
- * the
- * request may be made at once: it checks windows, `notAfter`, a `Retry-After`, pauses, the fence, the budget and
+ * the request may be made at once: it checks windows, `notAfter`, a `Retry-After`, pauses, the fence, the budget and
  * opt-outs. Every attempt goes to the group commit before the next one begins (failures.md, rules 1, 3, 4, 11).
  * @param made - attempts that this start has made for the task
  */
@@ -32,13 +32,14 @@ export async function deliver(task: SendTask, context: SendContext, made = 0): P
   const request = context.expand.one(task.decision, task.message);
   if (isOutside(request, context)) return;
   for (let attempt = made; ; ) {
-    if (await isSetAside(task, context)) return;
-    const connection = await connect(context);
+    if (context.closed(task.decision.recipient) !== null && (await setAside(task, context))) return;
+    const connection = isConnected(context) ? 'open' : await connect(context);
     if (connection === 'stopped') return;
     let facts: Attempt;
     let verdict: Verdict;
     if (connection === 'open') {
-      const answer = await claim(context.claimOf(task, attempt), context);
+      const answer = (await context.groupCommit.claim([context.claimOf(task, attempt)]))?.[0];
+      if (answer !== 'claimed') release(answer, context);
       if (answer === 'withdrawn') attempt += 1;
       if (isToWait(answer)) continue;
       if (answer !== 'claimed') return;
@@ -68,13 +69,17 @@ export function isOutside({ body }: SendRequest, { fence, stop }: SendContext): 
 }
 
 /** Defers or skips a recipient who may not be sent to now, and returns whether it did. */
-export async function isSetAside({ decision, step }: SendTask, context: SendContext): Promise<boolean> {
-  if (context.closed(decision.recipient) === null) return false;
+export async function setAside({ decision, step }: SendTask, context: SendContext): Promise<boolean> {
   // A recipient that was just refused, or fell back, is pending only when that is on disk.
   await context.groupCommit.written();
   const closed = context.closed(decision.recipient);
   if (closed !== null && !context.stopped.aborted) context.aside(decision.row, step, closed);
   return closed !== null || context.stopped.aborted;
+}
+
+/** Whether the next request needs no token, and a connection is open, which is then reserved: as a rule it is. */
+export function isConnected({ rateLimiter, endpoint, stopped }: SendContext): boolean {
+  return !stopped.aborted && rateLimiter.isFree() && endpoint.reserve();
 }
 
 /** Waits for a token and an open connection, which is then reserved. Returns a failed attempt to connect. */
@@ -91,12 +96,10 @@ export async function connect({ rateLimiter, endpoint, stopped }: SendContext): 
   }
 }
 
-/** Claims one recipient; if refused, releases the reserved connection. Undefined: no ledger. Never rejects. */
-export async function claim(request: TimedClaim, context: SendContext): Promise<TimedAnswer | undefined> {
-  const answer = (await context.groupCommit.claim([request]))?.[0];
-  if (answer !== 'claimed') context.endpoint.release();
+/** Releases the reserved connection of a claim that was not granted. Undefined: the ledger failed. */
+export function release(answer: TimedAnswer | undefined, context: SendContext): void {
+  context.endpoint.release();
   countSkip(answer, context);
-  return answer;
 }
 
 /** A recipient that the claim skipped or deferred is no longer to do. */
@@ -128,15 +131,15 @@ interface Judged {
 
 export function judge(facts: Attempt, addressees: readonly Addressee[], context: SendContext): Judged {
   context.progress.latency(facts.latencyMs);
-  const reader = createReader();
-  const classified = classifyMany(facts, addressees, classifyContext(context, reader));
-  const verdicts = context.answers.check(facts, addressees, classified, reader);
+  const document = parseAnswer(facts, addressees);
+  const classified = classifyMany(facts, addressees, classifyContext(facts, context), document);
+  const verdicts = context.answers.check(facts, addressees, classified, document);
   // One answer raises the concurrency by one, for any number of recipients: its best verdict counts.
   const best = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
   if (best === undefined) throw new Error('a request has a recipient');
   const { onAnswer, wire } = context;
-  for (const [i, one] of onAnswer === null ? [] : addressees.entries()) {
-    onAnswer?.(explainAnswer(facts, one, verdicts[i] ?? best, wire));
+  if (onAnswer !== null) {
+    for (const [i, one] of addressees.entries()) onAnswer(explainAnswer(facts, one, verdicts[i] ?? best, wire));
   }
   note(facts, best, context);
   return { verdicts, best };
@@ -144,21 +147,22 @@ export function judge(facts: Attempt, addressees: readonly Addressee[], context:
 
 /** The verdict on a request that was not made, because no connection could be opened. */
 export function unsent(facts: Attempt, context: SendContext): Verdict {
-  const verdict = classify(facts, classifyContext(context));
+  const verdict = classify(facts, classifyContext(facts, context));
   note(facts, verdict, context);
   return verdict;
 }
 
-function classifyContext(context: SendContext, reader?: ClassifyContext['reader']): ClassifyContext {
+function classifyContext(
+  { status }: Attempt,
+  { wire, progress, isAccepting, now, stopped }: SendContext,
+): ClassifyContext {
   return {
-    reader,
-    wire: context.wire,
-    firstAnswer: !context.progress.recognised,
-    get neverAccepted() {
-      return !context.isAccepting();
-    },
-    nowMs: context.now(),
-    stopping: context.stopped.aborted,
+    wire,
+    firstAnswer: !progress.recognised,
+    // Asked where it counts: the ledger has to know.
+    neverAccepted: status !== null && ELSEWHERE.has(status) && !isAccepting(),
+    nowMs: now(),
+    stopping: stopped.aborted,
   };
 }
 
@@ -201,7 +205,8 @@ export function applyOutcome(
   progress.finished(verdict.outcome);
   if (verdict.reason === 'rate-limited' && verdict.halt === null) progress.limited(context.now());
   // Answers after a signal did not end this start.
-  if (!stopped.aborted) stop.note(verdict, { ...about, step: task.step, status: facts.status });
+  if (!stopped.aborted)
+    stop.note(verdict, { line: about.line, sameEvent: about.sameEvent, step: task.step, status: facts.status });
   return 'done';
 }
 
@@ -243,7 +248,7 @@ export async function backOff(attempts: number, retryAfterMs: number | null, con
 /** The same for all deliveries of a start. */
 export interface SendContext {
   readonly groupCommit: GroupCommit;
-  readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
+  readonly endpoint: Pick<Endpoint, 'reserve' | 'ready' | 'post' | 'release'>;
   readonly rateLimiter: RateLimiter;
   readonly slowStart: SlowStart;
   readonly stop: Stop;

@@ -97,7 +97,8 @@ async function feedAll(options: ProducerOptions): Promise<void> {
         if (isGated) gate.put(1);
         // A fallback has a separate request; others with the same content may share one.
         const batch = task.step > 0 ? [task] : packer.add(task, task.decision.variant);
-        if (batch !== null) await put(pool, batch);
+        const full = batch === null ? undefined : put(pool, batch);
+        if (full !== undefined) await full;
       }
       if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, options.now());
       if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, options.now());
@@ -127,8 +128,8 @@ async function atGate(gate: Gate, packer: Packer<SendTask>, { pool, lists }: Pro
   return true;
 }
 
-async function put(pool: Pool, tasks: readonly SendTask[]): Promise<void> {
-  if (isBatch(tasks)) await pool.put(tasks);
+function put(pool: Pool, tasks: readonly SendTask[]): Promise<void> | undefined {
+  return isBatch(tasks) ? pool.put(tasks) : undefined;
 }
 
 function isBatch(tasks: readonly SendTask[]): tasks is Batch {

@@ -6,6 +6,8 @@ import { TIMERS, type Timers } from './timers.ts';
  * use the monotonic clock, so that a step of the wall clock neither stalls nor floods.
  */
 export interface RateLimiter {
+  /** Whether a request needs no token. */
+  isFree(): boolean;
   /** Waits for the token of one request; undefined when it may go at once. Ends early when the run stops. */
   token(): Promise<void> | undefined;
   /**
@@ -54,15 +56,17 @@ export function createRateLimiter(
     }
   };
 
+  const isFree = (): boolean => intervalMs === 0 && heldUntil === 0;
   return {
+    isFree,
     token() {
-      if (intervalMs === 0 && heldUntil === 0) return undefined;
+      if (isFree()) return undefined;
       const now = monotonicMs();
       const at = nextToken(now);
       return at > now ? wait(at) : undefined;
     },
     take() {
-      if (intervalMs === 0 && heldUntil === 0) return true;
+      if (isFree()) return true;
       const now = monotonicMs();
       if (heldUntil > now || (intervalMs > 0 && now < dueAt)) return false;
       dueAt = Math.max(dueAt, now - CATCH_UP_MS) + intervalMs;
@@ -151,6 +155,7 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Rate
   };
 
   return {
+    isFree: () => false,
     token: () =>
       new Promise((resolve) => {
         line.push(resolve);

@@ -36,9 +36,9 @@ export interface About {
   /** 0, the default, for the campaign's own message; then the fallbacks. */
   readonly step?: number;
   /** Another recipient of the same request had the same outcome: rules that count events in a row count them once. */
-  readonly sameEvent?: boolean;
+  readonly sameEvent?: boolean | undefined;
   /** The recipient's line in the list, where the request was for no other. */
-  readonly line?: number;
+  readonly line?: number | undefined;
   /** Null: no answer came. */
   readonly status?: number | null;
 }

@@ -1,5 +1,4 @@
 import type { CompiledWire } from '../http/answer.ts';
-import type { Endpoint } from '../http/connect.ts';
 import { createAnswerCheck } from '../http/connection-answers.ts';
 import type { ClaimPolicy, Ledger } from '../ledger/ledger.ts';
 import type { ClaimBudget, HeldShards, RunRecord } from '../ledger/records.ts';
@@ -38,7 +37,7 @@ export interface WorkOptions {
   readonly reached?: Reached | null;
   /** The environment's budget, which the claims check. Default: none. */
   readonly budget?: ClaimBudget | null;
-  readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
+  readonly endpoint: SendContext['endpoint'];
   readonly wire: CompiledWire;
   /** Price of a message in millionths of the currency; for the channel steps that the check pass did not price. */
   readonly costOf?: (message: StepMessage) => number | null;
@@ -274,7 +273,7 @@ function createSendContext({ options, run, startMs, progress, ...parts }: Start)
   const hasBudget = (options.budget ?? null) !== null;
   // The last millisecond of `notAfter` counts.
   const lateAtMs = notAfterMs === null ? Number.POSITIVE_INFINITY : notAfterMs + 1;
-  const isLate = (): boolean => now() >= lateAtMs;
+  const isLate = (): boolean => notAfterMs !== null && now() >= lateAtMs;
   return {
     ...parts,
     progress,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createAnswering } from '../../src/http/connection-answers.ts';
 import { Exchange } from '../../src/http/exchange.ts';
 import { Fault, toAttemptError } from '../../src/http/fault.ts';
 import type { Attempt } from '../../src/model.ts';
@@ -50,7 +51,7 @@ describe('an exchange', () => {
     const { exchange, attempts } = start();
     const told: Exchange[] = [];
     exchange.carrier = {
-      answering: { end() {}, onUnasked: null, lingerMs: 0 },
+      answering: createAnswering(() => undefined),
       socketError: null,
       endedUnanswered() {},
       finished: (one) => told.push(one),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Diagnostic } from '../../src/errors.ts';
-import { createAnswerCheck } from '../../src/http/connection-answers.ts';
-import { classifyMany } from '../../src/http/recipient-answers.ts';
+import { createAnswerCheck, createAnswering } from '../../src/http/connection-answers.ts';
+import { classifyMany, parseAnswer } from '../../src/http/recipient-answers.ts';
 import type { AnsweringConnection } from '../../src/model.ts';
 import { attempt, NOW } from './answers.ts';
 import { wireOf } from './wire.ts';
@@ -13,10 +13,7 @@ function ask(answerTo: (to: string, number: number) => object, count: number, la
   const check = createAnswerCheck(wire, (notice) => notices.push(notice));
   const open: (AnsweringConnection & { isOver: boolean })[] = [];
   const connect = () => {
-    const made = { isOver: false, end, onUnasked: null, lingerMs: 0 };
-    function end(): void {
-      made.isOver = true;
-    }
+    const made = { isOver: false, ...createAnswering(() => (made.isOver = true)) };
     return made;
   };
   const said: string[] = [];
@@ -28,7 +25,8 @@ function ask(answerTo: (to: string, number: number) => object, count: number, la
     const facts = { ...attempt({ body: JSON.stringify(answerTo(to, i)) }), connection };
     const recipients = [{ to, reference: `ref-${i}` }];
     const context = { wire, firstAnswer: false, nowMs: NOW, stopping: false };
-    const [verdict] = check.check(facts, recipients, classifyMany(facts, recipients, context));
+    const document = parseAnswer(facts, recipients);
+    const [verdict] = check.check(facts, recipients, classifyMany(facts, recipients, context, document), document);
     said.push(`${verdict?.outcome} ${verdict?.reason ?? ''}${verdict?.halt === null ? '' : '!'}`.trim());
     if (verdict?.halt !== null) break;
   }

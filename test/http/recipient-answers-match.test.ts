@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { isOtherAddress, isSameAddress } from '../../src/http/recipient-answers.ts';
+import { isOtherAddress, isSameAddress } from '../../src/http/addressees.ts';
 import { answered, BEN, CAT, DOUBT, THREE, told } from './answers.ts';
 
 describe('who is meant', () => {

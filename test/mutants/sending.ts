@@ -3,14 +3,15 @@ import type { Mutant } from './mutant.ts';
 const DELIVER = 'src/send/deliver.ts';
 const GROUP_COMMIT = 'src/send/group-commit.ts';
 
-const CLAIM = `      const answer = await claim(context.claimOf(task, attempt), context);
+const CLAIM = `      const answer = (await context.groupCommit.claim([context.claimOf(task, attempt)]))?.[0];
+      if (answer !== 'claimed') release(answer, context);
       if (answer === 'withdrawn') attempt += 1;
       if (isToWait(answer)) continue;
       if (answer !== 'claimed') return;
 `;
 const POST = `      facts = await post(request, context);
 `;
-const CONNECT = `    const connection = await connect(context);
+const CONNECT = `    const connection = isConnected(context) ? 'open' : await connect(context);
 `;
 
 const FROM = `const from = connection === 'open' ? 'claimed' : 'pending';`;
@@ -59,12 +60,12 @@ export const SENDING: readonly Mutant[] = [
       {
         file: DELIVER,
         was: CLAIM,
-        is: '      const claiming = claim(context.claimOf(task, attempt), context);\n',
+        is: '      const claiming = context.groupCommit.claim([context.claimOf(task, attempt)]);\n',
       },
       {
         file: DELIVER,
         was: POST,
-        is: POST + CLAIM.replace('claim(context.claimOf(task, attempt), context)', 'claiming'),
+        is: POST + CLAIM.replace('context.groupCommit.claim([context.claimOf(task, attempt)])', 'claiming'),
       },
     ],
     proof: { in: 'send/suppressed.test.ts' },
@@ -99,8 +100,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: '  const answer = (await context.groupCommit.claim([request]))?.[0];\n',
-        is: "  const answer = (await context.groupCommit.claim([request]))?.[0] ?? 'claimed';\n",
+        was: 'claim([context.claimOf(task, attempt)]))?.[0];',
+        is: "claim([context.claimOf(task, attempt)]))?.[0] ?? 'claimed';",
       },
     ],
     proof: { in: 'disk/errors.test.ts' },

@@ -289,8 +289,8 @@ const SHARED: readonly Mutant[] = [
     edits: [
       {
         file: 'src/http/classify.ts',
-        was: '  if ((context.recipients ?? 1) > 1)\n',
-        is: '  if ((context.recipients ?? 1) > 1000)\n',
+        was: '  if (recipients.length > 1)\n',
+        is: '  if (recipients.length > 1000)\n',
       },
     ],
     proof: shared('422'),

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type Verdict, verdict } from '../../src/http/classify.ts';
-import { createAnswerCheck } from '../../src/http/connection-answers.ts';
+import { createAnswerCheck, createAnswering } from '../../src/http/connection-answers.ts';
 import type { ResultRecord, SentMessage } from '../../src/ledger/records.ts';
 import type { Attempt } from '../../src/model.ts';
 import type { Batch, SendTask } from '../../src/send/batch.ts';
@@ -69,10 +69,11 @@ async function delivered(batch: Batch, world: World) {
       },
     },
     endpoint: {
-      ready() {
+      reserve: () => false,
+      async ready() {
         step('connect');
         failures -= 1;
-        return failures >= 0 ? Promise.resolve(attempt({ phase: 'P1', status: null })) : null;
+        return failures >= 0 ? attempt({ phase: 'P1', status: null }) : null;
       },
       release: () => step('release'),
       async post(): Promise<Attempt> {
@@ -82,6 +83,7 @@ async function delivered(batch: Batch, world: World) {
       },
     },
     rateLimiter: {
+      isFree: () => true,
       token: () => undefined,
       take: () => tokens.shift() ?? true,
       hold: (ms: number) => held.push(ms),
@@ -347,7 +349,7 @@ it.each([
   { label: 'a 2xx', status: 202, body: '{"id":"m1","to":"+447700900100"}' },
   { label: 'a refusal', status: 400, body: '{"error":"no such number","to":"+447700900100"}' },
 ])('parses the body of $label once, for its verdict and for the address that it names', ({ status, body }) => {
-  const connection = { end: () => undefined, onUnasked: null, lingerMs: 0 };
+  const connection = createAnswering(() => undefined);
   const context = {
     progress: createProgress(),
     answers: createAnswerCheck(wireOf(), () => undefined),

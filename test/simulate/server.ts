@@ -251,6 +251,12 @@ function createEndpoint(
   };
 
   return {
+    reserve() {
+      if (!closed) watch.ready();
+      if (closed || idle <= promised) return false;
+      promised += 1;
+      return true;
+    },
     ready() {
       if (closed) return Promise.resolve(failed('P1', world.monotonicMs, 'HANDBILL_STOPPED'));
       watch.ready();
