@@ -1,5 +1,9 @@
-import { follow } from '../util/json.ts';
-import type { CompiledWire } from './answer.ts';
+import { follow, type Pointer } from '../util/json.ts';
+
+/** A compiled `wire`: where an entry has the address of its recipient. */
+interface AddressPlaces {
+  readonly pointers: { readonly entry: { readonly address: readonly Pointer[] } };
+}
 
 export interface Addressee {
   /** An E.164 number with `+`, an email address, or the id of a contact. */
@@ -23,7 +27,7 @@ const REFERENCE_DEPTH = 5;
  * Indexes the recipients of a request. APIs repeat numbers without `+`, with `00`, with spaces or as JSON numbers, and
  * email addresses in lower case. Ids of contacts are compared unchanged, because `0012` and `12` are two people.
  */
-export function createDirectory(recipients: readonly Addressee[], wire: CompiledWire): Directory {
+export function createDirectory(recipients: readonly Addressee[], wire: AddressPlaces): Directory {
   const references = new Map(recipients.map(({ reference }, position) => [reference, position]));
   const index = new Map<string, number[]>();
   recipients.forEach(({ to }, position) => {
@@ -55,7 +59,7 @@ export function createDirectory(recipients: readonly Addressee[], wire: Compiled
 }
 
 /** Whether an entry names a recipient, of this request or not: then its position in the list does not count. */
-export function namesRecipient(entry: unknown, wire: CompiledWire): boolean {
+export function namesRecipient(entry: unknown, wire: AddressPlaces): boolean {
   if (typeof entry === 'object') return addressesIn(entry, wire).length > 0;
   return NUMBER.test(String(entry)) || String(entry).includes('@');
 }
@@ -91,7 +95,7 @@ const LAST_DIGITS = 7;
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 /** Values of an entry where an address is expected. An entry that is a text or a number is itself an address. */
-export function addressesIn(entry: unknown, wire: CompiledWire): readonly string[] {
+export function addressesIn(entry: unknown, wire: AddressPlaces): readonly string[] {
   const found = typeof entry === 'object' ? wire.pointers.entry.address.map((p) => follow(entry, p)) : [entry];
   return found.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
 }
@@ -133,7 +137,7 @@ const NUMBER = /^\+?[0-9](?!.*\(0\))[0-9 ().\u00a0-]{4,}$/;
 const SCHEME = /^[a-z][a-z-]{0,15}:/i;
 
 /** Whether an entry names one of the recipients. */
-export function names(entry: unknown, recipients: readonly Addressee[], wire: CompiledWire): boolean {
+export function names(entry: unknown, recipients: readonly Addressee[], wire: AddressPlaces): boolean {
   const directory = createDirectory(recipients, wire);
   if (directory.byReference(entry) !== null || directory.byAddress(entry).length > 0) return true;
   // With one recipient a number is compared by its last digits: see `isSameAddress`.

@@ -74,7 +74,7 @@ const LONGEST_WAIT_MS = 15 * 60_000;
  * The whole policy: the outcome of a recipient after one attempt. The code at the end of a line is its row in
  * docs/failures.md. Phase and status decide. Error codes only give the reason, because the same code was seen with
  * nothing sent and with everything received.
- * @param recipients - of the request; default: one of whom nothing is known
+ * @param recipients - of the request; default: one that no entry names
  * @param document - the body as JSON
  */
 export function classify(
