@@ -23,9 +23,7 @@ function rank({ moduleId }: TestSpecification): number {
 
 /** The longest of `npm test`, then of the whole sets and of the samples: from 20 seconds, or one long test. */
 const LONGEST = [
-  'test/docs/recipes.test.ts',
   'test/send/preview-is-send.test.ts',
-  'test/docs/walkthroughs.test.ts',
   'test/cli/piped-list.test.ts',
   'test/approval/standing.test.ts',
   'test/web/preview.test.ts',
@@ -49,6 +47,7 @@ const LONGEST = [
   'test/workers/takeover.test.ts',
   'test/faults/behaviours.test.ts',
   'test/web/serve-pages.test.ts',
+  'test/docs/recipes.test.ts',
   'test/simulate/simulate.test.ts',
   'test/simulate/several/several.test.ts',
   'test/kills/kills.test.ts',

@@ -67,7 +67,10 @@ export const SAMPLES: readonly string[] = [
   // What is looked at in a browser, where `npm test` has the pages as text; and what a person at a terminal sees.
   'test/web/{charts,preview-hostile,serve-pages,serve-scale}.test.ts',
   'test/cli/terminal.test.ts',
-  // Several processes that meet: sender and receiver, the steps of pipelines, the README from a clone on.
-  'test/e2e/{came-back,ten-minutes}.test.ts',
-  'test/docs/ci-runs.test.ts',
+  // Several processes that meet: sender and receiver, and a git that lies.
+  'test/e2e/came-back.test.ts',
+  'test/diff/hostile.test.ts',
+  // Pages that are followed command by command: the README from a clone on, guides, recipes, the steps of pipelines.
+  'test/e2e/ten-minutes.test.ts',
+  'test/docs/{ci-runs,recipes,walkthroughs}.test.ts',
 ];

@@ -67,8 +67,11 @@ function project({ messages, rows = ROWS, prices = 'GB,0.04', more = '', per = '
 }
 
 const cli = (at: TestProject, ...args: string[]) => runHere(args, { cwd: at.root, env: KEY });
+const SEND = ['send', '--env', 'test', '--yes', '--format', 'json'];
+const sendHere = (at: TestProject, name: string) => cli(at, ...SEND, name);
+/** In a process of its own: beside another, or to be killed. */
 const begin = (at: TestProject, name: string, ...args: string[]) =>
-  startCli(['send', name, '--env', 'test', '--yes', '--format', 'json', ...args], { cwd: at.root, env: KEY });
+  startCli([...SEND, name, ...args], { cwd: at.root, env: KEY });
 
 /** Messages that the ledger counts as spent. */
 function spentIn(at: TestProject): number {
@@ -97,7 +100,7 @@ describe('two campaigns at a time on one ledger (A7)', () => {
     expect(halted?.halt?.next).toMatch(
       /^Send again from \d{4}-\d\d-01 00:00 \(UTC\) on: the rest is pending\. Or raise environments\.test\.budget\.max/,
     );
-    const again = await begin(at, halted?.campaign ?? '').done;
+    const again = await sendHere(at, halted?.campaign ?? '');
     expect([again.status, seen]).toEqual([2, 250]);
     expect(again.stderr).toMatch(
       /error\[over-budget\]: The plan may cost \d+\.\d+ EUR; the budget of test has 0\.00 EUR left in/,
@@ -110,7 +113,7 @@ describe('two campaigns at a time on one ledger (A7)', () => {
     answers(togetherBehaviour());
     await Promise.all(['sale', 'news'].map((name) => begin(at, name).done));
     at.write('handbill.yaml', readFileSync(at.path('handbill.yaml'), 'utf8').replace('max: 10', 'max: 16'));
-    for (const name of ['sale', 'news']) await begin(at, name).done;
+    for (const name of ['sale', 'news']) await sendHere(at, name);
     expect([seen, spentIn(at)]).toEqual([2 * ROWS, 2 * ROWS]);
     for (const name of ['sale', 'news']) {
       const { totals } = JSON.parse((await cli(at, 'report', name, '--format', 'json')).stdout) as Report;
@@ -127,14 +130,14 @@ describe('before a send', () => {
       expect([command[0], status]).toEqual([command[0], 2]);
       expect(stdout + stderr).toContain('The plan may cost 8.00 EUR; the budget of test allows 4.00 EUR a month.');
     }
-    const { status } = await begin(at, 'sale').done;
+    const { status } = await sendHere(at, 'sale');
     expect([status, seen]).toEqual([2, 0]);
     expect((await cli(at, 'runs')).stdout).toContain('No run yet.');
   });
 
   it('what is left is said by plan, preview and send, and counts what was sent before', async () => {
     using at = project({ messages: 300 });
-    const first = await begin(at, 'sale').done;
+    const first = await sendHere(at, 'sale');
     expect(first.status).toBe(0);
     expect(first.stderr).toMatch(/note\[budget\]: test: 0\.00 of 12\.00 EUR spent in .* What is left: 12\.00 EUR\./);
     for (const command of ['plan', 'preview']) {
@@ -145,7 +148,7 @@ describe('before a send', () => {
       expect((await cli(at, command, 'news')).stderr).not.toContain('budget');
     }
     expect((await cli(at, 'preview', 'sale', '--env', 'test')).stderr).toContain('What is left: 4.00 EUR.');
-    expect([(await begin(at, 'news').done).status, seen]).toEqual([2, ROWS]);
+    expect([(await sendHere(at, 'news')).status, seen]).toEqual([2, ROWS]);
   });
 
   it.each([
@@ -190,7 +193,7 @@ it('what the API refuses is given back, and a retry counts once', async () => {
     else if (last === 2 && times === 1) answer(429, '{"title":"slow","status":429}', { 'retry-after': '0' })(request);
     else accept(request);
   };
-  const { status, stdout } = await begin(at, 'sale').done;
+  const { status, stdout } = await sendHere(at, 'sale');
   const { totals } = JSON.parse(stdout) as Report;
   expect([status, totals.rejected, totals.accepted]).toEqual([3, 2, 18]);
   expect(spentIn(at)).toBe(18);
@@ -211,7 +214,7 @@ it('a process that is killed leaves the counter at what was claimed or above', a
   expect(claimed).toBeGreaterThan(20);
   expect(spentIn(at)).toBeGreaterThanOrEqual(claimed);
   answers(accepting());
-  const { stdout } = await begin(at, 'sale').done;
+  const { stdout } = await sendHere(at, 'sale');
   const { totals } = JSON.parse(stdout) as Report;
   expect(totals.accepted + totals.inDoubt).toBe(ROWS);
   expect(totals.inDoubt).toBeLessThanOrEqual(4);

@@ -29,7 +29,7 @@ async function listed(scene: Scene, ...args: readonly string[]): Promise<readonl
   return (JSON.parse(stdout) as { doubts: readonly Doubt[] }).doubts;
 }
 
-describe('from silence to the end, with real processes', () => {
+describe('from silence to the end', () => {
   /** Scripted numbers of the sandbox, by line: silent ones between those that are answered. */
   const NUMBERS = ['001', '901', '002', '907', '003', '500', '004', '504', '400', '502'].map(
     (end) => `+447700900${end}`,
@@ -88,7 +88,7 @@ describe('from silence to the end, with real processes', () => {
     const run = doubts[0]?.run ?? '';
 
     const resolve = async (...args: string[]) => {
-      const done = await scene?.run(['doubt', 'resolve', run, ...args, '--yes']);
+      const done = await scene?.look(['doubt', 'resolve', run, ...args, '--yes']);
       expect({ status: done?.status, stderr: done?.stderr }, args.join(' ')).toMatchObject({ status: 0 });
       return done?.stdout ?? '';
     };
@@ -120,7 +120,7 @@ describe('from silence to the end, with real processes', () => {
     expect(scene.violations({ askedAgain })).toEqual([]);
 
     await serve('none');
-    const second = await scene.send();
+    const second = await scene.goOn();
     expect(second.status, second.stderr).toBe(4);
     expect(fates()).toEqual([...settled, 'accepted', 'accepted', 'accepted', 'rejected(status)', 'in-doubt(status)']);
     expect(scene.violations({ askedAgain })).toEqual([]);
@@ -131,10 +131,10 @@ describe('from silence to the end, with real processes', () => {
     await serve('reserved');
     await resolve('--all', '--resend', '--accept-duplicates', '--note', 'first');
     askedAgain.set(referenceOf('+447700900502'), 1);
-    expect((await scene.send()).status).toBe(4);
+    expect((await scene.goOn()).status).toBe(4);
     expect(await listed(scene)).toMatchObject([{ line: 11, attempts: 2, httpStatus: 502 }]);
     await resolve('--line', '11', '--as', 'rejected', '--note', 'second');
-    const last = await scene.send();
+    const last = await scene.goOn();
     expect({ status: last.status, stderr: last.stderr }).toMatchObject({ status: 3 });
     expect(scene.violations({ askedAgain })).toEqual([]);
 
@@ -176,7 +176,7 @@ test('what a kill left can be resolved before anything is sent again (C10)', { t
   expect(await scene.run(args)).toMatchObject({ status: 0, stdout: '', stderr: '' });
   expect((await scene.run(['runs'])).stdout).toContain('interrupted');
   answered = true;
-  expect((await scene.send()).status).toBe(0);
+  expect((await scene.goOn()).status).toBe(0);
   expect(scene.violations({ mostCrashes: 0 })).toEqual([]);
   expect(api.received()).toBe(3);
 });
@@ -201,7 +201,7 @@ test('a run that began more than 24 hours ago is sent on only with --allow too-l
   try {
     const done = await scene.run(['doubt', 'resolve', 'proof', '--all', '--resend', '--accept-duplicates', '--yes']);
     expect(done.stdout).toMatch(/handbill send campaign\.yaml --env test --allow too-late\n/);
-    const refused = await scene.send();
+    const refused = await scene.goOn();
     expect(refused.status).toBe(2);
     expect(refused.stderr).toContain('error[too-late]');
     expect((await scene.send(['--allow', 'too-late'])).status).toBe(0);

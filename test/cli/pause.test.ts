@@ -40,18 +40,25 @@ function project(more = 'send: { concurrency: 4 }\n', rows = ROWS): TestProject 
 }
 
 const cli = (at: TestProject, ...args: string[]) => runHere(args, { cwd: at.root, env: KEY });
-const begin = (at: TestProject, ...args: string[]) =>
-  startCli(['send', 'sale', '--env', 'test', '--yes', '--format', 'json', ...args], { cwd: at.root, env: KEY });
+const SEND = ['send', 'sale', '--env', 'test', '--yes', '--format', 'json'];
+const sendHere = (at: TestProject) => cli(at, ...SEND);
+/** In a process of its own: to be paused while it sends. */
+const begin = (at: TestProject, ...args: string[]) => startCli([...SEND, ...args], { cwd: at.root, env: KEY });
 const reportOf = async (at: TestProject): Promise<Report> =>
   JSON.parse((await cli(at, 'report', 'sale', '--format', 'json')).stdout) as Report;
 
 describe('a send that is going on (A6)', () => {
   it('halts within a second, and is continued after the pause: each recipient once', async () => {
     using at = project();
+    // No more answers until it is paused, however long that takes on a busy machine.
+    const gate = Promise.withResolvers<void>();
+    const accept = afterMs(20, accepting());
+    answers((request) => void (seen.length > 20 ? gate.promise : Promise.resolve()).then(() => accept(request)));
     const sending = begin(at);
     await until('it sends', () => seen.length > 20);
     const paused = await cli(at, ...PAUSE);
     const pausedAt = Date.now();
+    gate.resolve();
     expect(paused.stdout).toContain('test is paused. Running sends halt within a second');
     const { status, stdout } = await sending.done;
     expect(status).toBe(5);
@@ -67,12 +74,12 @@ describe('a send that is going on (A6)', () => {
     expect((await cli(at, 'report', 'sale')).stdout).toContain('test has been paused since');
     expect((await cli(at, 'runs')).stdout).toContain('by ann@ops-1: wrong prices');
     const before = seen.length;
-    const again = await begin(at).done;
+    const again = await sendHere(at);
     expect([again.status, seen.length]).toEqual([5, before]);
     expect(again.stderr).toContain('error[paused]');
     expect((await reportOf(at)).state).toBe('halted');
     expect((await cli(at, ...RESUME)).stdout).toContain('test is resumed.');
-    expect((await begin(at).done).status).toBe(0);
+    expect((await sendHere(at)).status).toBe(0);
     expect(seen.length).toBe(ROWS);
     expect((await reportOf(at)).paused).toBeUndefined();
   });
@@ -111,7 +118,7 @@ describe('a send that is going on (A6)', () => {
 it('a first start while it is paused leaves no trace, and neither does a test', async () => {
   using at = project(undefined, 2);
   await cli(at, ...PAUSE);
-  expect((await begin(at).done).status).toBe(5);
+  expect((await sendHere(at)).status).toBe(5);
   const tested = await cli(at, 'send', 'sale', '--env', 'test', '--yes', '--test-to', '+447700900001');
   expect([tested.status, seen.length]).toEqual([5, 0]);
   expect(tested.stderr).toContain('error[paused]: test has been paused since');

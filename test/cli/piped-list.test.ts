@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runCli, startCli, until } from '../helpers/cli.ts';
+import { runHere } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { accepting, type RawRequest, startRawServer } from '../helpers/raw-server.ts';
 
@@ -50,7 +51,8 @@ it.each(['preview', 'validate', 'plan'])('%s names a bad row by its line', async
 
 it('a plan can be sent with the same bytes in a file, and with no others', async () => {
   expect((await piped('good.csv', 'plan', 'hello', '-o', 'hello.plan')).status).toBe(0);
-  const send = (...args: readonly string[]) => runCli(['send', '--plan', 'hello.plan', ...args], { cwd: project.root });
+  const send = (...args: readonly string[]) =>
+    runHere(['send', '--plan', 'hello.plan', ...args], { cwd: project.root });
   const alone = await send();
   expect(alone.status).toBe(2);
   expect(alone.stderr).toContain('A list from standard input cannot be used here.');
@@ -75,7 +77,7 @@ it('send sends to the list from the pipe, and continues with the same list only'
     expect(other.stderr).toContain('error[input-changed]');
     expect(other.stderr).toContain('standard input');
   }
-  const own = await runCli(['send', 'hello'], { cwd: project.root });
+  const own = await runHere(['send', 'hello'], { cwd: project.root });
   expect(own.stderr).toContain('error[input-changed]');
   const rest = await piped('good.csv', 'send', 'hello', '--format', 'json');
   expect(rest.status).toBe(0);
