@@ -308,6 +308,7 @@ export interface Ledger {
   copyTo(path: string): void;
   /** Idempotent. */
   close(): void;
+  [Symbol.dispose](): void;
 }
 
 export interface LedgerOptions {

@@ -62,5 +62,6 @@ export function ledgerOver(connection: Connection): Ledger {
     hold: () => connection.hold(),
     copyTo: (path) => connection.copyTo(path),
     close: () => connection.close(),
+    [Symbol.dispose]: () => connection.close(),
   };
 }

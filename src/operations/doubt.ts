@@ -21,7 +21,7 @@ import {
   type ResolvedOptions,
   withDefaults,
 } from './options.ts';
-import { countryOf, projectHere, withLedger } from './project.ts';
+import { countryOf, ledgerHere, projectHere, withLedger } from './project.ts';
 import { findRun, meantBy, nameInLedger, takesPlans } from './report.ts';
 
 export const RESOLVE_DOUBTS = {
@@ -123,18 +123,17 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
     using held = lockRun(reading.project, run, now());
     record(held.ledger, run, doubts, options);
   }
-  return await withLedger(reading, options, async (ledger) => {
-    const ended = ledger.findRun(run) ?? run;
-    const { root } = reading.project;
-    return {
-      resolved,
-      run: ended,
-      report: summarise(ledger, ended),
-      root,
-      takesPlans: takesPlans(run, reading.project),
-      isTooLate: await mustBeLate(ledger, ended, root, options),
-    };
-  });
+  using ledger = ledgerHere(reading, options);
+  const ended = ledger.findRun(run) ?? run;
+  const { root } = reading.project;
+  return {
+    resolved,
+    run: ended,
+    report: summarise(ledger, ended),
+    root,
+    takesPlans: takesPlans(run, reading.project),
+    isTooLate: await mustBeLate(ledger, ended, root, options),
+  };
 }
 
 /** By the campaign as it is now, which a start would send; if it cannot be read, by the age of the run alone. */
@@ -457,11 +456,9 @@ export const DOUBT_FIELDS = [
 export async function listDoubts(given: DoubtsOptions = {}): Promise<readonly Doubt[]> {
   const options = withDefaults(given);
   const reading = await projectHere(options, options.ledger);
-  return await withLedger(reading, options, async (ledger) =>
-    runsNamed(ledger, await nameInLedger(options.run ?? null, ledger, reading)).flatMap((run) =>
-      [...doubtsOf(ledger, run, options.resolved === true)].flat(),
-    ),
-  );
+  using ledger = ledgerHere(reading, options);
+  const runs = runsNamed(ledger, await nameInLedger(options.run ?? null, ledger, reading));
+  return runs.flatMap((run) => [...doubtsOf(ledger, run, options.resolved === true)].flat());
 }
 
 /** The run of this id, every run of the campaign of this name, or every run; newest first. Throws as `findRun` does. */

@@ -633,14 +633,10 @@ async function seeSchedules(
   for (const [path, group] of Map.groupBy(isNew, ({ one }) => one.campaign.project.ledger)) {
     try {
       const isMade = group.some(({ one }) => mustExist(one.campaign.project));
-      const ledger = openLedger(path, { mode: 'write', nowMs: options.at ?? options.now(), mustExist: isMade });
-      try {
-        ledger.seeSchedules(
-          group.map(({ one: { campaign }, seen }) => [placeOf(campaign, environmentOf(campaign, environment)), seen]),
-        );
-      } finally {
-        ledger.close();
-      }
+      using ledger = openLedger(path, { mode: 'write', nowMs: options.at ?? options.now(), mustExist: isMade });
+      ledger.seeSchedules(
+        group.map(({ one: { campaign }, seen }) => [placeOf(campaign, environmentOf(campaign, environment)), seen]),
+      );
     } catch (fault) {
       for (const { one } of group) found.set(one, { fault });
     }

@@ -98,9 +98,8 @@ export async function erasePerson(address: string, options: ErasePersonOptions =
     const whole = ledger.lock(ALL_PURGES);
     if (whole === null) throw busy();
     locks.push(whole);
-    const { startLifts, stopEnds } = project.webhook.replies;
     // Afterwards, the message that a reply answers could not be found any more.
-    await joinReplies(ledger, { now: resolved.now, startLifts, stopEnds });
+    await joinReplies(ledger, { now: resolved.now, ...project.webhook.replies });
     const erasure = find(ledger, named.address, hasher);
     refuseOpen(ledger, erasure);
     for (const run of new Map([...erasure.runs, ...erasure.drafts].map((one) => [one.run.id, one.run])).values()) {
@@ -155,17 +154,13 @@ interface Found extends Erasure {
 
 /** Changes nothing, and creates no ledger. */
 function look(path: string, address: string, hasher: Hasher | null, nowMs: number): Pick<Found, 'runs' | 'suppressed'> {
-  const ledger = openExistingLedger(path, { nowMs });
+  using ledger = openExistingLedger(path, { nowMs });
   if (ledger === null) return { runs: [], suppressed: [address] };
-  try {
-    const known = ledger.hashKeyId();
-    if (hasher !== null && known !== null && known !== hasher.keyId) throw otherKey(ledger.path, known, hasher.keyId);
-    const found = find(ledger, address, hasher);
-    refuseOpen(ledger, found);
-    return found;
-  } finally {
-    ledger.close();
-  }
+  const known = ledger.hashKeyId();
+  if (hasher !== null && known !== null && known !== hasher.keyId) throw otherKey(ledger.path, known, hasher.keyId);
+  const found = find(ledger, address, hasher);
+  refuseOpen(ledger, found);
+  return found;
 }
 
 /** Reads every list that is not in `seen`. */

@@ -107,14 +107,10 @@ async function withScopes<T>(
   const campaign = await campaignOf(given, project, options, all);
   const id = all.find(({ name }) => name === campaign)?.id ?? null;
   const nowMs = options.now();
-  const ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
-  try {
-    const [first = campaign, ...more] = campaign === null ? [] : idsOf({ campaign, id }, ledger);
-    const scopeOf = (one: string | null): PauseScope => ({ environment, campaign: one });
-    return change(ledger, [scopeOf(first), ...more.map(scopeOf)], nowMs);
-  } finally {
-    ledger.close();
-  }
+  using ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
+  const [first = campaign, ...more] = campaign === null ? [] : idsOf({ campaign, id }, ledger);
+  const scopeOf = (one: string | null): PauseScope => ({ environment, campaign: one });
+  return change(ledger, [scopeOf(first), ...more.map(scopeOf)], nowMs);
 }
 
 /** The name of the campaign, or null. A misspelt one would stop nothing, and say that it had. */
@@ -146,12 +142,8 @@ async function campaignNamed(named: string, { cwd, now }: ResolvedOptions): Prom
 }
 
 function knownIn(project: Project, nowMs: number) {
-  const ledger = openExistingLedger(project.ledger, { nowMs });
-  try {
-    const [runs, pauses] = [ledger?.runs() ?? [], ledger?.pauses() ?? []];
-    const campaigns = new Set([...runs.map(({ name }) => name), ...pauses.flatMap(({ campaign }) => campaign ?? [])]);
-    return { environments: new Set([...runs, ...pauses].map((one) => one.environment)), campaigns };
-  } finally {
-    ledger?.close();
-  }
+  using ledger = openExistingLedger(project.ledger, { nowMs });
+  const [runs, pauses] = [ledger?.runs() ?? [], ledger?.pauses() ?? []];
+  const campaigns = new Set([...runs.map(({ name }) => name), ...pauses.flatMap(({ campaign }) => campaign ?? [])]);
+  return { environments: new Set([...runs, ...pauses].map((one) => one.environment)), campaigns };
 }

@@ -68,20 +68,16 @@ export async function person(address: string, options: ProjectOptions = {}): Pro
 
 /** The address of this key in the newest run that has it; null: no run has the key, or it is the address itself. */
 export function addressOfKey(path: string, key: string, nowMs: number): string | null {
-  const ledger = openExistingLedger(path, { nowMs });
+  using ledger = openExistingLedger(path, { nowMs });
   if (ledger === null) return null;
-  try {
-    for (const run of newestFirst(ledger.runs())) {
-      if (run.purgedAtMs !== null) continue;
-      for (const batch of rowsOf(ledger, run, {})) {
-        const to = batch.find((outcome) => outcome.key === key)?.to ?? null;
-        if (to !== null) return listedForm(to) === listedForm(key) ? null : toArgument(to);
-      }
+  for (const run of newestFirst(ledger.runs())) {
+    if (run.purgedAtMs !== null) continue;
+    for (const batch of rowsOf(ledger, run, {})) {
+      const to = batch.find((outcome) => outcome.key === key)?.to ?? null;
+      if (to !== null) return listedForm(to) === listedForm(key) ? null : toArgument(to);
     }
-    return null;
-  } finally {
-    ledger.close();
   }
+  return null;
 }
 
 /** The user may have meant a key. */
@@ -111,20 +107,16 @@ function heldOf(
   names: readonly [address: string, key: string],
   nowMs: number,
 ): Pick<Person, 'messages' | 'unread' | 'reports' | 'mentions'> {
-  const ledger = openExistingLedger(project.ledger, { nowMs });
+  using ledger = openExistingLedger(project.ledger, { nowMs });
   if (ledger === null) return { messages: [], unread: [], reports: 0, mentions: 0 };
-  try {
-    const [address] = names;
-    const { unread, reports, mentions } = ledger.purge.traces(address, traceOf(address, nationalDigits));
-    return {
-      messages: newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, names)),
-      unread: unread.map(({ receivedAtMs, body }) => ({ receivedAt: new Date(receivedAtMs).toISOString(), body })),
-      reports,
-      mentions,
-    };
-  } finally {
-    ledger.close();
-  }
+  const [address] = names;
+  const { unread, reports, mentions } = ledger.purge.traces(address, traceOf(address, nationalDigits));
+  return {
+    messages: newestFirst(ledger.runs()).flatMap((run) => messagesOf(ledger, run, names)),
+    unread: unread.map(({ receivedAtMs, body }) => ({ receivedAt: new Date(receivedAtMs).toISOString(), body })),
+    reports,
+    mentions,
+  };
 }
 
 function messagesOf(

@@ -7,7 +7,7 @@ import { MAX_SIGNATURES, readSignature } from '../approval/signature.ts';
 import { loadCampaign } from '../campaign/load.ts';
 import { problem, refuse } from '../errors.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import { type Allowable, type Environment, LEDGER_CODES, PLAN_CODES } from '../model.ts';
+import { type Environment, LEDGER_CODES, PLAN_CODES } from '../model.ts';
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
@@ -15,7 +15,7 @@ import { openElsewhere, otherProvider } from '../plan/elsewhere.ts';
 import { createForecaster } from '../plan/forecast.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
-import { createPlan, type Plan } from '../plan/plan.ts';
+import { createPlan } from '../plan/plan.ts';
 import {
   type AnyPlanFile,
   createPlanFile,
@@ -137,14 +137,14 @@ export async function makePlan(target: string, given: Omit<PlanOptions, 'sign'> 
 
 async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Metered) {
   const options = withDefaults(given);
-  const { cwd, env, now, recipients, pipedList, ledger } = options;
+  const { cwd, env, now, recipients, pipedList } = options;
   checkAllow(options, PLANNABLE);
   const { allow = [] } = options;
   const { campaign } = await loadCampaign(target, {
     cwd,
     env,
     now: now(),
-    ...present({ recipients, pipedList, ledger }),
+    ...present({ recipients, pipedList, ledger: options.ledger }),
     allow,
   });
   const { environment = 'sandbox' } = options;
@@ -159,24 +159,26 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
   const asked = readProvenance(campaign, options.env);
   const suppressions = await loadSuppressions(campaign, options.env);
   const prices = await loadPrices(campaign.project);
-  using before = await ledgerBefore(made, now(), allow);
+  using ledger = openExistingLedger(campaign.project.ledger, { nowMs: now(), allow });
+  const reached = await openReachToSend(made, ledger, now());
   const identity = identityOf(made);
   const accepting = { nowMs: now(), allow };
-  const begun = before.ledger?.findRun(identity) ?? null;
+  const begun = ledger?.findRun(identity) ?? null;
   // A plan that is compared counts as it did when it was made: its own run came later.
   const run = begun !== null && begun.createdAtMs <= now() ? begun : null;
   const known = await openKnown(made, {
-    ...before,
+    ledger,
+    reached,
     run,
     list: run === null ? null : await hashList(made.campaign.recipients),
     suppressions,
     nowMs: now(),
     allow,
   });
-  const guard = openListGuard(campaign, before.ledger, identity, accepting);
-  const budget = budgetState(made, prices, now(), before.ledger);
+  const guard = openListGuard(campaign, ledger, identity, accepting);
+  const budget = budgetState(made, prices, now(), ledger);
   const forecaster = await createForecaster(made, { nowMs: now() });
-  const elsewhere = openElsewhere(made, before.ledger);
+  const elsewhere = openElsewhere(made, ledger);
   const { list, estimate, inputs, accepted, notes } = await checkList(
     made,
     { ...known.view, ...present({ meter: options.meter }) },
@@ -205,7 +207,7 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
     inputs: [...inputs, suppressionsInput(campaign)],
     estimate,
   });
-  const paused = pausedWarning(before.ledger?.pauseOf(identity));
+  const paused = pausedWarning(ledger?.pauseOf(identity));
   return {
     planFile,
     made,
@@ -221,18 +223,6 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
       ...again.map((one) => ({ ...one, severity: 'warning' as const })),
     ],
   };
-}
-
-/** Opens the ledger for suppression, `exclude` and `frequency`; null: nothing was sent, and no address suppressed. */
-async function ledgerBefore(made: Plan, nowMs: number, allow: readonly Allowable[]) {
-  const ledger = openExistingLedger(made.campaign.project.ledger, { nowMs, allow });
-  try {
-    const reached = await openReachToSend(made, ledger, nowMs);
-    return { ledger, reached, [Symbol.dispose]: () => ledger?.close() };
-  } catch (error) {
-    ledger?.close();
-    throw error;
-  }
 }
 
 export function toText(plan: AnyPlanFile): string {

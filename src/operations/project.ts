@@ -59,12 +59,8 @@ export async function withLedger<T>(
   context: Pick<ResolvedOptions, 'cwd' | 'now'>,
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
-  const ledger = ledgerHere(reading, context);
-  try {
-    return await use(ledger);
-  } finally {
-    ledger.close();
-  }
+  using ledger = ledgerHere(reading, context);
+  return await use(ledger);
 }
 
 /** Options of operations for a command; `ledger` is the value of `--ledger`. */
@@ -119,12 +115,8 @@ export async function joinRepliesOf(
   read?.close();
   if (!isDue) return { problem: null };
   try {
-    const ledger = openLedger(project.ledger, { mode: 'write', nowMs: now() });
-    try {
-      await joinReplies(ledger, { now, ...project.webhook.replies });
-    } finally {
-      ledger.close();
-    }
+    using ledger = openLedger(project.ledger, { mode: 'write', nowMs: now() });
+    await joinReplies(ledger, { now, ...project.webhook.replies });
   } catch (error) {
     if (error instanceof LedgerError && PASSING.has(error.kind)) return { problem: error.message };
     // Reading needs no correct clock; a later call joins the replies.
@@ -174,17 +166,13 @@ export async function meantOccurrence(
   return { ...meant, run: runs.find(({ occurrence }) => occurrence === meant.occurrence) ?? null };
 
   function runsHere(): { readonly runs: readonly RunRecord[]; readonly before: readonly string[] } {
-    const ledger = openExistingLedger(campaign.project.ledger, { nowMs, allow });
+    using ledger = openExistingLedger(campaign.project.ledger, { nowMs, allow });
     if (ledger === null) return { runs: [], before: [] };
-    try {
-      const former = formerNameProblem(ledger.campaigns(), campaign);
-      if (former !== null) throw refuse(former);
-      const { identity } = environmentOf(campaign, environment);
-      const runs = ledger.runsOf({ environment: identity, campaign: campaign.id });
-      return { runs, before: sentBefore(campaign, identity, ledger) };
-    } finally {
-      ledger.close();
-    }
+    const former = formerNameProblem(ledger.campaigns(), campaign);
+    if (former !== null) throw refuse(former);
+    const { identity } = environmentOf(campaign, environment);
+    const runs = ledger.runsOf({ environment: identity, campaign: campaign.id });
+    return { runs, before: sentBefore(campaign, identity, ledger) };
   }
 }
 

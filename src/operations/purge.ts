@@ -149,9 +149,8 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   try {
     if (lock === null) throw busy();
     ledger.purge.begin();
-    const { startLifts, stopEnds } = project.webhook.replies;
     // After the purge, the message that a reply answers could not be found any more.
-    await joinReplies(ledger, { now: options.now, startLifts, stopEnds });
+    await joinReplies(ledger, { now: options.now, ...project.webhook.replies });
     return { ...planned, ...(await carryOut(ledger, found, { ...limits, hasher, all }, planned, options.now)) };
   } finally {
     ledger.close();
@@ -190,13 +189,9 @@ interface Found extends Selection {
 
 /** Reads only; empty if there is no ledger yet. */
 function survey(path: string, { now }: Pick<ResolvedOptions, 'now'>, look: (ledger: Ledger) => Found): Found {
-  const ledger = openExistingLedger(path, { nowMs: now() });
+  using ledger = openExistingLedger(path, { nowMs: now() });
   if (ledger === null) return NOTHING;
-  try {
-    return look(ledger);
-  } finally {
-    ledger.close();
-  }
+  return look(ledger);
 }
 
 interface Work {

@@ -103,12 +103,8 @@ export async function takeFiles(files: readonly string[], given: ReconcileOption
   try {
     const inputs = await spooled(found, folder, Readable.from(options.input ?? []));
     const path = dryRun && folder !== null ? await rehearsalOf(reading.project.ledger, folder, now()) : null;
-    const ledger = openLedger(path ?? reading.project.ledger, { mode: 'write', nowMs: now() });
-    try {
-      return await takeOver(inputs, ledger, reading, { now, cwd, dryRun, environment, meter: options.meter });
-    } finally {
-      ledger.close();
-    }
+    using ledger = openLedger(path ?? reading.project.ledger, { mode: 'write', nowMs: now() });
+    return await takeOver(inputs, ledger, reading, { now, cwd, dryRun, environment, meter: options.meter });
   } finally {
     await folder?.remove();
   }
@@ -344,16 +340,12 @@ function nothingUnderstood({ name }: EventFile, line: number): Error {
  */
 async function rehearsalOf(ledger: string, folder: TemporaryFolder, nowMs: number): Promise<string> {
   const path = join(folder.root, 'ledger.db');
-  const original = openExistingLedger(ledger, { nowMs });
+  using original = openExistingLedger(ledger, { nowMs });
   if (original === null) return path;
-  try {
-    // SQLite would make a file that others can read; it takes one that is empty.
-    await (await open(path, 'wx', 0o600)).close();
-    original.copyTo(path);
-    return path;
-  } finally {
-    original.close();
-  }
+  // SQLite would make a file that others can read; it takes one that is empty.
+  await (await open(path, 'wx', 0o600)).close();
+  original.copyTo(path);
+  return path;
 }
 
 /** Reports come within days; older runs would only be continued with `--allow too-late`. */

@@ -117,13 +117,9 @@ export async function readReplies<T>(
   const reading = await projectHere(options, options.ledger);
   const { problem: why } = await joinRepliesOf(reading, options);
   if (why !== null) warn(why);
-  const ledger = openExistingLedger(reading.project.ledger, { nowMs: options.now() });
+  using ledger = openExistingLedger(reading.project.ledger, { nowMs: options.now() });
   if (ledger === null) return await use([]);
-  try {
-    return await use(repliesIn(ledger, options, reading.project.webhook.replies));
-  } finally {
-    ledger.close();
-  }
+  return await use(repliesIn(ledger, options, reading.project.webhook.replies));
 }
 
 function* repliesIn(
@@ -229,20 +225,16 @@ export async function reviewReplies(
   const read = openExistingLedger(project.ledger, { nowMs: now() });
   if (read === null) throw unknown(numbers);
   read.close();
-  const ledger = openLedger(project.ledger, { mode: 'write', nowMs: now() });
-  try {
-    // An opt-in word lifts an opt-out only if `webhook.replies.startLifts` is set.
-    const { startLifts, stopEnds } = project.webhook.replies;
-    const review = { meaning: as, who: by, atMs: now() };
-    const { missed, ...done } = ledger.events.reviewReplies(numbers, review, {
-      startLifts,
-      stopEnds,
-    });
-    if (missed.length > 0) throw unknown(missed);
-    return done;
-  } finally {
-    ledger.close();
-  }
+  using ledger = openLedger(project.ledger, { mode: 'write', nowMs: now() });
+  // An opt-in word lifts an opt-out only if `webhook.replies.startLifts` is set.
+  const { startLifts, stopEnds } = project.webhook.replies;
+  const review = { meaning: as, who: by, atMs: now() };
+  const { missed, ...done } = ledger.events.reviewReplies(numbers, review, {
+    startLifts,
+    stopEnds,
+  });
+  if (missed.length > 0) throw unknown(missed);
+  return done;
 }
 
 const LONGEST_NAME = 200;

@@ -118,19 +118,13 @@ export interface RecipientOutcome extends StepResult {
  */
 export async function report(run: string, options: ProjectOptions = {}): Promise<Report> {
   const resolved = resolveOptions(options);
-  const { ledger, found, project } = await openRun(run, resolved);
-  try {
-    const { campaign } = await sentCampaign(found, project, resolved);
-    using _ = ledger.hold();
-    const deliveries = countDeliveries(ledger, found);
-    return withCauses(
-      ledger,
-      found,
-      summarise(ledger, found, null, campaign, cameBack(ledger, found, deliveries, campaign)),
-    );
-  } finally {
-    ledger.close();
-  }
+  const reading = await projectWithReplies(resolved);
+  using ledger = ledgerHere(reading, resolved);
+  const found = findRun(ledger, await nameInLedger(run, ledger, reading));
+  const { campaign } = await sentCampaign(found, reading.project, resolved);
+  using _ = ledger.hold();
+  const returned = cameBack(ledger, found, countDeliveries(ledger, found), campaign);
+  return withCauses(ledger, found, summarise(ledger, found, null, campaign, returned));
 }
 
 /**
@@ -145,31 +139,24 @@ export async function* outcomes(
   run: string,
   options: OutcomesOptions = {},
 ): AsyncGenerator<RecipientOutcome, void, undefined> {
-  const { ledger, found } = await openRun(run, resolveOptions(options));
-  try {
-    checkInputs(found, options.inputs);
-    const referenceOf = createReferences(found);
-    for (const batch of rowsOf(ledger, found, present(options))) {
-      for (const outcome of batch) yield toOutcome(outcome, referenceOf);
-      // Reading is synchronous: other work of this process runs between two batches.
-      await turn();
-    }
-  } finally {
-    ledger.close();
+  const resolved = resolveOptions(options);
+  const reading = await projectWithReplies(resolved);
+  using ledger = ledgerHere(reading, resolved);
+  const found = findRun(ledger, await nameInLedger(run, ledger, reading));
+  checkInputs(found, options.inputs);
+  const referenceOf = createReferences(found);
+  for (const batch of rowsOf(ledger, found, present(options))) {
+    for (const outcome of batch) yield toOutcome(outcome, referenceOf);
+    // Reading is synchronous: other work of this process runs between two batches.
+    await turn();
   }
 }
 
-/** A run with its open ledger, after replies were joined to messages. */
-async function openRun(run: string, resolved: ReturnType<typeof resolveOptions>) {
-  const reading = await projectHere(resolved, resolved.ledger);
-  await joinRepliesOf(reading, resolved);
-  const ledger = ledgerHere(reading, resolved);
-  try {
-    return { ledger, found: findRun(ledger, await nameInLedger(run, ledger, reading)), project: reading.project };
-  } catch (error) {
-    ledger.close();
-    throw error;
-  }
+/** Replies are joined to messages before a run is shown. */
+async function projectWithReplies(options: ResolvedOptions) {
+  const reading = await projectHere(options, options.ledger);
+  await joinRepliesOf(reading, options);
+  return reading;
 }
 
 function toOutcome(outcome: Outcome, referenceOf: ReturnType<typeof createReferences>): RecipientOutcome {
@@ -417,12 +404,8 @@ export interface ListRunsOptions extends ProjectOptions {
 export async function listRuns(options: ListRunsOptions = {}): Promise<readonly Report[]> {
   const resolved = resolveOptions(options);
   const { project } = await projectHere(resolved, resolved.ledger);
-  const ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
-  try {
-    return ledger === null ? [] : summaries(ledger, options.commit);
-  } finally {
-    ledger?.close();
-  }
+  using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
+  return ledger === null ? [] : summaries(ledger, options.commit);
 }
 
 /** `commit`: only runs with a start from a commit whose hash begins so. Throws exit 2 if no hash can begin so. */

@@ -231,14 +231,13 @@ async function sendApproved(
   }
   await using receiving = listener;
   const { reporters } = receiving;
-  const { startLifts, stopEnds } = campaign.project.webhook.replies;
   const rounds = {
     ...waiting,
     round,
     ledger,
     campaign,
     reporters,
-    joinReplies: () => joinReplies(ledger, { startLifts, stopEnds, now }),
+    joinReplies: () => joinReplies(ledger, { ...campaign.project.webhook.replies, now }),
   };
   return resultOf(ledger, plan, prices, await sendListening(prepared.finishLoad(), rounds));
 }

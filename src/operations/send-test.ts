@@ -137,16 +137,12 @@ function freeMoment(
   messages: readonly TestMessage[],
   nowMs: number,
 ): number {
-  const ledger = openExistingLedger(project.ledger, { nowMs });
+  using ledger = openExistingLedger(project.ledger, { nowMs });
   if (ledger === null) return nowMs;
-  try {
-    const used = new Set(ledger.runsOf({ environment, campaign: id }).map(({ occurrence }) => occurrence));
-    let at = nowMs;
-    while (messages.some(({ part }) => used.has(testOccurrence(at, part)))) at += 1;
-    return at;
-  } finally {
-    ledger.close();
-  }
+  const used = new Set(ledger.runsOf({ environment, campaign: id }).map(({ occurrence }) => occurrence));
+  let at = nowMs;
+  while (messages.some(({ part }) => used.has(testOccurrence(at, part)))) at += 1;
+  return at;
 }
 
 /** Renders every message before it sends the first one; a template that fails refuses all (failures.md, A3). */
@@ -154,13 +150,9 @@ async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): 
   for (const plan of plans) {
     const suppressions = await loadSuppressions(plan.campaign, env);
     const prices = await loadPrices(plan.campaign.project);
-    const ledger = openExistingLedger(plan.campaign.project.ledger, { nowMs: now() });
-    try {
-      const view = { rules: openRules(plan, { suppressions, ledger, now }), skipsInvalid: false };
-      await checkList(plan, view, { prices, guard: UNGUARDED }, () => undefined);
-    } finally {
-      ledger?.close();
-    }
+    using ledger = openExistingLedger(plan.campaign.project.ledger, { nowMs: now() });
+    const view = { rules: openRules(plan, { suppressions, ledger, now }), skipsInvalid: false };
+    await checkList(plan, view, { prices, guard: UNGUARDED }, () => undefined);
   }
 }
 

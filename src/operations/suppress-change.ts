@@ -65,19 +65,15 @@ export async function addSuppressions(
   const untilMs = until === undefined ? null : await untilOf(until, project.timeZone, nowMs);
   const named = readAddresses(addresses, countryOf(reading));
   await checkHashes(named.hashes, project, resolved);
-  const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
-  try {
-    const facts = { topic, reason: reason === '' ? null : (reason ?? null), untilMs, source: 'user' };
-    const added = ledger.suppressAll(
-      named.addresses.map((address) => ({ address, ...facts })),
-      named.hashes.map((hash) => ({ ...hash, ...facts })),
-      nowMs,
-    );
-    const known = named.addresses.length + named.hashes.length - added;
-    return { added, known, ...said([...named.warnings, ...(strange === null ? [] : [strange])]) };
-  } finally {
-    ledger.close();
-  }
+  using ledger = openLedger(project.ledger, { mode: 'write', nowMs });
+  const facts = { topic, reason: reason === '' ? null : (reason ?? null), untilMs, source: 'user' };
+  const added = ledger.suppressAll(
+    named.addresses.map((address) => ({ address, ...facts })),
+    named.hashes.map((hash) => ({ ...hash, ...facts })),
+    nowMs,
+  );
+  const known = named.addresses.length + named.hashes.length - added;
+  return { added, known, ...said([...named.warnings, ...(strange === null ? [] : [strange])]) };
 }
 
 /** Results without warnings have no such field. */
@@ -138,20 +134,16 @@ export interface RemovedSuppressions {
 
 /** The warning that no entry has the topic, or null. */
 function unknownTopic(project: Project, topic: string, nowMs: number): Diagnostic | null {
-  const ledger = openExistingLedger(project.ledger, { nowMs });
+  using ledger = openExistingLedger(project.ledger, { nowMs });
   if (ledger === null) return null;
-  try {
-    const topics = new Set<string>();
-    for (const one of ledger.suppressions()) topics.add(shownTopic(one.topic) ?? '');
-    for (const one of ledger.suppressedHashes()) topics.add(shownTopic(one.topic) ?? '');
-    topics.delete('');
-    if (topics.has(topic)) return null;
-    const known = topics.size === 0 ? 'No entry has a topic.' : `Topics on the list: ${[...topics].sort().join(', ')}.`;
-    const hint = didYouMean(topic, topics).hint ?? known;
-    return warning('usage', `No entry of the suppression list has the topic "${topic}".`, { hint });
-  } finally {
-    ledger.close();
-  }
+  const topics = new Set<string>();
+  for (const one of ledger.suppressions()) topics.add(shownTopic(one.topic) ?? '');
+  for (const one of ledger.suppressedHashes()) topics.add(shownTopic(one.topic) ?? '');
+  topics.delete('');
+  if (topics.has(topic)) return null;
+  const known = topics.size === 0 ? 'No entry has a topic.' : `Topics on the list: ${[...topics].sort().join(', ')}.`;
+  const hint = didYouMean(topic, topics).hint ?? known;
+  return warning('usage', `No entry of the suppression list has the topic "${topic}".`, { hint });
 }
 
 /** Returns how many were on the list, in clear or as hashes. */
@@ -168,19 +160,15 @@ async function removeFrom(
   const holdsHashes = existing.hashKeyId() !== null;
   existing.close();
   const hasher = holdsHashes && addresses.length > 0 ? await hasherOf(project, context) : null;
-  const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
-  try {
-    // Without the key it is unknown whether the address is still on the list, as a hash.
-    if (hasher !== null) checkHashKey({ hasher: { hasher } }, ledger);
-    const gone = addresses.filter((address) => {
-      const hashes = hasher === null ? [] : spellingsOf(address).map(hasher.hash);
-      const asHash = hashes.filter((hash) => ledger.unsuppressHash(hash, topic)).length > 0;
-      return ledger.unsuppress(address, topic) || asHash;
-    });
-    return gone.length + hashes.filter(({ hash }) => ledger.unsuppressHash(hash, topic)).length;
-  } finally {
-    ledger.close();
-  }
+  using ledger = openLedger(project.ledger, { mode: 'write', nowMs });
+  // Without the key it is unknown whether the address is still on the list, as a hash.
+  if (hasher !== null) checkHashKey({ hasher: { hasher } }, ledger);
+  const gone = addresses.filter((address) => {
+    const hashes = hasher === null ? [] : spellingsOf(address).map(hasher.hash);
+    const asHash = hashes.filter((hash) => ledger.unsuppressHash(hash, topic)).length > 0;
+    return ledger.unsuppress(address, topic) || asHash;
+  });
+  return gone.length + hashes.filter(({ hash }) => ledger.unsuppressHash(hash, topic)).length;
 }
 
 export const REMOVE_SUPPRESSIONS = {
@@ -233,14 +221,10 @@ export async function importSuppressions(file: string, options: ProjectOptions =
   const hasher = await readHasher(project.suppressionKey, env, project.root);
   const checked = await check(source, hasher);
   const nowMs = resolved.now();
-  const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
-  try {
-    refuseOtherKey(ledger, checked.keyId);
-    const { all, added } = await takeOver(ledger, source, checked.digest, nowMs);
-    return { file: name, entries: all, added, ...said(checked.warnings) };
-  } finally {
-    ledger.close();
-  }
+  using ledger = openLedger(project.ledger, { mode: 'write', nowMs });
+  refuseOtherKey(ledger, checked.keyId);
+  const { all, added } = await takeOver(ledger, source, checked.digest, nowMs);
+  return { file: name, entries: all, added, ...said(checked.warnings) };
 }
 
 export interface ImportedSuppressions {

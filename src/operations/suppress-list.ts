@@ -69,15 +69,11 @@ export interface Suppression {
 export async function* listSuppressions(options: ProjectOptions = {}): AsyncGenerator<Suppression, void, undefined> {
   const resolved = resolveOptions(options);
   const { project } = await projectHere(resolved, resolved.ledger);
-  const ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
+  using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   if (ledger === null) return;
-  try {
-    for (const { address, ...rest } of ledger.suppressions()) yield { address, hash: null, ...factsOf(rest) };
-    for (const { hash, keyId, ...rest } of ledger.suppressedHashes()) {
-      yield { address: null, hash: writeHash({ hash, keyId }), ...factsOf(rest) };
-    }
-  } finally {
-    ledger.close();
+  for (const { address, ...rest } of ledger.suppressions()) yield { address, hash: null, ...factsOf(rest) };
+  for (const { hash, keyId, ...rest } of ledger.suppressedHashes()) {
+    yield { address: null, hash: writeHash({ hash, keyId }), ...factsOf(rest) };
   }
 }
 
@@ -98,15 +94,11 @@ export async function* exportSuppressions(
   const resolved = resolveOptions(options);
   const { project } = await projectHere(resolved, resolved.ledger);
   const hasher = options.hashed === true ? await hasherOf(project, resolved) : null;
-  const ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
-  try {
-    // Hashes of two keys do not go together in one file.
-    if (hasher !== null && ledger !== null) checkHashKey({ hasher: { hasher } }, ledger);
-    const lists = ledger ?? EMPTY;
-    yield* hasher === null ? asCsv(lists) : asHashes(lists, hasher);
-  } finally {
-    ledger?.close();
-  }
+  using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
+  // Hashes of two keys do not go together in one file.
+  if (hasher !== null && ledger !== null) checkHashKey({ hasher: { hasher } }, ledger);
+  const lists = ledger ?? EMPTY;
+  yield* hasher === null ? asCsv(lists) : asHashes(lists, hasher);
 }
 
 type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
@@ -207,32 +199,28 @@ export async function lookAtSuppressions(options: CheckSuppressionsOptions) {
     recipients: { defaultCountry: countryOf(reading) },
     project,
   };
-  const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
-  try {
-    const held = ledger ?? { path: placeOfLedger(project.ledger, context.cwd), ...NO_LEDGER };
-    const { problem, ...state } = await hashKeyState(project, context.env, held);
-    const own = sourcesOf(listed).map((source) => ({ ...source, campaigns: null }));
-    const answered =
-      named.length === 0
-        ? { found: [], ...(await readSuppressions(listed, context.env)).faults }
-        : await answer(
-            named,
-            {
-              ledger,
-              lists: [...own, ...(await listsOfCampaigns(project, context))],
-              reading: await readHasher(project.suppressionKey, context.env, root),
-            },
-            context.now(),
-          );
-    const problems = [...found.diagnostics, ...answered.diagnostics, ...(problem === null ? [] : [problem])];
-    const total = found.diagnostics.length + answered.total + (problem === null ? 0 : 1);
-    const { addresses: count } = held.suppressionCounts();
-    const files = found.files.map(({ file }) => file);
-    const answers = named.map((one, i) => answerOf(one, answered.found[i] ?? [], total === 0));
-    return { checked: { addresses: count, ...state, files, problems, answers }, total };
-  } finally {
-    ledger?.close();
-  }
+  using ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
+  const held = ledger ?? { path: placeOfLedger(project.ledger, context.cwd), ...NO_LEDGER };
+  const { problem, ...state } = await hashKeyState(project, context.env, held);
+  const own = sourcesOf(listed).map((source) => ({ ...source, campaigns: null }));
+  const answered =
+    named.length === 0
+      ? { found: [], ...(await readSuppressions(listed, context.env)).faults }
+      : await answer(
+          named,
+          {
+            ledger,
+            lists: [...own, ...(await listsOfCampaigns(project, context))],
+            reading: await readHasher(project.suppressionKey, context.env, root),
+          },
+          context.now(),
+        );
+  const problems = [...found.diagnostics, ...answered.diagnostics, ...(problem === null ? [] : [problem])];
+  const total = found.diagnostics.length + answered.total + (problem === null ? 0 : 1);
+  const { addresses: count } = held.suppressionCounts();
+  const files = found.files.map(({ file }) => file);
+  const answers = named.map((one, i) => answerOf(one, answered.found[i] ?? [], total === 0));
+  return { checked: { addresses: count, ...state, files, problems, answers }, total };
 }
 
 function answerOf(named: Named, entries: readonly SuppressionEntry[], isComplete: boolean): SuppressionAnswer {

@@ -302,15 +302,11 @@ async function checkList(campaign: Campaign, options: Checking, collector: Colle
 
 /** Pauses, fences, and an earlier id of the campaign. Ignores an unreadable ledger, and connects to no server. */
 async function ledgerSays(campaign: Campaign, nowMs: number) {
-  const ledger = ledgerHere(campaign, nowMs);
-  try {
-    const pauses = (ledger?.pauses() ?? []).filter(({ id }) => id === null || id === campaign.id);
-    const former = formerNameProblem(ledger?.campaigns() ?? [], campaign);
-    const notes = [...pauses.map(pauseText), ...(await fenceNotes(campaign.project))];
-    return { notes, former: former === null ? [] : [former] };
-  } finally {
-    ledger?.close();
-  }
+  using ledger = ledgerHere(campaign, nowMs);
+  const pauses = (ledger?.pauses() ?? []).filter(({ id }) => id === null || id === campaign.id);
+  const former = formerNameProblem(ledger?.campaigns() ?? [], campaign);
+  const notes = [...pauses.map(pauseText), ...(await fenceNotes(campaign.project))];
+  return { notes, former: former === null ? [] : [former] };
 }
 
 function ledgerHere({ project, recipients }: Campaign, nowMs: number): Ledger | null {

@@ -135,12 +135,8 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
 export async function listWorkers(options: ProjectOptions = {}): Promise<readonly WorkerShown[]> {
   const resolved = resolveOptions(options);
   const { project } = await projectHere(resolved, resolved.ledger);
-  const ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
-  try {
-    return ledger === null ? [] : workersOf(ledger);
-  } finally {
-    ledger?.close();
-  }
+  using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
+  return ledger === null ? [] : workersOf(ledger);
 }
 
 export type WorkerEvent =

@@ -144,13 +144,9 @@ function refused(text: string, to: string): Done {
 /** The page of `handbill report --format html`. Other requests are answered while it goes through the list. */
 export async function* reportOf(site: Site, run: RunRecord): AsyncGenerator<string> {
   // Through another connection, because it holds one moment: other pages show updates meanwhile.
-  const ledger = ledgerHere(site.reading, site.context);
-  try {
-    const summary = await openSummary(ledger, run, contextOf(site), site.reading.project);
-    yield* runPage(ledger, run, { nowMs: site.context.now(), turn: createYields() }, summary);
-  } finally {
-    ledger.close();
-  }
+  using ledger = ledgerHere(site.reading, site.context);
+  const summary = await openSummary(ledger, run, contextOf(site), site.reading.project);
+  yield* runPage(ledger, run, { nowMs: site.context.now(), turn: createYields() }, summary);
 }
 
 /** The page of `handbill preview --format html`: sends nothing. Null where no such campaign is shown. */

@@ -142,18 +142,14 @@ const EMPTY: Lists = { suppressions: () => [], suppressedHashes: () => [] };
 
 async function listAll(given: FlagsOf<typeof LIST_FLAGS>, context: CommandContext): Promise<void> {
   const reading = await projectHere(context, given.ledger);
-  const ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
-  try {
-    const lists = ledger ?? EMPTY;
-    const text = {
-      text: () => asTables(lists, given.full === true, context.tableWidth ?? context.width),
-      json: asJson,
-      csv: asCsv,
-    };
-    for (const piece of text[given.format](lists)) await context.out(piece);
-  } finally {
-    ledger?.close();
-  }
+  using ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
+  const lists = ledger ?? EMPTY;
+  const text = {
+    text: () => asTables(lists, given.full === true, context.tableWidth ?? context.width),
+    json: asJson,
+    csv: asCsv,
+  };
+  for (const piece of text[given.format](lists)) await context.out(piece);
 }
 
 /** Rows that are aligned with each other: a table of a million is not held in memory. */
