@@ -144,7 +144,7 @@ interface Findings {
 const MAX_FINDINGS = 20;
 
 function createFindings(side: Side): Findings {
-  const found = new Map<string, { finding: Finding; count: number }>();
+  const found = new Map<string, Finding & { count: number }>();
   const put = ({ code, at }: Diagnostic, message: string, isRow: boolean): void => {
     const place = isRow ? [code, at?.file] : [code, at?.file, at?.line, at?.column, message];
     const key = JSON.stringify(place);
@@ -154,7 +154,7 @@ function createFindings(side: Side): Findings {
       return;
     }
     const { file = null, line = null, column = null } = at ?? {};
-    found.set(key, { finding: { code, message, file, line, column, count: 1 }, count: 1 });
+    found.set(key, { code, message, file, line, column, count: 1 });
   };
   const add: Findings['add'] = (diagnostics, campaign) => {
     const list = campaign === null || campaign.recipients.inline !== null ? null : campaign.recipients.file;
@@ -173,7 +173,7 @@ function createFindings(side: Side): Findings {
       if (!(error instanceof HandbillError)) throw error;
       add(error.diagnostics, campaign);
     },
-    list: () => [...found.values()].slice(0, MAX_FINDINGS).map(({ finding, count }) => ({ ...finding, count })),
+    list: () => [...found.values()].slice(0, MAX_FINDINGS),
   };
 }
 

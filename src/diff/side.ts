@@ -85,16 +85,6 @@ export async function projectFiles({ root }: Side): Promise<ReadonlyMap<string, 
   return files;
 }
 
-/** Null: the campaign lists its recipients itself. */
-async function listOf(side: Side, file: CampaignFile): Promise<string | null> {
-  const read = await readSmallFile(file.path, MAX_YAML_BYTES);
-  const yaml = 'fault' in read ? null : readYaml(read.bytes, file.place).yaml;
-  const written = valueAt(yaml?.value, '/recipients/csv') ?? valueAt(yaml?.value, '/recipients');
-  if (typeof written !== 'string' || written === '' || written.includes('\0')) return null;
-  const path = resolve(dirname(file.path), written);
-  return isInside(side.root, path) ? path : null;
-}
-
 /** Does not parse the list. */
 async function listState(path: string): Promise<ListState> {
   if (!(await isFile(path))) return 'absent';
@@ -200,11 +190,15 @@ interface Found {
 }
 
 async function lookAt(placed: Placed | null): Promise<Found> {
-  const path = placed === null ? null : await listOf(placed.side, placed.file);
-  if (placed === null || path === null) return { state: 'here', path: null, shown: '', sample: null };
+  const none = { state: 'here', path: null, shown: '', sample: null } as const;
+  if (placed === null) return none;
   const { side, file } = placed;
-  const [sample = null] = await namesIn(file.path, ['/recipients/sample']);
-  const isThere = sample !== null && isInside(side.root, sample) && (await isRegular(sample));
+  const value = await valueIn(file.path);
+  const written = valueAt(value, '/recipients/csv') ?? valueAt(value, '/recipients');
+  const [path] = typeof written === 'string' ? pathsIn(file.path, written) : [];
+  if (path === undefined || !isInside(side.root, path)) return none;
+  const [sample] = pathsIn(file.path, valueAt(value, '/recipients/sample'));
+  const isThere = sample !== undefined && isInside(side.root, sample) && (await isFile(sample));
   return {
     state: await listState(path),
     path,
@@ -219,18 +213,19 @@ async function lookAt(placed: Placed | null): Promise<Found> {
  */
 export async function lendFiles({ side, file }: Placed, workTree: Side): Promise<readonly string[]> {
   if (side.root === workTree.root) return [];
+  const campaign = await valueIn(file.path);
+  const project = side.place.file === null ? null : await valueIn(side.place.file);
+  const ofProject = ['/suppressions', '/prices', '/defaults/suppressions'].map((pointer) => valueAt(project, pointer));
   const needed = [
-    ...(await namesIn(file.path, ['/suppressions'])),
-    ...(side.place.file === null
-      ? []
-      : await namesIn(side.place.file, ['/suppressions', '/prices', '/defaults/suppressions'])),
+    ...pathsIn(file.path, valueAt(campaign, '/suppressions')),
+    ...pathsIn(side.place.file ?? '', ...ofProject),
   ];
   const notes: string[] = [];
   for (const path of new Set(needed)) {
-    if (!isInside(side.root, path) || (await isRegular(path))) continue;
+    if (!isInside(side.root, path) || (await isFile(path))) continue;
     const own = join(workTree.root, relative(side.root, path));
     const real = await realpath(own).catch(() => null);
-    if (real === null || !isInside(workTree.root, real) || !(await isRegular(real))) continue;
+    if (real === null || !isInside(workTree.root, real) || !(await isFile(real))) continue;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await copyFile(real, path);
     notes.push(`${fromRoot(side.root, path)} is not in git: both sides are read with that of the work tree.`);
@@ -238,19 +233,16 @@ export async function lendFiles({ side, file }: Placed, workTree: Side): Promise
   return notes;
 }
 
-/** The files that a YAML file names at some of its keys, as one name or as a list. */
-async function namesIn(yamlPath: string, pointers: readonly string[]): Promise<readonly string[]> {
+async function valueIn(yamlPath: string): Promise<unknown> {
   const read = await readSmallFile(yamlPath, MAX_YAML_BYTES);
-  const value = 'fault' in read ? null : readYaml(read.bytes, yamlPath).yaml?.value;
-  const names = pointers.flatMap((pointer) => [valueAt(value, pointer)].flat());
-  return names.flatMap((name) =>
-    typeof name === 'string' && name !== '' && !name.includes('\0') ? [resolve(dirname(yamlPath), name)] : [],
-  );
+  return 'fault' in read ? null : readYaml(read.bytes, yamlPath).yaml?.value;
 }
 
-async function isRegular(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
+/** The files that values of a YAML file name, as one name or as a list. */
+function pathsIn(yamlPath: string, ...values: readonly unknown[]): readonly string[] {
+  return values
+    .flat()
+    .flatMap((name) =>
+      typeof name === 'string' && name !== '' && !name.includes('\0') ? [resolve(dirname(yamlPath), name)] : [],
+    );
 }

@@ -6,7 +6,7 @@ import type { Budget, Campaign, Environment, Project } from '../model.ts';
 import { addDays, createDayOf, DAY_MS, dayText, iso } from '../util/time.ts';
 import { formatMoney, unitsOf } from '../util/units.ts';
 import type { Estimate, WorstRows } from './estimate.ts';
-import { mostMicros, rowOf } from './limits.ts';
+import { hasCost, money, mostMicros, unknownCosts } from './limits.ts';
 
 interface Period {
   /** `2026-11`, `2026-W48`, `2026-11-25`. */
@@ -143,23 +143,24 @@ export function checkBudget(
   worst: WorstRows,
   state: BudgetState | null,
 ): readonly Diagnostic[] {
-  if (state === null || estimate.send + Object.keys(estimate.deferred).length === 0) return [];
+  if (state === null || !hasCost(estimate)) return [];
+  const unknown = unknownCosts(campaign, estimate, worst, limitOf(state));
   const costMicros = mostMicros(estimate);
-  if (costMicros === null) return [unpricedBudget(state, campaign)];
-  const found: Diagnostic[] = [];
-  if (estimate.unpriced > 0) {
-    const unpriced = estimate.unpriced === 1 ? '1 recipient has' : `${estimate.unpriced} recipients have`;
-    const message = `${unpriced} no price, so that the budget of ${state.environment} cannot be kept.`;
-    const hint = 'This row is the first of them: add its destination to the price list, or take the budget out.';
-    found.push(problem('no-price', message, { at: rowOf(campaign, worst.unpriced), hint }));
-  }
-  return [...found, ...tooMuch(campaign, Math.max(0, costMicros - state.ownMicros), state)];
+  return costMicros === null
+    ? unknown
+    : [...unknown, ...tooMuch(campaign, Math.max(0, costMicros - state.ownMicros), state)];
 }
 
 /** For a run that continues: `costMicros` is the cost of its open recipients. */
 export function checkOpen(campaign: Campaign, costMicros: number, state: BudgetState | null): readonly Diagnostic[] {
   if (state === null) return [];
-  return state.currency === null ? [unpricedBudget(state, campaign)] : tooMuch(campaign, costMicros, state);
+  return state.currency === null
+    ? unknownCosts(campaign, { costMicros: null, unpriced: 0 }, { unpriced: null }, limitOf(state))
+    : tooMuch(campaign, costMicros, state);
+}
+
+function limitOf({ environment }: BudgetState) {
+  return { limit: `the budget of ${environment}`, key: `environments.${environment}.budget` };
 }
 
 function tooMuch({ file }: Campaign, costMicros: number, state: BudgetState): readonly Diagnostic[] {
@@ -175,12 +176,6 @@ function tooMuch({ file }: Campaign, costMicros: number, state: BudgetState): re
   const other = `send to fewer recipients, or raise environments.${environment}.budget.max in handbill.yaml`;
   const hint = isEver ? `It fits into no period: ${other}.` : `Send it from ${nextText(state)} on, ${other}.`;
   return [problem('over-budget', message, { at: { file }, hint })];
-}
-
-function unpricedBudget({ environment }: BudgetState, { file }: Campaign): Diagnostic {
-  const message = `What the plan costs is not known, but ${environment} has a budget.`;
-  const hint = `Name a price list (\`prices\` in handbill.yaml), or take environments.${environment}.budget out.`;
-  return problem('no-price', message, { at: { file }, hint });
 }
 
 /** A warning where little of the budget is left; empty without a budget. */
@@ -225,8 +220,4 @@ function spentText(state: BudgetState): string {
 
 function nextText({ next, timeZone }: BudgetState): string {
   return `${next} 00:00 (${timeZone})`;
-}
-
-function money(micros: number, { currency }: Pick<BudgetState, 'currency'>): string {
-  return `${formatMoney(unitsOf(micros))} ${currency ?? ''}`.trim();
 }

@@ -104,33 +104,49 @@ function checkExpiry(
 /** More than one in ten. */
 const MOST_EXPIRE = 10;
 
-/** A cost that is not known may be above the limit: it refuses as well. */
 function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): readonly Diagnostic[] {
   const { maxCost } = campaign.limits;
-  if (maxCost === null || estimate.send + Object.keys(estimate.deferred).length === 0) return [];
-  if (estimate.costMicros === null) {
-    const message = 'What the plan costs is not known, but limits.maxCost sets a limit.';
-    const hint = 'Name a price list (`prices` in handbill.yaml), or take limits.maxCost out.';
-    return [problem('no-price', message, { at: { file: campaign.file }, hint })];
-  }
-  const found: Diagnostic[] = [];
-  if (estimate.unpriced > 0) {
-    const unpriced = estimate.unpriced === 1 ? '1 recipient has' : `${estimate.unpriced} recipients have`;
-    const message = `${unpriced} no price, so that limits.maxCost cannot be kept.`;
-    const hint = 'This row is the first of them: add its destination to the price list, or take limits.maxCost out.';
-    found.push(problem('no-price', message, { at: rowOf(campaign, worst.unpriced), hint }));
-  }
-  const costMicros = mostMicros(estimate) ?? 0;
+  if (maxCost === null || !hasCost(estimate)) return [];
+  const unknown = unknownCosts(campaign, estimate, worst, { limit: MAX_COST, key: MAX_COST });
+  const costMicros = mostMicros(estimate);
   const allowedMicros = microsOf(maxCost);
-  if (costMicros <= allowedMicros) return found;
+  if (costMicros === null || costMicros <= allowedMicros) return unknown;
   const may = costMicros === estimate.costMicros ? 'costs' : 'may cost';
   const message = `The plan ${may} ${money(costMicros, estimate)}; limits.maxCost allows ${money(allowedMicros, estimate)}.`;
   const own = worst.mostExpensive === null ? '' : ` (${money(worst.mostExpensive.costMicros, estimate)})`;
   const hint = `This row has the most expensive message${own}: raise limits.maxCost, shorten the message, or send to fewer recipients.`;
-  return [
-    ...found,
-    problem('too-expensive', message, { at: rowOf(campaign, worst.mostExpensive?.line ?? null), hint }),
-  ];
+  const at = rowOf(campaign, worst.mostExpensive?.line ?? null);
+  return [...unknown, problem('too-expensive', message, { at, hint })];
+}
+
+const MAX_COST = 'limits.maxCost';
+
+export function hasCost({ send, deferred }: Pick<Estimate, 'send' | 'deferred'>): boolean {
+  return send + Object.keys(deferred).length > 0;
+}
+
+/** `limit` as a sentence names it, and the key that sets it. */
+interface CostLimit {
+  readonly limit: string;
+  readonly key: string;
+}
+
+/** A cost that is not known may be above the limit: it refuses as well. */
+export function unknownCosts(
+  campaign: Campaign,
+  { costMicros, unpriced }: Pick<Estimate, 'costMicros' | 'unpriced'>,
+  worst: Pick<WorstRows, 'unpriced'>,
+  { limit, key }: CostLimit,
+): readonly Diagnostic[] {
+  if (costMicros === null) {
+    const message = `What the plan costs is not known, so that ${limit} cannot be kept.`;
+    const hint = `Name a price list (\`prices\` in handbill.yaml), or take ${key} out.`;
+    return [problem('no-price', message, { at: { file: campaign.file }, hint })];
+  }
+  if (unpriced === 0) return [];
+  const message = `${unpriced === 1 ? '1 recipient has' : `${unpriced} recipients have`} no price, so that ${limit} cannot be kept.`;
+  const hint = `This row is the first of them: add its destination to the price list, or take ${key} out.`;
+  return [problem('no-price', message, { at: rowOf(campaign, worst.unpriced), hint })];
 }
 
 /** At most, with fallbacks and for recipients that wait. Null without a price list. */
@@ -144,6 +160,6 @@ export function rowOf(campaign: Campaign, line: number | null): { readonly file:
   return line === null ? { file: campaign.recipients.file } : { file: campaign.recipients.file, line };
 }
 
-function money(micros: number, { currency }: Estimate): string {
+export function money(micros: number, { currency }: Pick<Estimate, 'currency'>): string {
   return `${formatMoney(unitsOf(micros))} ${currency ?? ''}`.trim();
 }

@@ -152,7 +152,7 @@ describe('before a send', () => {
   });
 
   it.each([
-    ['a price list', null, 'What the plan costs is not known, but test has a budget.'],
+    ['a price list', null, 'What the plan costs is not known, so that the budget of test cannot be kept.'],
     ['a price', 'FR,0.04', '200 recipients have no price, so that the budget of test cannot be kept.'],
   ])('without %s it is refused', async (_, prices, message) => {
     using at = project({ messages: 1000, prices });

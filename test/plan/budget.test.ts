@@ -130,12 +130,12 @@ describe('a plan', () => {
 
   it('without prices is refused, and so is a destination without one', () => {
     expect(said({ costMicros: null }, budgetState(where('month'), null, NOON, null))).toEqual([
-      'no-price: What the plan costs is not known, but production has a budget. Name a price list (`prices` in ' +
-        'handbill.yaml), or take environments.production.budget out.',
+      'no-price: What the plan costs is not known, so that the budget of production cannot be kept. Name a price list ' +
+        '(`prices` in handbill.yaml), or take environments.production.budget out.',
     ]);
     expect(said({ costMicros: 1e6, unpriced: 2 })).toEqual([
       'no-price: 2 recipients have no price, so that the budget of production cannot be kept. This row is the first of ' +
-        'them: add its destination to the price list, or take the budget out.',
+        'them: add its destination to the price list, or take environments.production.budget out.',
     ]);
   });
 
