@@ -24,6 +24,43 @@ export function guides(): readonly Page[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** A section of a guide: all below its heading. Codes are topics themselves. `name` is the title as a topic is typed. */
+interface Section extends Page {
+  readonly guide: string;
+}
+
+export function sections(): readonly Section[] {
+  return guides().flatMap(({ name: guide, markdown, file }) => {
+    if (guide === 'diagnostics') return [];
+    const headings = [...markdown.matchAll(/^(##+) (.+)$/gm)];
+    return headings.map(({ 1: level = '', 2: text = '', index }, at) => {
+      const next = headings.slice(at + 1).find(([, other = '']) => other.length <= level.length);
+      const title = text.replaceAll('`', '');
+      return { guide, name: topicOf(title), title, markdown: markdown.slice(index, next?.index), file };
+    });
+  });
+}
+
+/** Sections of that title, else those that have it in their title, else the guides with the most mentions. */
+export function placesOf(topic: string): readonly Section[] {
+  const asked = `-${topicOf(topic)}-`;
+  const found = sections().filter(({ name }) => `-${name}-`.includes(asked));
+  const same = found.filter(({ name }) => `-${name}-` === asked);
+  if (found.length > 0) return same.length > 0 ? same : found;
+  return guides()
+    .map((page) => ({ ...page, guide: page.name, mentions: `-${topicOf(page.markdown)}-`.split(asked).length - 1 }))
+    .filter(({ mentions }) => mentions > 0)
+    .toSorted((a, b) => b.mentions - a.mentions)
+    .slice(0, 12);
+}
+
+function topicOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
+}
+
 /** The sections of docs/diagnostics.md, one a code. */
 export function codePages(): readonly Page[] {
   const file = new URL('diagnostics.md', DOCS);

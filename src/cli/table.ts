@@ -94,7 +94,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'end a pause',
     group: CAMPAIGNS,
     guide: 'pause',
-    load: () => import('./resume/command.ts'),
+    load: async () => ({ configure: (await import('./pause/command.ts')).configureResume }),
   },
   {
     name: 'plan',

@@ -183,7 +183,7 @@ function refuseUsage(options: Asked): void {
   const wrong: Diagnostic[] = [];
   if (!some && !all) {
     const hint = 'Name them with --line, --key or --from FILE, or say --all.';
-    wrong.push(problem('usage', 'It is not said who is meant.', { hint }));
+    wrong.push(problem('usage', 'No recipient is named.', { hint }));
   }
   if (some && all) wrong.push(problem('usage', '--all is all of them: name no recipient beside it.'));
   if (verdict === 'resend' && options.acceptDuplicates !== true) {

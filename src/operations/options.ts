@@ -165,6 +165,7 @@ export const OPTIONS = {
   output: { flag: '-o, --output <file>', says: 'write to this file, whole or not at all' },
   quietOutput: { flag: '-q, --quiet', says: 'print nothing about a file that was written' },
   quiet: { flag: '-q, --quiet', says: 'print nothing when all is well' },
+  by: { flag: '--by <name>', says: 'who does it (default: user@host)' },
   yes: { flag: '--yes', says: 'send without asking' },
   log: {
     flag: '--log <file>',

@@ -55,7 +55,7 @@ function optionsOf({ context, ledger }: Site) {
 
 async function resolve(site: Site, view: View, form: URLSearchParams): Promise<Done> {
   const verdict = form.get('as');
-  if (verdict !== 'accepted' && verdict !== 'rejected') return refused('It is not said what became of them.', '/doubt');
+  if (verdict !== 'accepted' && verdict !== 'rejected') return refused('The outcome is missing.', '/doubt');
   const run = form.get('run') ?? '';
   const lines = form
     .getAll('line')
@@ -99,7 +99,7 @@ async function review(site: Site, _view: View, form: URLSearchParams): Promise<D
   const id = form.get('id') ?? '';
   const to = address(['replies'], { meaning: (form.get('meaning') ?? '').slice(0, 20) });
   if ((as !== 'opt-out' && as !== 'opt-in' && as !== 'answer') || !/^\d{1,15}$/.test(id)) {
-    return refused('It is not said what the reply means.', to);
+    return refused('The meaning of the reply is missing.', to);
   }
   const { suppressed, lifted, unassigned } = await reviewReplies([Number(id)], {
     ...optionsOf(site),
@@ -117,7 +117,7 @@ async function review(site: Site, _view: View, form: URLSearchParams): Promise<D
 async function suppress(site: Site, view: View, form: URLSearchParams): Promise<Done> {
   const who = (form.get('address') ?? '').trim();
   const to = '/suppressions';
-  if (who === '') return refused('It is not said who is meant.', to);
+  if (who === '') return refused('No recipient is named.', to);
   const topic = (form.get('topic') ?? '').trim();
   const options = { ...optionsOf(site), ...(topic === '' ? {} : { topic }) };
   if (form.get('do') === 'add') {

@@ -227,7 +227,7 @@ function signIn(needs: AppNeeds, c: Req): Response {
 function listen(needs: AppNeeds, c: Req): Response {
   const page = c.req.query('page') ?? '';
   if (!page.startsWith('/') || !URL.canParse(`http://pages.invalid${page}`)) {
-    return show(needs, c, messagePage(400, 'Not an address', ['The page that is meant cannot be read.']));
+    return show(needs, c, messagePage(400, 'Not an address', ['The address cannot be decoded.']));
   }
   const url = new URL(`http://pages.invalid${page}`);
   const { view } = askedOf(needs, c, url, 0);

@@ -280,7 +280,7 @@ describe('what is refused is refused whole, exit 2', () => {
 
   const HELLO_ID = 'hello-b804d89c';
   test.each<[label: string, args: readonly string[], says: readonly string[]]>([
-    ['no recipient is chosen', [HELLO_ID, '--as', 'accepted'], ['It is not said who is meant', '--all']],
+    ['no recipient is chosen', [HELLO_ID, '--as', 'accepted'], ['No recipient is named', '--all']],
     ['all recipients and one line', [HELLO_ID, '--all', '--line', '2', '--as', 'accepted'], ['--all is all of them']],
     ['neither --as nor --resend', [HELLO_ID, '--all'], ['Say either --as or --resend']],
     ['both', [HELLO_ID, '--all', '--as', 'accepted', '--resend'], ['Say either --as or --resend']],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pageText } from '../../src/cli/help/page-text.ts';
-import { codePages, guides } from '../../src/cli/pages.ts';
+import { codePages, guides, placesOf, sections } from '../../src/cli/pages.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { displayWidth } from '../../src/util/table.ts';
 import { HELLO, handbill, projectWith } from './run-handbill.ts';
@@ -66,6 +66,28 @@ describe('handbill help', () => {
     const { status, err } = await handbill(root, args);
     expect(status).toBe(2);
     expect(err).toContain(says);
+  });
+
+  it.each([...new Map(sections().map((one) => [one.title, one])).values()].map((one) => [one.title, one] as const))(
+    'finds the section %s by its title, or says which guides have it',
+    (title, { guide, name, markdown }) => {
+      for (const topic of [title, name]) {
+        expect(placesOf(topic)).toContainEqual(expect.objectContaining({ guide, title, markdown }));
+      }
+    },
+  );
+
+  it.each([
+    ['rcs', /^RCS\n\n/],
+    ['in-doubt', /^Who is in doubt\n\n/],
+    ['voice', /^Voice\n\n/],
+    ['pre-commit', /^pre-commit\n\n/],
+    ['opt-out', /^Which words opt out\n\n/],
+    ['notAfter', /^It is in these guides:\n\n.*\n {2}windows +Send/s],
+    ['Look up', /^It is in these guides:\n\n.*\n {2}webhooks +Look up\n/s],
+  ])('%s leads to what a guide says about it', async (topic, says) => {
+    const { status, out } = await handbill(root, ['help', topic]);
+    expect({ status, out }).toEqual({ status: 0, out: expect.stringMatching(says) });
   });
 
   it('has a guide for each command that names one', () => {

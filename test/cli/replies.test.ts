@@ -195,8 +195,8 @@ describe('handbill replies', () => {
   it.each<[label: string, args: readonly string[], says: RegExp]>([
     ['an unknown campaign', ['--campaign', 'surveys'], /Did you mean "survey"/],
     ['a time that is none', ['--since', 'yesterday'], /--since "yesterday" is no time/],
-    ['ids without a meaning', ['review', '3'], /It is not said what they mean/],
-    ['a meaning without ids', ['review', '--as', 'answer'], /It is not said which are meant/],
+    ['ids without a meaning', ['review', '3'], /The meaning of the replies is missing/],
+    ['a meaning without ids', ['review', '--as', 'answer'], /The ids of the replies are missing/],
     ['an id that is none', ['review', '--as', 'answer', 'x'], /Give a whole number/],
     ['an unknown id', ['review', '--as', 'opt-out', '3', '99'], /holds no reply 99/],
     ['nobody', ['review', '--as', 'opt-out', '3', '--by', ' '], /--by is empty/],

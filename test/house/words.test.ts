@@ -32,6 +32,7 @@ const NO_ACTOR =
 
 const CLEAN_COMMENTS = [
   'approval',
+  'cli',
   'http',
   'diff',
   'model',
@@ -44,6 +45,7 @@ const CLEAN_COMMENTS = [
   'suppression',
   'telemetry',
   'util',
+  'web',
   'webhook',
   '*.ts',
 ];

@@ -77,7 +77,7 @@ const RESOLVE_FLAGS = {
   key: { flag: '--key <key...>', says: 'who: recipient keys, references or addresses' },
   from: { flag: '--from <file>', says: 'who: a file with one key, reference or address a line' },
   ...RESOLVE_DOUBTS,
-  by: { flag: '--by <name>', says: 'who says so (default: user@host)' },
+  by: OPTIONS.by,
   yes: { flag: '--yes', says: 'do it without asking' },
   quiet: OPTIONS.quiet,
   ledger: OPTIONS.ledger,

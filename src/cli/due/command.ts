@@ -6,9 +6,10 @@ import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '
 import { optionsHere } from '../../operations/project.ts';
 import { NOTHING_SCHEDULED } from '../../operations/schedule.ts';
 import { sendCommand } from '../../report/next-steps.ts';
-import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
+import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { printSend } from '../shared/print-send.ts';
@@ -98,12 +99,12 @@ interface DuePrinting extends CommandContext {
 
 /** A line and the report on stdout, diagnostics on stderr. With `quiet`, only results that need attention. */
 async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
-  const { quiet, format, err, out, colour } = printing;
+  const { quiet, format, out } = printing;
   if (item.action === 'none' || (quiet && item.isRepeated)) return;
   if (quiet && item.exit === EXIT.done) {
     // An instant that was passed over is never sent automatically, so it is reported even with `--quiet`.
     const lost = item.diagnostics.filter(({ code }) => code === 'schedule-new');
-    if (lost.length > 0) err(formatDiagnostics(lost, { colour: colour.err }));
+    complain(printing, lost);
     return;
   }
   if (format === 'text') {
@@ -115,7 +116,7 @@ async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
       await out('\n');
     }
   }
-  if (item.diagnostics.length > 0) err(formatDiagnostics(item.diagnostics, { colour: colour.err, limit: SHOWN }));
+  complain(printing, item.diagnostics, { limit: SHOWN });
 }
 
 const SHOWN = 20;

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { maskText } from '../../util/redact.ts';
 import { didYouMean } from '../../util/suggest.ts';
 import { proseWidth, table } from '../../util/table.ts';
-import { codePages, guides } from '../pages.ts';
+import { codePages, guides, placesOf } from '../pages.ts';
 import { addExamples } from '../shared/options.ts';
 import { pageText } from './page-text.ts';
 
@@ -15,6 +15,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill help send', 'the options of a command'],
     ['handbill help guides', 'the guides, a line each'],
     ['handbill help windows', 'a guide'],
+    ['handbill help voice', 'a section of a guide, or the guides that have the word'],
     ['handbill help guide preview', 'a guide that is named as a command is'],
     ['handbill help missing-variable', 'what an error means, with an example'],
   ]).action(async (topics: readonly string[]) => {
@@ -31,15 +32,22 @@ interface Shown {
   readonly colour: boolean;
 }
 
-function answerTo([first, second]: readonly string[], program: Command, shown: Shown): string {
+function answerTo([first, ...rest]: readonly string[], program: Command, shown: Shown): string {
   if (first === undefined) return program.helpInformation();
   const isGuide = first === 'guide' || first === 'guides';
-  if (isGuide && second === undefined) return list(shown);
-  const name = isGuide ? (second ?? '') : first;
+  if (isGuide && rest.length === 0) return list(shown);
+  const name = (isGuide ? rest : [first, ...rest]).join(' ');
   const page =
     guides().find((guide) => guide.name === name) ?? codePages().find((code) => !isGuide && code.name === name);
-  if (page === undefined) throw unknown(name, isGuide ? [] : program.commands.map((one) => one.name()));
-  return pageText(page.markdown, shown);
+  const places = page !== undefined || isGuide ? [] : placesOf(name);
+  const [place = page] = places;
+  if (place === undefined) throw unknown(name, isGuide ? [] : program.commands.map((one) => one.name()));
+  return places.length > 1 ? listPlaces(places, shown) : pageText(place.markdown, shown);
+}
+
+function listPlaces(places: ReturnType<typeof placesOf>, { width }: Shown): string {
+  const rows = places.map(({ guide, title }) => [guide, title]);
+  return `It is in these guides:\n\n${table(rows, [{}, { shrink: true }], { width, indent: 2 })}\nhandbill help guide NAME shows one.\n`;
 }
 
 function list({ width }: Shown): string {

@@ -5,10 +5,10 @@ import { LISTEN, type Listening, listen } from '../../operations/listen.ts';
 import { type FlagsOf, formatOption, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { createListenLog } from '../../telemetry/receiving.ts';
-import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safe } from '../../util/escape.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { isoSeconds } from '../../util/time.ts';
+import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { watchInterrupts } from '../shared/signals.ts';
 
@@ -94,9 +94,7 @@ async function serve(given: ListenFlags, context: CommandContext): Promise<void>
     try {
       if (!quiet) {
         telemetry?.said(listening.warnings);
-        if (listening.warnings.length > 0) {
-          context.err(formatDiagnostics(listening.warnings, { colour: context.colour.err }));
-        }
+        complain(context, listening.warnings);
         await context.out(welcome(listening, context.cwd));
       }
       await listening.closed;

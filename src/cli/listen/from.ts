@@ -5,10 +5,11 @@ import { present } from '../../operations/options.ts';
 import { optionsHere, sayLedger } from '../../operations/project.ts';
 import { type ReconciledFile, type ReconcileResult, type TakenFiles, takeFiles } from '../../operations/reconcile.ts';
 import { countOf, number } from '../../report/words.ts';
-import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText, safe } from '../../util/escape.ts';
 import { mask } from '../../util/redact.ts';
 import { listWithAnd } from '../../util/words.ts';
+import { complain } from '../shared/complain.ts';
 import { withProgress } from '../shared/progress.ts';
 
 interface FromFlags {
@@ -32,9 +33,7 @@ export async function importFiles(files: readonly string[], given: FromFlags, co
   const isWrong = result.diagnostics.some(({ severity }) => severity === 'error');
   if (isWrong) context.exit(EXIT.refused);
   const isQuiet = given.quiet === true && !isWrong;
-  if (given.format === 'text' && result.diagnostics.length > 0 && !isQuiet) {
-    context.err(formatDiagnostics(result.diagnostics, { colour: context.colour.err }));
-  }
+  if (given.format === 'text' && !isQuiet) complain(context, result.diagnostics);
   if (isQuiet) return;
   const document = { version: 1, ...result, diagnostics: result.diagnostics.map(diagnosticRecord) };
   await context.out(given.format === 'json' ? `${jsonText(document, 2)}\n` : reconcileText(result));

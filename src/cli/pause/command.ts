@@ -2,40 +2,62 @@ import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { userHere } from '../../operations/doubt.ts';
 import { type FlagsOf, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
-import { PAUSE, pauseSending } from '../../operations/pause.ts';
+import { PAUSE, pauseSending, RESUME, resumeSending } from '../../operations/pause.ts';
 import { optionsHere, sayLedger } from '../../operations/project.ts';
 import { pausedScope, pauseText, resumeCommand } from '../../report/pause-words.ts';
 import { safeLine } from '../../util/escape.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 
-const FLAGS = {
-  ...PAUSE,
-  by: { flag: '--by <name>', says: 'who pauses it (default: user@host)' },
-  quiet: OPTIONS.quiet,
-  ledger: OPTIONS.ledger,
-  ...LOGGING,
-} as const satisfies OptionTable;
+const BOTH = { by: OPTIONS.by, quiet: OPTIONS.quiet, ledger: OPTIONS.ledger, ...LOGGING } as const;
+const PAUSE_FLAGS = { ...PAUSE, ...BOTH } as const satisfies OptionTable;
+const RESUME_FLAGS = { ...RESUME, ...BOTH } as const satisfies OptionTable;
 
 export function configure(command: Command, context: CommandContext): void {
-  addExamples(addOptions(command, FLAGS, context), [
+  addExamples(addOptions(command, PAUSE_FLAGS, context), [
     ['handbill pause --env production --reason "wrong prices"', 'every send halts within a second'],
     ['handbill pause --env production --campaign spring-sale --reason "wrong prices"', 'only this one'],
-  ]).action((flags: FlagsOf<typeof FLAGS>) => run(flags, context));
+  ]).action((flags: FlagsOf<typeof PAUSE_FLAGS>) => pause(flags, context));
 }
 
-async function run(flags: FlagsOf<typeof FLAGS>, context: CommandContext): Promise<void> {
-  const { pause, isNew } = await pauseSending({
+export function configureResume(command: Command, context: CommandContext): void {
+  addExamples(addOptions(command, RESUME_FLAGS, context), [
+    ['handbill resume --env production', '`send` and `due` work again'],
+    ['handbill resume --env production --campaign spring-sale', ''],
+  ]).action((flags: FlagsOf<typeof RESUME_FLAGS>) => resume(flags, context));
+}
+
+async function pause(flags: FlagsOf<typeof PAUSE_FLAGS>, context: CommandContext): Promise<void> {
+  const { pause: made, isNew } = await pauseSending({
     ...flags,
     ...optionsHere(context, flags.ledger),
     by: flags.by ?? userHere(),
   });
-  const about = { environment: pause.environment, campaign: pause.campaign };
-  const fields = { reason: pause.reason, by: pause.who, isNew };
-  context.telemetry?.note('info', 'paused', `${pausedScope(pause)} is paused.`, fields, about);
+  const about = { environment: made.environment, campaign: made.campaign };
+  const fields = { reason: made.reason, by: made.who, isNew };
+  context.telemetry?.note('info', 'paused', `${pausedScope(made)} is paused.`, fields, about);
   if (flags.quiet === true) return;
   const said = isNew
-    ? `${pausedScope(pause)} is paused. Running sends halt within a second, and nothing is sent until:`
-    : `Nothing changed: ${pauseText(pause)}\nIt goes on until:`;
-  await context.out(`${said.split('\n').map(safeLine).join('\n')}\n  ${safeLine(resumeCommand(pause))}\n`);
+    ? `${pausedScope(made)} is paused. Running sends halt within a second, and nothing is sent until:`
+    : `Nothing changed: ${pauseText(made)}\nIt goes on until:`;
+  await context.out(`${said.split('\n').map(safeLine).join('\n')}\n  ${safeLine(resumeCommand(made))}\n`);
+  await sayLedger(context, flags.ledger);
+}
+
+async function resume(flags: FlagsOf<typeof RESUME_FLAGS>, context: CommandContext): Promise<void> {
+  const { environment, campaign = null, by = userHere() } = flags;
+  const { ended, remaining } = await resumeSending({ ...flags, ...optionsHere(context, flags.ledger), by });
+  const about = {
+    environment: ended?.environment ?? environment,
+    campaign: ended === null ? campaign : ended.campaign,
+  };
+  context.telemetry?.note('info', 'resumed', `${pausedScope(about)} is resumed.`, { by, isNew: ended !== null }, about);
+  if (flags.quiet === true) return;
+  const scope = pausedScope({ environment, campaign });
+  const first =
+    ended === null
+      ? `Nothing changed: ${scope} was not paused.`
+      : `${pausedScope(ended)} is resumed. Nothing was sent by that: continue with \`handbill send\`, or leave it to \`handbill due\`.`;
+  const lines = [first, ...remaining.map((pause) => `Still paused: ${pauseText(pause)}`)];
+  await context.out(lines.map((line) => `${safeLine(line)}\n`).join(''));
   await sayLedger(context, flags.ledger);
 }

@@ -12,10 +12,10 @@ import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { createFormats } from '../../report/locale.ts';
 import { countOf } from '../../report/words.ts';
 import { judgePlan } from '../../send/approved.ts';
-import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine, shellWord } from '../../util/escape.ts';
 import { utcText } from '../../util/time.ts';
 import { estimateFacts, factLines } from '../../web/preview/facts.ts';
+import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions, SIGN, STANDING, untilMissing } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withPipedList } from '../shared/piped-list.ts';
@@ -66,12 +66,10 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   // A terminal gets what a person reads of a plan; only a file or a program can use the plan itself.
   const isShown = flags.output === undefined && context.outIsTerminal === true;
   await writeResult([isShown ? shown(plan, project) : toText(plan)], flags, context);
-  if (warnings.length > 0 && flags.quiet !== true) {
-    context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
-  }
+  if (flags.quiet !== true) complain(context, warnings);
   // Printed with --quiet too: the plan would be refused.
-  if (unknown.length > 0) context.err(formatDiagnostics(unknown, { colour: context.colour.err }));
-  else if (plan.signatures !== undefined) {
+  complain(context, unknown);
+  if (unknown.length === 0 && plan.signatures !== undefined) {
     for (const one of await uncounted(plan, environment, context)) context.err(`${one}\n`);
   }
   if (flags.output === undefined || flags.quiet === true) return;

@@ -8,8 +8,8 @@ import { changedInPreview } from '../../operations/warnings.ts';
 import type { PreviewedStart } from '../../plan/previewed.ts';
 import { noSuchRow } from '../../plan/testers.ts';
 import { countOf, number } from '../../report/words.ts';
-import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import type { Meter } from '../../util/long-work.ts';
+import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { withPipedList } from '../shared/piped-list.ts';
@@ -83,11 +83,8 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
     const warnings = [...ofList, ...shown.warnings, ...changedInPreview(changed, shown.plan.campaign)];
     const first = problems.filter(({ code }, at) => at < 20 || code === SUMMARY_CODE);
     const said = [...first, ...warnings];
-    if (said.length > 0 && !(flags.quiet === true && problemCount === 0)) {
-      context.err(
-        formatDiagnostics(said, { colour: context.colour.err, limit: 40, total: problemCount + warnings.length }),
-      );
-    }
+    if (flags.quiet !== true || problemCount > 0)
+      complain(context, said, { limit: 40, total: problemCount + warnings.length });
     if (!isThere) throw noSuchRow(shown.plan.campaign.recipients.file, flags);
     return problemCount > 0 ? EXIT.refused : EXIT.done;
   } finally {

@@ -148,7 +148,7 @@ function leftLines(
 
 const OPEN_NEXT = {
   says: 'a recipient has no final outcome, and could neither be sent to nor be resolved afterwards.',
-  next: 'Resolve doubts (handbill doubt list), send the rest, or purge them all the same with --with-open.\n',
+  next: 'Resolve doubts (handbill doubt list), send the rest, or purge them too with --with-open.\n',
 };
 
 const HELD_NEXT = { says: 'another process is at work on it.', next: 'Purge again when it is done.\n' };

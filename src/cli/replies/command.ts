@@ -20,9 +20,9 @@ import {
 } from '../../operations/replies.ts';
 import { unassignedSentences } from '../../operations/warnings.ts';
 import { countOf, instant } from '../../report/words.ts';
-import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine } from '../../util/escape.ts';
 import { mask } from '../../util/redact.ts';
+import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { askLine } from '../shared/prompt.ts';
@@ -89,7 +89,7 @@ type Verdict = (typeof VERDICTS)[number];
 
 const REVIEW_FLAGS = {
   as: { flag: '--as <meaning>', says: 'what they mean; who opts out is suppressed at once', choices: VERDICTS },
-  by: { flag: '--by <name>', says: 'who says so (default: user@host)' },
+  by: OPTIONS.by,
   full: { flag: '--full', says: 'show whole addresses and texts' },
   quiet: OPTIONS.quiet,
   format: formatOption(REPLY_FORMATS),
@@ -110,7 +110,8 @@ function configureReview(command: Command, context: CommandContext): void {
   ]).action(async (named: readonly number[] | undefined, given: ReviewFlags) => {
     const numbers = named ?? [];
     if ((given.as === undefined) !== (numbers.length === 0)) {
-      const message = given.as === undefined ? 'It is not said what they mean.' : 'It is not said which are meant.';
+      const message =
+        given.as === undefined ? 'The meaning of the replies is missing.' : 'The ids of the replies are missing.';
       throw refuse(problem('usage', message, { hint: 'For example: handbill replies review --as opt-out 17 21' }));
     }
     if (given.as !== undefined) {
@@ -197,9 +198,7 @@ function configureExport(command: Command, context: CommandContext): void {
     ['handbill replies export survey --meaning answer --format jsonl', ''],
   ]).action(async (campaign: string, given: FlagsOf<typeof EXPORT_FLAGS>) => {
     const found = await exportReplies(campaign, filtersOf(given, context));
-    if (found.diagnostics.length > 0) {
-      context.err(formatDiagnostics(found.diagnostics, { colour: context.colour.err }));
-    }
+    complain(context, found.diagnostics);
     const text = given.format === 'csv' ? exportCsv(found) : exportJsonl(found);
     await writeResult(text, given, context, countOf(found.replies.length, 'reply', 'replies'));
   });

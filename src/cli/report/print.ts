@@ -7,9 +7,9 @@ import type { FlagsOf } from '../../operations/options.ts';
 import { openSummary, type RowFilter, rowsOf, type Summary } from '../../operations/report.ts';
 import { FORMATS, formatReport, PRINT_FORMATS, type ReportFormat } from '../../report/formats.ts';
 import { countDeliveries } from '../../send/deliveries.ts';
-import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { createYields, metered } from '../../util/long-work.ts';
 import { listWithOr } from '../../util/words.ts';
+import { complain } from '../shared/complain.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { type Work, withProgress } from '../shared/progress.ts';
 import { openColumns } from './columns.ts';
@@ -92,7 +92,7 @@ export async function printReport(
       return writeResult(formatReport(format, report, metered(rows, meter), shown), options, context);
     });
     const found = columns?.warning() ?? null;
-    if (found !== null) context.err(formatDiagnostics([found], { colour: context.colour.err }));
+    if (found !== null) complain(context, [found]);
   } finally {
     await columns?.close();
   }

@@ -14,10 +14,10 @@ import {
   schedule,
   scheduleCallers,
 } from '../../operations/schedule.ts';
-import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safeLine } from '../../util/escape.ts';
 import { isPostgres } from '../../util/ledger-address.ts';
 import { table } from '../../util/table.ts';
+import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions, flagOf } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 
@@ -68,8 +68,8 @@ async function showTimes(paths: readonly string[], flags: ScheduleFlags, context
   ))
     await context.out(`${safeLine(`${campaign}  missed in ${environment}: ${occurrence}`)}\n`);
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
-  if (problems.length > 0) context.err(formatDiagnostics(problems, { colour: context.colour.err, limit: 20 }));
-  else if (campaigns.length + followUps.length === 0) context.err(`${NOTHING_SCHEDULED}\n`);
+  complain(context, problems, { limit: 20 });
+  if (problems.length + campaigns.length + followUps.length === 0) context.err(`${NOTHING_SCHEDULED}\n`);
   return problems.length > 0 ? EXIT.refused : EXIT.done;
 }
 

@@ -9,9 +9,9 @@ import { exitOf, SEND, type SendListenOptions, type SendOption } from '../../ope
 import { changedWarning, zonelessWarning } from '../../operations/warnings.ts';
 import { type AnyPlanFile, isStanding } from '../../plan/plan-file.ts';
 import { zonelessOf } from '../../report/next-steps.ts';
-import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safe } from '../../util/escape.ts';
 import { given } from '../../util/given.ts';
+import { complain } from '../shared/complain.ts';
 import { confirm } from '../shared/confirm.ts';
 import { addExamples, addOptions, flagsGiven } from '../shared/options.ts';
 import { withPipedList } from '../shared/piped-list.ts';
@@ -138,7 +138,7 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
       onEvent(event) {
         line.follow(event);
         telemetry?.follow(event);
-        if (event.kind === 'warnings') printWarnings(event.warnings, flags, context);
+        if (event.kind === 'warnings' && flags.quiet !== true) complain(context, event.warnings);
         if (event.kind === 'notice') notices.push(event.notice);
       },
     });
@@ -164,9 +164,7 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
     telemetry?.said(said, { campaign: result.report.campaign, environment: result.report.environment });
     // With `--quiet`, nothing is printed if the exit status is 0.
     const exit = result.exit === EXIT.ledger ? result.exit : exitOf(result.report);
-    if (said.length > 0 && !(flags.quiet === true && exit === EXIT.done)) {
-      context.err(formatDiagnostics(said, { colour: context.colour.err }));
-    }
+    if (flags.quiet !== true || exit !== EXIT.done) complain(context, said);
     context.exit(exit === EXIT.ledger ? exit : (signals.status() ?? exit));
   } catch (error) {
     line.stop();
@@ -178,10 +176,6 @@ async function run(target: string | undefined, flags: SendFlags, command: Comman
   } finally {
     signals.stop();
   }
-}
-
-function printWarnings(found: readonly Diagnostic[], { quiet }: SendFlags, { err, colour }: CommandContext): void {
-  if (found.length > 0 && quiet !== true) err(formatDiagnostics(found, { colour: colour.err }));
 }
 
 /** Shows the start as `preview` shows a campaign, with the options of this start. */
@@ -261,8 +255,8 @@ async function runTest(target: string | undefined, flags: SendFlags, context: Co
       },
       explainsAnswers: true,
       onEvent(event) {
-        if (event.kind === 'warnings') printWarnings(event.warnings, flags, context);
-        if (event.kind === 'notice') context.err(formatDiagnostics([event.notice], { colour: context.colour.err }));
+        if (event.kind === 'warnings' && flags.quiet !== true) complain(context, event.warnings);
+        if (event.kind === 'notice') complain(context, [event.notice]);
         if (event.kind === 'answer') answers.push(`${stateAnswer(event.reading)}\n`);
       },
     });
@@ -295,7 +289,7 @@ function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandCont
     ...(flags.listen === true ? {} : { port: flags.listen }),
     ...optional('forMs', flags.listenFor),
     onListening(url, warnings) {
-      if (warnings.length > 0) err(formatDiagnostics(warnings, { colour: colour.err }));
+      complain({ err, colour }, warnings);
       telemetry?.said(warnings);
       if (!quiet) err(`Receiving on ${url}\n`);
     },

@@ -60,7 +60,7 @@ async function read(handle: FileHandle, path: string, where: Where): ReturnType<
   const faults = [
     ...(await trackedFault(path, file, where)),
     ...notPrivate(file, stats, 'keys', { forbidden: secrets.length > 0 ? 0o077 : 0o022 }),
-    // What is wrong with handbill.yaml comes first: it may be why a secret is not known.
+    // Faults of handbill.yaml come first: one may be why a secret is not known.
     ...(isValid ? settings.map((name) => settingFault(name, { file, ...lineOf(text, name) })) : []),
   ];
   if (faults.length > 0) throw refuse(...faults);

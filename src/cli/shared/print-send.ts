@@ -44,7 +44,7 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
     currency: result.currency,
     formats: createFormats(result.locale, result.timeZone),
     campaignFile: options.campaign,
-    // Of a run of one start the report says it.
+    // The report says it for a run of one start.
     ...(result.posted === result.report.requests.posted ? {} : { postedNow: result.posted }),
     ...(options.planPath === undefined ? {} : { planPath: options.planPath }),
   };

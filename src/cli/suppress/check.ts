@@ -4,8 +4,9 @@ import type { CommandContext } from '../../operations/context.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { lookAtSuppressions, type SuppressionCheck } from '../../operations/suppress-list.ts';
 import { instant, number } from '../../report/words.ts';
-import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { diagnosticRecord } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
+import { complain } from '../shared/complain.ts';
 
 /** Exit status 2 where a campaign would be refused, or an address is invalid; not for a suppressed one. */
 export async function checkAll(
@@ -19,7 +20,7 @@ export async function checkAll(
   else {
     for (const one of checked.answers) await out(answerText(one));
     if (addresses.length === 0 && (given.quiet !== true || total > 0)) await out(asText(checked));
-    if (total > 0) err(formatDiagnostics(checked.problems, { colour: colour.err, limit: 20, total }));
+    complain({ err, colour }, checked.problems, { limit: 20, total });
   }
   exit(total > 0 ? EXIT.refused : EXIT.done);
 }

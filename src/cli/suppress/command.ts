@@ -15,11 +15,11 @@ import {
 } from '../../operations/suppress-change.ts';
 import { asCsv, EXPORT_SUPPRESSIONS, exportSuppressions } from '../../operations/suppress-list.ts';
 import { writeHash } from '../../suppression/hash.ts';
-import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/escape.ts';
 import { mask } from '../../util/redact.ts';
 import { type Column, table } from '../../util/table.ts';
 import { iso } from '../../util/time.ts';
+import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
 import { checkAll } from './check.ts';
@@ -102,7 +102,7 @@ async function addAll(raw: readonly string[], flags: FlagsOf<typeof ADD_FLAGS>, 
     known,
     warnings = [],
   } = await addSuppressions(raw, { ...flags, ...optionsHere(context, flags.ledger) });
-  if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
+  complain(context, warnings);
   const now = (reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
   const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
   if (flags.quiet === true) return;
@@ -116,7 +116,7 @@ async function removeAll(raw: readonly string[], given: FlagsOf<typeof REMOVE_FL
     absent,
     warnings = [],
   } = await removeSuppressions(raw, { ...given, ...optionsHere(context, given.ledger) });
-  if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
+  complain(context, warnings);
   const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
   if (given.quiet === true) return;
   await context.out(`${plural(removed)} removed.${rest}\n`);
@@ -125,7 +125,7 @@ async function removeAll(raw: readonly string[], given: FlagsOf<typeof REMOVE_FL
 
 async function importFile(written: string, given: FlagsOf<typeof CHANGED>, context: CommandContext): Promise<void> {
   const { file, entries, added, warnings = [] } = await importSuppressions(written, optionsHere(context, given.ledger));
-  if (warnings.length > 0) context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
+  complain(context, warnings);
   const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.\n`;
   if (given.quiet === true) return;
   await context.out(said);

@@ -3,8 +3,8 @@ import type { CommandContext } from '../../operations/context.ts';
 import { type FlagsOf, LOGGING, OPTIONS, type OptionTable } from '../../operations/options.ts';
 import { optionsHere } from '../../operations/project.ts';
 import { runWorker, WORKER, type WorkerEvent, workerText } from '../../operations/worker.ts';
-import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { isoSeconds } from '../../util/time.ts';
+import { complain } from '../shared/complain.ts';
 import { addExamples, addOptions } from '../shared/options.ts';
 import { watchSignals } from '../shared/signals.ts';
 import { configureList } from './list.ts';
@@ -47,7 +47,7 @@ async function run(flags: FlagsOf<typeof FLAGS>, context: CommandContext): Promi
 function tell(event: WorkerEvent, quiet: boolean, { now, err, colour, telemetry }: CommandContext): void {
   telemetry?.follow(event);
   if (event.kind === 'leaves-alone' || event.kind === 'ledger-lost') {
-    err(formatDiagnostics(event.error.diagnostics, { colour: colour.err }));
+    complain({ err, colour }, event.error.diagnostics);
   }
   const text = workerText(event);
   if (!quiet && text !== null) err(`${isoSeconds(now())} ${text}\n`);

@@ -576,7 +576,7 @@ ${facts([
     'Parts',
     step.parts === null ? null : `${formats.number(step.parts)}${step.encoding === null ? '' : ` in ${step.encoding}`}`,
   ],
-  // What was refused or never sent costs nothing, as in the report.
+  // A message that was refused or never sent costs nothing, as in the report.
   ['Cost', step.cost === null || !CHARGED.has(step.outcome) ? null : formats.money(step.cost, data.currency)],
   ['Last change', step.updatedAt === null ? null : formats.time(step.updatedAt)],
 ])}</section>`;

@@ -67,7 +67,7 @@ function requestsText({ plan, formats }: PreviewRows): string | null {
   if (most === 1) return null;
   if (plan.recipientsPerRequest > 1) return `with up to ${formats.number(most)} recipients each`;
   return plan.campaign.recipients.kind === 'contact'
-    ? 'with one recipient each: contacts have no metadata of their own'
+    ? 'with one recipient each: a contact has no metadata'
     : 'with one recipient each: the message differs from row to row';
 }
 

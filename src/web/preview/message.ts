@@ -42,7 +42,7 @@ const FRAMES: Readonly<Record<Description['on'], (described: Description, step: 
       ],
     ];
   },
-  /** What an inbox shows of an email, its HTML in a frame of its own, and its text beside it. */
+  /** An email as an inbox shows it: its HTML in a frame, and its text beside it. */
   inbox({ elements }, { from }) {
     const facts = elements.flatMap((one) => (one.kind === 'fact' ? [[one.name, one.value] as const] : []));
     const head = [['From', from ?? ''] as const, ...facts].flatMap(([name, value]): readonly PreviewNode[] =>
@@ -101,7 +101,7 @@ function nodesOf(element: MessageElement): readonly PreviewNode[] {
       return [['buttons', ...element.buttons.map(buttonNode)]];
     case 'list':
       return listNodes(element);
-    // The page has a place of its own for them.
+    // The page shows them elsewhere.
     case 'fact':
     case 'space':
       return [];

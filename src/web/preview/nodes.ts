@@ -7,7 +7,7 @@ export const KINDS = {
   head: { tag: 'header', style: 'row-head' },
   to: { tag: 'h3', style: 'row-to' },
   badge: { tag: 'span', style: 'badge' },
-  /** What the recipient sees or hears, and beside it what is known about the row. */
+  /** The message as the recipient sees or hears it, and beside it the facts about the row. */
   shown: { tag: 'div', style: 'shown' },
   more: { tag: 'div', style: 'more' },
   compare: { tag: 'div', style: 'compare' },
