@@ -15,9 +15,27 @@ export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const;
 /** Beside its id, a report has the `metaData` of the message, only the reference in it, the text, or nothing. */
 export type Echo = (typeof ECHOES)[number];
 
+type Happening =
+  | 'queued'
+  | 'sent'
+  | 'delivered'
+  | 'expired'
+  | 'failed'
+  | 'undeliverable'
+  | 'rejected'
+  | 'read'
+  | 'reply'
+  | 'stop'
+  | 'start'
+  | 'respelled'
+  | 'doubled'
+  | 'reordered'
+  | 'early'
+  | 'late';
+
 /** Each from 0 to 1. */
-export type Shares = Readonly<typeof defaults.shares>;
-export type Delays = Readonly<typeof defaults.delaysMs>;
+export type Shares = Readonly<Record<Happening, number>>;
+export type Delays = Readonly<Record<'sent' | 'delivered' | 'read' | 'reply' | 'late', number>>;
 
 /** Signatures are as Meta makes them: over the raw body, SHA-256, hex. */
 export const DEFAULTS = defaults as Omit<WebhookSettings, 'origin' | 'path' | 'shownUrl' | 'scheme' | 'secret'>;
