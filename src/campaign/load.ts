@@ -10,7 +10,7 @@ import { campaignNames, type FoundCampaign, findCampaign, type NamedCampaign, sa
 import { mergeDefaults } from './merge.ts';
 import { normalizeCampaign } from './normalize.ts';
 import { findProject, otherProject, type ProjectPlace, projectOf } from './place.ts';
-import { fromRoot, type ReadProjectOptions, readProject } from './project.ts';
+import { fromRoot, type ProjectReading, type ReadProjectOptions, readProject } from './project.ts';
 import { findSuppressions } from './read-suppressions.ts';
 import { readSources } from './sources.ts';
 import { checkCampaign, whereValue } from './validate.ts';
@@ -37,6 +37,8 @@ export interface ReadOptions extends ReadProjectOptions {
   readonly place?: ProjectPlace;
   /** The campaigns of the project, if known (`campaignNames`): speeds up reading many campaigns. */
   readonly siblings?: readonly NamedCampaign[];
+  /** The projects read so far, by root, for commands that read many campaigns with the same options. */
+  readonly projects?: Map<string, Promise<ProjectReading>>;
 }
 
 interface CampaignReading {
@@ -93,8 +95,10 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const place = options.place ?? (await projectOf(options.cwd, found));
   const other = await otherProject(place, found, options.cwd);
   if (other !== null) return { ...NOTHING, diagnostics: [other] };
-  const project = await readProject(place, options);
   const { root } = place;
+  const reading = options.projects?.get(root) ?? readProject(place, options);
+  options.projects?.set(root, reading);
+  const project = await reading;
   const read = await readSmallFile(found.path, MAX_YAML_BYTES, file);
   if ('fault' in read) {
     return { ...NOTHING, diagnostics: [{ ...read.fault, at: { file } }, ...project.diagnostics] };
@@ -222,21 +226,22 @@ function byPlace(a: Diagnostic, b: Diagnostic): number {
   return (a.at?.line ?? 0) - (b.at?.line ?? 0) || (a.at?.column ?? 0) - (b.at?.column ?? 0);
 }
 
-export type Projects = (file: string) => Promise<Pick<ReadOptions, 'place' | 'siblings'>>;
+export type Projects = (file: string) => Promise<Pick<ReadOptions, 'place' | 'siblings' | 'projects'>>;
 
 export async function projectsFrom(cwd: string): Promise<Projects> {
   const here = await findProject(cwd).catch(nothing);
   const siblings = new Map<string, readonly NamedCampaign[]>();
+  const projects = new Map<string, Promise<ProjectReading>>();
   return async (named) => {
     const path = await realpath(named).catch(nothing);
     if (path === null) return {};
     const place: ProjectPlace | null = here?.isMarked ? here : await projectOf(cwd, { path, named }).catch(nothing);
     if (place === null) return {};
     // Without a handbill.yaml, each file has different siblings.
-    if (place.file === null) return { place };
+    if (place.file === null) return { place, projects };
     const known = siblings.get(place.root) ?? (await campaignNames(place, path));
     siblings.set(place.root, known);
-    return { place, siblings: known };
+    return { place, siblings: known, projects };
   };
 }
 

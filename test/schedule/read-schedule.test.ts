@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/load.ts';
+import { readScheduled } from '../../src/operations/schedule.ts';
 import { createProject } from '../helpers/project.ts';
 
 const HEAD = 'name: hello\nchannel: sms\ntemplate: { text: Hi }\nrecipients: [{ msisdn: "+447700900001" }]\n';
@@ -81,5 +82,34 @@ describe('what is wrong with one is reported at its place', () => {
   test('handbill.yaml has none for all', async () => {
     const { diagnostics } = await read('', 'defaults: { schedule: { cron: 0 9 * * * } }\n');
     expect(diagnostics.map(({ code }) => code)).toEqual(['unknown-key']);
+  });
+});
+
+describe('many campaigns', () => {
+  const scheduled = (name: string) => `${HEAD.replace('hello', name)}schedule: { cron: 0 9 * * 1-5 }\n`;
+
+  it('share the project that was read once', async () => {
+    using files = createProject({
+      'handbill.yaml': '{}\n',
+      'campaigns/one/campaign.yaml': scheduled('one'),
+      'campaigns/two/campaign.yaml': scheduled('two'),
+    });
+    const { campaigns } = await readScheduled([], { cwd: files.root, env: {}, now: Date.UTC(2026, 10, 21) });
+    const [one, two] = campaigns.map(({ campaign }) => campaign.project);
+    expect(one).toBeDefined();
+    expect(two).toBe(one);
+  });
+
+  it('each have the faults of that project', async () => {
+    using files = createProject({
+      'handbill.yaml': 'defaultCountry: ZZ\n',
+      'campaigns/one/campaign.yaml': scheduled('one'),
+      'campaigns/two/campaign.yaml': scheduled('two'),
+    });
+    const { refused } = await readScheduled([], { cwd: files.root, env: {}, now: Date.UTC(2026, 10, 21) });
+    expect(refused.map(({ diagnostics }) => diagnostics.map(({ at }) => at?.file))).toEqual([
+      ['handbill.yaml'],
+      ['handbill.yaml'],
+    ]);
   });
 });
