@@ -1,9 +1,8 @@
-import { problem, refuse } from '../errors.ts';
 import type { Report } from '../model.ts';
 import { locked, lockRun } from '../send/run-lock.ts';
 import { summarise } from '../send/summary.ts';
 import { oneRun } from './doubt.ts';
-import { asker, type Confirm, type ProjectOptions, resolveOptions } from './options.ts';
+import { type Confirm, type ProjectOptions, requireYes, resolveOptions } from './options.ts';
 import { projectHere, withLedger } from './project.ts';
 import { nameInLedger } from './report.ts';
 
@@ -36,10 +35,7 @@ export async function closeRun(run: string, options: CloseRunOptions = {}): Prom
     return { found: one, report: summarise(ledger, one) };
   });
   if (found.state === 'finished' || found.purgedAtMs !== null) return { skipped: 0, report };
-  if (!(await asker(options.confirm)(report))) {
-    const hint = 'Without a terminal, add --yes.';
-    throw refuse(problem('not-confirmed', `${found.id} was not closed: it was not confirmed.`, { hint }));
-  }
+  await requireYes(options.confirm, report, `${found.id} was not closed`);
   using held = lockRun(reading.project, found, resolved.now());
   const before = closedIn(report);
   const after = summarise(held.ledger, held.ledger.closeRun(found, resolved.now()));

@@ -12,13 +12,13 @@ import { summarise } from '../send/summary.ts';
 import { listedForm, spellingsOf } from '../util/address-form.ts';
 import { mask } from '../util/redact.ts';
 import {
-  asker,
   type Confirm,
   checkNumbers,
   type OptionsOf,
   type OptionTable,
   type ProjectOptions,
   type ResolvedOptions,
+  requireYes,
   withDefaults,
 } from './options.ts';
 import { countryOf, ledgerHere, projectHere, withLedger } from './project.ts';
@@ -116,10 +116,7 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
   if (options.messageId !== undefined && doubts.length !== 1) throw refuse(MESSAGE_ID_OF_SEVERAL);
   if (doubts.length > 0) {
     const question = { verdict: options.verdict, doubts: resolved };
-    if (!(await asker(options.confirm)(question))) {
-      const hint = 'Without a terminal, add --yes.';
-      throw refuse(problem('not-confirmed', 'Nothing was resolved: it was not confirmed.', { hint }));
-    }
+    await requireYes(options.confirm, question, 'Nothing was resolved');
     using held = lockRun(reading.project, run, now());
     record(held.ledger, run, doubts, options);
   }

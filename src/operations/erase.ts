@@ -13,12 +13,12 @@ import { formsOf, listedForm } from '../util/address-form.ts';
 import { traceOf } from '../util/address-trace.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import {
-  asker,
   type Confirm,
   type OptionsOf,
   type OptionTable,
   type ProjectOptions,
   type ResolvedOptions,
+  requireYes,
   resolveOptions,
 } from './options.ts';
 import { addressOfKey, namesIn, outcomesAbout } from './person.ts';
@@ -88,10 +88,7 @@ export async function erasePerson(address: string, options: ErasePersonOptions =
     suppressed: { as: keep ? 'address' : 'hash', addresses: found.suppressed.length },
     rewritten: null,
   };
-  if (!(await asker(options.confirm)(planned))) {
-    const hint = 'Without a terminal, add --yes.';
-    throw refuse(problem('not-confirmed', 'Nothing was erased: it was not confirmed.', { hint }));
-  }
+  await requireYes(options.confirm, planned, 'Nothing was erased');
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
   const locks: RunLock[] = [];
   try {

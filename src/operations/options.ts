@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { CODES, type Diagnostic, problem, refuse } from '../errors.ts';
+import { CODES, type Diagnostic, type HandbillError, problem, refuse } from '../errors.ts';
 import { ALLOWABLE, ALLOWABLE_CODES, type Allowable, NEVER_ALLOWED, RETRIES, type Retry } from '../model.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { listWithAnd } from '../util/words.ts';
@@ -54,6 +54,21 @@ export function present<T extends object>(options: T): Present<T> {
 
 export function asker<Question>(confirm: Confirm<Question> | undefined): (question: Question) => Promise<boolean> {
   return async (question) => (typeof confirm === 'function' ? await confirm(question) : confirm === true);
+}
+
+/** @throws HandbillError exit 2 (`not-confirmed`) where the answer is no; `what` says what was not done */
+export async function requireYes<Question>(
+  confirm: Confirm<Question> | undefined,
+  question: Question,
+  what: string,
+  more = '',
+): Promise<void> {
+  if (!(await asker(confirm)(question))) throw notConfirmed(what, more);
+}
+
+export function notConfirmed(what: string, more = ''): HandbillError {
+  const hint = `Without a terminal, add --yes.${more}`;
+  return refuse(problem('not-confirmed', `${what}: it was not confirmed.`, { hint }));
 }
 
 type Bounds = readonly [least: number, most: number, kind?: 'whole'];

@@ -4,7 +4,6 @@ import { checkApprovers } from '../approval/approver-faults.ts';
 import { type Judgement, judge } from '../approval/judge.ts';
 import { signBytes } from '../approval/sign.ts';
 import { MAX_SIGNATURES, readSignature } from '../approval/signature.ts';
-import { loadCampaign } from '../campaign/load.ts';
 import { problem, refuse } from '../errors.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import { type Environment, LEDGER_CODES, PLAN_CODES } from '../model.ts';
@@ -15,7 +14,6 @@ import { openElsewhere, otherProvider } from '../plan/elsewhere.ts';
 import { createForecaster } from '../plan/forecast.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
-import { createPlan } from '../plan/plan.ts';
 import {
   type AnyPlanFile,
   createPlanFile,
@@ -47,7 +45,6 @@ import { writeOutput } from '../util/files.ts';
 import { displayPath, readNamedFile, readSmallFile } from '../util/paths.ts';
 import {
   allowOption,
-  asker,
   type Confirm,
   checkAllow,
   OPTIONS,
@@ -56,10 +53,11 @@ import {
   type ProjectOptions,
   present,
   type ResolvedOptions,
+  requireYes,
   resolveOptions,
   withDefaults,
 } from './options.ts';
-import { meantOccurrence, projectHere } from './project.ts';
+import { planOf, projectHere } from './project.ts';
 import { compileStanding, type Fact, type StandingOptions } from './standing.ts';
 import type { Metered } from './validate.ts';
 
@@ -137,25 +135,10 @@ export async function makePlan(target: string, given: Omit<PlanOptions, 'sign'> 
 
 async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Metered) {
   const options = withDefaults(given);
-  const { cwd, env, now, recipients, pipedList } = options;
+  const { now, recipients, allow = [] } = options;
   checkAllow(options, PLANNABLE);
-  const { allow = [] } = options;
-  const { campaign } = await loadCampaign(target, {
-    cwd,
-    env,
-    now: now(),
-    ...present({ recipients, pipedList, ledger: options.ledger }),
-    allow,
-  });
-  const { environment = 'sandbox' } = options;
-  const meant = await meantOccurrence(campaign, {
-    environment,
-    named: options.occurrence,
-    nowMs: now(),
-    toShow: true,
-    allow,
-  });
-  const made = await createPlan(campaign, { environment, nowMs: now(), ...meant });
+  const { plan: made, nameWarnings } = await planOf(target, options, { nowMs: now(), toShow: true });
+  const { campaign } = made;
   const asked = readProvenance(campaign, options.env);
   const suppressions = await loadSuppressions(campaign, options.env);
   const prices = await loadPrices(campaign.project);
@@ -213,7 +196,7 @@ async function compilePlan(target: string, given: Omit<PlanOptions, 'sign'> & Me
     made,
     provenance,
     warnings: [
-      ...meant.warnings,
+      ...nameWarnings,
       ...suppressions.warnings,
       ...paused,
       ...notes,
@@ -358,10 +341,7 @@ async function askAndSign(
   folder: string | null = null,
 ): Promise<ApproveQuestion> {
   const { cwd, env, now } = resolved;
-  if (!(await asker(resolved.confirm)(question))) {
-    const hint = 'Without a terminal, add --yes.';
-    throw refuse(problem('not-confirmed', 'Nothing was signed: it was not confirmed.', { hint }));
-  }
+  await requireYes(resolved.confirm, question, 'Nothing was signed');
   const signed = await signPlan(question.plan, resolved, resolved);
   await refuseUncounted(signed, environment, resolved);
   const judgement = await judgePlan(environment, signed.plan, { env, nowMs: now() });

@@ -1,8 +1,6 @@
-import { loadCampaign } from '../campaign/load.ts';
 import type { Diagnostic } from '../errors.ts';
 import type { Channel, DeferReason, OutcomeState, SkipReason } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
-import { createPlan } from '../plan/plan.ts';
 import type { Previewed, PreviewedStart, PreviewRows } from '../plan/previewed.ts';
 import { previewPlan } from '../send/preview.ts';
 import { iso } from '../util/time.ts';
@@ -15,10 +13,9 @@ import {
   type OptionsOf,
   type OptionTable,
   type ProjectOptions,
-  present,
   withDefaults,
 } from './options.ts';
-import { meantOccurrence } from './project.ts';
+import { planOf } from './project.ts';
 import type { Metered } from './validate.ts';
 
 export const PREVIEW = {
@@ -178,38 +175,11 @@ export async function previewRows(target: string, given: PreviewOptions & Previe
   checkNumbers(given, PREVIEW);
   checkAllow(given);
   const options = withDefaults(given);
-  const {
-    cwd,
-    env,
-    now,
-    at,
-    environment = 'sandbox',
-    occurrence,
-    recipients,
-    pipedList,
-    ledger,
-    allow,
-    start,
-  } = options;
-  const nowMs = at ?? now();
-  const { campaign, warnings } = await loadCampaign(target, {
-    cwd,
-    env,
-    now: nowMs,
-    // A dry run of a start shows what that would do.
-    withSample: start === undefined,
-    ...present({ recipients, pipedList, ledger, allow }),
-  });
-  const meant = await meantOccurrence(campaign, {
-    environment,
-    named: occurrence,
-    nowMs,
-    toShow: true,
-    asSend: start !== undefined,
-    ...present({ allow }),
-  });
-  const plan = await createPlan(campaign, { environment, nowMs, ...meant });
-  return await previewPlan({ ...plan, warnings: [...warnings, ...meant.warnings, ...plan.warnings] }, options);
+  const isStart = options.start !== undefined;
+  // A dry run of a start shows what that would do.
+  const how = { nowMs: options.at ?? options.now(), withSample: !isStart, toShow: true, asSend: isStart };
+  const { plan, warnings } = await planOf(target, options, how);
+  return await previewPlan({ ...plan, warnings }, options);
 }
 
 function toDecision(shown: PreviewRows, { decision, body, sharedWith, fallbacks }: Previewed): PreviewDecision {

@@ -1,4 +1,5 @@
 import { onlyEnvironment } from '../campaign/environments.ts';
+import type { ReadOptions } from '../campaign/load.ts';
 import { findProject } from '../campaign/place.ts';
 import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
@@ -10,13 +11,14 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { Allowable, Campaign, Channel, StopEnds } from '../model.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { sentBefore } from '../plan/follow-up.ts';
-import { environmentOf } from '../plan/plan.ts';
+import { createPlan, environmentOf } from '../plan/plan.ts';
 import { createReferences } from '../plan/reference.ts';
 import { createReportedAddressReader } from '../recipients/address.ts';
 import { isRelative } from '../recipients/query.ts';
 import { occurrenceFor } from '../schedule/occurrence.ts';
 import { listedForm } from '../util/address-form.ts';
 import { safeLine } from '../util/escape.ts';
+import { given } from '../util/given.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import { createInterpreter, type Interpreter } from '../webhook/interpret.ts';
 import { meaningOf } from '../webhook/meaning.ts';
@@ -130,15 +132,36 @@ export async function joinRepliesOf(
 /** Another process holds the ledger, the disk is full, or the ledger is read-only. */
 const PASSING: ReadonlySet<string> = new Set(['busy', 'full', 'readonly']);
 
-interface OccurrenceOptions {
-  readonly environment: string;
-  readonly named: string | undefined;
+interface PlanTarget extends ResolvedOptions, Pick<ReadOptions, 'recipients' | 'pipedList' | 'allow'> {
+  readonly environment?: string;
+  readonly occurrence?: string;
+}
+
+interface PlanReading extends Pick<ReadOptions, 'sends' | 'withSample'> {
   readonly nowMs: number;
   /** For commands that send nothing: the ledger is only read, and see `occurrenceFor`. */
   readonly toShow?: boolean;
   /** With `toShow`, still the occurrence that `send` would choose. */
   readonly asSend?: boolean;
-  readonly allow?: readonly Allowable[];
+}
+
+/** From the name of a campaign to its plan. Throws exit 2 with everything that is wrong in its files, 7 for the ledger. */
+export async function planOf(target: string, options: PlanTarget, how: PlanReading) {
+  const { cwd, env, environment = 'sandbox', allow = [] } = options;
+  const { nowMs } = how;
+  const { loadCampaign } = await import('../campaign/load.ts');
+  const { campaign, warnings } = await loadCampaign(target, {
+    cwd,
+    env,
+    now: nowMs,
+    allow,
+    ...given(options, 'recipients', 'pipedList', 'ledger'),
+    ...given(how, 'sends', 'withSample'),
+  });
+  const named = options.occurrence;
+  const meant = await meantOccurrence(campaign, { ...how, environment, named, allow });
+  const plan = await createPlan(campaign, { environment, nowMs, ...meant });
+  return { plan, nameWarnings: meant.warnings, warnings: [...warnings, ...meant.warnings, ...plan.warnings] };
 }
 
 /**
@@ -147,9 +170,20 @@ interface OccurrenceOptions {
  * day on which the run began. Throws exit 2 for a name that cannot be read and for another id in the ledger, 7 for the
  * ledger.
  */
-export async function meantOccurrence(
+async function meantOccurrence(
   campaign: Campaign,
-  { environment, named, nowMs, toShow = false, asSend = false, allow = [] }: OccurrenceOptions,
+  {
+    environment,
+    named,
+    nowMs,
+    allow,
+    toShow = false,
+    asSend = false,
+  }: PlanReading & {
+    readonly environment: string;
+    readonly named: string | undefined;
+    readonly allow: readonly Allowable[];
+  },
 ): Promise<{
   readonly occurrence: string;
   readonly warnings: readonly Diagnostic[];

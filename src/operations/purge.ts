@@ -13,13 +13,13 @@ import { keepDeliveries } from '../send/deliveries.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { didYouMean } from '../util/suggest.ts';
 import {
-  asker,
   type Confirm,
   checkNumbers,
   type OptionsOf,
   type OptionTable,
   type ProjectOptions,
   type ResolvedOptions,
+  requireYes,
   withDefaults,
 } from './options.ts';
 import { joinReplies, projectHere } from './project.ts';
@@ -140,10 +140,8 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   const many = found.runs.length + found.drafts.length + hashed + found.old.expired + reports + replies + unread;
   const nothing = many === 0;
   if (planned.dryRun || (nothing && !found.isUnderWay)) return planned;
-  if (!nothing && !(await asker(options.confirm)(planned))) {
-    const hint = 'Without a terminal, add --yes. --dry-run shows what would be done.';
-    throw refuse(problem('not-confirmed', 'Nothing was purged: it was not confirmed.', { hint }));
-  }
+  const more = ' --dry-run shows what would be done.';
+  if (!nothing) await requireYes(options.confirm, planned, 'Nothing was purged', more);
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs: options.now() });
   const lock = ledger.lock(ALL_PURGES);
   try {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { loadCampaign } from '../campaign/load.ts';
 import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -8,7 +7,7 @@ import type { RunRecord, WorkerFacts } from '../ledger/records.ts';
 import type { Campaign, Commit, WinnerState } from '../model.ts';
 import { claimBudget } from '../plan/budget.ts';
 import { adviseEstimate } from '../plan/limits.ts';
-import { createPlan, isSandbox, type Plan } from '../plan/plan.ts';
+import { isSandbox, type Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
 import { createPricer, loadPrices } from '../plan/prices.ts';
 import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
@@ -38,8 +37,8 @@ import { given } from '../util/given.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import type { Meter } from '../util/long-work.ts';
 import { durationMs } from '../util/units.ts';
-import type { ResolvedOptions } from './options.ts';
-import { joinReplies, meantOccurrence } from './project.ts';
+import { notConfirmed, type ResolvedOptions } from './options.ts';
+import { joinReplies, planOf } from './project.ts';
 import type { ListenNeeds, SendListener } from './send-listen.ts';
 import {
   exitOf,
@@ -71,25 +70,9 @@ export interface StartResult extends Omit<SendResult, 'diagnostics'> {
 
 /** See send.ts. First compares what the process remembers of an earlier start with the ledger. */
 export async function sendOnce(target: string, options: StartOptions, memory: Memory): Promise<StartResult> {
-  const { cwd, env, now, allow = [] } = options;
-  const { campaign, warnings } = await loadCampaign(target, {
-    cwd,
-    env,
-    now: now(),
-    ...given(options, 'recipients', 'pipedList', 'ledger'),
-    sends: true,
-    allow,
-  });
-  const { environment = 'sandbox' } = options;
-  const meant = await meantOccurrence(campaign, {
-    environment,
-    named: options.occurrence,
-    nowMs: now(),
-    allow,
-  });
-  const plan = await createPlan(campaign, { environment, nowMs: now(), ...meant });
+  const { plan, warnings } = await planOf(target, options, { nowMs: options.now(), sends: true });
   options.onEvent?.({ kind: 'planned', plan });
-  options.onEvent?.({ kind: 'warnings', warnings: [...warnings, ...meant.warnings, ...plan.warnings] });
+  options.onEvent?.({ kind: 'warnings', warnings });
   return await sendPlan(plan, options, memory);
 }
 
@@ -191,7 +174,7 @@ async function sendApproved(
   if (interrupt.aborted || !isConfirmed) {
     prepared.discard();
     if (interrupt.aborted) throw interruptedEarly();
-    throw prepared.questions.length === 0 ? notConfirmed() : refuse(...prepared.questions);
+    throw prepared.questions.length === 0 ? notConfirmed('Nothing was sent') : refuse(...prepared.questions);
   }
   await using sharing = options.workers === true ? await beginSharing({ options, plan, ledger, prepared }) : null;
   const start = {
@@ -246,11 +229,6 @@ async function sendApproved(
 async function howToListen(listening: SendListenOptions, needs: ListenNeeds) {
   const { prepareListening } = await import('./send-listen.ts');
   return await prepareListening(listening, needs);
-}
-
-function notConfirmed(): HandbillError {
-  const hint = 'Without a terminal, add --yes.';
-  return refuse(problem('not-confirmed', 'Nothing was sent: it was not confirmed.', { hint }));
 }
 
 /** The sandbox sends to no real recipient; only a second message needs a confirmation there, as everywhere. */
