@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import ANY_FIELDS from './any-message.json' with { type: 'json' };
 import { type ReportWord, statusTitle } from './endings.ts';
+import type { KnownFields } from './options.ts';
 import type { Echo } from './webhook.ts';
 
 /* The only place that knows the names of the API's form: in messages, answers and events. */
@@ -30,9 +31,6 @@ export interface Message {
   readonly recipients?: readonly Fields[];
   readonly addressBook?: { readonly contacts: readonly { readonly id: string }[] };
 }
-
-/** `any`: as long as its recipients can be found. */
-export type KnownFields = 'known' | 'any';
 
 export type MessageChecker = { readonly isMessage: (body: unknown) => body is Message; faults(): MessageFault[] };
 

@@ -1,6 +1,8 @@
 import type { ScriptedNumbers } from './endings.ts';
-import type { KnownFields } from './form.ts';
 import type { WebhookOptions } from './webhook.ts';
+
+/** `any`: as long as its recipients can be found. */
+export type KnownFields = 'known' | 'any';
 
 /** Their sentences and defaults: operations/sandbox.ts. */
 export interface SandboxSettings {

@@ -1,7 +1,7 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { HmacScheme } from '../model.ts';
 import { isLoopback } from '../util/base-url.ts';
-import defaults from './webhook-defaults.json' with { type: 'json' };
+import { defaults } from './webhook-defaults.ts';
 
 /** The key that requests must carry where no other is set. It is valid nowhere else, so it is not a secret. */
 export const SANDBOX_KEY = 'sandbox';
@@ -62,7 +62,7 @@ export interface WebhookSettings {
 
 type Nested = 'hmac' | 'shares' | 'delaysMs';
 
-/** Their sentences: operations/sandbox.ts; their defaults: webhook-defaults.json. */
+/** Their sentences: operations/sandbox.ts; their defaults: webhook-defaults.ts. */
 export type WebhookOptions = { readonly url: string } & {
   readonly [Name in Nested]?: Partial<WebhookSettings[Name]>;
 } & Partial<Omit<WebhookSettings, Nested | 'origin' | 'path' | 'shownUrl'>>;
