@@ -61,6 +61,8 @@ export const SAMPLES: readonly string[] = [
   ...['disk', 'fuzz', 'kills', 'processes', 'simulate'].map((folder) => `test/${folder}/**/*.test.ts`),
   // Servers that misbehave at every moment and on every connection; the others of its folder stay in `npm test`.
   'test/faults/{behaviours,connections}.test.ts',
+  // A copy of the sources with a toy entry of each list, type-checked and run.
+  'test/house/additions.test.ts',
   // What npm packs, as an empty project gets it.
   'test/deploy/package.test.ts',
   'test/library/{package,older-node}.test.ts',

@@ -54,8 +54,6 @@ export interface Report {
   readonly commits?: readonly Commit[];
   /** The files that the messages were made of, with their hashes, as the run was begun or last amended. */
   readonly inputs?: readonly ReportedInput[];
-  /** Where messages were made from several versions of the inputs: each, and the recipients whose message is of it. */
-  readonly versions?: readonly VersionResult[];
   /** When personal data was taken out of the run, where it was: ISO 8601 in UTC. */
   readonly purgedAt?: string;
   /** When a person closed the run, where one did: ISO 8601 in UTC. It sends nothing more. */
@@ -66,6 +64,8 @@ export interface Report {
   readonly opensAt?: string;
   /** A person has paused the run, which is not finished; absent: it may be sent. */
   readonly paused?: ReportedPause;
+  /** Where messages were made from several versions of the inputs: each, and the recipients whose message is of it. */
+  readonly versions?: readonly VersionResult[];
   readonly totals: Totals;
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly requests: RequestFigures;

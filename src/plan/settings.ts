@@ -24,7 +24,7 @@ const PLACE = { neither: 'where it is written' };
 const PACE = { neither: 'how fast a run sends may change while it goes on' };
 const PART = { neither: 'its keys are in a table below' };
 
-const CAMPAIGN: Concerns<Campaign> = {
+const CAMPAIGN = {
   name: IN_FILE,
   id: { neither: 'it names the run' },
   isIdWritten: IN_FILE,
@@ -66,9 +66,9 @@ const CAMPAIGN: Concerns<Campaign> = {
   file: PLACE,
   project: { neither: 'what it says for a campaign is in the campaign' },
   inputs: { neither: 'they are the inputs' },
-};
+} as const satisfies Concerns<Campaign>;
 
-const RECIPIENTS: Concerns<ListSpec> = {
+const RECIPIENTS = {
   path: PLACE,
   file: PLACE,
   missing: PLACE,
@@ -89,9 +89,9 @@ const RECIPIENTS: Concerns<ListSpec> = {
   columns: 'message',
   where: ['message', (where) => where?.query ?? null],
   timeZone: 'bound',
-};
+} as const satisfies Concerns<ListSpec>;
 
-const SEND: Concerns<SendSettings> = {
+const SEND = {
   concurrency: PACE,
   ratePerSecond: PACE,
   attempts: PACE,
@@ -100,9 +100,9 @@ const SEND: Concerns<SendSettings> = {
   notAfterMs: 'bound',
   window: 'bound',
   canary: 'bound',
-};
+} as const satisfies Concerns<SendSettings>;
 
-const ENVIRONMENT: Concerns<Environment> = {
+const ENVIRONMENT = {
   name: { neither: 'a stand-in continues the runs of its original' },
   identity: { neither: 'it names the run' },
   url: 'message',
@@ -118,7 +118,16 @@ const ENVIRONMENT: Concerns<Environment> = {
   only: { neither: 'another input, with the addresses: fence.ts' },
   redirect: { neither: 'another input: fence.ts' },
   budget: ['bound', (budget) => budget ?? undefined],
-};
+} as const satisfies Concerns<Environment>;
+
+type BoundIn<T> = { [Key in keyof T]: T[Key] extends 'bound' | readonly ['bound', unknown] ? Key : never }[keyof T];
+
+/** The settings that bound each run: a person who signs a standing approval sees them (`guardFacts`). */
+export type BoundSetting =
+  | BoundIn<typeof CAMPAIGN>
+  | `recipients.${BoundIn<typeof RECIPIENTS>}`
+  | `send.${BoundIn<typeof SEND>}`
+  | BoundIn<typeof ENVIRONMENT>;
 
 function chosen<T extends object>(concerns: Concerns<T>, wanted: Concern, of: T): Readonly<Record<string, unknown>> {
   const entries = Object.entries(concerns) as [keyof T & string, Concerns<T>[keyof T]][];

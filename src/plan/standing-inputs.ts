@@ -3,12 +3,12 @@ import type { Campaign, Environment, Frequency, InputFile, StandingRule } from '
 import { anotherOccurrence } from '../report/next-steps.ts';
 import { countOf, duration, number } from '../report/words.ts';
 import { followUpText, whenText } from '../schedule/occurrence.ts';
-import { DAY_MS, dayMs } from '../util/time.ts';
+import { DAY_MS, dayMs, iso } from '../util/time.ts';
 import { unitsOf } from '../util/units.ts';
 import { openFence } from './fence.ts';
 import type { Plan } from './plan.ts';
 import type { StandingPlan } from './plan-file.ts';
-import { boundsInput, settingsInputs, suppressionsInput } from './settings.ts';
+import { type BoundSetting, boundsInput, settingsInputs, suppressionsInput } from './settings.ts';
 
 /** All inputs of a plan except the list and the day; and the guards, which here are all that bounds the list. */
 export function standingInputs({
@@ -81,38 +81,57 @@ export function leaveHint({
   return `${again} Then undo the change of \`exclude\`: a standing approval is of the campaign as it was.`;
 }
 
-export function guardFacts(
-  campaign: Campaign,
-  { budget }: Pick<Environment, 'budget'>,
-): readonly (readonly [name: string, value: string])[] {
-  const { limits, guards, frequency, exclude, schedule, after, recipients, send } = campaign;
-  const { maxRecipients, maxParts, maxCost } = limits;
-  const { maxAge, minRecipients, change } = guards;
-  const list = [
-    ...(maxRecipients === null ? [] : [`at most ${countOf(maxRecipients, 'recipient')}`]),
-    ...(minRecipients === null ? [] : [`at least ${countOf(minRecipients.count, 'row')}`]),
-    ...(change === null ? [] : [`${change.text} more or fewer than the last`]),
-    ...(maxAge === null ? [] : [`not older than ${maxAge.text}`]),
-  ];
-  const cost = [
-    ...(maxCost === null ? [] : [`at most ${number(maxCost)} each run`]),
-    ...(budget === null ? [] : [`${number(unitsOf(budget.maxMicros))} in a ${budget.per}, of all campaigns together`]),
-    ...(maxParts === null ? [] : [`at most ${countOf(maxParts, 'part')} each message`]),
-  ];
-  const columns = Object.keys(recipients.columns);
-  const when = schedule === null ? followUpText(after) : `${whenText(schedule)} ${schedule.timeZone}`;
+type Facts = readonly (readonly [name: string, value: string])[];
+type Shown = ((campaign: Campaign, environment: Pick<Environment, 'budget'>) => Facts) | { readonly hidden: string };
+
+/** A new setting that bounds runs does not compile until this says how a person sees it, or why not. */
+const SHOWN: { readonly [Key in BoundSetting]: Shown } = {
+  after({ schedule, after }) {
+    const when = schedule === null ? followUpText(after) : `${whenText(schedule)} ${schedule.timeZone}`;
+    const text = `${when ?? 'without a schedule'}; by hand, for any occurrence that is named, however many`;
+    return [['goes out', text]];
+  },
+  guards({ limits: { maxRecipients }, guards: { maxAge, minRecipients, change } }) {
+    const list = [
+      ...(maxRecipients === null ? [] : [`at most ${countOf(maxRecipients, 'recipient')}`]),
+      ...(minRecipients === null ? [] : [`at least ${countOf(minRecipients.count, 'row')}`]),
+      ...(change === null ? [] : [`${change.text} more or fewer than the last`]),
+      ...(maxAge === null ? [] : [`not older than ${maxAge.text}`]),
+    ];
+    return [['list', list.length === 0 ? 'NO GUARD: any number of recipients, of any age' : list.join(', ')]];
+  },
+  limits({ limits: { maxCost, maxParts } }, { budget }) {
+    const per = budget === null ? '' : `in a ${budget.per}, of all campaigns together`;
+    const cost = [
+      ...(maxCost === null ? [] : [`at most ${number(maxCost)} each run`]),
+      ...(budget === null ? [] : [`${number(unitsOf(budget.maxMicros))} ${per}`]),
+      ...(maxParts === null ? [] : [`at most ${countOf(maxParts, 'part')} each message`]),
+    ];
+    return [['cost', cost.length === 0 ? 'no limit' : cost.join(', ')]];
+  },
+  budget: { hidden: 'it is beside the limits of cost' },
+  frequency: ({ frequency }) => [['caps', frequency.length === 0 ? 'none' : frequency.map(capText).join(', ')]],
+  isCounted: ({ isCounted }) =>
+    isCounted ? [] : [['exempt', 'messages do not count towards caps of other campaigns']],
+  exclude: ({ exclude }) =>
+    exclude.length === 0 ? [] : [['excludes', exclude.map(({ campaign: name }) => name).join(', ')]],
+  'recipients.timeZone': { hidden: 'it is a column of the list' },
+  'send.window': ({ send: { window } }) => (window === null ? [] : [['window', 'as the campaign says']]),
+  'send.notAfterMs': ({ send: { notAfterMs } }) => (notAfterMs === null ? [] : [['not after', iso(notAfterMs)]]),
+  'send.canary': ({ send: { canary } }) => (canary === null ? [] : [['canary', 'as the campaign says']]),
+};
+
+/** The bounds of each run of a standing approval, for a person who signs it. */
+export function guardFacts(campaign: Campaign, environment: Pick<Environment, 'budget'>): Facts {
+  const { inline, onInvalid, columns } = campaign.recipients;
+  const names = Object.keys(columns);
   return [
-    recipients.inline === null
+    inline === null
       ? ['NOT SEALED', 'the list: each run goes to whatever it holds then']
       : ['the list', 'is in the campaign file, and sealed with it'],
-    ['goes out', `${when ?? 'without a schedule'}; by hand, for any occurrence that is named, however many`],
-    ['bad rows', recipients.onInvalid === 'skip' ? 'are skipped' : 'refuse the run'],
-    ['list', list.length === 0 ? 'NO GUARD: any number of recipients, of any age' : list.join(', ')],
-    ['cost', cost.length === 0 ? 'no limit' : cost.join(', ')],
-    ['caps', frequency.length === 0 ? 'none' : frequency.map(capText).join(', ')],
-    ['columns', columns.length === 0 ? 'no contract' : columns.join(', ')],
-    ...(exclude.length === 0 ? [] : [['excludes', exclude.map(({ campaign: name }) => name).join(', ')] as const]),
-    ...(send.window === null ? [] : [['window', 'as the campaign says'] as const]),
+    ...Object.values(SHOWN).flatMap((shown) => ('hidden' in shown ? [] : shown(campaign, environment))),
+    ['bad rows', onInvalid === 'skip' ? 'are skipped' : 'refuse the run'],
+    ['columns', names.length === 0 ? 'no contract' : names.join(', ')],
   ];
 }
 

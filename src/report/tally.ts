@@ -1,12 +1,10 @@
 import {
   type Campaign,
   type Channel,
-  type Halt,
   OUTCOMES,
   type OutcomeState,
   type Report,
   type RequestFigures,
-  type RunState,
   type SmsFacts,
   type StepCount,
   type StepTotals,
@@ -15,36 +13,29 @@ import {
   type WinnerDecision,
   type WinnerMetric,
 } from '../model.ts';
-import { given } from '../util/given.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { unitsOf } from '../util/units.ts';
 import { type DeliveryCount, deliveriesOf, unmatchedOf, variantDeliveries } from './deliveries.ts';
 import { versionName } from './record.ts';
 import { compareShares, sampleOf, sum, totalsOf, type VariantCount, variantResults } from './variants.ts';
 
-export type RunFacts = Pick<
-  Report,
-  | 'run'
-  | 'campaign'
-  | 'environment'
-  | 'occurrence'
-  | 'ledger'
-  | 'startedAt'
-  | 'finishedAt'
-  | 'postedFrom'
-  | 'commits'
-  | 'inputs'
-  | 'purgedAt'
-  | 'closedAt'
-  | 'acceptedList'
-  | 'opensAt'
-  | 'paused'
-  | 'changed'
-  | 'winner'
-  | 'winnerAt'
-> & {
-  readonly state: RunState;
-  readonly halt: Halt | null;
+/** Fields that the report counts itself. */
+type Counted =
+  | 'version'
+  | 'versions'
+  | 'totals'
+  | 'reasons'
+  | 'requests'
+  | 'sms'
+  | 'deliveries'
+  | 'unmatchedReports'
+  | 'replies'
+  | 'fallbacksDue'
+  | 'steps'
+  | 'variants'
+  | 'significance';
+
+export type RunFacts = Omit<Report, Counted> & {
   readonly versions?: readonly Pick<VersionResult, 'since' | 'commits' | 'inputs'>[];
 };
 
@@ -74,20 +65,12 @@ export function buildReport(
 ): Report {
   const counts = steps.filter(({ fellBack }) => !fellBack);
   const unmatched = unmatchedOf(cameBack?.deliveries ?? []);
+  const { versions = [], changed, winner, winnerAt, ...facts } = run;
   return {
     version: 1,
-    run: run.run,
-    campaign: run.campaign,
-    environment: run.environment,
-    occurrence: run.occurrence,
-    state: run.state,
-    halt: run.halt,
+    ...facts,
     ledger: shownLedger(run.ledger),
-    startedAt: run.startedAt,
-    finishedAt: run.finishedAt,
-    ...given(run, 'postedFrom', 'commits', 'inputs'),
-    ...versionsOf(run, counts),
-    ...given(run, 'purgedAt', 'closedAt', 'acceptedList', 'opensAt', 'paused'),
+    ...versionsOf(versions, counts),
     totals: totalsOf(counts),
     reasons: reasonsOf(counts),
     requests,
@@ -96,15 +79,19 @@ export function buildReport(
     ...(unmatched === null ? {} : { unmatchedReports: unmatched }),
     ...(cameBack?.replies === undefined ? {} : { replies: cameBack.replies }),
     ...(cameBack?.fallbacksDue === undefined ? {} : { fallbacksDue: cameBack.fallbacksDue }),
-    ...(run.changed === undefined ? {} : { changed: run.changed }),
+    ...(changed === undefined ? {} : { changed }),
     ...channelStepsOf(steps, campaign),
-    ...comparedVariants(counts, campaign, cameBack?.deliveries ?? [], run.winner ?? null),
-    ...given(run, 'winner', 'winnerAt'),
+    ...comparedVariants(counts, campaign, cameBack?.deliveries ?? [], winner ?? null),
+    ...(winner === undefined ? {} : { winner }),
+    ...(winnerAt === undefined ? {} : { winnerAt }),
   };
 }
 
 /** Omitted for a single version: the report is about it. */
-function versionsOf({ versions = [] }: RunFacts, counts: readonly StepCount[]): Pick<Report, 'versions'> {
+function versionsOf(
+  versions: NonNullable<RunFacts['versions']>,
+  counts: readonly StepCount[],
+): Pick<Report, 'versions'> {
   if (versions.length < 2) return {};
   const of = (number: number): Totals => totalsOf(counts.filter(({ version }) => version === number));
   return { versions: versions.map((one, i) => ({ name: versionName(i + 1), ...one, totals: of(i + 1) })) };
