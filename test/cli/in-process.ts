@@ -7,14 +7,15 @@ import type { Finished } from './run-handbill.ts';
 /**
  * Runs a command in this process, as the command line does: a tenth of the time of a process of its own.
  *
- * @returns `all` is what a terminal shows: both streams, in the order in which they were written
+ * @param shown gets what a terminal shows: both streams, in the order in which they are written
  */
 export async function handbillHere(
   cwd: string,
   args: readonly string[],
   options: Partial<Pick<CommandContext, 'env' | 'now' | 'width' | 'tableWidth' | 'outIsTerminal'>> = {},
-): Promise<Finished & { readonly all: string }> {
-  let [out, err, all] = ['', '', ''];
+  shown: (text: string) => void = () => {},
+): Promise<Finished> {
+  let [out, err] = ['', ''];
   let status: number = EXIT.done;
   const context: CommandContext = {
     cwd,
@@ -24,11 +25,11 @@ export async function handbillHere(
     ...options,
     out(text) {
       out += text;
-      all += text;
+      shown(text);
     },
     err(text) {
       err += text;
-      all += text;
+      shown(text);
     },
     colour: { out: false, err: false },
     interactive: false,
@@ -43,5 +44,5 @@ export async function handbillHere(
     status = error.exit;
     context.err(formatDiagnostics(error.diagnostics, { colour: false, limit: 20, total: error.total }));
   }
-  return { status, out, err, all };
+  return { status, out, err };
 }

@@ -94,7 +94,11 @@ async function here(args: readonly string[], state: string, first: NodeJS.Proces
   const exported = [...text.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [name, value]);
   const folder = /^cd '(.*)'$/m.exec(text)?.[1] ?? '';
   const options = { env: { ...first, ...Object.fromEntries(exported) }, tableWidth: Number.POSITIVE_INFINITY };
-  return (await handbillHere(folder, args, options)).all;
+  let shown = '';
+  await handbillHere(folder, args, options, (text) => {
+    shown += text;
+  });
+  return shown;
 }
 
 /** A command of a page that waits for something that never comes must not outlive the tests. */
