@@ -16,8 +16,13 @@ export interface Pool {
  * Bounds deliveries with p-limit: one at first, then as many as slow start allows. Each of its tasks delivers one batch
  * after the other, as long as batches wait: a task for each batch would cost seven promises a recipient.
  * @param deliver - brings one batch to its outcomes
+ * @param stopped - when the start ends: batches that wait are not begun
  */
-export function createPool(deliver: (batch: Batch) => Promise<void>, onFailure: () => void): Pool {
+export function createPool(
+  deliver: (batch: Batch) => Promise<void>,
+  stopped: AbortSignal,
+  onFailure: () => void,
+): Pool {
   const limit = pLimit(1);
   /** At most as many as may be under way. */
   const waiting: Batch[] = [];
@@ -30,6 +35,7 @@ export function createPool(deliver: (batch: Batch) => Promise<void>, onFailure: 
   };
   const deliverWaiting = async (): Promise<void> => {
     while (limit.activeCount <= limit.concurrency) {
+      if (stopped.aborted) waiting.length = 0;
       const batch = waiting.shift();
       if (batch === undefined) return;
       onRoom?.();

@@ -98,7 +98,7 @@ export async function openWork(
   if (options.interrupt.aborted) halt();
   options.interrupt.addEventListener('abort', halt, { once: true });
 
-  const pool = createPool((batch) => deliverBatch(batch, context), halt);
+  const pool = createPool((batch) => deliverBatch(batch, context), stopping.signal, halt);
   const progress = createProgress();
   const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
   const slowStart = createSlowStart(concurrency, pool.setWidth);

@@ -18,9 +18,10 @@ function open(onFailure: () => void = () => undefined) {
       const one = { batch: number, end };
       underWay.push(one);
     });
-  const pool = createPool(deliver, onFailure);
+  const stopping = new AbortController();
+  const pool = createPool(deliver, stopping.signal, onFailure);
   const put = (batch: number) => pool.put(batch as unknown as Batch);
-  return { pool, put, underWay, begun };
+  return { pool, put, underWay, begun, stop: () => stopping.abort() };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -73,4 +74,15 @@ it('keeps the first error, and goes on with what waits', async () => {
   underWay[0]?.end(new Error('second'));
   await pool.idle();
   expect([begun, failures, pool.failure?.message]).toEqual([[0, 1], 2, 'first']);
+});
+
+it('begins none of those that wait once the start is stopped', async () => {
+  const { pool, put, underWay, begun, stop } = open();
+  await put(0);
+  const full = put(1);
+  stop();
+  underWay[0]?.end();
+  await full;
+  await pool.idle();
+  expect(begun).toEqual([0]);
 });
