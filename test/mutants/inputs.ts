@@ -248,19 +248,13 @@ export const INPUTS: readonly Mutant[] = [
   {
     name: 'sample-sent-to',
     planted: 'the invented people of a sample are sent to where the list is not there',
-    edits: [
-      {
-        file: 'src/operations/send-once.ts',
-        was: '    sends: true,',
-        is: '    sends: true,\n    withSample: true,',
-      },
-    ],
+    edits: [{ file: 'src/operations/send-once.ts', was: 'sends: true }', is: 'sends: true, withSample: true }' }],
     proof: { in: 'cli/sample.test.ts', only: 'never sends' },
   },
   {
     name: 'dry-run-of-a-sample',
     planted: 'a dry run shows the sample, and the start that it is of refuses',
-    edits: [{ file: 'src/operations/preview.ts', was: 'withSample: start === undefined,', is: 'withSample: true,' }],
+    edits: [{ file: 'src/operations/preview.ts', was: 'withSample: !isStart,', is: 'withSample: true,' }],
     proof: { in: 'cli/sample.test.ts', only: 'never sends' },
   },
   {
