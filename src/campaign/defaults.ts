@@ -30,7 +30,7 @@ export const DEFAULTS = {
   canaryAccepted: 0.95,
   /** How long final reports are waited for at a gate of a canary, after its pause, in milliseconds: 30 minutes. */
   canaryWaitMs: 30 * 60_000,
-  /** What the winner of a test is found by: pictures that are loaded by machines count as read, answers do not. */
+  /** Not `read`: machines load pictures, which then count as read; they do not answer. */
   winnerBy: 'replied',
   /** How long after the test its winner is found, in milliseconds: 4 hours. */
   winnerWaitMs: 4 * 3_600_000,

@@ -336,7 +336,7 @@ function readResponse(written: NonNullable<WireFile['response']>): Wire['respons
     ...response,
     // If the place of the id is configured, the id is there: a 2xx without it is not this API's answer.
     messageIdRequired: written.messageId !== undefined,
-    // What is written of the first entry is meant of every entry, where several recipients have one each.
+    // Where several recipients have an entry each, a pointer into the first entry holds for all of them.
     recipientId: written.recipientId ?? (ids.length > 0 ? ids : response.recipientId),
     recipientFailed: written.recipientFailed ?? [...inEntries(written.failed), ...response.recipientFailed],
     recipientError: written.recipientError ?? [...inEntries(written.error), ...response.recipientError],

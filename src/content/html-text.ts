@@ -9,7 +9,7 @@ export const HTML_TEXT_LIMITS = {
   length: 512 * 1024,
   /** Signs `<`. */
   tags: 20_000,
-  /** The most elements inside each other; deeper ones are left out. */
+  /** The most elements inside each other; deeper ones do not count. */
   depth: 200,
 } as const;
 

@@ -7,7 +7,7 @@ export type LedgerErrorKind = 'busy' | 'full' | 'io' | 'readonly' | 'corrupt' | 
 /** An error of SQLite on which the run can act. Exit status 7. */
 export class LedgerError extends HandbillError {
   readonly kind: LedgerErrorKind;
-  /** The outcomes that were handed over with the failed commit are on the disk all the same. */
+  /** The failed commit still wrote the outcomes that it was given to the disk. */
   readonly recorded: boolean;
 
   constructor(kind: LedgerErrorKind, diagnostic: Diagnostic, recorded = false, cause?: unknown) {

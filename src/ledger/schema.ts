@@ -13,7 +13,7 @@ export const VERSION = 1;
  * evaluation of an `IN` with more than two values.
  */
 export const TABLES: readonly string[] = [
-  // A list has a number of its own, because a changed list replaces that of a run. `campaign` is the id of the campaign.
+  // Lists have numbers, because a changed list replaces that of a run. `campaign` is the id of the campaign.
   // `inputs` and `versions` are JSON: the hashes of the files now, and all that messages were made from (versions.ts);
   // `version` is the number of the one in use. A run that is not `counted` does not count for the frequency caps of others.
   // `posted_from` is the stand-in that made the last start. `counts` is JSON (counts.ts): null unless they are known.
@@ -237,8 +237,7 @@ export const TABLES: readonly string[] = [
   seen_at INTEGER NOT NULL,
   PRIMARY KEY (environment, campaign)
 ) STRICT, WITHOUT ROWID`,
-  // Who paused an environment, or one campaign in it, why, and when it was resumed. The claim asks in its transaction for
-  // one that is not resumed.
+  // Pauses of an environment, or of one campaign in it. The claim asks in its transaction for one that is not resumed.
   `CREATE TABLE pauses (
   number INTEGER PRIMARY KEY,
   environment TEXT NOT NULL,
@@ -249,7 +248,7 @@ export const TABLES: readonly string[] = [
   resumed_by TEXT,
   resumed_at INTEGER
 ) STRICT`,
-  // What all runs of an environment have spent in a period, such as 2026-11, in millionths.
+  // The money that all runs of an environment have spent in a period, such as 2026-11, in millionths.
   `CREATE TABLE budgets (
   environment TEXT NOT NULL,
   period TEXT NOT NULL,

@@ -338,7 +338,7 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
     // Line ends may be mixed, and those in quotes stay as they are.
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
-    // Quotes that csv-parse does not look for any more are looked for below: `="0740"` is a value.
+    // The code below finds quotes that csv-parse no longer looks for: `="0740"` is a value.
     relax_quotes: true,
     on_record: take,
   });

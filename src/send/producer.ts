@@ -70,7 +70,7 @@ async function feedAll(options: ProducerOptions): Promise<void> {
     const view = {
       wanted: pendingRows.wants,
       expected: options.list,
-      // The claims check again; a recipient that is known to be left out need not wait for a token.
+      // The claims check again; a recipient who is certainly skipped need not wait for a token.
       rules: openRules(plan, { ...options, suppressions: lists.current, window: context.window }),
       skipsInvalid: true,
       winner: run.winner,

@@ -30,7 +30,7 @@ export function createValues(
 export class RenderError extends Error {
   override readonly name = 'RenderError';
   readonly reason: 'missing-variable' | 'render-error';
-  /** What to do about it; null where the message says all. */
+  /** A next step; null where the message says all. */
   readonly hint: string | null;
 
   constructor(

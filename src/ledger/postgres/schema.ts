@@ -186,7 +186,7 @@ export const SCHEMA: readonly string[] = [
   `CREATE FUNCTION handbill.now_ms() RETURNS double precision LANGUAGE sql VOLATILE
   AS 'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000'`,
   COMMIT_ROWS,
-  // What the stores ask for by the names that SQLite gives it.
+  // The stores call these by the names that SQLite has.
   `CREATE FUNCTION handbill.instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT strpos($1, $2)'`,
   `CREATE FUNCTION handbill.json_each(text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE
   AS 'SELECT ordinality - 1, value FROM jsonb_array_elements_text($1::jsonb) WITH ORDINALITY'`,
