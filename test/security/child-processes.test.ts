@@ -44,10 +44,21 @@ function sourcesBelow(folder: string, ending: string): readonly Source[] {
 function partsOf(text: string): readonly Source[] | null {
   const [, ...named] = text.split(/^\/\/ ((?:src|node_modules|\.scripts)\/.+)$/m);
   if (named.length === 0) return null;
-  const parts = named.flatMap((name, i) => (i % 2 === 0 ? { name, text: named[i + 1] ?? '' } : []));
-  return parts
-    .filter(({ name }) => name.startsWith('src/'))
-    .map(({ name, text: part }) => ({ name: name.replace(/^src\/|\.ts$/g, ''), text: part }));
+  // A file whose imports are above another file in the chunk has two parts.
+  const parts = Map.groupBy(
+    named.flatMap((name, i) => (i % 2 === 0 && name.startsWith('src/') ? { name, text: named[i + 1] ?? '' } : [])),
+    ({ name }) => name.replace(/^src\/|\.ts$/g, ''),
+  );
+  return [...parts].map(([name, all]) => ({ name, text: withoutNumbers(all.map(({ text }) => text).join('\n')) }));
+}
+
+/** The build numbers a name that several files of a chunk import: `spawn as spawn2`. */
+function withoutNumbers(text: string): string {
+  return [...text.matchAll(/\b(\w+) as \1(\d+)\b/g)].reduce(
+    (before, [whole, name = '', number = '']) =>
+      before.replace(whole, name).replaceAll(new RegExp(`\\b${name}${number}\\b`, 'g'), name),
+    text,
+  );
 }
 
 function withoutComments(text: string): string {
