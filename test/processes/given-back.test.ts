@@ -30,13 +30,14 @@ it('a claim that is written in the very turn of a stop is given back, in the led
       },
     },
     endpoint: {
+      reserve: () => true,
       ready: async () => null,
       post: () => Promise.reject(new Error('Nothing may be posted any more.')),
       release: () => {
         released += 1;
       },
     },
-    rateLimiter: { token: () => undefined, take: () => true },
+    rateLimiter: { isFree: () => true, token: () => undefined, take: () => true },
     expand: { one: () => ({ reference: 'r', body: '{}' }) },
     closed: () => null,
     claimOf: () => ({ ...claimOf(0), attempts: 0 }),
