@@ -66,7 +66,7 @@ export const SAMPLES: readonly string[] = [
   // What npm packs, as an empty project gets it.
   'test/deploy/package.test.ts',
   'test/library/{package,older-node}.test.ts',
-  // What is looked at in a browser, where `npm test` has the pages as text; and what a person at a terminal sees.
+  // A browser reads these pages, which `npm test` reads as text; and a person at a terminal sees these commands.
   'test/web/{charts,preview-hostile,serve-pages,serve-scale}.test.ts',
   'test/cli/terminal.test.ts',
   // Several processes that meet: sender and receiver, and a git that lies.

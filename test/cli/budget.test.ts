@@ -69,7 +69,7 @@ function project({ messages, rows = ROWS, prices = 'GB,0.04', more = '', per = '
 const cli = (at: TestProject, ...args: string[]) => runHere(args, { cwd: at.root, env: KEY });
 const SEND = ['send', '--env', 'test', '--yes', '--format', 'json'];
 const sendHere = (at: TestProject, name: string) => cli(at, ...SEND, name);
-/** In a process of its own: beside another, or to be killed. */
+/** In a separate process: beside another, or to be killed. */
 const begin = (at: TestProject, name: string, ...args: string[]) =>
   startCli([...SEND, name, ...args], { cwd: at.root, env: KEY });
 

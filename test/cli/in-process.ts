@@ -5,7 +5,7 @@ import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
 import type { Finished } from './run-handbill.ts';
 
 /**
- * Runs a command in this process, as the command line does: a tenth of the time of a process of its own.
+ * Runs a command in this process, as the command line does: a separate process takes ten times as long.
  *
  * @param shown gets what a terminal shows: both streams, in the order in which they are written
  */

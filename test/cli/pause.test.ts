@@ -42,7 +42,7 @@ function project(more = 'send: { concurrency: 4 }\n', rows = ROWS): TestProject 
 const cli = (at: TestProject, ...args: string[]) => runHere(args, { cwd: at.root, env: KEY });
 const SEND = ['send', 'sale', '--env', 'test', '--yes', '--format', 'json'];
 const sendHere = (at: TestProject) => cli(at, ...SEND);
-/** In a process of its own: to be paused while it sends. */
+/** In a separate process: to be paused while it sends. */
 const begin = (at: TestProject, ...args: string[]) => startCli([...SEND, ...args], { cwd: at.root, env: KEY });
 const reportOf = async (at: TestProject): Promise<Report> =>
   JSON.parse((await cli(at, 'report', 'sale', '--format', 'json')).stdout) as Report;

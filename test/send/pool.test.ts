@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Batch } from '../../src/send/batch.ts';
 import { createPool } from '../../src/send/concurrency.ts';
 
-/** A pool whose deliveries end when they are told to. */
+/** A pool whose deliveries the test ends. */
 function open(onFailure: () => void = () => undefined) {
   const underWay: { batch: number; end: (error?: Error) => void }[] = [];
   const begun: number[] = [];

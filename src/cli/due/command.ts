@@ -70,12 +70,14 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       },
       signal: signals.first,
       cutSignal: signals.second,
-      async onEvent(event) {
+      onEvent(event) {
         telemetry?.follow(event);
-        if (event.kind === 'item') {
-          line.stop();
-          await printItem(event.item, printing);
-        } else if (event.kind !== 'due' && event.kind !== 'campaign' && event.kind !== 'missed') line.follow(event);
+        if (event.kind !== 'item') {
+          if (event.kind !== 'due' && event.kind !== 'campaign' && event.kind !== 'missed') line.follow(event);
+          return undefined;
+        }
+        line.stop();
+        return printItem(event.item, printing);
       },
     });
     if (flags.format === 'json') await printResult(result, printing);
