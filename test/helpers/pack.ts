@@ -21,8 +21,9 @@ export function pack(folder: string): { readonly archive: string; readonly files
       // With their times: a build that is older than a script is made again.
       cpSync(join(ROOT, path), join(copy, path), { recursive: true, preserveTimestamps: true });
     }
-    // Folders are new, and the build would seem older than they are.
-    utimesSync(join(copy, 'dist', 'cli.js'), new Date(), new Date());
+    // Folders are new, and the build would seem older than they are: it gets a time that no clock of files can be past.
+    const later = new Date(Date.now() + 3_600_000);
+    utimesSync(join(copy, 'dist', 'cli.js'), later, later);
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
     const said = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
       cwd: copy,
