@@ -1,5 +1,15 @@
 import type { Attempt, AttemptError, Wire } from '../model.ts';
-import { find, fold, follow, isIndex, type Pointer, parseDigits, parsePointer } from '../util/json.ts';
+import {
+  find,
+  fold,
+  follow,
+  isIndex,
+  type Pointer,
+  parseDigits,
+  parseExactly,
+  parseJson,
+  parsePointer,
+} from '../util/json.ts';
 import { type Addressee, names } from './addressees.ts';
 import {
   type Denial,
@@ -74,6 +84,11 @@ export function compilePointers(wire: Wire, redact: (text: string) => string = (
 /** `/messages/0/id` leads into `/messages`. */
 function leadsInto(list: Pointer, pointer: Pointer): boolean {
   return isIndex(pointer[list.length] ?? '') && list.every((name, i) => name === pointer[i]);
+}
+
+/** The body as JSON, undefined if it is not. Ids of several recipients are read here, with all of their digits. */
+export function parseAnswer({ body }: Attempt, recipients: readonly Addressee[]): unknown {
+  return recipients.length > 1 ? parseExactly(body) : parseJson(body);
 }
 
 export type Answer =

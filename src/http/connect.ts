@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt, AttemptError } from '../model.ts';
-import { Connection, type ConnectionOwner, STOPPED } from './connection.ts';
+import { Connection, type ConnectionOwner, createReuse, Exchange, notStarted, STOPPED } from './connection.ts';
 import { type EndpointOptions, prepare } from './endpoint-options.ts';
-import { Exchange, notStarted } from './exchange.ts';
 import { toAttemptError } from './fault.ts';
-import { createReuse } from './reuse.ts';
 
 export type { EndpointOptions };
 

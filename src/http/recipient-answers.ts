@@ -1,5 +1,5 @@
 import type { Attempt } from '../model.ts';
-import { find, parseExactly, parseJson } from '../util/json.ts';
+import { find } from '../util/json.ts';
 import { type Addressee, createDirectory, type Directory, namesRecipient } from './addressees.ts';
 import {
   type CompiledWire,
@@ -12,6 +12,7 @@ import {
   isAboutAccount,
   isSomething,
   listsAt,
+  parseAnswer,
   type Refusal,
   readDocument,
   refusalOf,
@@ -51,11 +52,6 @@ export function classifyMany(
   const statements = statementsIn(document, recipients, context.wire);
   if (statements === null) return same(ofRequest(document, attempt, context, recipients));
   return ofEach(statements, document, attempt, context);
-}
-
-/** The body as JSON, undefined if it is not. Ids of several recipients are read here, with all of their digits. */
-export function parseAnswer({ body }: Attempt, recipients: readonly Addressee[]): unknown {
-  return recipients.length > 1 ? parseExactly(body) : parseJson(body);
 }
 
 function ofRequest(

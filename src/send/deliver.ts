@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Addressee } from '../http/addressees.ts';
-import type { CompiledWire } from '../http/answer.ts';
+import { type CompiledWire, parseAnswer } from '../http/answer.ts';
 import { type ClassifyContext, classify, ELSEWHERE, isRecognised, type Verdict } from '../http/classify.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { AnswerCheck } from '../http/connection-answers.ts';
 import { type AnswerReading, explainAnswer } from '../http/explain.ts';
-import { classifyMany, parseAnswer } from '../http/recipient-answers.ts';
+import { classifyMany } from '../http/recipient-answers.ts';
 import { backoffMs } from '../http/waits.ts';
 import { isClaimSkip, type ResultRecord, type SentMessage } from '../ledger/records.ts';
 import type { Attempt, Recipient, SendRequest, StepMessage } from '../model.ts';
@@ -132,7 +132,11 @@ interface Judged {
 export function judge(facts: Attempt, addressees: readonly Addressee[], context: SendContext): Judged {
   context.progress.latency(facts.latencyMs);
   const document = parseAnswer(facts, addressees);
-  const classified = classifyMany(facts, addressees, classifyContext(facts, context), document);
+  const about = classifyContext(facts, context);
+  const classified =
+    addressees.length === 1
+      ? [classify(facts, about, addressees, document)]
+      : classifyMany(facts, addressees, about, document);
   const verdicts = context.answers.check(facts, addressees, classified, document);
   // One answer raises the concurrency by one, for any number of recipients: its best verdict counts.
   const best = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];

@@ -11,7 +11,7 @@ import { type Closed, createWindowGate } from '../plan/window.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { stepFacts } from './batch.ts';
 import { createPool, createSlowStart } from './concurrency.ts';
-import type { SendContext } from './deliver.ts';
+import { deliver, type SendContext } from './deliver.ts';
 import { deliverBatch } from './deliver-shared.ts';
 import { isUnreached } from './deliveries.ts';
 import type { OnEvent } from './event.ts';
@@ -98,7 +98,15 @@ export async function openWork(
   if (options.interrupt.aborted) halt();
   options.interrupt.addEventListener('abort', halt, { once: true });
 
-  const pool = createPool((batch) => deliverBatch(batch, context), stopping.signal, halt);
+  const pool = createPool(
+    (batch) => {
+      const [task] = batch;
+      const isPlain = batch.length === 1 && task.byReport === undefined;
+      return isPlain ? deliver(task, context) : deliverBatch(batch, context);
+    },
+    stopping.signal,
+    halt,
+  );
   const progress = createProgress();
   const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
   const slowStart = createSlowStart(concurrency, pool.setWidth);

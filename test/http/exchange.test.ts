@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Exchange } from '../../src/http/connection.ts';
 import { createAnswering } from '../../src/http/connection-answers.ts';
-import { Exchange } from '../../src/http/exchange.ts';
 import { Fault, toAttemptError } from '../../src/http/fault.ts';
 import type { Attempt } from '../../src/model.ts';
 

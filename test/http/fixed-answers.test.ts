@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Diagnostic } from '../../src/errors.ts';
+import { parseAnswer } from '../../src/http/answer.ts';
 import { createAnswerCheck, createAnswering } from '../../src/http/connection-answers.ts';
-import { classifyMany, parseAnswer } from '../../src/http/recipient-answers.ts';
+import { classifyMany } from '../../src/http/recipient-answers.ts';
 import type { AnsweringConnection } from '../../src/model.ts';
 import { attempt, NOW } from './answers.ts';
 import { wireOf } from './wire.ts';

@@ -1,6 +1,6 @@
 import { expect, it, test } from 'vitest';
 import type { Diagnostic } from '../../src/errors.ts';
-import { createReuse } from '../../src/http/reuse.ts';
+import { createReuse } from '../../src/http/connection.ts';
 
 /** `x`: a connection ends soon after its answer; `l`: late; `a`: an answer on a connection that was used again. */
 test.each([

@@ -183,7 +183,7 @@ export const ANSWERS: readonly Mutant[] = [
   {
     name: 'closed-connections-used-again',
     planted: 'connections are used again although the API closes each behind its answer',
-    edits: [{ file: 'src/http/reuse.ts', was: '      isAllowed = false;\n', is: '' }],
+    edits: [{ file: 'src/http/connection.ts', was: '      isAllowed = false;\n', is: '' }],
     proof: { in: 'http/reuse.test.ts' },
   },
   {

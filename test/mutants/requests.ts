@@ -2,7 +2,7 @@ import type { Edit, Mutant } from './mutant.ts';
 import { server } from './proofs.ts';
 
 const CLASSIFY = 'src/http/classify.ts';
-const EXCHANGE = 'src/http/exchange.ts';
+const EXCHANGE = 'src/http/connection.ts';
 const CONNECTION = 'src/http/connection.ts';
 const CONNECT = 'src/http/connect.ts';
 const OPTIONS = 'src/http/endpoint-options.ts';
