@@ -14,6 +14,8 @@ export function schemaTypes(): string {
 export type CampaignSchema = ${typeOf(SCHEMAS.campaign, 'campaign')};
 
 export type ProjectSchema = ${typeOf(SCHEMAS.project, 'project')};
+
+export type ProviderSchema = ${typeOf(SCHEMAS.provider, 'provider')};
 `;
 }
 
@@ -24,9 +26,11 @@ export function typeOf(written: Schema, of: FileKind): string {
   const words = schema.enum ?? wordsOf(schema.pattern);
   const names = [schema.type ?? 'string'].flat();
   return names
-    .map((name) => (name === 'string' || name === 'boolean' ? scalar(name, words) : other(name, schema, kind)))
+    .map((name) => (SCALARS.has(name) ? scalar(name, words) : other(name, schema, kind)))
     .join(' | ');
 }
+
+const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean', 'null']);
 
 function scalar(name: string, words: Schema['enum']): string {
   return words === undefined ? name : words.map((word) => JSON.stringify(word)).join(' | ');

@@ -314,10 +314,15 @@ export function brief(text: string): string {
 
 const MAX_SHOWN = 60;
 const MAX_EXAMPLE = 80;
-const ROOT: Readonly<Record<FileKind, string>> = { campaign: 'a campaign', project: 'handbill.yaml' };
+const ROOT: Readonly<Record<FileKind, string>> = {
+  campaign: 'a campaign',
+  project: 'handbill.yaml',
+  provider: 'a provider file',
+};
 const EMPTY_FILE: Readonly<Record<FileKind, string>> = {
   campaign: 'A campaign begins with its name: `name: hello`.',
   project: 'Write at least one key, or remove the file.',
+  provider: 'A provider file begins with its title: `title: Our gateway`.',
 };
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text',
@@ -379,4 +384,5 @@ function placesOf(kind: FileKind): ReadonlyMap<string, readonly Place[]> {
 const PLACES: Readonly<Record<FileKind, ReadonlyMap<string, readonly Place[]>>> = {
   campaign: placesOf('campaign'),
   project: placesOf('project'),
+  provider: placesOf('provider'),
 };

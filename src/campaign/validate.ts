@@ -16,7 +16,7 @@ import {
   unquoted,
 } from './explain.ts';
 import { type FileKind, resolveSchema, type Schema, validatorOf } from './validators.ts';
-import type { CampaignFile, ProjectFile } from './written.ts';
+import type { CampaignFile, ProjectFile, ProviderFile } from './written.ts';
 import type { Place, Where, YamlFile } from './yaml.ts';
 
 /** `value` lacks the parts that violate the schema, so that the rest can be checked. */
@@ -35,6 +35,10 @@ export function checkCampaign(yaml: YamlFile): Checked<Partial<CampaignFile>> {
 
 export function checkProject(yaml: YamlFile): Checked<ProjectFile> {
   return check('project', yaml) as Checked<ProjectFile>;
+}
+
+export function checkProvider(yaml: YamlFile): Checked<Partial<ProviderFile>> {
+  return check('provider', yaml) as Checked<Partial<ProviderFile>>;
 }
 
 /** The place of the value at a pointer, else of its nearest parent. */

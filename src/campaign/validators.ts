@@ -6,7 +6,7 @@ import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { problem, refuse } from '../errors.ts';
 import type { Json } from '../util/json.ts';
 
-export type FileKind = 'campaign' | 'project';
+export type FileKind = 'campaign' | 'project' | 'provider';
 
 export interface Schema {
   readonly $ref?: string;
@@ -29,16 +29,18 @@ export interface Schema {
 const TEXTS: Readonly<Record<FileKind, string>> = {
   campaign: readSchema('campaign.schema.json'),
   project: readSchema('project.schema.json'),
+  provider: readSchema('provider.schema.json'),
 };
 
 /** Shipped with the package, never loaded from elsewhere. */
 export const SCHEMAS: Readonly<Record<FileKind, Schema>> = {
   campaign: JSON.parse(TEXTS.campaign) as Schema,
   project: JSON.parse(TEXTS.project) as Schema,
+  provider: JSON.parse(TEXTS.provider) as Schema,
 };
 
 export function schemaFingerprint(): string {
-  return hash('sha256', `${TEXTS.campaign}\0${TEXTS.project}`);
+  return hash('sha256', Object.values(TEXTS).join('\0'));
 }
 
 /** The schemas that dist/ was built with; sources have none. */
@@ -68,7 +70,7 @@ function readSchema(name: string): string {
 export type Validators = (kind: FileKind) => ValidateFunction;
 
 /** The output of `.scripts/validators.ts`: the validators, and the fingerprint of their schemas. */
-type Built = Readonly<Record<FileKind, ValidateFunction>> & { readonly fingerprint: string };
+type Built = Readonly<Record<'campaign' | 'project', ValidateFunction>> & { readonly fingerprint: string };
 
 /**
  * The validators that the build has written as code. Loading them takes 12 ms of CPU; loading Ajv and compiling both
@@ -78,7 +80,9 @@ type Built = Readonly<Record<FileKind, ValidateFunction>> & { readonly fingerpri
 export function builtValidators(file: string): Validators | null {
   try {
     const built = require(file) as Built;
-    return built.fingerprint === schemaFingerprint() ? (kind) => built[kind] : null;
+    if (built.fingerprint !== schemaFingerprint()) return null;
+    // Few projects have a provider file, whose validator would be read at every start.
+    return (kind) => (kind === 'provider' ? compiledValidators()(kind) : built[kind]);
   } catch (error) {
     // The second: a build that runs now has removed it.
     if (error instanceof Error && 'code' in error && ABSENT.has(error.code)) return null;
@@ -108,6 +112,7 @@ export function createAjv(options: Options = {}): Ajv {
   ajv.addVocabulary(['patternErrorMessage', ...FOR_EDITORS]);
   ajv.addSchema(withoutAnnotations(SCHEMAS.campaign), 'campaign.schema.json');
   ajv.addSchema(withoutAnnotations(SCHEMAS.project), 'project.schema.json');
+  ajv.addSchema(withoutAnnotations(SCHEMAS.provider), 'provider.schema.json');
   return ajv;
 }
 

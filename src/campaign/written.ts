@@ -1,4 +1,4 @@
-import type { CampaignSchema, ProjectSchema } from './schema-types.d.ts';
+import type { CampaignSchema, ProjectSchema, ProviderSchema } from './schema-types.d.ts';
 
 export type Mapping<T> = Exclude<T, string | number | readonly unknown[] | undefined>;
 
@@ -10,6 +10,7 @@ export type RecipientsFile = Mapping<CampaignFile['recipients']>;
 type SendFile = NonNullable<CampaignFile['send']>;
 export type WindowFile = Mapping<SendFile['window']>;
 export type ProjectFile = ProjectSchema;
+export type ProviderFile = ProviderSchema;
 /** Wall time. */
 export type HoursFile = Mapping<NonNullable<ProjectFile['windows']>[string]>;
 export type EnvironmentFile = NonNullable<NonNullable<ProjectFile['environments']>[string]>;

@@ -15,6 +15,10 @@ export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
   return Array.isArray(value);
 }
 
+export function isMapping(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Freezes plain data at any depth, and the values of maps (a map itself is read-only only by its type). */
 export function freezeAll<T>(value: T): T {
   if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value;

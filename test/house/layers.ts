@@ -23,6 +23,7 @@ const ROWS: readonly (readonly string[])[] = [
     'scaffold',
   ],
   ['model'],
+  ['providers'],
   ['content'],
   ['util'],
   ['errors'],

@@ -1,0 +1,163 @@
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Diagnostic, problem } from '../errors.ts';
+import type { AnswerRule, Provider, RequestFile, ValueSpec } from '../providers/provider.ts';
+import { piecesOf } from '../providers/text.ts';
+import { isKnownName } from '../providers/values.ts';
+import { isList, isMapping, type Json, pointerTo } from '../util/json.ts';
+import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
+import { didYouMean } from '../util/suggest.ts';
+import { checkProvider, whereValue } from './validate.ts';
+import type { ProviderFile } from './written.ts';
+import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
+
+export const DEFAULT_PROVIDER = 'messages-v2';
+
+/** The same path from `src/campaign/` and from a chunk of `dist/`. */
+const FOLDER = fileURLToPath(new URL('../providers/', import.meta.url));
+
+/** Names of the providers that come with handbill, in the order of the alphabet. */
+export function providerNames(): readonly string[] {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith('.yaml') && !file.endsWith('.examples.yaml'));
+  return files.map((file) => file.slice(0, -'.yaml'.length)).sort();
+}
+
+type Read = { readonly provider: Provider } | { readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * The provider that an environment names: one of handbill's, or a file of the project.
+ * @param root - real path of the project's root; paths of provider files are relative to it and stay inside
+ * @param where - of its name, for problems
+ */
+export async function readProvider(
+  written: string,
+  root: string,
+  cwd: string,
+  where: Partial<Diagnostic>,
+): Promise<Read> {
+  if (!/[/\\.]/.test(written)) {
+    const names = providerNames();
+    if (names.includes(written)) return builtIn(written);
+    const hint = didYouMean(written, names).hint ?? `handbill knows ${names.join(', ')}; a path names a file of yours.`;
+    return { diagnostics: [problem('invalid-value', `There is no provider "${written}".`, { ...where, hint })] };
+  }
+  const found = await findFileInside(root, root, written);
+  if ('fault' in found) return { diagnostics: [{ ...found.fault, ...where }] };
+  const file = displayPath(found.path, cwd);
+  const read = await readSmallFile(found.path, MAX_YAML_BYTES, file);
+  if ('fault' in read) return { diagnostics: [{ ...read.fault, ...where }] };
+  return parseProvider(written, read.bytes, file);
+}
+
+/** One that comes with handbill. @throws Error where its file is wrong, which a test would have found */
+export function builtIn(name: string): { readonly provider: Provider } {
+  const file = `${name}.yaml`;
+  const read = parseProvider(name, readFileSync(`${FOLDER}${file}`), file);
+  if ('provider' in read) return read;
+  throw new Error(`The provider ${name} is wrong: ${read.diagnostics.map(({ message }) => message).join(' ')}`);
+}
+
+/** Checks a provider file. `name`: as an environment names it. */
+export function parseProvider(name: string, bytes: Uint8Array, file: string): Read {
+  const { yaml, diagnostics } = readYaml(bytes, file);
+  if (yaml === null) return { diagnostics };
+  const checked = checkProvider(yaml);
+  const wrong = [...checked.diagnostics, ...checkTexts(checked.value, checked.yaml)];
+  if (wrong.length > 0) return { diagnostics: wrong };
+  return { provider: providerOf(checked.value as ProviderFile, name, hash('sha256', bytes, 'hex')) };
+}
+
+function providerOf(file: ProviderFile, name: string, sha256: string): Provider {
+  const { characterSets, limits = {} } = file;
+  const wordOf = (word: string | number | null | undefined): string | null => (word == null ? null : String(word));
+  return {
+    name,
+    title: file.title,
+    sha256,
+    vars: specsOf(file.vars),
+    secrets: specsOf(file.secrets),
+    url: file.url,
+    auth: (file.auth ?? null) as Provider['auth'],
+    headers: file.headers ?? {},
+    msisdn: file.msisdn ?? 'e164',
+    channels: file.channels,
+    characterSets: {
+      auto: wordOf(characterSets?.auto),
+      gsm: wordOf(characterSets?.gsm),
+      unicode: wordOf(characterSets?.unicode),
+    },
+    messageTypes: file.messageTypes ?? {},
+    alphanumericReference: file.reference?.alphabet === 'alphanumeric',
+    requests: file.requests.map(requestOf),
+    answers: (file.answers ?? []).map(ruleOf),
+    limits: {
+      recipients: limits.recipients ?? 1,
+      text: limits.text ?? null,
+      validity: (limits.validity ?? null) as Provider['limits']['validity'],
+    },
+  };
+}
+
+function specsOf(written: ProviderFile['vars'] = {}): Provider['vars'] {
+  const entries = Object.entries(written).map(([name, { description, example = null, optional = false }]) => {
+    return [name, { description, example, optional } satisfies ValueSpec] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function requestOf({ channels, kind, address, url, json, form }: ProviderFile['requests'][number]): RequestFile {
+  return {
+    channels: channels ?? null,
+    kind: kind ?? null,
+    address: address ?? null,
+    url: url ?? null,
+    body: form === undefined ? { json: json ?? {} } : { form },
+  };
+}
+
+function ruleOf(rule: NonNullable<ProviderFile['answers']>[number]): AnswerRule {
+  const { status, codeAt = null, code = [], textAt = null, text = null, then } = rule;
+  const statuses = status === undefined ? null : [status].flat();
+  return { statuses, codeAt, codes: code.map(String), textAt, text, verdict: then };
+}
+
+/** What the schema cannot say: placeholders that mean nothing, and a body that is neither or both. */
+function checkTexts(file: Partial<ProviderFile>, yaml: YamlFile): readonly Diagnostic[] {
+  const { url = '', auth = {}, headers = {}, requests = [] } = file;
+  const found: Diagnostic[] = [];
+  const report = (path: Path, message: string, hint: string): void => {
+    found.push(problem('invalid-value', message, { ...whereValue(yaml, pointerTo(path)), hint }));
+  };
+  const known = new Set([...namesOf('var', file.vars), ...namesOf('secret', file.secrets), 'baseUrl']);
+  for (const [path, text] of textsIn({ url, auth, headers, requests } as Json, [])) {
+    const pieces = piecesOf(text);
+    if (pieces === null) report(path, 'A brace belongs to no placeholder.', 'Write a placeholder as {to}.');
+    for (const piece of pieces ?? []) {
+      if (typeof piece === 'string' || known.has(piece.name) || isKnownName(piece.name)) continue;
+      const hint = didYouMean(piece.name, [...known]).hint ?? 'docs/wire.md lists the placeholders.';
+      report(path, `There is no value {${piece.name}}.`, hint);
+    }
+  }
+  requests.forEach(({ json, form }, i) => {
+    if ((json === undefined) !== (form === undefined)) return;
+    report(['requests', i], 'A request has a body: "json" or "form".', 'Write one of them.');
+  });
+  return found;
+}
+
+type Path = readonly (string | number)[];
+
+/** Every text of a tree with its place, keys among them. */
+function textsIn(tree: Json, path: Path): readonly (readonly [Path, string])[] {
+  if (typeof tree === 'string') return [[path, tree]];
+  if (isList(tree)) return tree.flatMap((item, i) => textsIn(item, [...path, i]));
+  if (!isMapping(tree)) return [];
+  return Object.entries(tree).flatMap(([key, inner]) => {
+    return [[[...path, key], key] as const, ...textsIn(inner, [...path, key])];
+  });
+}
+
+function namesOf(kind: 'var' | 'secret', specs: object | undefined): readonly string[] {
+  return Object.keys(specs ?? {}).map((name) => `${kind}.${name}`);
+}

@@ -1,0 +1,226 @@
+import { isList, isMapping, type Json, type JsonObject } from '../util/json.ts';
+import { asText, compileText, type Entry, type Item, type Lookup, type Value } from './text.ts';
+
+/** Makes the body of a request for its recipients, who get the same message. */
+export type WriteBody = (entries: readonly Entry[]) => string;
+
+/** Text, or how it is made; undefined: absent, so that the key or the item is left out. */
+type Written = string | undefined | Write;
+type Write = (entries: readonly Entry[], entry: Entry, item: Item | undefined) => string | undefined;
+
+/** Compiles the tree below `json`: what is the same for all messages is written once. */
+export function compileJson(tree: Json, lookup: Lookup): WriteBody {
+  const written = writtenJson(tree, lookup);
+  return typeof written === 'function'
+    ? (entries) => written(entries, first(entries), undefined) ?? '{}'
+    : () => written ?? '{}';
+}
+
+/**
+ * Compiles the fields below `form`, as application/x-www-form-urlencoded. A list is the same name again.
+ * @throws Error where a field is a mapping, which the schema refuses
+ */
+export function compileForm(fields: JsonObject, lookup: Lookup): WriteBody {
+  const written = Object.entries(fields).map(([name, value]) => {
+    const key = compileText(name, lookup);
+    const texts = textsOf(value, lookup);
+    return (entries: readonly Entry[]): string[] => {
+      const field = asField(evaluate(key, first(entries), undefined));
+      return field === undefined ? [] : texts(entries).map((text) => `${field}=${encode(text)}`);
+    };
+  });
+  return (entries) => written.flatMap((field) => field(entries)).join('&');
+}
+
+function asField(name: Json | undefined): string | undefined {
+  return name === undefined ? undefined : encode(asText(name));
+}
+
+function textsOf(value: Json, lookup: Lookup): (entries: readonly Entry[]) => string[] {
+  if (isList(value)) {
+    const items = value.map((item) => textsOf(item, lookup));
+    return (entries) => items.flatMap((item) => item(entries));
+  }
+  if (isMapping(value)) {
+    const repeated = repetitionOf(value, lookup);
+    if (repeated === null) throw new Error('A field of a form is a text or a list.');
+    return (entries) => repeated(entries, first(entries));
+  }
+  const text = typeof value === 'string' ? compileText(value, lookup) : { constant: value };
+  return (entries) => {
+    const found = evaluate(text, first(entries), undefined);
+    return found === undefined || found === null ? [] : [asText(found)];
+  };
+}
+
+/** As HTML forms do it: a space is `+`, so that a `+` is `%2B`. */
+export function encode(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
+}
+
+function writtenJson(tree: Json, lookup: Lookup): Written {
+  if (typeof tree === 'string') return jsonOf(compileText(tree, lookup));
+  if (isList(tree))
+    return listOf(
+      tree.map((item) => writtenJson(item, lookup)),
+      '[',
+      ']',
+      tree.length === 0,
+    );
+  if (!isMapping(tree)) return JSON.stringify(tree);
+  if ('$each' in tree) return eachOf(tree, lookup);
+  if ('$join' in tree) return joinOf(tree, lookup);
+  if ('$merge' in tree) return mergeOf(tree['$merge'] ?? [], lookup);
+  return mappingOf(tree, lookup);
+}
+
+function jsonOf(value: Value): Written {
+  if (!('of' in value)) return value.constant === undefined ? undefined : JSON.stringify(value.constant);
+  const { of } = value;
+  return (_entries, entry, item) => {
+    const found = of(entry, item);
+    return found === undefined ? undefined : JSON.stringify(found);
+  };
+}
+
+/** Absent parts are left out, and so is the whole where all of them are absent, unless it was written empty. */
+function listOf(parts: readonly Written[], open: string, close: string, isEmpty: boolean): Written {
+  if (isEmpty) return open + close;
+  const joined = joinConstants(parts);
+  if (joined.length === 0) return undefined;
+  const [only] = joined;
+  if (joined.length === 1 && typeof only === 'string') return open + only + close;
+  return (entries, entry, item) => {
+    let inner = '';
+    for (const part of joined) {
+      const text = typeof part === 'string' ? part : part(entries, entry, item);
+      if (text !== undefined) inner += inner === '' ? text : `,${text}`;
+    }
+    return inner === '' ? undefined : open + inner + close;
+  };
+}
+
+function joinConstants(parts: readonly Written[]): readonly (string | Write)[] {
+  const joined: (string | Write)[] = [];
+  for (const part of parts) {
+    if (part === undefined) continue;
+    const last = joined.at(-1);
+    if (typeof part === 'string' && typeof last === 'string') joined[joined.length - 1] = `${last},${part}`;
+    else joined.push(part);
+  }
+  return joined;
+}
+
+function mappingOf(tree: JsonObject, lookup: Lookup): Written {
+  const { $unlessEmpty: needed, ...members } = tree;
+  const keys = Object.keys(members);
+  const whole = listOf(
+    Object.entries(members).map(([key, value]) => memberOf(compileText(key, lookup), writtenJson(value, lookup))),
+    '{',
+    '}',
+    keys.length === 0,
+  );
+  if (typeof needed !== 'string') return whole;
+  const there = writtenJson(members[needed] ?? null, lookup);
+  if (typeof there !== 'function') return there === undefined ? undefined : whole;
+  return (entries, entry, item) => {
+    if (there(entries, entry, item) === undefined) return undefined;
+    return typeof whole === 'function' ? whole(entries, entry, item) : whole;
+  };
+}
+
+function memberOf(key: Value, value: Written): Written {
+  if (value === undefined) return undefined;
+  if (!('of' in key)) {
+    const name = `${JSON.stringify(asText(key.constant ?? ''))}:`;
+    if (typeof value === 'string') return name + value;
+    return (entries, entry, item) => {
+      const text = value(entries, entry, item);
+      return text === undefined ? undefined : name + text;
+    };
+  }
+  return (entries, entry, item) => {
+    const name = key.of(entry, item);
+    const text = typeof value === 'string' ? value : value(entries, entry, item);
+    return name === undefined || text === undefined ? undefined : `${JSON.stringify(asText(name))}:${text}`;
+  };
+}
+
+function eachOf(tree: JsonObject, lookup: Lookup): Written {
+  const each = itemsOf(tree['$each'], lookup);
+  const written = writtenJson(tree['$do'] ?? null, lookup);
+  if (written === undefined) return undefined;
+  return (entries, entry) => {
+    let inner = '';
+    for (const [one, item] of each(entries, entry)) {
+      const text = typeof written === 'string' ? written : written(entries, one, item);
+      if (text !== undefined) inner += inner === '' ? text : `,${text}`;
+    }
+    return inner === '' ? undefined : `[${inner}]`;
+  };
+}
+
+function joinOf(tree: JsonObject, lookup: Lookup): Written {
+  const repeated = repetitionOf(tree, lookup);
+  if (repeated === null) throw new Error('A joined text is made of items.');
+  return (entries, entry) => {
+    const [text] = repeated(entries, entry);
+    return text === undefined ? undefined : JSON.stringify(text);
+  };
+}
+
+/** The texts of `$each`, or the one text of `$join`; null: the mapping is neither. */
+function repetitionOf(
+  tree: JsonObject,
+  lookup: Lookup,
+): ((entries: readonly Entry[], entry: Entry) => string[]) | null {
+  const { $each, $join = $each, $do, with: between } = tree;
+  if ($join === undefined) return null;
+  const each = itemsOf($join, lookup);
+  const text = compileText(asText($do ?? ''), lookup);
+  return (entries, entry) => {
+    const texts = each(entries, entry).flatMap(([one, item]) => {
+      const found = evaluate(text, one, item);
+      return found === undefined ? [] : [asText(found)];
+    });
+    return $each !== undefined || texts.length === 0 ? texts : [texts.join(asText(between ?? ''))];
+  };
+}
+
+type Items = (entries: readonly Entry[], entry: Entry) => readonly (readonly [Entry, Item | undefined])[];
+
+/** `recipients`, or the values of a mapping such as `variables`. */
+function itemsOf(name: Json | undefined, lookup: Lookup): Items {
+  if (name === 'recipients') return (entries) => entries.map((entry) => [entry, undefined]);
+  const value = lookup(asText(name ?? '')) ?? { constant: undefined };
+  return (_entries, entry) => {
+    const found = evaluate(value, entry, undefined);
+    if (found === undefined || found === null || typeof found !== 'object') return [];
+    return Object.entries(found).map(([key, inner]) => [entry, { name: key, value: inner as Json }]);
+  };
+}
+
+/** The keys of several mappings in one; of two values for one key, the later counts. */
+function mergeOf(parts: Json, lookup: Lookup): Written {
+  const written = (isList(parts) ? parts : [parts]).map((part) => writtenJson(part, lookup));
+  return (entries, entry, item) => {
+    const texts: string[] = [];
+    for (const part of written) {
+      const text = typeof part === 'function' ? part(entries, entry, item) : part;
+      if (text !== undefined && text !== '{}' && text !== 'null') texts.push(text);
+    }
+    if (texts.length <= 1) return texts[0];
+    // Not by assignment, which would lose a key `__proto__`.
+    return JSON.stringify(Object.fromEntries(texts.flatMap((text) => Object.entries(JSON.parse(text) as JsonObject))));
+  };
+}
+
+function evaluate(value: Value, entry: Entry, item: Item | undefined): Json | undefined {
+  return 'of' in value ? value.of(entry, item) : value.constant;
+}
+
+function first(entries: readonly Entry[]): Entry {
+  const [entry] = entries;
+  if (entry === undefined) throw new Error('a request has a recipient');
+  return entry;
+}
