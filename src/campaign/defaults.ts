@@ -1,4 +1,3 @@
-import { CHANNEL_TABLE, type Channel, eachChannel } from '../content/channels.ts';
 import type { Wire } from '../model.ts';
 import wire from './wire-defaults.json' with { type: 'json' };
 
@@ -64,13 +63,4 @@ export const TIMEOUT_BOUNDS_MS = { min: 1000, max: 600_000 } as const;
  * `number`, which may be no more than the place in the list. Each code of `unsupportedChannel` is about the recipient:
  * `unsupported-channel` of an API that means the value of `channel` would be none.
  */
-export const DEFAULT_WIRE: Wire = {
-  ...(wire as Omit<Wire, 'channels' | 'content'>),
-  channels: wireChannels(),
-  content: eachChannel(() => '/body/content'),
-};
-
-/** Every channel has a value on the wire. */
-export function wireChannels(written: Partial<Record<Channel, string>> = {}): Readonly<Record<Channel, string>> {
-  return eachChannel((channel) => written[channel] ?? CHANNEL_TABLE[channel].wire);
-}
+export const DEFAULT_WIRE: Wire = wire as Wire;

@@ -1,16 +1,18 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { eachChannel } from '../content/channels.ts';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 import type { Approval, Environment, GitRule, Project, Signer, SignerSource, StandingRule, Wire } from '../model.ts';
+import type { Provider, ValueSpec } from '../providers/provider.ts';
+import { fillUrl, needsBaseUrl } from '../providers/url.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
-import { isList, parsePointer, pointerTo } from '../util/json.ts';
+import { isList, pointerTo } from '../util/json.ts';
 import { readSshKey } from '../util/ssh-key.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
 import { durationMs, microsOf, ratePerSecond } from '../util/units.ts';
 import { checkCountry } from './check-values.ts';
-import { DEFAULT_WIRE, wireChannels } from './defaults.ts';
+import { DEFAULT_WIRE } from './defaults.ts';
+import { builtIn, DEFAULT_PROVIDER } from './read-provider.ts';
 import { keySource, readWebhook, sharedSecrets } from './read-webhook.ts';
 import { whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
@@ -18,16 +20,18 @@ import type { YamlFile } from './yaml.ts';
 
 /** Every project has this environment: the API on this machine. Its address is known once it has started. */
 const SANDBOX = 'sandbox';
-const SANDBOX_URL = 'http://sandbox.invalid/v2/messages';
+const AT_SANDBOX: At = { baseUrl: 'http://sandbox.invalid', url: 'http://sandbox.invalid/v2/messages' };
 
 /**
  * The environments of a project, with the sandbox. Checks beyond the schema: base URL, proxy, header name.
  * @param folder - real path of the folder of handbill.yaml, for key files
+ * @param providers - by the name of the environment; absent where it names none, or a wrong one
  */
 export function readEnvironments(
   file: ProjectFile,
   yaml: YamlFile | null,
   folder: string,
+  providers: ReadonlyMap<string, Provider>,
 ): { readonly environments: ReadonlyMap<string, Environment>; readonly diagnostics: readonly Diagnostic[] } {
   const environments = new Map<string, Environment>();
   const diagnostics: Diagnostic[] = [];
@@ -48,7 +52,8 @@ export function readEnvironments(
     const git = readGitRule(own, whereOf);
     refuseFiles(own.redirect, report);
     const fence = readFence(own, folder, whereOf);
-    const read = { ...readEnvironment(name, own, folder, report), ...fence, approval, git };
+    const provider = providers.get(name) ?? builtIn(DEFAULT_PROVIDER).provider;
+    const read = { ...readEnvironment(name, own, provider, folder, report), ...fence, approval, git };
     environments.set(name, original === null ? read : standIn(read, original));
   }
   const sources = ({ webhook }: Environment) => webhook.receiver?.secrets.map((one) => JSON.stringify(one)) ?? [];
@@ -157,8 +162,15 @@ export function onlyEnvironment({ environments }: Pick<Project, 'environments'>)
 
 type Report = (path: string | readonly (string | number)[], code: Code, message: string, hint: string) => null;
 
-function readEnvironment(name: string, written: Partial<EnvironmentFile>, folder: string, report: Report) {
-  const { apiKey, baseUrl, rate, concurrency, countries, budget, proxy, webhook = {}, wire = {} } = written;
+function readEnvironment(
+  name: string,
+  written: Partial<EnvironmentFile>,
+  provider: Provider,
+  folder: string,
+  report: Report,
+) {
+  const { baseUrl, rate, concurrency, countries, budget, proxy, webhook = {}, wire = {} } = written;
+  const vars = readVars(written, provider, report);
   countries?.forEach((country, i) => {
     const finding = checkCountry(country);
     if ('code' in finding) report(['countries', i], finding.code, finding.message, finding.hint ?? 'For example: GB');
@@ -172,8 +184,10 @@ function readEnvironment(name: string, written: Partial<EnvironmentFile>, folder
   return {
     name,
     identity: name,
-    url: name === SANDBOX ? SANDBOX_URL : urlOf(baseUrl, report),
-    apiKey: name === SANDBOX || apiKey === undefined ? null : keySource(apiKey, folder),
+    provider: withWords(provider, wire),
+    vars,
+    secrets: name === SANDBOX ? null : readSecrets(written, provider, folder, report),
+    ...(name === SANDBOX ? AT_SANDBOX : urlOf(provider, vars, baseUrl, report)),
     ratePerSecond: ratio,
     concurrency: concurrency ?? null,
     countries: countries ?? null,
@@ -184,13 +198,101 @@ function readEnvironment(name: string, written: Partial<EnvironmentFile>, folder
   };
 }
 
-/** `{baseUrl}/v2/messages`: joined, so that a path in the base URL is kept. */
-function urlOf(baseUrl: string | undefined, report: Report): string {
-  if (baseUrl === undefined) return SANDBOX_URL;
-  const checked = checkBaseUrl(baseUrl);
-  if ('url' in checked) return `${checked.url}/v2/messages`;
-  report('baseUrl', 'invalid-base-url', checked.problem, checked.hint);
-  return SANDBOX_URL;
+/** The words of `wire` over those of the provider. */
+function withWords(provider: Provider, { channels, characterSets, messageTypes, msisdn }: WireFile): Provider {
+  return {
+    ...provider,
+    channels: { ...provider.channels, ...channels },
+    characterSets: { ...provider.characterSets, ...characterSets },
+    messageTypes: { ...provider.messageTypes, ...messageTypes },
+    msisdn: msisdn ?? provider.msisdn,
+  };
+}
+
+function readVars({ vars = {} }: Partial<EnvironmentFile>, provider: Provider, report: Report): Environment['vars'] {
+  checkNames('vars', vars, provider.vars, provider, report);
+  return vars;
+}
+
+/** `apiKey` is the one secret of `messages-v2`; all others are under `secrets`. */
+function readSecrets(
+  { apiKey, secrets = {} }: Partial<EnvironmentFile>,
+  provider: Provider,
+  folder: string,
+  report: Report,
+): NonNullable<Environment['secrets']> {
+  const isDefault = provider.name === DEFAULT_PROVIDER;
+  if (isDefault && apiKey === undefined) {
+    report([], 'missing-key', '"apiKey" is missing.', 'For example: apiKey: { env: HANDBILL_API_KEY }');
+  } else if (!isDefault && apiKey !== undefined) {
+    const hint = `Write the secrets of ${provider.title} under "secrets": ${listed(Object.keys(provider.secrets))}.`;
+    report('apiKey', 'invalid-value', `"apiKey" is for ${DEFAULT_PROVIDER} alone.`, hint);
+  }
+  const written = isDefault && apiKey !== undefined ? { apiKey, ...secrets } : secrets;
+  if (!isDefault) checkNames('secrets', secrets, provider.secrets, provider, report);
+  return Object.fromEntries(Object.entries(written).map(([name, source]) => [name, keySource(source, folder)]));
+}
+
+/** Reports names that the provider does not ask for, and those that it needs. */
+function checkNames(
+  key: 'vars' | 'secrets',
+  written: object,
+  specs: Readonly<Record<string, ValueSpec>>,
+  { title }: Provider,
+  report: Report,
+): void {
+  const known = Object.keys(specs);
+  for (const name of Object.keys(written)) {
+    if (known.includes(name)) continue;
+    const hint = didYouMean(name, known).hint ?? (known.length === 0 ? 'Remove it.' : `It asks for ${listed(known)}.`);
+    report([key, name], 'unknown-key', `${title} asks for no "${key}.${name}".`, hint);
+  }
+  for (const [name, { description, example, optional }] of Object.entries(specs)) {
+    if (optional || Object.hasOwn(written, name)) continue;
+    const value = key === 'vars' ? (example ?? '...') : `{ env: ${name.toUpperCase()} }`;
+    report(
+      [],
+      'missing-key',
+      `"${key}.${name}" is missing: ${description}.`,
+      `For example: ${key}: { ${name}: ${value} }`,
+    );
+  }
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}
+
+type At = Pick<Environment, 'baseUrl' | 'url'>;
+
+/** A base URL with a path is kept by a provider that has `{baseUrl}`; for every other it is an origin. */
+function urlOf(
+  { url: text, title }: Provider,
+  vars: Environment['vars'],
+  written: string | undefined,
+  report: Report,
+): At {
+  if (written === undefined && needsBaseUrl(text)) {
+    report([], 'missing-key', '"baseUrl" is missing.', 'For example: baseUrl: https://api.example.com');
+    return AT_SANDBOX;
+  }
+  const checked = written === undefined ? null : checkBaseUrl(written);
+  if (checked !== null && !('url' in checked)) {
+    report('baseUrl', 'invalid-base-url', checked.problem, checked.hint);
+    return AT_SANDBOX;
+  }
+  const baseUrl = checked?.url ?? null;
+  if (baseUrl !== null && !needsBaseUrl(text) && new URL(baseUrl).pathname !== '/') {
+    const message = `The base URL of ${title} has a path: it replaces scheme, host and port alone.`;
+    report('baseUrl', 'invalid-base-url', message, `Write ${new URL(baseUrl).origin}.`);
+    return AT_SANDBOX;
+  }
+  const url = fillUrl(text, vars, baseUrl);
+  // A value such as a host can make a URL that is none.
+  const whole = checkBaseUrl(url);
+  if ('url' in whole) return { baseUrl, url };
+  report('vars', 'invalid-value', `The URL that the values make, ${url}, cannot be posted to.`, whole.hint);
+  return AT_SANDBOX;
 }
 
 function checkProxy(text: string, report: Report): string | null {
@@ -312,15 +414,10 @@ function namesOf(signers: readonly Signer[]): ReadonlySet<string> {
 
 /** Settings over the defaults, one by one. Configured pointers replace those of the default. */
 export function readWire(written: WireFile): Wire {
-  const { channels, characterSets, response = {}, unsupportedChannel, content, ...rest } = written;
+  const { channels, characterSets, messageTypes, msisdn, response = {}, unsupportedChannel, ...rest } = written;
   return {
     ...DEFAULT_WIRE,
     ...rest,
-    channels: wireChannels(channels),
-    characterSets: { ...DEFAULT_WIRE.characterSets, ...characterSets },
-    content: eachChannel(
-      (channel) => (typeof content === 'string' ? content : content?.[channel]) ?? DEFAULT_WIRE.content[channel],
-    ),
     response: readResponse(response),
     unsupportedChannel: { ...DEFAULT_WIRE.unsupportedChannel, ...unsupportedChannel },
   };
@@ -358,29 +455,15 @@ const OWN_HEADERS = new Set(
   proxy-authorization te trailer transfer-encoding upgrade user-agent x-api-key`.split(/\s+/),
 );
 
-/** Rich content must not replace these fields of the request; it can be inside `body`, `metaData`, `recipients`. */
-const OWN_FIELDS = new Set(
-  'accountReference name characterSet channel from validity messageType addressBook'.split(' '),
-);
-
-const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
-
 type ReportWire = (path: readonly (string | number)[], message: string, hint: string) => void;
 
 function checkWire(written: WireFile, report: ReportWire): void {
-  const { idempotencyHeader, content = {} } = written;
+  const { idempotencyHeader } = written;
   if (idempotencyHeader !== undefined && OWN_HEADERS.has(idempotencyHeader.toLowerCase())) {
     const message = `The header "${idempotencyHeader}" is needed for something else.`;
     report(['idempotencyHeader'], message, 'A usual name is Idempotency-Key.');
   }
   checkStatuses(written, report);
-  checkNames(written, report);
-  const places =
-    typeof content === 'string' ? [[[], content] as const] : Object.entries(content).map(([c, p]) => [[c], p] as const);
-  for (const [path, place] of places) {
-    const fault = faultOfPlace(parsePointer(place), written);
-    if (fault !== null) report(['content', ...path], `Rich content cannot go to "${place}": ${fault}.`, USUAL_PLACES);
-  }
 }
 
 function checkStatuses({ unsupportedChannel, tooLargeStatuses, retryStatuses }: WireFile, report: ReportWire): void {
@@ -399,50 +482,4 @@ function checkStatuses({ unsupportedChannel, tooLargeStatuses, retryStatuses }: 
     const message = `The status ${status} cannot mean both "try again" and "cannot receive this channel".`;
     report(['retryStatuses', i], message, 'Remove it here, or from unsupportedChannel.statuses.');
   });
-}
-
-function checkNames({ emailField, referenceName, contentNames = {} }: WireFile, report: ReportWire): void {
-  const forbidden = (path: readonly string[], name: string | undefined): void => {
-    if (name === undefined || !FORBIDDEN.has(name)) return;
-    report(path, `"${name}" cannot be a name here.`, 'It has a meaning of its own in many programs that read JSON.');
-  };
-  forbidden(['emailField'], emailField);
-  forbidden(['referenceName'], referenceName);
-  if (emailField === 'variables' || emailField === 'metaData') {
-    report(['emailField'], `"${emailField}" holds something else of a recipient.`, 'A usual name is email.');
-  }
-  if (referenceName !== undefined && /^list-unsubscribe(?:-post)?$/i.test(referenceName)) {
-    const message = `"${referenceName}" is where an email says how one unsubscribes.`;
-    report(['referenceName'], message, 'The reference would take its place. A usual name is handbill.');
-  }
-  const taken = new Map<string, string>();
-  for (const [name, other] of Object.entries(contentNames)) {
-    forbidden(['contentNames', name], name);
-    forbidden(['contentNames', name], other);
-    const twin = taken.get(other);
-    const message = `"${other}" is the name of "${twin}" already.`;
-    if (twin !== undefined) report(['contentNames', name], message, 'Give each key its own name.');
-    taken.set(other, name);
-  }
-}
-
-const USUAL_PLACES = 'Usual places are /body/content, and /recipients/0/content for one in every recipient.';
-
-/** Rich content goes into a separate field: in `body`, in `metaData`, in every recipient, or next to them. */
-function faultOfPlace(names: readonly string[], { emailField, referenceName }: WireFile): string | null {
-  const [first = '', ...inside] = names;
-  if (OWN_FIELDS.has(first)) return `"${first}" is a field of its own in the request`;
-  if (first === 'recipients' && inside[0] !== '0') return 'recipients are a list, and 0 means every one of them';
-  const own = first === 'recipients' ? inside.slice(1) : names;
-  if (own.some((name) => name === '' || FORBIDDEN.has(name) || /^(?:[0-9]+|-)$/.test(name))) {
-    return 'it leads through a name that cannot be made';
-  }
-  const reference = `/metaData/${referenceName ?? DEFAULT_WIRE.referenceName}`;
-  const taken =
-    first === 'recipients'
-      ? ['', '/msisdn', '/variables', '/metaData', `/${emailField ?? DEFAULT_WIRE.emailField}`, reference]
-      : ['/body', '/body/text', '/body/templateId', '/metaData', reference];
-  const place = pointerTo(own);
-  if (taken.includes(place)) return 'that place is taken';
-  return /^\/body\/(?:text|templateId)\//.test(place) ? 'it leads through the text of the message' : null;
 }

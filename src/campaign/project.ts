@@ -3,12 +3,15 @@ import { realpath } from 'node:fs/promises';
 import { basename, relative, sep } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { InputFile, Project, SenderRule } from '../model.ts';
+import type { Provider } from '../providers/provider.ts';
+import { pointerTo } from '../util/json.ts';
 import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
 import { checkCountry, checkLocale, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
 import { findNamedFile } from './named-file.ts';
 import { findLedger, type LedgerUse, ownLedger, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
+import { readProvider } from './read-provider.ts';
 import { keySource } from './read-webhook.ts';
 import { checkProject, whereValue } from './validate.ts';
 import { readCountryWindows } from './window-hours.ts';
@@ -47,8 +50,9 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
     diagnostics.push(problem(code, message, { ...where, hint }));
     return null;
   };
-  const { environments, diagnostics: wrong } = readEnvironments(written, yaml, place.root);
-  diagnostics.push(...wrong);
+  const { providers, faults } = await readProviders(written, yaml, place.root, cwd);
+  const { environments, diagnostics: wrong } = readEnvironments(written, yaml, place.root, providers);
+  diagnostics.push(...faults, ...wrong);
   const names = { option: options.ledger ?? null, written: written.ledger };
   const { ledger, fault } = await findLedger(place.root, names);
   if (fault !== null) report(names.option === null ? '/ledger' : null, fault);
@@ -82,6 +86,20 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
   return { project, place, written, yaml, inputs, diagnostics, ledgerFault };
 }
 
+/** The provider of each environment that names one. */
+async function readProviders(written: ProjectFile, yaml: YamlFile | null, root: string, cwd: string) {
+  const providers = new Map<string, Provider>();
+  const faults: Diagnostic[] = [];
+  for (const [name, { provider }] of Object.entries(written.environments ?? {})) {
+    if (provider === undefined) continue;
+    const where = yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, 'provider']));
+    const read = await readProvider(provider, root, cwd, where);
+    if ('provider' in read) providers.set(name, read.provider);
+    else faults.push(...read.diagnostics);
+  }
+  return { providers, faults };
+}
+
 /** Variables of secrets, from handbill.yaml, before the rest of the project is read. Reports no faults of the file. */
 export async function secretVariables(
   place: ProjectPlace,
@@ -90,7 +108,11 @@ export async function secretVariables(
   const { written, diagnostics } = await readProjectFile(place, cwd);
   const { environments = {}, suppressionKey } = written;
   const sources = [
-    ...Object.values(environments).flatMap(({ apiKey, webhook }) => [apiKey, ...(webhook?.secrets ?? [])]),
+    ...Object.values(environments).flatMap(({ apiKey, secrets, webhook }) => [
+      apiKey,
+      ...Object.values(secrets ?? {}),
+      ...(webhook?.secrets ?? []),
+    ]),
     ...(suppressionKey === undefined ? [] : [suppressionKey]),
   ];
   const names = sources.flatMap((source) => (source !== undefined && 'env' in source ? [source.env] : []));

@@ -152,11 +152,11 @@ function grown<T extends Uint8Array | Uint32Array | Float64Array>(make: new (siz
 
 /** Everything of a message except its address, which is compared separately. */
 function hashMessage(message: StepMessage): number {
-  const { channel, text, content, variables, metaData } = message;
+  const { channel, text, content, variables, metaData, headers } = message;
   // The same text is another message on another channel.
   const seed = CHANNELS.indexOf(channel) + 1;
-  if (content === null && variables === null && metaData === null) return hash53(text ?? '', seed);
-  return hash53(JSON.stringify([text, content, variables, metaData]), seed);
+  if (content === null && variables === null && metaData === null && headers === null) return hash53(text ?? '', seed);
+  return hash53(JSON.stringify([text, content, variables, metaData, headers]), seed);
 }
 
 function hashFallbacks(messages: readonly StepMessage[]): number {

@@ -1,6 +1,7 @@
 import type { SmsFacts } from '../content/sms-parts.ts';
 import type { Replacement } from '../content/unicode.ts';
 import type { Diagnostic } from '../errors.ts';
+import type { RequestForm } from '../providers/request.ts';
 import type { Variables } from './campaign.ts';
 import type { OutcomeState } from './outcome.ts';
 import type { Recipient } from './recipient.ts';
@@ -113,6 +114,8 @@ export interface StepMessage {
   readonly rendered: JsonObject | null;
   /** The recipient's own metadata; null without any. */
   readonly metaData: Readonly<Record<string, string>> | null;
+  /** Of an email, such as `List-Unsubscribe`; null without any. */
+  readonly headers: Readonly<Record<string, string>> | null;
   /** Characters that were replaced to stay in GSM-7; empty in most messages. */
   readonly replaced: readonly Replacement[];
   /** SMS only. */
@@ -187,7 +190,9 @@ export interface InvalidDecision extends Decided {
 export interface SendRequest {
   /** handbill's own id for (environment, campaign, occurrence, recipient key, channel). */
   readonly reference: string;
-  /** JSON text: its UTF-8 bytes are what is posted. */
+  /** How it is posted, and where its addresses are. */
+  readonly form: RequestForm;
+  /** Its UTF-8 bytes are what is posted. */
   readonly body: string;
   /** The address in the body, where it is not that of the recipient (`redirect`). */
   readonly to?: string;

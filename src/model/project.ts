@@ -1,9 +1,10 @@
 import type { SenderRule } from '../content/senders.ts';
 import type { Diagnostic } from '../errors.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { GitRule } from './commit.ts';
 import type { EnvironmentWebhook, Webhook } from './webhook.ts';
 import type { WindowRule } from './window.ts';
-import type { Channel, CharacterSet, KeySource } from './words.ts';
+import type { KeySource } from './words.ts';
 
 export type { SenderRule };
 
@@ -40,10 +41,15 @@ export interface Environment {
   readonly name: string;
   /** Its name in the ledger: for a stand-in that of its original, whose fence, approval, git rule and budget it has. */
   readonly identity: string;
-  /** The exact URL that is posted to, `{baseUrl}/v2/messages`. */
+  /** With the words that `wire` changes. */
+  readonly provider: Provider;
+  readonly vars: Readonly<Record<string, string>>;
+  /** Where the secrets are that the provider asks for, by name; null for the sandbox, which makes its key. */
+  readonly secrets: Readonly<Record<string, KeySource>> | null;
+  /** In the place of `{baseUrl}`, or of the origin of the provider's URLs; null: none. */
+  readonly baseUrl: string | null;
+  /** Where requests are posted, unless the provider has another URL for some. */
   readonly url: string;
-  /** null for the sandbox, which makes its own. */
-  readonly apiKey: KeySource | null;
   readonly ratePerSecond: number | null;
   readonly concurrency: number | null;
   readonly proxy: string | null;
@@ -115,24 +121,8 @@ export interface Signer {
   readonly namespaces: string | null;
 }
 
-/** Everything that the API's document leaves unstated, with working defaults. */
+/** How the answers of the API are read, with working defaults. */
 export interface Wire {
-  readonly channels: Readonly<Record<Channel, string>>;
-  readonly characterSets: Readonly<Record<CharacterSet, string>>;
-  /** Values of `messageType` by what campaigns say; others are sent unchanged. */
-  readonly messageTypes: Readonly<Record<string, string>>;
-  /** `e164` keeps the `+`, `digits` has none, `00` has that instead. */
-  readonly msisdn: 'e164' | 'digits' | '00';
-  /** Field of `recipients[]` that holds an email address. */
-  readonly emailField: string;
-  /** Where rich content goes, for each channel, as a JSON pointer into the request. */
-  readonly content: Readonly<Record<Channel, string>>;
-  /** Other names for keys of rich content. */
-  readonly contentNames: Readonly<Record<string, string>>;
-  /** Name in `metaData` under which the reference travels. */
-  readonly referenceName: string;
-  /** Digits of the fraction of a second in `validity`, 1 to 9. */
-  readonly validityDigits: number;
   readonly response: {
     /** JSON pointers, first hit counts. */
     readonly messageId: readonly string[];

@@ -214,6 +214,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
         content: first.content,
         rendered: first.rendered,
         metaData: first.metaData,
+        headers: first.headers,
         replaced: first.replaced,
         sms: first.sms,
         fallbacks: within(countries === null ? rest : rest.filter((one) => otherCountry(countries, one) === null)),

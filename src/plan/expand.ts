@@ -1,19 +1,7 @@
 import { hash } from 'node:crypto';
-import type {
-  AddressKind,
-  Campaign,
-  Channel,
-  Environment,
-  Json,
-  JsonObject,
-  SendDecision,
-  SendRequest,
-  Step,
-  StepMessage,
-  Validity,
-} from '../model.ts';
-import { isMapping, parsePointer } from '../util/json.ts';
-import { iso } from '../util/time.ts';
+import type { AddressKind, Campaign, Environment, SendDecision, SendRequest, Step, StepMessage } from '../model.ts';
+import { compileRequest, type FormFacts, type RequestForm } from '../providers/request.ts';
+import type { Entry } from '../providers/text.ts';
 import { addressKindOf, channelStepsOf } from './compile.ts';
 import type { ReferenceOf } from './reference.ts';
 
@@ -27,203 +15,91 @@ export interface SharedRequest extends SendRequest {
   readonly addressees: readonly { readonly to: string; readonly reference: string }[];
 }
 
-/** JSON that all recipients share is made once. Fields are in the order of the API's document (section 2.1). */
+export interface ExpandOptions {
+  /** When the start began: a validity that is written as a duration counts from it. */
+  readonly startMs: number;
+  /** The address that all messages to addresses of a kind go to; absent: each goes to its recipient. */
+  readonly redirect?: ReadonlyMap<AddressKind, string>;
+  /** By name; absent: bodies hold dots in their place, as people see them. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** For a validity that the API counts from the request; default: `startMs`. */
+  readonly now?: () => number;
+}
+
+/** Requests as the provider of the environment has them. What all recipients share is made once. */
 export function createExpander(
   campaign: Campaign,
   environment: Environment,
   referenceOf: ReferenceOf,
-  startMs: number,
-  redirect: ReadonlyMap<AddressKind, string> = new Map(),
+  { startMs, redirect, secrets, now = () => startMs }: ExpandOptions,
 ): Expander {
   const stepOf = channelStepsOf(campaign);
-  const forms = new Map<Step, Form>();
-  const formOf = (message: StepMessage, variant: string | null): Form => {
+  const forms = new Map<Step, { readonly form: RequestForm; readonly to: string | undefined }>();
+  const formOf = (message: StepMessage, variant: string | null) => {
     const step = stepOf(message, variant);
-    let form = forms.get(step);
-    if (form === undefined) {
-      form = redirected(createForm(campaign, step, environment, startMs), redirect.get(addressKindOf(campaign, step)));
-      forms.set(step, form);
+    let found = forms.get(step);
+    if (found === undefined) {
+      const address = addressKindOf(campaign, step);
+      const shown = secrets ?? Object.fromEntries(Object.keys(environment.provider.secrets).map((name) => [name, DOTS]));
+      const form = compileRequest(environment.provider, factsOf(campaign, step, environment, shown, startMs), now);
+      if (form === null) throw new Error('A plan has refused a message that the provider cannot send.');
+      found = { form, to: redirect?.get(address) };
+      forms.set(step, found);
     }
-    return form;
+    return found;
   };
   return {
     one(decision, message) {
       const reference = referenceOf(decision.key, message.channel, decision.resend);
-      const { body, to } = formOf(message, decision.variant);
-      const request = { reference, body: body(message, [{ message, reference }]) };
+      const { form, to } = formOf(message, decision.variant);
+      const request = { reference, form, body: form.write([entryOf(message, reference, to)]) };
       return to === undefined ? request : { ...request, to };
     },
     many(decisions) {
       const [first] = decisions;
       if (first === undefined) throw new Error('a request has a recipient');
-      const entries = decisions.map((message) => ({
-        message,
-        reference: referenceOf(message.key, message.channel, message.resend),
-      }));
+      const { form, to } = formOf(first, first.variant);
+      const entries = decisions.map((one) => entryOf(one, referenceOf(one.key, one.channel, one.resend), to));
       // A request that is repeated has the same recipients, so that an idempotency key made of them is the same too.
       const all = entries.map(({ reference }) => reference).join('\n');
       const reference = entries.length === 1 ? all : hash('sha256', all, 'base64url').slice(0, 22);
-      const addressees = entries.map(({ message, reference: own }) => ({ to: message.to, reference: own }));
-      return { reference, body: formOf(first, first.variant).body(first, entries), addressees };
+      const addressees = entries.map((entry, i) => ({ to: decisions[i]?.to ?? entry.to, reference: entry.reference }));
+      return { reference, form, body: form.write(entries), addressees };
     },
   };
 }
 
-type Entry = { readonly message: StepMessage; readonly reference: string };
+/** In the place of a secret, where people see it. */
+const DOTS = '***';
 
-interface Form {
-  readonly body: (message: StepMessage, entries: readonly Entry[]) => string;
-  /** The address that all its messages go to; absent: each goes to its recipient. */
-  readonly to?: string;
+function entryOf(message: StepMessage, reference: string, to = message.to): Entry {
+  const { text, variables, content, metaData, headers, sms } = message;
+  const isGsm = sms === null ? null : sms.encoding === 'GSM-7';
+  return { to, reference, text, variables, content, metaData, headers, isGsm };
 }
 
-function redirected(form: Form, to: string | undefined): Form {
-  if (to === undefined) return form;
+function factsOf(
+  campaign: Campaign,
+  step: Step,
+  { vars, baseUrl }: Environment,
+  secrets: Readonly<Record<string, string>>,
+  startMs: number,
+): FormFacts {
+  const { name, accountReference, messageType, metaData, validity } = campaign;
   return {
-    to,
-    body: (message, entries) =>
-      form.body(
-        message,
-        entries.map((entry) => ({ ...entry, message: { ...entry.message, to } })),
-      ),
+    campaign: name,
+    accountReference,
+    messageType,
+    metaData,
+    channel: step.channel,
+    address: addressKindOf(campaign, step),
+    characterSet: step.characterSetWritten ? step.characterSet : undefined,
+    from: step.from,
+    template: step.template?.kind === 'provider' ? step.template.id : null,
+    validUntilMs: validity === null ? null : validity.kind === 'duration' ? startMs + validity.ms : validity.epochMs,
+    callback: null,
+    vars,
+    secrets,
+    baseUrl,
   };
-}
-
-function createForm(campaign: Campaign, step: Step, environment: Environment, startMs: number): Form {
-  const { wire } = environment;
-  const kind = addressKindOf(campaign, step);
-  const head = {
-    accountReference: campaign.accountReference ?? undefined,
-    name: campaign.name,
-    characterSet: step.characterSetWritten ? wire.characterSets[step.characterSet] : undefined,
-    channel: wire.channels[step.channel],
-    from: step.from ?? undefined,
-    validity: campaign.validity === null ? undefined : validityOnWire(campaign.validity, startMs, wire.validityDigits),
-    messageType: campaign.messageType === null ? undefined : nameIn(wire.messageTypes, campaign.messageType),
-  };
-  const start = `${JSON.stringify(head).slice(0, -1)},"body":`;
-  const end = campaign.metaData === null ? '}' : `,"metaData":${JSON.stringify(campaign.metaData)}}`;
-  const templateId = step.template?.kind === 'provider' ? `"templateId":${JSON.stringify(step.template.id)}` : null;
-  const body = (message: StepMessage): string => {
-    const text = message.text === null ? '' : `"text":${JSON.stringify(message.text)}`;
-    return `{${templateId ?? text}}`;
-  };
-  const form: Form =
-    kind === 'contact'
-      ? {
-          body: (message, [entry]) =>
-            entry === undefined ? '' : `${start}${body(message)}${contact(entry, campaign, environment)}}`,
-        }
-      : createRecipientsForm({ start, end, body, hasTemplate: templateId !== null }, kind, environment);
-  return step.content === null ? form : withContent(form, step.channel, environment);
-}
-
-interface Frame {
-  readonly start: string;
-  readonly end: string;
-  readonly body: (message: StepMessage) => string;
-  readonly hasTemplate: boolean;
-}
-
-function createRecipientsForm(frame: Frame, kind: AddressKind, { wire }: Environment): Form {
-  const { start, end, body, hasTemplate } = frame;
-  const field = JSON.stringify(kind === 'email' ? wire.emailField : 'msisdn');
-  const addressOf = kind === 'email' ? (to: string) => JSON.stringify(to) : NUMBERS[wire.msisdn];
-  const name = JSON.stringify(wire.referenceName);
-  const recipient = ({ message, reference }: Entry): string => {
-    const variables = hasTemplate ? `,"variables":${JSON.stringify(message.variables ?? {})}` : '';
-    const own = ownMetaData(message.metaData, name, reference);
-    return `{${field}:${addressOf(message.to)}${variables},"metaData":${own}}`;
-  };
-  return {
-    body: (message, entries) => {
-      const [only] = entries;
-      const list = entries.length === 1 && only !== undefined ? recipient(only) : entries.map(recipient).join(',');
-      return `${start}${body(message)},"recipients":[${list}]${end}`;
-    },
-  };
-}
-
-/** An E.164 number holds nothing that JSON would escape. */
-const NUMBERS: Readonly<Record<Environment['wire']['msisdn'], (to: string) => string>> = {
-  e164: (to) => `"${to}"`,
-  digits: (to) => `"${to.slice(1)}"`,
-  '00': (to) => `"00${to.slice(1)}"`,
-};
-
-/** A contact has no place for metadata: it goes into that of the message, which is for one contact. */
-function contact({ message, reference }: Entry, campaign: Campaign, { wire }: Environment): string {
-  const metaData = { ...campaign.metaData, ...message.metaData, [wire.referenceName]: reference };
-  const contacts = JSON.stringify([{ id: message.to }]);
-  return `,"addressBook":{"contacts":${contacts}},"metaData":${JSON.stringify(metaData)}`;
-}
-
-/** The recipient's metadata, with handbill's reference: webhooks are joined by it. */
-function ownMetaData(metaData: StepMessage['metaData'], name: string, reference: string): string {
-  if (metaData === null) return `{${name}:"${reference}"}`;
-  const own = JSON.stringify(metaData);
-  return own === '{}' ? `{${name}:"${reference}"}` : `${own.slice(0, -1)},${name}:"${reference}"}`;
-}
-
-/** Rich content goes where `wire.content` says, under the names that `wire.contentNames` gives its parts. */
-function withContent(form: Form, channel: Channel, { wire }: Environment): Form {
-  const place = parsePointer(wire.content[channel]);
-  const rename = Object.keys(wire.contentNames).length === 0 ? (value: Json) => value : renamed(wire.contentNames);
-  return {
-    body(message, entries) {
-      const plain = form.body(message, entries);
-      if (message.content === null || Object.keys(message.content).length === 0) return plain;
-      return JSON.stringify(withValueAt(JSON.parse(plain) as JsonObject, place, rename(message.content)));
-    },
-  };
-}
-
-/** Names that `wire` does not list stay. */
-function nameIn(names: Readonly<Record<string, string>>, name: string): string {
-  return Object.hasOwn(names, name) ? (names[name] ?? name) : name;
-}
-
-/** The form of the API's document: fractional seconds and a numeric offset. */
-export function validityOnWire(validity: Validity, startMs: number, digits = 3): string {
-  const instant = validity.kind === 'duration' ? startMs + validity.ms : validity.epochMs;
-  const text = iso(instant);
-  const fraction = text.slice(20, 23).padEnd(digits, '0').slice(0, digits);
-  return `${text.slice(0, 19)}.${fraction}+00:00`;
-}
-
-/** Copies a document with a value at a place inside `/body`, `/metaData` or a recipient; makes missing mappings. */
-function withValueAt(document: JsonObject, place: readonly string[], value: Json): JsonObject {
-  const [name, ...rest] = place;
-  if (name === undefined) return value as JsonObject;
-  const inner = Object.hasOwn(document, name) ? document[name] : undefined;
-  if (rest.length === 0) return { ...document, [name]: value };
-  if (Array.isArray(inner)) {
-    // In a list the place means every item: each recipient gets the content.
-    const [, ...within] = rest;
-    const items = inner.map((item: Json) => (isMapping(item) ? withValueAt(item, within, value) : item));
-    return { ...document, [name]: items };
-  }
-  return { ...document, [name]: withValueAt(isMapping(inner) ? inner : {}, rest, value) };
-}
-
-function renamed(names: Readonly<Record<string, string>>): (value: Json) => Json {
-  const rename = (value: Json): Json => {
-    if (Array.isArray(value)) return value.map(rename);
-    if (!isMapping(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [nameIn(names, key), rename(inner)]));
-  };
-  return rename;
-}
-
-/** A name that two keys of one mapping would have after they got other names; null: none. */
-export function clashIn(value: Json, names: Readonly<Record<string, string>>): string | null {
-  if (value === null || typeof value !== 'object') return null;
-  const keys = Array.isArray(value) ? [] : Object.keys(value).map((key) => nameIn(names, key));
-  const twice = keys.find((key, i) => keys.indexOf(key) !== i);
-  if (twice !== undefined) return twice;
-  for (const inner of Object.values(value)) {
-    const clash = clashIn(inner, names);
-    if (clash !== null) return clash;
-  }
-  return null;
 }

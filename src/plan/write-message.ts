@@ -99,7 +99,8 @@ export function createWriter(
       variables,
       content: shaped.content,
       rendered: content,
-      metaData: shaped.headers === null ? own : { ...own, ...shaped.headers },
+      metaData: own,
+      headers: shaped.headers,
       replaced: shaped.replaced,
       sms: shaped.sms,
     };

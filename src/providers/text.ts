@@ -8,7 +8,9 @@ export interface Entry {
   readonly text: string | null;
   readonly variables: Readonly<Record<string, Json>> | null;
   readonly content: Readonly<Record<string, Json>> | null;
-  readonly metaData: Readonly<Record<string, Json>> | null;
+  readonly metaData: Readonly<Record<string, string>> | null;
+  /** Of an email, such as `List-Unsubscribe`. */
+  readonly headers: Readonly<Record<string, string>> | null;
   /** Null for messages that are no SMS. */
   readonly isGsm: boolean | null;
 }
@@ -94,5 +96,6 @@ const NOBODY: Entry = {
   variables: null,
   content: null,
   metaData: null,
+  headers: null,
   isGsm: null,
 };

@@ -44,6 +44,11 @@ const ofKind = (kind: Facts['address']): Getter => {
   return ({ address }) => (address === kind ? { of: ({ to }) => to } : constant(undefined));
 };
 
+/** A template has variables, if only none. */
+const ofTemplate = (of: (variables: JsonObject) => Json): Getter => {
+  return ({ template }) => (template === null ? constant(undefined) : { of: ({ variables }) => of(variables ?? {}) });
+};
+
 /** Every name that a placeholder may have, beside those of `vars` and `secrets`. */
 const VALUES: Readonly<Record<string, Getter>> = {
   to: each(({ to }) => to),
@@ -52,8 +57,9 @@ const VALUES: Readonly<Record<string, Getter>> = {
   'to.number': each(({ to }) => Number(to)),
   reference: each(({ reference }) => reference),
   text: each(({ text }) => text),
-  variables: each(({ variables }) => variables),
-  'variables.json': each(({ variables }) => (variables === null ? null : JSON.stringify(variables))),
+  variables: ofTemplate((variables) => variables),
+  'variables.json': ofTemplate((variables) => JSON.stringify(variables)),
+  headers: each(({ headers }) => headers),
   content: each(({ content }) => (content === null || Object.keys(content).length === 0 ? null : content)),
   'metaData.own': each(({ metaData }) => metaData),
   name: each((_entry, item) => item?.name),

@@ -1,0 +1,73 @@
+import type { Channel } from '../content/channels.ts';
+import { createAddressReader } from './addresses.ts';
+import { compileForm, compileJson, type WriteBody } from './body.ts';
+import { type NumberForm, type Provider, requestFor } from './provider.ts';
+import type { Entry } from './text.ts';
+import { fillUrl } from './url.ts';
+import { createLookup, type Facts } from './values.ts';
+
+/** How the messages of a channel step are posted. */
+export interface RequestForm {
+  readonly url: string;
+  readonly contentType: string;
+  /** The body, for recipients who get the same message. Addresses are in the form of the ledger. */
+  readonly write: WriteBody;
+  /** The addresses in a body, in the form of the ledger; empty where it cannot be understood. */
+  readonly addressesIn: (body: string) => readonly string[];
+}
+
+/** What a request is made of: `Facts`, and what chooses its form. */
+export interface FormFacts extends Omit<Facts, 'channel' | 'characterSet' | 'characterSetByText' | 'messageType'> {
+  readonly channel: Channel;
+  /** Undefined: the campaign does not say. */
+  readonly characterSet: keyof Provider['characterSets'] | undefined;
+  readonly messageType: string | null;
+  readonly baseUrl: string | null;
+}
+
+/**
+ * Compiles the request of a channel step.
+ * @param nowMs - for a validity that counts from the request
+ * @returns null where the provider has none for the channel, the kind of content, or the kind of address
+ */
+export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () => number): RequestForm | null {
+  const { channel, address, template, characterSet, messageType, vars, baseUrl } = facts;
+  const request = requestFor(provider, channel, template === null ? 'text' : 'template', address);
+  if (request === null) return null;
+  const lookup = createLookup(
+    {
+      ...facts,
+      channel: provider.channels[channel] ?? null,
+      messageType: messageType === null ? null : wordIn(provider.messageTypes, messageType),
+      ...characterSetOf(provider, characterSet),
+    },
+    nowMs,
+  );
+  const { body } = request;
+  const write = 'json' in body ? compileJson(body.json, lookup) : compileForm(body.form, lookup);
+  return {
+    url: fillUrl(request.url ?? provider.url, vars, baseUrl),
+    contentType: 'json' in body ? 'application/json' : 'application/x-www-form-urlencoded',
+    write: address === 'msisdn' && provider.msisdn !== 'e164' ? (entries) => write(entries.map(asWritten(provider.msisdn))) : write,
+    addressesIn: createAddressReader(request, address, provider.msisdn),
+  };
+}
+
+function asWritten(form: NumberForm): (entry: Entry) => Entry {
+  const before = form === '00' ? '00' : '';
+  return (entry) => ({ ...entry, to: before + entry.to.slice(1) });
+}
+
+function characterSetOf(
+  { characterSets }: Provider,
+  written: FormFacts['characterSet'],
+): Pick<Facts, 'characterSet' | 'characterSetByText'> {
+  const { auto, gsm, unicode } = characterSets;
+  const byText = gsm === null || unicode === null || auto !== null ? null : { gsm, unicode };
+  if (byText !== null && (written ?? 'auto') === 'auto') return { characterSet: null, characterSetByText: byText };
+  return { characterSet: written === undefined ? null : characterSets[written], characterSetByText: null };
+}
+
+function wordIn(words: Readonly<Record<string, string>>, word: string): string {
+  return Object.hasOwn(words, word) ? (words[word] ?? word) : word;
+}
