@@ -25,9 +25,7 @@ export function typeOf(written: Schema, of: FileKind): string {
   if (unknown.length > 0) throw new Error(`The types of a file cannot say "${unknown.join('", "')}".`);
   const words = schema.enum ?? wordsOf(schema.pattern);
   const names = [schema.type ?? 'string'].flat();
-  return names
-    .map((name) => (SCALARS.has(name) ? scalar(name, words) : other(name, schema, kind)))
-    .join(' | ');
+  return names.map((name) => (SCALARS.has(name) ? scalar(name, words) : other(name, schema, kind))).join(' | ');
 }
 
 const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean', 'null']);

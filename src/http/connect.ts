@@ -1,6 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt, AttemptError } from '../model.ts';
-import { Connection, type ConnectionOwner, createReuse, Exchange, notStarted, STOPPED } from './connection.ts';
+import {
+  Connection,
+  type ConnectionOwner,
+  createReuse,
+  Exchange,
+  notStarted,
+  type Posted,
+  STOPPED,
+  type Target,
+} from './connection.ts';
 import { type EndpointOptions, prepare } from './endpoint-options.ts';
 import { toAttemptError } from './fault.ts';
 
@@ -20,7 +29,7 @@ export interface Endpoint {
   /** Ends the waiting of `ready`: no `post` follows. */
   stopWaiting(): void;
   /** One POST. Never rejects, never sends twice, never follows a redirect. */
-  post(body: string, reference: string): Promise<Attempt>;
+  post(body: string, reference: string, target?: Target): Promise<Attempt>;
   /** Takes nothing more, waits at most `graceMs` for requests in flight, then aborts. */
   close(graceMs: number): Promise<void>;
   /** Ends everything now: a request that was not started is P1, others stay in the phase that they reached. */
@@ -39,6 +48,7 @@ const GROW_AGAIN_MS = 1_000;
  */
 export function connect(options: EndpointOptions): Endpoint {
   const request = prepare(options);
+  const { authorize = null } = options;
 
   const connections = new Set<Connection>();
   const idle: Connection[] = [];
@@ -130,6 +140,21 @@ export function connect(options: EndpointOptions): Endpoint {
     for (const waiter of waiting.splice(0)) waiter.resolve(notStarted(stopped(), 0));
   };
 
+  const carry = (posted: Posted): Promise<Attempt> => {
+    unkeep();
+    inFlight += 1;
+    return new Promise((resolve) => {
+      const exchange = new Exchange(posted, performance.now(), options.timeoutMs, (attempt) => {
+        inFlight -= 1;
+        if (inFlight === 0) onEmpty?.();
+        resolve(attempt);
+      });
+      const connection = idle.pop();
+      if (connection === undefined) void carryLater(exchange);
+      else connection.carry(exchange);
+    });
+  };
+
   const endpoint: Endpoint = {
     stopWaiting,
     reserve() {
@@ -149,19 +174,11 @@ export function connect(options: EndpointOptions): Endpoint {
       unkeep();
       serve();
     },
-    post(body, reference) {
-      unkeep();
-      inFlight += 1;
-      return new Promise((resolve) => {
-        const exchange = new Exchange(body, reference, performance.now(), options.timeoutMs, (attempt) => {
-          inFlight -= 1;
-          if (inFlight === 0) onEmpty?.();
-          resolve(attempt);
-        });
-        const connection = idle.pop();
-        if (connection === undefined) void carryLater(exchange);
-        else connection.carry(exchange);
-      });
+    post(body, reference, target = request.target) {
+      const posted = { body, reference, target, authorization: null };
+      return authorize === null
+        ? carry(posted)
+        : authorize().then((authorization) => carry({ ...posted, authorization }));
     },
     async close(graceMs) {
       closed = true;

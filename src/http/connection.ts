@@ -5,6 +5,15 @@ import type { AnsweringConnection, Attempt, AttemptError, Phase } from '../model
 import { createAnswering } from './connection-answers.ts';
 import { Fault, toAttemptError } from './fault.ts';
 
+/** Where a request goes at the origin, and what its body is. */
+export interface Target {
+  /** With the query. */
+  readonly path: string;
+  readonly contentType: string;
+}
+
+export type Posted = Pick<Exchange, 'body' | 'reference' | 'target' | 'authorization'>;
+
 export interface ConnectionOwner {
   idle(connection: Connection): void;
   /** `error`: why it could not be opened; null: it was open, or is not needed any more. */
@@ -15,8 +24,9 @@ export interface ConnectionOwner {
 
 export interface RequestOptions {
   readonly origin: string;
-  readonly path: string;
-  /** Names and values in turn. */
+  /** Where a request goes that does not say, as JSON. */
+  readonly target: Target;
+  /** Names and values in turn, without the content type. */
   readonly headers: readonly string[];
   readonly idempotencyHeader: string | null;
   /** Longest body of a response that is read, in bytes. */
@@ -84,7 +94,7 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     this.#client.on('drain', () => this.#drained());
     this.#client.on('disconnect', (_origin, _targets, error) => this.#disconnected(error));
     this.#timer = setTimeout(() => this.#failOpening(timeUp(options.openMs)), options.openMs);
-    this.#probe = { path: options.path, method: 'POST', blocking: false };
+    this.#probe = { path: options.target.path, method: 'POST', blocking: false };
     this.#client.dispatch(this.#probe, this);
   }
 
@@ -93,10 +103,12 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
     this.state = 'busy';
     this.#exchange = exchange;
     exchange.carrier = this;
-    const { path, headers, idempotencyHeader } = this.#options;
-    const own = idempotencyHeader === null ? headers : [...headers, idempotencyHeader, exchange.reference];
-    const { body } = exchange;
-    this.#client.dispatch({ path, method: 'POST', headers: own as string[], body, blocking: false }, exchange);
+    const { headers, idempotencyHeader } = this.#options;
+    const { body, target, reference, authorization } = exchange;
+    const own = ['content-type', target.contentType, ...headers];
+    if (idempotencyHeader !== null) own.push(idempotencyHeader, reference);
+    if (authorization !== null) own.push('authorization', authorization);
+    this.#client.dispatch({ path: target.path, method: 'POST', headers: own, body, blocking: false }, exchange);
     this.#client.dispatch(this.#probe, this);
   }
 
@@ -311,6 +323,9 @@ export interface Carrier {
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly body: string;
   readonly reference: string;
+  readonly target: Target;
+  /** Of this request alone; null: the headers of all requests say who sends it, or nothing does. */
+  readonly authorization: string | null;
   /** On the monotonic clock, in ms. */
   readonly startedAt: number;
   readonly deadline: number;
@@ -330,14 +345,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] | null = null;
 
   constructor(
-    body: string,
-    reference: string,
+    { body, reference, target, authorization }: Posted,
     startedAt: number,
     timeoutMs: number,
     resolve: (attempt: Attempt) => void,
   ) {
     this.body = body;
     this.reference = reference;
+    this.target = target;
+    this.authorization = authorization;
     this.startedAt = startedAt;
     this.deadline = startedAt + timeoutMs;
     this.#startBy = startedAt + timeoutMs * LATEST_START;

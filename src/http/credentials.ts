@@ -2,33 +2,37 @@ import { type Diagnostic, problem } from '../errors.ts';
 import type { KeySource } from '../model.ts';
 import { readSecret, type SecretWords } from '../util/secret.ts';
 
-const WORDS: SecretWords = {
-  name: 'API key',
-  missing: 'missing-api-key',
-  setting: 'apiKey: { file: PATH }',
-  leaked: 'If others may have read it, ask for a new key.',
-};
+function wordsOf(name: string): SecretWords {
+  return {
+    name: name === 'apiKey' ? 'API key' : `secret "${name}"`,
+    missing: 'missing-api-key',
+    setting: name === 'apiKey' ? 'apiKey: { file: PATH }' : `${name}: { file: PATH }`,
+    leaked: 'If others may have read it, ask for a new one.',
+  };
+}
 
 /**
- * Reads the API key from its place in the environment's settings: a variable, or a file that no other user can read.
- * The
- * key must be usable in a header. No message ever holds the key.
+ * Reads a secret of an API from its place in the environment's settings: a variable, or a file that no other user can
+ * read. It must be usable in a header. No message ever holds it.
+ * @param name as the provider file has it: `apiKey`, `token`
  * @param env the process's variables
  * @param baseFolder where relative paths begin: the project's root
  */
 export async function readKey(
+  name: string,
   source: KeySource,
   env: Readonly<Record<string, string | undefined>>,
   baseFolder: string,
 ): Promise<{ readonly key: string } | { readonly problem: Diagnostic }> {
-  const read = await readSecret(source, env, baseFolder, WORDS);
+  const words = wordsOf(name);
+  const read = await readSecret(source, env, baseFolder, words);
   if ('problem' in read) return read;
-  const wrong = checkHeaderValue(`The API key in ${read.place}`, read.secret);
+  const wrong = checkHeaderValue(`The ${words.name} in ${read.place}`, read.secret);
   return wrong === null ? { key: read.secret } : { problem: wrong };
 }
 
-/** Printable ASCII without the space: a line break in the value could begin another header. */
-const HEADER_VALUE = /^[\x21-\x7e]+$/;
+/** Printable ASCII: a line break in the value could begin another header. A scheme such as `Bearer` has a space after it. */
+const HEADER_VALUE = /^(?:[A-Za-z]+ )?[\x21-\x7e]+$/;
 
 /**
  * Null when the value can be used in a header; the diagnostic never repeats the value.

@@ -11,6 +11,8 @@ export interface EndpointOptions {
   readonly url: string;
   /** Further headers, `x-api-key` among them. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Makes the header `Authorization` of each request; default: `headers` has it, or there is none. */
+  readonly authorize?: (() => Promise<string>) | null;
   /** Most connections, and so most requests, at a time. */
   readonly connections: number;
   /** From `post` to the last byte of the answer. */
@@ -61,8 +63,8 @@ export function prepare(options: EndpointOptions): RequestOptions {
   if (wrong.length > 0) throw refuse(...wrong);
   return {
     origin: url.origin,
-    path: url.pathname + url.search,
-    headers: ['content-type', 'application/json', 'accept-encoding', 'identity', ...headers.flat()],
+    target: { path: url.pathname + url.search, contentType: 'application/json' },
+    headers: ['accept-encoding', 'identity', ...headers.flat()],
     idempotencyHeader: options.idempotencyHeader ?? null,
     mostBytes: MAX_RESPONSE_BYTES + (recipientsPerRequest === 1 ? 0 : recipientsPerRequest * MAX_ENTRY_BYTES),
     timeoutMs,

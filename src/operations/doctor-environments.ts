@@ -28,7 +28,7 @@ export async function checkEnvironment(environment: Environment, options: Enviro
   if (of === 'sandbox') return [found('environment', 'ok', 'The sandbox on this machine is always there.', { of })];
   return [
     checkAddress(environment),
-    await checkKey(environment, options),
+    ...(await checkSecrets(environment, options)),
     ...(options.online
       ? await checkConnection(environment, options.now)
       : [found('connection', 'skipped', 'Not asked for: --online connects, and sends nothing.', { of })]),
@@ -42,15 +42,16 @@ function checkAddress({ name: of, url, proxy }: Environment): DoctorCheck {
   return found('environment', 'warning', `${url}${way} is plain http, without TLS.`, { of, hint });
 }
 
-async function checkKey({ name: of, apiKey }: Environment, { env, root }: EnvironmentCheckOptions) {
-  if (apiKey === null) {
-    const hint = 'Write apiKey: { env: HANDBILL_API_KEY }.';
-    return found('key', 'problem', 'No key is named.', { of, code: 'missing-api-key', hint });
+async function checkSecrets({ name: of, secrets }: Environment, { env, root }: EnvironmentCheckOptions) {
+  const checks: DoctorCheck[] = [];
+  for (const [name, source] of Object.entries(secrets ?? {})) {
+    const read = await readKey(name, source, env, root);
+    const place = 'env' in source ? `in ${source.env}` : `in ${source.file}, which no other user can read`;
+    checks.push(
+      'problem' in read ? asCheck('key', read.problem, { of }) : found('key', 'ok', `There, ${place}.`, { of }),
+    );
   }
-  const read = await readKey(apiKey, env, root);
-  if ('problem' in read) return asCheck('key', read.problem, { of });
-  const place = 'env' in apiKey ? `in ${apiKey.env}` : `in ${apiKey.file}, which no other user can read`;
-  return found('key', 'ok', `There, ${place}.`, { of });
+  return checks;
 }
 
 /** Name, TCP, TLS and proxy as for `send`, without a byte of a request. Without a proxy, also compares the time. */

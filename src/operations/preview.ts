@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../errors.ts';
-import type { Channel, DeferReason, OutcomeState, SkipReason } from '../model.ts';
+import type { Channel, DeferReason, OutcomeState, SendRequest, SkipReason } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import type { Previewed, PreviewedStart, PreviewRows } from '../plan/previewed.ts';
 import { previewPlan } from '../send/preview.ts';
@@ -43,7 +43,7 @@ export interface PreviewRequest {
   readonly method: 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text: its UTF-8 bytes are those that send posts. */
+  /** Its UTF-8 bytes are those that send posts, with `***` for secrets in it. */
   readonly body: string;
 }
 
@@ -182,7 +182,7 @@ export async function previewRows(target: string, given: PreviewOptions & Previe
   return await previewPlan({ ...plan, warnings }, options);
 }
 
-function toDecision(shown: PreviewRows, { decision, body, sharedWith, fallbacks }: Previewed): PreviewDecision {
+function toDecision(shown: PreviewRows, { decision, request, sharedWith, fallbacks }: Previewed): PreviewDecision {
   const { line, key, to } = decision;
   const row = { line, key, to };
   switch (decision.decision) {
@@ -199,15 +199,13 @@ function toDecision(shown: PreviewRows, { decision, body, sharedWith, fallbacks 
         parts: sms?.parts ?? null,
         encoding: sms?.encoding ?? null,
         warnings: shown.warn(decision),
-        request: body === null ? null : requestOf(shown, body),
+        request: request === null ? null : requestOf(request),
         sharedWithLine: sharedWith,
-        fallbacks: decision.fallbacks.map((message, i) => ({
-          channel: message.channel,
-          to: message.to,
-          text: message.text,
-          parts: message.sms?.parts ?? null,
-          request: requestOf(shown, fallbacks[i] ?? ''),
-        })),
+        fallbacks: fallbacks.map((one, i) => {
+          const message = decision.fallbacks[i];
+          const { channel, to, text, sms } = message ?? decision;
+          return { channel, to, text, parts: sms?.parts ?? null, request: requestOf(one) };
+        }),
       };
     }
     case 'skip':
@@ -229,8 +227,8 @@ function toDecision(shown: PreviewRows, { decision, body, sharedWith, fallbacks 
   }
 }
 
-function requestOf({ plan }: PreviewRows, body: string): PreviewRequest {
-  return { method: 'POST', url: plan.environment.url, headers: { 'content-type': 'application/json' }, body };
+function requestOf({ form, body }: SendRequest): PreviewRequest {
+  return { method: 'POST', url: form.url, headers: { 'content-type': form.contentType }, body };
 }
 
 function toResult(shown: PreviewRows): PreviewResult {

@@ -237,7 +237,7 @@ export function interpreterOf(
   environment: string,
   options: Parameters<typeof createInterpreter>[2] = {},
 ): Interpreter {
-  const wires = [...reading.project.environments.values()].map((environment) => environment.wire);
+  const providers = [...reading.project.environments.values()].map(({ provider }) => provider);
   const read = createReportedAddressReader(countryOf(reading));
   const meanings = {
     address: (written: string): string | null => {
@@ -245,10 +245,9 @@ export function interpreterOf(
       return address === null ? null : listedForm(address);
     },
     meaningOf: (text: string) => meaningOf(text, reading.project.webhook.replies),
-    channels: wires.flatMap(({ channels }) =>
+    channels: providers.flatMap(({ channels }) =>
       Object.entries(channels).map(([channel, value]) => [value, channel as Channel] as const),
     ),
-    referenceNames: [...new Set(wires.map((wire) => wire.referenceName))],
   };
   return createInterpreter(environmentOf(reading, environment).webhook.mapping, meanings, options);
 }

@@ -264,7 +264,7 @@ export async function scheduleCallers(
       nowMs,
     ),
     timeoutMs: Math.max(...all.map(({ campaign }) => campaign.send.timeoutMs)),
-    secrets: environment.apiKey !== null && 'env' in environment.apiKey ? [environment.apiKey.env] : [],
+    secrets: Object.values(environment.secrets ?? {}).flatMap((source) => ('env' in source ? [source.env] : [])),
     lists: isOutside ? (options.env['HANDBILL_LISTS'] ?? null) : null,
     envFile: options.envFile === undefined ? null : resolve(cwd, options.envFile),
   };

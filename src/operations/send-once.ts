@@ -306,6 +306,7 @@ function createRound(start: Start): RoundsOptions['round'] {
         ...(posted === null ? {} : { postedBefore: posted }),
         endpoint: api.endpoint,
         wire: api.wire,
+        secrets: api.secrets,
         costOf: createPricer(prices),
         budget: claimBudget(plan, prices),
         concurrency,

@@ -418,8 +418,15 @@ async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, need
   checkHashKey(suppressions, ledger);
   const reached = await openReachToSend(plan, ledger, now());
   const api = await openApi();
-  const { endpoint, wire } = api;
-  const sending = { endpoint, wire, costOf: createPricer(prices), budget: claimBudget(plan, prices), concurrency };
+  const { endpoint, wire, secrets } = api;
+  const sending = {
+    endpoint,
+    wire,
+    secrets,
+    costOf: createPricer(prices),
+    budget: claimBudget(plan, prices),
+    concurrency,
+  };
   const rules = { suppressions, listsAgain, reached, ratePerSecond: rateOf(plan, facts.ratePerSecond) };
   const { random } = needs;
   return { work: { plan, ledger, run, list, ...rules, ...sending, now, random }, before: facts.before, api, plan };

@@ -112,13 +112,13 @@ function elsewhere({ campaign, environment, occurrence }: Plan, what: string): D
 }
 
 /** Whether an environment sends to the people of a list. */
-function isForPeople({ apiKey, only, redirect, url }: Environment): boolean {
-  return apiKey !== null && only === null && redirect === null && !isLoopback(new URL(url).hostname);
+function isForPeople({ secrets, only, redirect, url }: Environment): boolean {
+  return secrets !== null && only === null && redirect === null && !isLoopback(new URL(url).hostname);
 }
 
 /** The run knows whether it was fenced, whatever handbill.yaml says by now. */
 function wentToPeople({ environment, inputs }: RunRecord, known: Environment | undefined): boolean {
   if (inputs.some(({ role }) => role === 'fence' || role === 'redirect')) return false;
   if (known === undefined) return environment !== 'sandbox';
-  return known.apiKey !== null && !isLoopback(new URL(known.url).hostname);
+  return known.secrets !== null && !isLoopback(new URL(known.url).hostname);
 }

@@ -40,7 +40,8 @@ export function createExpander(
     let found = forms.get(step);
     if (found === undefined) {
       const address = addressKindOf(campaign, step);
-      const shown = secrets ?? Object.fromEntries(Object.keys(environment.provider.secrets).map((name) => [name, DOTS]));
+      const shown =
+        secrets ?? Object.fromEntries(Object.keys(environment.provider.secrets).map((name) => [name, DOTS]));
       const form = compileRequest(environment.provider, factsOf(campaign, step, environment, shown, startMs), now);
       if (form === null) throw new Error('A plan has refused a message that the provider cannot send.');
       found = { form, to: redirect?.get(address) };

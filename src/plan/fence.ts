@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Diagnostic, EXIT, HandbillError, problem, warning } from '../errors.ts';
-import type { AddressKind, Campaign, Environment, FenceEntry, InputFile, Json, JsonObject, Project } from '../model.ts';
+import type { AddressKind, Campaign, Environment, FenceEntry, InputFile, Project, SendRequest } from '../model.ts';
 import { ADDRESS_WORDS, addressMessage, createAddressReader } from '../recipients/address.ts';
 import { kindOf, listedForm } from '../util/address-form.ts';
 import { mask } from '../util/redact.ts';
@@ -14,12 +14,12 @@ export interface Fence {
   readonly redirect: ReadonlyMap<AddressKind, string>;
   reaches(to: string): boolean;
   /** Whether all recipients of a finished request may be sent to. It is read from the bytes, not from what made them. */
-  holds(body: string): boolean;
+  holds(request: SendRequest): boolean;
 }
 
 /** Null: the environment has neither. Throws HandbillError (exit 2) where an address or file is missing or wrong. */
 export async function openFence(environment: Environment, project: FenceProject): Promise<Fence | null> {
-  const { identity: name, wire } = environment;
+  const { identity: name } = environment;
   if (environment.only === null && environment.redirect === null) return null;
   const faults: Diagnostic[] = [];
   const only = environment.only === null ? null : await readOnly(environment.only, name, project, faults);
@@ -40,8 +40,8 @@ export async function openFence(environment: Environment, project: FenceProject)
     ],
     redirect,
     reaches: isAllowed,
-    holds(body) {
-      const found = addressesIn(body, wire);
+    holds({ form, body }) {
+      const found = form.addressesIn(body);
       return found.length > 0 && found.every((to) => (targets.size > 0 ? targets.has(listedForm(to)) : isAllowed(to)));
     },
   };
@@ -172,21 +172,4 @@ function addressOf(
   if (!('problem' in read)) return { kind, to: read.to };
   const message = addressMessage(kind, key, text, read);
   return problem('invalid-address', message, { ...where, hint: read.hint });
-}
-
-/** All recipients of a request, in the form of the ledger; empty where the request cannot be understood. */
-function addressesIn(body: string, { msisdn, emailField }: Environment['wire']): readonly string[] {
-  const { recipients, addressBook } = JSON.parse(body) as JsonObject;
-  const contacts = (addressBook as JsonObject | undefined)?.['contacts'];
-  const numbers = listOf(recipients).map(({ msisdn: number, [emailField]: email }) =>
-    typeof number === 'string' ? `+${number.replace(PREFIX[msisdn], '')}` : email,
-  );
-  const found = [...numbers, ...listOf(contacts).map(({ id }) => id)];
-  return found.every((one) => typeof one === 'string') ? found : [];
-}
-
-const PREFIX = { e164: /^\+/, digits: /^/, '00': /^00/ } as const;
-
-function listOf(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? (value as readonly JsonObject[]) : [];
 }

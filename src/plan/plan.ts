@@ -1,5 +1,6 @@
 import { type Code, type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign, Environment, InputFile, ListSpec, Step } from '../model.ts';
+import { type Provider, requestFor } from '../providers/provider.ts';
 import { resolveColumns } from '../recipients/columns.ts';
 import { type RowCheck, withAllFaults } from '../recipients/faults.ts';
 import { columnTypes } from '../recipients/query.ts';
@@ -7,9 +8,9 @@ import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
 import { compileSegment } from '../recipients/segment.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type CompiledCampaign, checkFor, compileCampaign } from './compile.ts';
+import { addressKindOf, type CompiledCampaign, checkFor, compileCampaign } from './compile.ts';
 import { type DayFacts, dayInput, type WhereDay, whereDay } from './day.ts';
-import { clashIn, createExpander, type Expander } from './expand.ts';
+import { createExpander, type Expander, type ExpandOptions } from './expand.ts';
 import { type Fence, openFence, redirectFaults, redirectMark } from './fence.ts';
 import { createReferences, type ReferenceOf } from './reference.ts';
 import { settingsInputs } from './settings.ts';
@@ -35,7 +36,7 @@ export interface Plan {
   readonly recipientsPerRequest: number;
   readonly referenceOf: ReferenceOf;
   /** Makes the requests; `startMs` is the run's first start, which dates a relative validity. */
-  expander(startMs: number): Expander;
+  expander(startMs: number, more?: Pick<ExpandOptions, 'secrets' | 'now'>): Expander;
 }
 
 type PlanOptions = DayFacts & { readonly environment: string };
@@ -49,7 +50,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   const list = await openList(recipients).catch(async (error: unknown) => {
     const all = await withAllFaults(recipients, error, 0, (columns) => rowCheck(recipients, columns, today));
     if (!(all instanceof HandbillError)) throw all;
-    const others = [...(await textFaults(campaign)), ...checkPlaces(campaign, environment)];
+    const others = [...(await textFaults(campaign)), ...checkProvider(campaign, environment)];
     throw new HandbillError(all.exit, [...all.diagnostics, ...others], all.total + others.length);
   });
   await list.close();
@@ -58,7 +59,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   const isRedirected = fence !== null && fence.redirect.size > 0;
   const mark = isRedirected ? redirectMark : null;
   const { compiled, diagnostics, isPersonal } = await compileCampaign(campaign, list, check, today, mark);
-  const places = [...checkPlaces(campaign, environment), ...redirectFaults(campaign, environment, fence)];
+  const places = [...checkProvider(campaign, environment), ...redirectFaults(campaign, environment, fence)];
   const errors = [...diagnostics, ...places].filter((d) => d.severity === 'error');
   if (compiled === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   const { occurrence } = options;
@@ -82,7 +83,12 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     recipientsPerRequest:
       isPersonal || isRedirected || campaign.recipients.kind === 'contact' ? 1 : campaign.send.recipientsPerRequest,
     referenceOf,
-    expander: (startMs) => createExpander(campaign, environment, referenceOf, startMs, fence?.redirect),
+    expander: (startMs, more) =>
+      createExpander(campaign, environment, referenceOf, {
+        startMs,
+        ...more,
+        ...(fence === null ? {} : { redirect: fence.redirect }),
+      }),
   };
 }
 
@@ -138,37 +144,56 @@ function stepsIn(campaign: Campaign): readonly Step[] {
 
 const UNSUBSCRIBE_HEADER = /^list-unsubscribe(?:-post)?$/i;
 
-function checkPlaces(campaign: Campaign, { name, wire }: Environment): readonly Diagnostic[] {
+/** What the provider of the environment cannot send. */
+function checkProvider(campaign: Campaign, { name, provider }: Environment): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const at = { file: campaign.file };
   for (const key of ['metaData', 'recipientMetaData'] as const) {
-    if (campaign[key] === null || !Object.hasOwn(campaign[key], wire.referenceName)) continue;
-    const message = `"${key}.${wire.referenceName}" is taken: handbill's own reference travels there (\`wire.referenceName\` of ${name}).`;
+    if (campaign[key] === null || !Object.hasOwn(campaign[key], 'handbill')) continue;
+    const message = `"${key}.handbill" is taken: handbill's own reference has this name.`;
     found.push(problem('invalid-value', message, { at, hint: 'Use another name.' }));
   }
   for (const step of stepsIn(campaign)) {
-    if (step.content === null) continue;
-    const clash = clashIn(step.content.tree, wire.contentNames);
-    if (clash !== null) {
-      const message = `Two parts of the content of ${step.channel} would be called "${clash}" (\`wire.contentNames\` of ${name}).`;
-      found.push(
-        problem('invalid-value', message, { at, hint: 'Give each key a name that no other key beside it has.' }),
-      );
+    const kind = step.template?.kind === 'provider' ? 'template' : 'text';
+    if (requestFor(provider, step.channel, kind, addressKindOf(campaign, step)) === null) {
+      found.push(cannotSend(campaign, step, kind, name, provider));
     }
+    if (step.content === null) continue;
     const header = Object.keys(campaign.recipientMetaData ?? {}).find((key) => UNSUBSCRIBE_HEADER.test(key));
     if (header !== undefined && step.content.tree['unsubscribe'] !== undefined) {
       const message = `"recipientMetaData.${header}" and "content.unsubscribe" both say how to unsubscribe.`;
       found.push(problem('invalid-value', message, { at, hint: 'Keep one of them.' }));
     }
-    if (campaign.recipients.kind !== 'contact') continue;
-    if (!wire.content[step.channel].startsWith('/recipients/')) continue;
-    const message = `The environment ${name} puts the content of ${step.channel} with each recipient, but contacts have no place for it.`;
-    found.push(problem('invalid-value', message, { at, hint: 'Set `wire.content` to a place such as /body/content.' }));
+  }
+  const { recipients } = provider.limits;
+  if (campaign.send.recipientsPerRequest > recipients) {
+    const message = `"send.recipientsPerRequest" is ${campaign.send.recipientsPerRequest}; ${provider.title} takes at most ${recipients}.`;
+    found.push(problem('invalid-value', message, { at, hint: `Write ${recipients}, or leave it out.` }));
   }
   return found;
 }
 
+function cannotSend(
+  campaign: Campaign,
+  { channel }: Step,
+  kind: 'text' | 'template',
+  environment: string,
+  provider: Provider,
+): Diagnostic {
+  const at = { file: campaign.file };
+  const has = provider.channels[channel] !== undefined;
+  const what =
+    campaign.recipients.kind === 'contact' ? 'messages to contacts' : kind === 'text' ? 'texts' : 'templates';
+  const message = has
+    ? `${provider.title}, the provider of ${environment}, takes no ${what} on ${channel}.`
+    : `${provider.title}, the provider of ${environment}, has no channel ${channel}.`;
+  const hint = has
+    ? 'Use a template of the provider, or another environment.'
+    : `It has ${Object.keys(provider.channels).join(', ')}.`;
+  return problem('invalid-value', message, { at, hint });
+}
+
 /** The sandbox needs no key, and sends to no real recipient. */
 export function isSandbox({ environment }: Pick<Plan, 'environment'>): boolean {
-  return environment.apiKey === null;
+  return environment.secrets === null;
 }

@@ -7,6 +7,7 @@ import type {
   InputFile,
   Retry,
   SendDecision,
+  SendRequest,
   SkipDecision,
   Step,
   StepMessage,
@@ -55,12 +56,12 @@ interface PreviewedPlan {
 
 export interface Previewed {
   readonly decision: Decision;
-  /** JSON text of the body; null unless it would be sent, and for all but the first of those who share a request. */
-  readonly body: string | null;
+  /** Null unless it would be sent, and for all but the first of those who share a request. */
+  readonly request: SendRequest | null;
   /** Line of the row with the request that this recipient shares; null: it has its own. */
   readonly sharedWith: number | null;
-  /** Bodies of the fallbacks, in order: what would go out if the channel before cannot be received. */
-  readonly fallbacks: readonly string[];
+  /** Those of the fallbacks, in order: what would go out if the channel before cannot be received. */
+  readonly fallbacks: readonly SendRequest[];
 }
 
 /** As in `SendOptions`; only `send --dry-run` has them. */

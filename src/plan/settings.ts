@@ -105,10 +105,22 @@ const SEND = {
 const ENVIRONMENT = {
   name: { neither: 'a stand-in continues the runs of its original' },
   identity: { neither: 'it names the run' },
+  provider: [
+    'message',
+    ({ sha256, channels, characterSets, messageTypes, msisdn }) => ({
+      sha256,
+      channels,
+      characterSets,
+      messageTypes,
+      msisdn,
+    }),
+  ],
+  vars: 'message',
+  secrets: { neither: 'keys are renewed' },
+  baseUrl: { neither: 'it is in the URL' },
   url: 'message',
   wire: 'message',
   countries: 'message',
-  apiKey: { neither: 'keys are renewed' },
   ratePerSecond: PACE,
   concurrency: PACE,
   proxy: { neither: 'the way to the API changes no message' },
@@ -150,8 +162,9 @@ export function settingsInputs(campaign: Campaign, environment: Environment): re
   };
   const settings: InputFile = { role: 'settings', file: project.file ?? file, sha256: digest(content) };
   if (original.name === environment.name) return [settings];
-  const { url, wire } = environment;
-  return [settings, { role: 'stand-in', file: `environments.${environment.name}`, sha256: digest({ url, wire }) }];
+  const { url, wire, vars, provider } = environment;
+  const own = { url, wire, vars, provider };
+  return [settings, { role: 'stand-in', file: `environments.${environment.name}`, sha256: digest(own) }];
 }
 
 /** The limits and rules that bound each run of a standing approval: those of handbill.yaml are in no other input. */

@@ -9,6 +9,8 @@ import { createLookup, type Facts } from './values.ts';
 /** How the messages of a channel step are posted. */
 export interface RequestForm {
   readonly url: string;
+  /** Of the URL, with its query. */
+  readonly path: string;
   readonly contentType: string;
   /** The body, for recipients who get the same message. Addresses are in the form of the ledger. */
   readonly write: WriteBody;
@@ -44,11 +46,17 @@ export function compileRequest(provider: Provider, facts: FormFacts, nowMs: () =
     nowMs,
   );
   const { body } = request;
+  const url = fillUrl(request.url ?? provider.url, vars, baseUrl);
+  const { pathname, search } = new URL(url);
   const write = 'json' in body ? compileJson(body.json, lookup) : compileForm(body.form, lookup);
   return {
-    url: fillUrl(request.url ?? provider.url, vars, baseUrl),
+    url,
+    path: pathname + search,
     contentType: 'json' in body ? 'application/json' : 'application/x-www-form-urlencoded',
-    write: address === 'msisdn' && provider.msisdn !== 'e164' ? (entries) => write(entries.map(asWritten(provider.msisdn))) : write,
+    write:
+      address === 'msisdn' && provider.msisdn !== 'e164'
+        ? (entries) => write(entries.map(asWritten(provider.msisdn)))
+        : write,
     addressesIn: createAddressReader(request, address, provider.msisdn),
   };
 }

@@ -25,6 +25,24 @@ export interface Facts {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
+/** For texts that are filled in before there is a message. */
+export const NO_FACTS: Facts = {
+  campaign: '',
+  accountReference: null,
+  channel: null,
+  messageType: null,
+  characterSet: null,
+  characterSetByText: null,
+  from: null,
+  template: null,
+  address: 'msisdn',
+  validUntilMs: null,
+  metaData: null,
+  callback: null,
+  vars: {},
+  secrets: {},
+};
+
 type Getter = (facts: Facts, nowMs: () => number) => Value;
 
 const same = (of: (facts: Facts) => Json | null): Getter => {

@@ -9,6 +9,7 @@ import { readKey } from '../http/credentials.ts';
 import type { Environment, KeySource } from '../model.ts';
 import type { AnyPlanFile } from '../plan/plan-file.ts';
 import { canonical } from '../plan/settings.ts';
+import { authorizerOf, headersOf } from '../providers/auth.ts';
 import type { Sandbox } from '../sandbox/options.ts';
 import type { WebhookOptions } from '../sandbox/webhook.ts';
 import { createRedactor } from '../util/redact.ts';
@@ -18,6 +19,8 @@ import { requireApproval } from './approved.ts';
 export interface Api {
   readonly endpoint: Endpoint;
   readonly wire: CompiledWire;
+  /** Those of the provider, by name. */
+  readonly secrets: Secrets;
   close(graceMs: number): Promise<void>;
 }
 
@@ -52,18 +55,26 @@ export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api
   if (tls !== null) throw refuse(tls);
   const { environment } = options;
   await requireApproval(environment, options.planFile, options);
-  if (environment.apiKey === null) return () => openSandbox(options);
-  const key = await keyOf(environment.apiKey, options);
+  if (environment.secrets === null) return () => openSandbox(options);
+  const secrets = await readSecrets(environment.secrets, options);
   return async () => {
-    const endpoint = endpointTo(environment.url, key, options);
-    return { endpoint, wire: wireOf(environment, key), close: (graceMs) => endpoint.close(graceMs) };
+    const endpoint = endpointTo(environment.url, secrets, options);
+    return { endpoint, secrets, wire: wireOf(environment, secrets), close: (graceMs) => endpoint.close(graceMs) };
   };
 }
 
-async function keyOf(source: KeySource, options: ApiOptions): Promise<string> {
-  const read = await readKey(source, options.env, options.root);
-  if ('problem' in read) throw refuse(read.problem);
-  return read.key;
+type Secrets = Readonly<Record<string, string>>;
+
+async function readSecrets(sources: Readonly<Record<string, KeySource>>, { env, root }: ApiOptions): Promise<Secrets> {
+  const secrets: Record<string, string> = {};
+  const problems: Diagnostic[] = [];
+  for (const [name, source] of Object.entries(sources)) {
+    const read = await readKey(name, source, env, root);
+    if ('problem' in read) problems.push(read.problem);
+    else secrets[name] = read.key;
+  }
+  if (problems.length > 0) throw refuse(...problems);
+  return secrets;
 }
 
 /** A sandbox on loopback, over real HTTP, with its own key. Loaded only on use: it is half of what a send loads. */
@@ -84,10 +95,12 @@ async function openSandbox(options: ApiOptions): Promise<Api> {
   const shared = options.sandbox?.() ?? null;
   const { sandbox, apiKey } = await (shared ?? startEmbedded(environment));
   // This process has both ends of its connections.
-  const endpoint = endpointTo(`${sandbox.url}/v2/messages`, apiKey, options, 2);
+  const secrets = { apiKey };
+  const endpoint = endpointTo(`${sandbox.url}/v2/messages`, secrets, options, 2);
   return {
     endpoint,
-    wire: wireOf(environment, apiKey),
+    secrets,
+    wire: wireOf(environment, secrets),
     async close(graceMs) {
       await endpoint.close(graceMs);
       if (shared === null) await sandbox.close();
@@ -114,11 +127,13 @@ function affordable({ connections, onNotice }: ApiOptions, filesEach: number): n
   return most;
 }
 
-function endpointTo(url: string, key: string, options: ApiOptions, filesEach = 1): Endpoint {
+function endpointTo(url: string, secrets: Secrets, options: ApiOptions, filesEach = 1): Endpoint {
   const connections = affordable(options, filesEach);
+  const { provider, vars } = options.environment;
   return connect({
     url,
-    headers: { 'x-api-key': key },
+    headers: headersOf(provider, vars, secrets),
+    authorize: authorizerOf(provider, vars, secrets, Date.now),
     connections,
     timeoutMs: options.timeoutMs,
     recipientsPerRequest: options.recipientsPerRequest ?? 1,
@@ -129,11 +144,12 @@ function endpointTo(url: string, key: string, options: ApiOptions, filesEach = 1
 }
 
 /**
- * Removes the API key from texts of the API before they are stored: an answer may repeat the key in a refusal or a
+ * Removes secrets from texts of the API before they are stored: an answer may repeat the key in a refusal or a
  * message id. A key of a few letters (`test`) stays: it is not secret, and would match ids by chance.
  */
-function wireOf(environment: Environment, key: string): CompiledWire {
-  return compilePointers(environment.wire, createRedactor(key.length < SHORTEST_KEY ? [] : [key]));
+function wireOf(environment: Environment, secrets: Secrets): CompiledWire {
+  const long = Object.values(secrets).filter((secret) => secret.length >= SHORTEST_KEY);
+  return compilePointers(environment.wire, createRedactor(long));
 }
 
 const SHORTEST_KEY = 8;

@@ -62,8 +62,8 @@ export async function deliver(task: SendTask, context: SendContext, made = 0): P
  * The last check before a request: all of its recipients are allowed in the environment. If not, that is a bug, and the
  * start halts with nothing sent.
  */
-export function isOutside({ body }: SendRequest, { fence, stop }: SendContext): boolean {
-  if (fence === null || fence.holds(body)) return false;
+export function isOutside(request: SendRequest, { fence, stop }: SendContext): boolean {
+  if (fence === null || fence.holds(request)) return false;
   stop.outside();
   return true;
 }
@@ -113,9 +113,9 @@ export function isToWait(answer: TimedAnswer | undefined): boolean {
   return answer === 'held' || answer === 'closed' || answer === 'withdrawn';
 }
 
-export function post({ body, reference }: SendRequest, { endpoint, progress }: SendContext): Promise<Attempt> {
+export function post({ body, reference, form }: SendRequest, { endpoint, progress }: SendContext): Promise<Attempt> {
   progress.posted();
-  return endpoint.post(body, reference);
+  return endpoint.post(body, reference, form);
 }
 
 export function addresseeOf({ message }: SendTask, { to = message.to, reference }: SendRequest): Addressee {

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Allowable, Decision, SendDecision } from '../model.ts';
+import type { Allowable, Decision, SendDecision, SendRequest } from '../model.ts';
 import { budgetNotice, budgetState, checkBudget } from '../plan/budget.ts';
 import { createCellCheck } from '../plan/cell-check.ts';
 import { badRows } from '../plan/check.ts';
@@ -233,7 +233,7 @@ interface Previewer {
   rest(): readonly Previewed[];
 }
 
-const NONE: readonly string[] = [];
+const NONE: readonly SendRequest[] = [];
 
 /** Packs requests as send does, so that the preview shows what is posted. Holds back only rows of shared requests. */
 function createPreviewer(most: number, expand: Expander): Previewer {
@@ -241,11 +241,11 @@ function createPreviewer(most: number, expand: Expander): Previewer {
   // By position since the beginning; null while the request is not known.
   let waiting: (Previewed | null)[] = [];
   let first = 0;
-  const fallbacksOf = (decision: SendDecision): readonly string[] =>
-    decision.fallbacks.length === 0 ? NONE : decision.fallbacks.map((m) => expand.one(decision, m).body);
+  const fallbacksOf = (decision: SendDecision): readonly SendRequest[] =>
+    decision.fallbacks.length === 0 ? NONE : decision.fallbacks.map((m) => expand.one(decision, m));
   const alone = (decision: SendDecision): Previewed => ({
     decision,
-    body: expand.one(decision, decision).body,
+    request: expand.one(decision, decision),
     sharedWith: null,
     fallbacks: fallbacksOf(decision),
   });
@@ -256,12 +256,12 @@ function createPreviewer(most: number, expand: Expander): Previewer {
       waiting[head.at - first] = alone(head.decision);
       return;
     }
-    const body = expand.many(batch.map(({ decision }) => decision)).body;
+    const request = expand.many(batch.map(({ decision }) => decision));
     for (const { at, decision } of batch) {
       const own = at === head.at;
       waiting[at - first] = {
         decision,
-        body: own ? body : null,
+        request: own ? request : null,
         sharedWith: own ? null : head.decision.line,
         fallbacks: fallbacksOf(decision),
       };
@@ -277,7 +277,7 @@ function createPreviewer(most: number, expand: Expander): Previewer {
   return {
     add(decision) {
       if (decision.decision !== 'send') {
-        waiting.push({ decision, body: null, sharedWith: null, fallbacks: NONE });
+        waiting.push({ decision, request: null, sharedWith: null, fallbacks: NONE });
         return;
       }
       // Few campaigns share requests, and fallbacks never do: then nothing waits.

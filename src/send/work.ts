@@ -39,6 +39,8 @@ export interface WorkOptions {
   readonly budget?: ClaimBudget | null;
   readonly endpoint: SendContext['endpoint'];
   readonly wire: CompiledWire;
+  /** Of the provider, by name. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** Price of a message in millionths of the currency; for the channel steps that the check pass did not price. */
   readonly costOf?: (message: StepMessage) => number | null;
   readonly concurrency: number;
@@ -295,7 +297,7 @@ function createSendContext({ options, run, startMs, progress, ...parts }: Start)
     answers: createAnswerCheck(options.wire, (notice) => onEvent?.({ kind: 'notice', notice })),
     onAnswer: options.explainsAnswers === true ? (reading) => onEvent?.({ kind: 'answer', reading }) : null,
     attempts,
-    expand: plan.expander(startMs),
+    expand: plan.expander(startMs, { secrets: options.secrets, now }),
     fence: plan.fence,
     claimOf({ decision, message, step, before }, made) {
       const { row, key, recipient } = decision;

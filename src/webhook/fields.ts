@@ -1,5 +1,5 @@
 import { EVENT_FIELDS, type EventField, type EventMapping } from '../model.ts';
-import { follow, isIndex, type Pointer, parsePointer, pointerTo } from '../util/json.ts';
+import { follow, isIndex, type Pointer, parsePointer } from '../util/json.ts';
 import { foldName } from './states.ts';
 
 /**
@@ -208,8 +208,7 @@ export interface Level {
   entry: number;
 }
 
-/** @param referenceNames names in `metaData` that may hold the reference */
-export function compileFields(mapping: EventMapping, referenceNames: readonly string[] = []): CompiledFields {
+export function compileFields(mapping: EventMapping): CompiledFields {
   const tree = newNode('');
   const pointers: Pointer[] = [];
   const slotOf = (pointer: string): number => {
@@ -220,11 +219,6 @@ export function compileFields(mapping: EventMapping, referenceNames: readonly st
     return node.slot;
   };
   const slots = Object.fromEntries(INNER_FIELDS.map((field) => [field, SHAPES[field].map(slotOf)]));
-  const renamed = referenceNames.filter((name) => name !== REFERENCE);
-  const inMetaData = SHAPES.reference.filter((pointer) => pointer.endsWith(`/${REFERENCE}`));
-  slots['reference']?.unshift(
-    ...renamed.flatMap((name) => inMetaData.map((pointer) => slotOf(renamedPointer(pointer, name)))),
-  );
   const envelopes = ENVELOPES.map(slotOf);
   const bareId = slotOf('/id');
   for (const list of RECIPIENT_LISTS) childOf(tree, list.slice(1)).isList = true;
@@ -238,12 +232,6 @@ export function compileFields(mapping: EventMapping, referenceNames: readonly st
     ownEnvelopes: (mapping.events ?? []).map(parsePointer),
     bareId,
   };
-}
-
-const REFERENCE = 'handbill';
-
-function renamedPointer(pointer: string, name: string): string {
-  return pointer.slice(0, -REFERENCE.length) + pointerTo([name]).slice(1);
 }
 
 /** Walks a value once, and keeps the values at the pointers. */

@@ -100,7 +100,7 @@ const TABLE: ReadonlyMap<string, Channel> = new Map(
   CHANNELS.flatMap((channel) => CHANNEL_TABLE[channel].reported.split(/\s+/).map((name) => [name, channel] as const)),
 );
 
-/** Values of environments for channels (`wire.channels`), folded: they come before the usual names. */
+/** Words of providers for channels, folded: they come before the usual names. */
 export function foldChannels(
   values: Iterable<readonly [value: string, channel: Channel]>,
 ): ReadonlyMap<string, Channel> {
@@ -120,10 +120,8 @@ export interface EventMeanings {
   /** A number in any spelling as E.164, an email address as in lists; null for all other text. */
   readonly address: (written: string) => string | null;
   readonly meaningOf: (text: string) => ReplyMeaning;
-  /** Values of the environments under `wire.channels`. */
+  /** Words of the providers for channels. */
   readonly channels: Iterable<readonly [value: string, channel: Channel]>;
-  /** Names in `metaData` that may hold the reference (`wire.referenceName`). */
-  readonly referenceNames: readonly string[];
 }
 
 /** A mapping with its meanings, made once for a project. */

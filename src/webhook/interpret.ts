@@ -51,7 +51,7 @@ export function createInterpreter(
   { follow = null, maxEvents = MAX_EVENTS }: { readonly follow?: Follow | null; readonly maxEvents?: number } = {},
 ): Interpreter {
   const reading: Reading = {
-    fields: compileFields(mapping, meanings.referenceNames),
+    fields: compileFields(mapping),
     states: foldStates(mapping.states),
     unsupported: new Set(mapping.unsupported.map(foldName)),
     channels: foldChannels(meanings.channels),

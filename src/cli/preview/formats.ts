@@ -1,6 +1,6 @@
 import { describeContent } from '../../content/describe.ts';
 import type { Diagnostic } from '../../errors.ts';
-import type { Decision, JsonObject, SendDecision, Step, StepMessage, Variables } from '../../model.ts';
+import type { Decision, JsonObject, SendDecision, SendRequest, Step, StepMessage, Variables } from '../../model.ts';
 import { partsText } from '../../plan/estimate.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
 import { changedText, countOf } from '../../report/words.ts';
@@ -121,7 +121,7 @@ function record(preview: PreviewRows, row: Previewed): string {
     warnings,
   };
   const head = jsonText({ ...facts, ...ruleFacts(decision) }).slice(0, -1);
-  return `${head},"request":${requestOf(preview, row)}${fallbacksOf(preview, row, send)}}`;
+  return `${head},"request":${requestOf(row)}${fallbacksOf(row, send)}}`;
 }
 
 /** The facts of the rule, and until when it applies; where there are more than the reason. */
@@ -136,22 +136,24 @@ function ruleFacts(decision: Decision) {
   };
 }
 
-function requestOf(preview: PreviewRows, { body, sharedWith }: Previewed): string {
+function requestOf({ request, sharedWith }: Previewed): string {
   if (sharedWith !== null) return `{"sharedWithLine":${sharedWith}}`;
-  return body === null ? 'null' : requestWith(preview, body);
+  return request === null ? 'null' : requestText(request);
 }
 
-function requestWith(preview: PreviewRows, body: string): string {
-  const url = jsonText(preview.plan.environment.url);
-  return `{"method":"POST","url":${url},"headers":{"content-type":"application/json"},"body":${body}}`;
+/** The body of a form is a text; one of JSON has its very bytes. */
+function requestText({ form, body }: SendRequest): string {
+  const { url, contentType } = form;
+  const said = contentType === 'application/json' ? body : jsonText(body);
+  return `{"method":"POST","url":${jsonText(url)},"headers":{"content-type":${jsonText(contentType)}},"body":${said}}`;
 }
 
 /** The messages of later channel steps; only for campaigns that have fallbacks. */
-function fallbacksOf(preview: PreviewRows, row: Previewed, send: SendDecision | null): string {
+function fallbacksOf(row: Previewed, send: SendDecision | null): string {
   if (send === null || row.fallbacks.length === 0) return '';
   const shown = send.fallbacks.map(({ channel, to, sms }, i) => {
     const facts = jsonText({ channel, to, parts: sms?.parts ?? null, encoding: sms?.encoding ?? null });
-    return `${facts.slice(0, -1)},"request":${requestWith(preview, row.fallbacks[i] ?? 'null')}}`;
+    return `${facts.slice(0, -1)},"request":${requestOf({ ...row, request: row.fallbacks[i] ?? null })}}`;
   });
   return `,"fallbacks":[${shown.join(',')}]`;
 }

@@ -157,8 +157,8 @@ function partsOf(): PageParts | null {
 
 function fill(detail: HTMLElement, rows: Rows, row: number, view: Awaited<ReturnType<Rows['view']>>): void {
   const [, , , ...cells] = rows.fields(row);
-  const { columns, url } = rows.about;
-  const requests = view.requests.map((name, i) => requestNode(name, url, view.bodies[i] ?? ''));
+  const { columns, heads } = rows.about;
+  const requests = view.requests.map(([name, head], i) => requestNode(name, heads[head] ?? '', view.bodies[i] ?? ''));
   const open = [...detail.querySelectorAll('details')].map((fold) => fold.open);
   detail.replaceChildren(elementOf(withMore(view.node, [...columnsNode(columns, cells), ...requests])));
   detail.scrollTop = 0;

@@ -21,7 +21,8 @@ export interface About {
   readonly naming: readonly number[];
   /** The column with the address, for rows whose address is not valid; -1: none. */
   readonly address: number;
-  readonly url: string;
+  /** Lines above the bodies of requests. */
+  readonly heads: readonly string[];
   readonly locale: string;
   readonly variants: readonly string[];
   /** Lines of the row with the most parts, and of the one whose message may cost the most; null: not known. */

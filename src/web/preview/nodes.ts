@@ -64,7 +64,8 @@ export type PreviewNode = string | readonly [kind: Kind, ...children: PreviewNod
 /** The browser's data about one row, next to its columns and the bodies of its requests. */
 export interface RowView {
   readonly node: PreviewNode;
-  readonly requests: readonly string[];
+  /** What each is, and its line `POST URL` by its number in `About`. */
+  readonly requests: readonly (readonly [name: string, head: number])[];
 }
 
 export function withMore(node: PreviewNode, more: readonly PreviewNode[]): PreviewNode {
@@ -95,6 +96,6 @@ export function columnsNode(columns: readonly string[], values: readonly string[
   ];
 }
 
-export function requestNode(name: string, url: string, body: string): PreviewNode {
-  return ['fold', ['foldName', name], ['soft', `POST ${url}, content-type: application/json`], ['code', body]];
+export function requestNode(name: string, head: string, body: string): PreviewNode {
+  return ['fold', ['foldName', name], ['soft', head], ['code', body]];
 }

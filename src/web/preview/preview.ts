@@ -10,7 +10,7 @@ import { createPacker, openValues, type PackedRow, type Values } from './block.t
 import { previewFacts } from './facts.ts';
 import { MESSAGE_COLOURS, MESSAGE_STYLE, nodeHtml } from './message-html.ts';
 import { columnsNode, requestNode, withMore } from './nodes.ts';
-import { createFacetTable, type FacetTable, rowView } from './row.ts';
+import { createFacetTable, createHeads, type FacetTable, type Heads, rowView } from './row.ts';
 import { summarySection } from './summary.ts';
 
 /**
@@ -27,19 +27,20 @@ async function* previewPage(source: PreviewRows, options: { readonly facts: () =
   yield head;
   const facets = createFacetTable(source);
   const first: Html[] = [];
-  const { rows, warned } = yield* rowElements(source, facets, first);
+  const heads = createHeads();
+  const { rows, warned } = yield* rowElements(source, facets, heads, first);
   const { estimate } = source.result();
   yield html`<main>
 ${summarySection(source, options.facts(), rows < estimate.rows ? null : warned)}
 ${messagesSection({ first, rows, of: estimate.rows }, source.formats)}
 </main>
-${aboutElement(source, facets.all())}
+${aboutElement(source, facets.all(), heads.all())}
 `.markup;
   yield foot;
 }
 
 /** The rows as elements; keeps the first ones as markup, and returns the counts of rows and of rows with warnings. */
-async function* rowElements(source: PreviewRows, facets: FacetTable, first: Html[]) {
+async function* rowElements(source: PreviewRows, facets: FacetTable, heads: Heads, first: Html[]) {
   const packer = createPacker();
   const values = await openValues(source.plan.campaign.recipients);
   let count = 0;
@@ -52,7 +53,7 @@ async function* rowElements(source: PreviewRows, facets: FacetTable, first: Html
         const { decision } = row;
         const isMeant = decision.decision === 'send' || decision.decision === 'defer';
         const warnings = isMeant ? source.warn(decision) : NO_WARNINGS;
-        packer.add(packedRow(row, { values, warnings }, facets, source, count < STATIC_ROWS ? first : null));
+        packer.add(packedRow(row, { values, warnings }, facets, heads, source, count < STATIC_ROWS ? first : null));
         count += 1;
         if (warnings.length > 0) warned += 1;
       }
@@ -72,25 +73,28 @@ function packedRow(
   row: Previewed,
   { values, warnings }: { readonly values: Values; readonly warnings: readonly Diagnostic[] },
   facets: FacetTable,
+  heads: Heads,
   source: PreviewRows,
   first: Html[] | null,
 ): PackedRow {
   const { decision } = row;
   const send = decision.decision === 'send' ? decision : null;
   const cells = send?.recipient.values ?? values.of(decision.row, decision.line);
-  const view = rowView(row, warnings, source);
-  const bodies = row.body === null ? row.fallbacks : [row.body, ...row.fallbacks];
+  const view = rowView(row, warnings, source, heads);
+  const bodies = [...(row.request === null ? [] : [row.request]), ...row.fallbacks].map(({ body }) => body);
   const { to, key, line } = decision;
   if (first !== null) {
-    const { columns, environment } = source.plan;
-    const requests = view.requests.map((name, i) => requestNode(name, environment.url, bodies[i] ?? ''));
+    const { columns } = source.plan;
+    const requests = view.requests.map(([name, head], i) =>
+      requestNode(name, heads.all()[head] ?? '', bodies[i] ?? ''),
+    );
     first.push(nodeHtml(withMore(view.node, [...columnsNode(columns, cells), ...requests]), 'Shown with JavaScript.'));
   }
   return {
     line,
     facets: facets.numberOf(decision, warnings),
     fields: [to ?? '', key === to ? '' : (key ?? ''), searchedToo(to, cells, send), ...cells],
-    // A body is JSON on one line: kept as it is, because its very bytes are what is shown.
+    // A body is one line: kept as it is, because its very bytes are what is shown.
     view: [JSON.stringify(view), ...bodies].join('\n'),
     like: send?.variant ?? '',
   };
@@ -111,9 +115,13 @@ function searchedToo(to: string | null, cells: readonly string[], send: SendDeci
 const STATIC_ROWS = 20;
 
 /** Data for the script, as JSON in an invisible element. */
-function aboutElement({ plan, formats, result }: PreviewRows, facets: readonly Facets[]): Html {
+function aboutElement(
+  { plan, formats, result }: PreviewRows,
+  facets: readonly Facets[],
+  heads: readonly string[],
+): Html {
   const { estimate, mostExpensive } = result();
-  const { columns, environment, campaign } = plan;
+  const { columns, campaign } = plan;
   const { to, key, timeZone } = campaign.recipients;
   const others: readonly (string | null)[] = [
     to,
@@ -126,7 +134,7 @@ function aboutElement({ plan, formats, result }: PreviewRows, facets: readonly F
     columns,
     naming,
     address: columns.indexOf(to),
-    url: environment.url,
+    heads,
     locale: formats.locale,
     variants: campaign.variants.map(({ name }) => name),
     longest: estimate.longest?.line ?? null,

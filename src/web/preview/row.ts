@@ -1,6 +1,6 @@
 import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { Diagnostic } from '../../errors.ts';
-import type { Decision, SendDecision } from '../../model.ts';
+import type { Decision, SendDecision, SendRequest } from '../../model.ts';
 import type { Previewed, PreviewRows } from '../../plan/previewed.ts';
 import type { Formats } from '../../report/locale.ts';
 import { reasonWords } from '../../report/reason-words.ts';
@@ -11,7 +11,7 @@ import { messageNode } from './message.ts';
 import type { PreviewNode, RowView } from './nodes.ts';
 
 /** The recipient, the decision and its reason, and each message as it will look; not the columns. */
-export function rowView(row: Previewed, warnings: readonly Diagnostic[], source: PreviewRows): RowView {
+export function rowView(row: Previewed, warnings: readonly Diagnostic[], source: PreviewRows, heads: Heads): RowView {
   const { decision } = row;
   const inside = decision.decision === 'send' ? sendNodes(decision, row, source) : restNodes(decision, source);
   return {
@@ -21,7 +21,7 @@ export function rowView(row: Previewed, warnings: readonly Diagnostic[], source:
       ...(inside.length === 0 ? [] : [['shown', ...inside] as const]),
       ['more', ...whyNodes(decision, source.formats), ...warningNodes(warnings)],
     ],
-    requests: requestsOf(row),
+    requests: requestsOf(row, heads),
   };
 }
 
@@ -85,10 +85,28 @@ function restNodes(decision: Decision, source: PreviewRows): readonly PreviewNod
   });
 }
 
-function requestsOf({ decision, body, fallbacks }: Previewed): readonly string[] {
+function requestsOf({ decision, request, fallbacks }: Previewed, heads: Heads): RowView['requests'] {
   if (decision.decision !== 'send') return [];
-  const own = body === null ? [] : ['Request'];
-  return [...own, ...fallbacks.map((_, i) => fallbackName(decision, i))];
+  const own = request === null ? [] : [['Request', heads.numberOf(request)] as const];
+  return [...own, ...fallbacks.map((one, i) => [fallbackName(decision, i), heads.numberOf(one)] as const)];
+}
+
+/** The lines above the bodies of requests, each once: most campaigns have one. */
+export interface Heads {
+  numberOf(_request: SendRequest): number;
+  all(): readonly string[];
+}
+
+export function createHeads(): Heads {
+  const all: string[] = [];
+  return {
+    all: () => all,
+    numberOf({ form: { url, contentType } }) {
+      const head = `POST ${url}, content-type: ${contentType}`;
+      const known = all.indexOf(head);
+      return known === -1 ? all.push(head) - 1 : known;
+    },
+  };
 }
 
 function fallbackName({ fallbacks }: SendDecision, index: number): string {
