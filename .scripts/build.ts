@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -40,6 +41,10 @@ async function build(): Promise<void> {
     mkdirSync(join(part, 'campaign'), { recursive: true });
     writeValidators(join(part, 'campaign'));
     writePageScripts(join(part, 'web', 'client'));
+    cpSync(join(root, 'src', 'providers'), join(part, 'providers'), {
+      recursive: true,
+      filter: (path) => !/\.(?:ts|examples\.yaml)$/.test(path),
+    });
     makeExecutable(join(part, 'cli.js'));
     putInPlace();
   } finally {
