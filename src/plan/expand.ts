@@ -60,11 +60,14 @@ export function createExpander(
       const [first] = decisions;
       if (first === undefined) throw new Error('a request has a recipient');
       const { form, to } = formOf(first, first.variant);
-      const entries = decisions.map((one) => entryOf(one, referenceOf(one.key, one.channel, one.resend), to));
+      const addressees = decisions.map((one) => ({
+        to: one.to,
+        reference: referenceOf(one.key, one.channel, one.resend),
+      }));
+      const entries = decisions.map((one, i) => entryOf(one, addressees[i]?.reference ?? '', to));
       // A request that is repeated has the same recipients, so that an idempotency key made of them is the same too.
-      const all = entries.map(({ reference }) => reference).join('\n');
-      const reference = entries.length === 1 ? all : hash('sha256', all, 'base64url').slice(0, 22);
-      const addressees = entries.map((entry, i) => ({ to: decisions[i]?.to ?? entry.to, reference: entry.reference }));
+      const all = addressees.map((one) => one.reference).join('\n');
+      const reference = addressees.length === 1 ? all : hash('sha256', all, 'base64url').slice(0, 22);
       return { reference, form, body: form.write(entries), addressees };
     },
   };

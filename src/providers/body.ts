@@ -219,8 +219,9 @@ function evaluate(value: Value, entry: Entry, item: Item | undefined): Json | un
   return 'of' in value ? value.of(entry, item) : value.constant;
 }
 
+/** What is outside of a repetition: all recipients have the same text. */
 function first(entries: readonly Entry[]): Entry {
   const [entry] = entries;
   if (entry === undefined) throw new Error('a request has a recipient');
-  return entry;
+  return entries.length === 1 ? entry : { ...entry, reference: null };
 }

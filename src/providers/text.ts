@@ -4,7 +4,8 @@ import type { Json } from '../util/json.ts';
 export interface Entry {
   /** The address in the form of the provider. */
   readonly to: string;
-  readonly reference: string;
+  /** Null outside of a repetition, where a request has several recipients: it is that of none of them. */
+  readonly reference: string | null;
   readonly text: string | null;
   readonly variables: Readonly<Record<string, Json>> | null;
   readonly content: Readonly<Record<string, Json>> | null;

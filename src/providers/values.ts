@@ -77,7 +77,7 @@ const VALUES: Readonly<Record<string, Getter>> = {
   text: each(({ text }) => text),
   variables: ofTemplate((variables) => variables),
   'variables.json': ofTemplate((variables) => JSON.stringify(variables)),
-  headers: each(({ headers }) => headers),
+  'content.headers': each(({ headers }) => headers),
   content: each(({ content }) => (content === null || Object.keys(content).length === 0 ? null : content)),
   'metaData.own': each(({ metaData }) => metaData),
   name: each((_entry, item) => item?.name),
@@ -94,7 +94,9 @@ const VALUES: Readonly<Record<string, Getter>> = {
       ? constant(characterSet ?? undefined)
       : { of: ({ isGsm }) => (isGsm === true ? words.gsm : words.unicode) },
   callback: ({ callback }) =>
-    callback === null ? constant(undefined) : { of: ({ reference }) => callback.replace('{reference}', reference) },
+    callback === null
+      ? constant(undefined)
+      : { of: ({ reference }) => callback.replace('{reference}', reference ?? '') },
   'validity.ms': left(1),
   'validity.seconds': left(1000),
   'validity.minutes': left(60_000),
@@ -122,6 +124,7 @@ export function createLookup(facts: Facts, nowMs: () => number): Lookup {
     const inside = INSIDE.exec(name);
     if (inside === null) return null;
     const [, of, path = ''] = inside;
+    if (path.startsWith('headers.')) return { of: ({ headers }) => headers?.[path.slice('headers.'.length)] };
     return { of: (entry) => valueIn(of === 'content' ? entry.content : entry.variables, path) };
   };
 }

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { builtIn } from '../../src/campaign/read-provider.ts';
+import type { Channel } from '../../src/model.ts';
+import type { AddressForm, Provider } from '../../src/providers/provider.ts';
+import type { Json, JsonObject } from '../../src/util/json.ts';
+
+const FOLDER = join(import.meta.dirname, '..', '..', 'src', 'providers');
+
+/** `NAME.examples.yaml`, as it is written. */
+export interface Examples {
+  readonly now?: string;
+  readonly callback?: string;
+  readonly vars?: Readonly<Record<string, string>>;
+  readonly secrets?: Readonly<Record<string, string>>;
+  readonly requests: readonly RequestExample[];
+}
+
+export interface RequestExample {
+  readonly about: string;
+  readonly message: {
+    readonly channel: Channel;
+    readonly from?: string;
+    readonly text?: string;
+    readonly template?: { readonly id: string };
+    readonly variables?: JsonObject;
+    readonly content?: JsonObject;
+    readonly validForSeconds?: number;
+    readonly characterSet?: keyof Provider['characterSets'];
+    readonly messageType?: string;
+  };
+  readonly recipients: readonly { readonly to: string; readonly reference: string; readonly variables?: JsonObject }[];
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Known {
+  readonly name: string;
+  readonly provider: Provider;
+  readonly examples: Examples;
+}
+
+export function knownProvider(name: string): Known {
+  const examples = parse(readFileSync(join(FOLDER, `${name}.examples.yaml`), 'utf8')) as Examples;
+  return { name, provider: builtIn(name).provider, examples };
+}
+
+export function addressKind(channel: Channel): AddressForm {
+  return channel === 'email' ? 'email' : 'msisdn';
+}
+
+export function withoutHeaders({ unsubscribe: _, ...content }: { readonly [key: string]: Json }): JsonObject {
+  return content;
+}
