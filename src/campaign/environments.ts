@@ -404,7 +404,7 @@ function checkStatuses({ unsupportedChannel, tooLargeStatuses, retryStatuses }: 
 function checkNames({ emailField, referenceName, contentNames = {} }: WireFile, report: ReportWire): void {
   const forbidden = (path: readonly string[], name: string | undefined): void => {
     if (name === undefined || !FORBIDDEN.has(name)) return;
-    report(path, `"${name}" cannot be a name here.`, 'It has a meaning of its own in many programs that read JSON.');
+    report(path, `"${name}" cannot be a name here.`, 'Many programs that read JSON give this name a special meaning.');
   };
   forbidden(['emailField'], emailField);
   forbidden(['referenceName'], referenceName);
@@ -431,7 +431,7 @@ const USUAL_PLACES = 'Usual places are /body/content, and /recipients/0/content 
 /** Rich content goes into a separate field: in `body`, in `metaData`, in every recipient, or next to them. */
 function faultOfPlace(names: readonly string[], { emailField, referenceName }: WireFile): string | null {
   const [first = '', ...inside] = names;
-  if (OWN_FIELDS.has(first)) return `"${first}" is a field of its own in the request`;
+  if (OWN_FIELDS.has(first)) return `"${first}" is a field that the request already has`;
   if (first === 'recipients' && inside[0] !== '0') return 'recipients are a list, and 0 means every one of them';
   const own = first === 'recipients' ? inside.slice(1) : names;
   if (own.some((name) => name === '' || FORBIDDEN.has(name) || /^(?:[0-9]+|-)$/.test(name))) {

@@ -131,7 +131,7 @@ function checkLayout(tokens: readonly CstToken[], text: FileText): readonly Diag
     diagnostics.push(
       problem('yaml-several-documents', 'The file holds more than one document.', {
         ...text.at(second.offset, 3),
-        hint: 'Write each campaign into a file of its own.',
+        hint: 'Write each campaign into its own file.',
       }),
     );
   }
@@ -150,7 +150,7 @@ function compose(tokens: readonly CstToken[], end: number): Document.Parsed<Pars
     logLevel: 'silent',
   });
   for (const document of composer.compose(tokens, true, end)) return document;
-  throw new Error('The composer was told to give a document, and gave none.');
+  throw new Error('The composer gave no document.');
 }
 
 /**

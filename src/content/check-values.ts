@@ -82,7 +82,7 @@ export function checkUnique(
     const first = values.indexOf(value);
     if (first === index) continue;
     const message = `${nameOf(pointerOf(index))} is the same as ${nameOf(pointerOf(first))}.`;
-    invalid(found, pointerOf(index), message, 'Give each one its own, so that answers can be told apart.');
+    invalid(found, pointerOf(index), message, 'Give each one its own, so that you can tell answers apart.');
   }
 }
 

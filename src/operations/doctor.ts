@@ -288,7 +288,7 @@ async function checkListsInGit(
     );
     const hint =
       'Keep personal data out of git with a line in .gitignore, such as campaigns/**/*.csv, and git rm --cached FILE. ' +
-      'Or say that it is meant: !campaigns/**/*.csv';
+      'Or allow it with the line !campaigns/**/*.csv';
     return [found('git', 'warning', `git has or would commit lists of people: ${shown}.`, { hint })];
   } catch (error) {
     return [fault('git', error, 'warning')];

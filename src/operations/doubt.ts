@@ -214,7 +214,7 @@ const LONGEST_TEXT = 1000;
 
 const MESSAGE_ID_OF_SEVERAL = problem(
   'usage',
-  '--message-id belongs to one recipient, but several or none are meant.',
+  '--message-id belongs to one recipient, but the command names several or none.',
   {
     hint: 'Resolve them one by one.',
   },
@@ -383,7 +383,7 @@ function userName(): string {
 }
 
 export const DOUBTS = {
-  resolved: { flag: '--resolved', says: 'what was resolved instead: who said so, when and why' },
+  resolved: { flag: '--resolved', says: 'show resolved doubts instead: who resolved them, when and why' },
 } as const satisfies OptionTable;
 
 /** The runs whose recipients in doubt are listed. */

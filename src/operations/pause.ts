@@ -25,7 +25,7 @@ export const RESUME = {
 } as const satisfies OptionTable;
 
 export const PAUSE = {
-  environment: { flag: '--env <name>', says: 'environment in which nothing is sent any more', required: true },
+  environment: { flag: '--env <name>', says: 'environment in which handbill stops sending', required: true },
   campaign: { flag: '--campaign <name>', says: 'only this campaign (default: all of the environment)' },
   reason: { flag: '--reason <text>', says: 'why; every send that it halts says so', required: true },
 } as const satisfies OptionTable;

@@ -28,7 +28,7 @@ import { hasherOf } from './suppress-change.ts';
 export const PURGE = {
   olderThanMs: {
     flag: '--older-than <duration>',
-    says: 'what was last touched longer ago',
+    says: 'purge what was last touched longer ago than this',
     inHelp: ': 90d, 12h, P13W',
     more: 'In ms.',
     kind: 'age',
@@ -37,16 +37,16 @@ export const PURGE = {
   },
   environment: {
     flag: '--env <name>',
-    says: 'only runs of this environment; suppressions are left alone',
+    says: 'only runs of this environment; keeps suppressions',
     without: 'every one',
   },
   campaign: {
     flag: '--campaign <name>',
-    says: 'only runs of this campaign; suppressions are left alone',
+    says: 'only runs of this campaign; keeps suppressions',
     without: 'every one',
   },
   withOpen: { flag: '--with-open', says: 'also purge runs with recipients in doubt, failed, deferred or pending' },
-  dryRun: { flag: '--dry-run', says: 'show what would be done; changes nothing' },
+  dryRun: { flag: '--dry-run', says: 'show what the command would do; changes nothing' },
 } as const satisfies OptionTable;
 
 /** The age and the scope of the data that is removed. */
@@ -140,7 +140,7 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   const many = found.runs.length + found.drafts.length + hashed + found.old.expired + reports + replies + unread;
   const nothing = many === 0;
   if (planned.dryRun || (nothing && !found.isUnderWay)) return planned;
-  const more = ' --dry-run shows what would be done.';
+  const more = ' --dry-run shows what the purge would do.';
   if (!nothing) await requireYes(options.confirm, planned, 'Nothing was purged', more);
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs: options.now() });
   const lock = ledger.lock(ALL_PURGES);

@@ -442,7 +442,7 @@ const NO_OBJECT = 'This is no JSON object.';
 
 const FAULTS: Readonly<Record<JsonFault, string>> = {
   unfinished: 'The file ends in the middle of what begins here.',
-  'too-large': 'What begins here is larger than 16 MiB. Write each event on a line of its own.',
+  'too-large': 'The value that begins here is larger than 16 MiB. Write each event on a separate line.',
   stray: 'Here is a closing bracket too many. Nothing after it was read.',
 };
 

@@ -118,7 +118,7 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
 
 /** Says which files were read, for a user whose campaign with a schedule is in another folder. */
 export const NOTHING_SCHEDULED =
-  'No campaign here has a schedule. Without a PATH, every campaigns/**/campaign.yaml below this folder is looked at.';
+  'No campaign here has a schedule. Without a PATH, handbill looks at every campaigns/**/campaign.yaml below this folder.';
 
 export interface Automatic {
   readonly campaign: Campaign;
@@ -201,7 +201,7 @@ export const CALLER = {
   folder: { flag: '--folder <folder>', says: 'kubernetes: folder of the project in the image (default: /campaigns)' },
   runner: {
     flag: '--runner <label>',
-    says: 'github-actions: a runner of your own, which keeps its disk',
+    says: 'github-actions: your own runner, which keeps its disk',
     without: 'refused there',
   },
 } as const satisfies OptionTable;
@@ -315,7 +315,7 @@ function refuseForgetful({ runner, ledger }: CallerOptions, onServer: boolean): 
     const message =
       'A GitHub-hosted runner loses its disk, and with it the ledger: the next one would send it all again.';
     const hint =
-      'Use a ledger on a server: --ledger postgres://... (docs/shared-ledger.md). Or a runner of your own, which keeps ' +
+      'Use a ledger on a server: --ledger postgres://... (docs/shared-ledger.md). Or your own runner, which keeps ' +
       'its disk: --runner LABEL --ledger /path';
     throw refuse(problem('usage', message, { hint }));
   }

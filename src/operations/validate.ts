@@ -53,7 +53,7 @@ export const VALIDATE = {
     flag: '--at <instant>',
     says: 'as if it were then',
     inHelp: ', for example 2026-12-01T09:00:00Z or +1d',
-    more: 'In ms since 1970. How old a list is follows from the clock all the same.',
+    more: 'In ms since 1970. The age of a list always follows from the clock.',
     without: 'now',
     kind: 'instant',
     range: INSTANT,

@@ -49,10 +49,10 @@ export const WORKER = {
   concurrency: SEND.concurrency,
   idleMs: {
     flag: '--idle <time>',
-    says: 'end when there was nothing to do for so long',
-    inHelp: ' (default: it stays)',
+    says: 'end after so long without work',
+    inHelp: ' (default: never)',
     more: 'In ms.',
-    without: 'it stays',
+    without: 'never',
     kind: 'duration',
     range: [0, Number.MAX_SAFE_INTEGER],
   },

@@ -147,7 +147,7 @@ function createSmsShaper({ characterSet, transliterate: wanted }: Step): Shaper 
       }
     }
     if (characterSet === 'gsm' && !isGsm(text)) {
-      return problem('not-gsm', 'The message has characters outside GSM-7, and `characterSet: gsm` is asked for.', {
+      return problem('not-gsm', 'The message has characters outside GSM-7, but the campaign sets `characterSet: gsm`.', {
         at,
         hint: 'Set `characterSet: auto`, or `transliterate: true` where near letters will do.',
       });

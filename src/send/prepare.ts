@@ -133,7 +133,7 @@ function refuseErased(
 ): void {
   if (plan.campaign.recipients.key.length === 0 || !ledger.hasErased(existing)) return;
   const message =
-    'A person was erased from this run, and recipients have a key of their own: a changed list may name that person under another address.';
+    'A person was erased from this run, and recipients have a key beside their address: a changed list may name that person under another address.';
   const hint =
     'Put the list back as it was; or send the new rows as another `--occurrence`, with ' +
     `\`exclude: [${existing.campaign}@${existing.occurrence}]\`.`;

@@ -67,7 +67,7 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   'api-down': 'Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait. Set a lower `rate` for this environment in handbill.yaml, and send again later.',
   canary:
-    'No other recipients were sent to. Look at `handbill report`; when it is right to go on all the same, change `send.canary` and send again with --allow input-changed.',
+    'No other recipients were sent to. Look at `handbill report`; to go on anyway, change `send.canary` and send again with --allow input-changed.',
   'input-changed': 'Put it back as it was, or send again with --allow input-changed: final outcomes stay.',
   paused: 'Send again.',
   'over-budget': 'Send again in the next period, or raise the budget.',
@@ -311,7 +311,7 @@ export function inputHalt({ code, message, diagnostics }: HandbillError): Halt {
   return {
     rule,
     message: `${place} cannot be read any more (${code}).`,
-    next: 'Put it right, then send again: whatever else is wrong is said before the first request.',
+    next: 'Correct it, then send again: handbill names any other error before the first request.',
   };
 }
 

@@ -39,7 +39,7 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 const LIST_FLAGS = {
-  full: { flag: '--full', says: 'in text too: whole addresses, and all recipients' },
+  full: { flag: '--full', says: 'show whole addresses and all recipients in text too' },
   ...DOUBTS,
   ...WRITING,
   format: formatOption(DOUBT_FORMATS),
@@ -88,7 +88,7 @@ type ResolveFlags = FlagsOf<typeof RESOLVE_FLAGS>;
 function configureResolve(command: Command, context: CommandContext): void {
   const resolve = command
     .command('resolve')
-    .description('Records what became of recipients in doubt: of all who are named, or of none.')
+    .description('Records what became of recipients in doubt: of all that you name, or of none.')
     .argument('<run>', 'id of a run, or name of a campaign that has one run only');
   addExamples(addOptions(resolve, RESOLVE_FLAGS, context), [
     ['handbill doubt resolve hello --line 3 9 --as accepted', 'the API has them'],

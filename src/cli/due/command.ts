@@ -165,7 +165,7 @@ function missedWords({ count, first, last }: NonNullable<DueItem['missed']>): st
 
 /** The last lines: that nothing was due, and what is next; or that some campaigns were not checked. */
 function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
-  if (result.stopped) err('Stopped: not every campaign was looked at. The next call does the rest.\n');
+  if (result.stopped) err('Stopped before every campaign was checked. The next call checks the rest.\n');
   if (quiet || result.items.some(({ action }) => action !== 'none')) return;
   const next = result.items.flatMap((item) => (item.next === null ? [] : [{ name: item.campaign, at: item.next }]));
   const [first] = next.toSorted((a, b) => (a.at < b.at ? -1 : 1));

@@ -60,7 +60,7 @@ function configureClose(command: Command, context: CommandContext): void {
     .command('close')
     .argument('<run>', 'id of the run, or name of a campaign that has one run only')
     .description(
-      'Ends a run for good: recipients who were not sent to are skipped (closed), and no start continues the run. Recipients in doubt stay in doubt.',
+      'Ends a run for good: handbill skips recipients that it has not sent to (closed), and no start continues the run. Recipients in doubt stay in doubt.',
     );
   addOptions(close, CLOSE_FLAGS, context).action(async (run: string, given: FlagsOf<typeof CLOSE_FLAGS>) => {
     const { skipped, report } = await closeRun(run, {

@@ -61,7 +61,7 @@ export function configure(command: Command, context: CommandContext): void {
   );
   const remove = command
     .command('remove <address...>')
-    .description('Takes them off the list, and the hashes of them too.');
+    .description('Takes them and their hashes off the list.');
   addOptions(remove, REMOVE_FLAGS, context).action((addresses: readonly string[], given) =>
     removeAll(addresses, given, context),
   );
