@@ -77,7 +77,7 @@ function gather(stream: Readable | null, onText?: (text: string) => void): () =>
 
 function notThere(error: Error): Error {
   if (!('code' in error && (error.code === 'ENOENT' || error.code === 'EACCES'))) return error;
-  const message = 'handbill needs ssh-keygen to sign plans and to check signatures, and it is not there.';
+  const message = 'There is no ssh-keygen, which signs plans and checks signatures.';
   return refuse(problem('signing-failed', message, { hint: 'Install OpenSSH 8.7 or newer.' }));
 }
 

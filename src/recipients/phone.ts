@@ -320,7 +320,9 @@ function explainShape(text: string): AddressProblem | null {
   return holdsSeveral(text) ? { problem: 'is more than one number', hint: 'Give each number its own row.' } : null;
 }
 
-const NO_EXTENSION = { hint: 'A message cannot be sent to an extension: give the direct number, or remove the extension.' };
+const NO_EXTENSION = {
+  hint: 'A message cannot be sent to an extension: give the direct number, or remove the extension.',
+};
 
 /** `07700 900123; 07700 900124`, `030 1234567/68`, but not `0171/1234567`, whose `/` follows the area code. */
 function holdsSeveral(text: string): boolean {

@@ -183,11 +183,7 @@ describe('a slip is told with the way to write it', () => {
     ['text: Hi {{name}} #1\n', '1:19', 'in quotes: "Hi {{name}} #1"'],
     ['- #{{code}}\n', '1:3', 'in quotes: "#{{code}}"'],
     ['text: #{{code}} is yours\n', '1:7', 'in quotes: "#{{code}} is yours"'],
-    [
-      'template: { text: Hi {{name}}: ok }\n',
-      '1:22',
-      'Put the whole value in quotes, or write it on a separate line.',
-    ],
+    ['template: { text: Hi {{name}}: ok }\n', '1:22', 'Put the whole value in quotes, or write it on a separate line.'],
     [
       'name: x\ntext: "Hi {{name}}\nfrom: Shop\n',
       '2:7',

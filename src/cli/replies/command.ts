@@ -88,7 +88,11 @@ const VERDICTS = ['opt-out', 'opt-in', 'answer'] as const;
 type Verdict = (typeof VERDICTS)[number];
 
 const REVIEW_FLAGS = {
-  as: { flag: '--as <meaning>', says: 'what they mean; handbill suppresses the sender of an opt-out at once', choices: VERDICTS },
+  as: {
+    flag: '--as <meaning>',
+    says: 'what they mean; handbill suppresses the sender of an opt-out at once',
+    choices: VERDICTS,
+  },
   by: OPTIONS.by,
   full: { flag: '--full', says: 'show whole addresses and texts' },
   quiet: OPTIONS.quiet,

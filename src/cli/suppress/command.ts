@@ -59,9 +59,7 @@ export function configure(command: Command, context: CommandContext): void {
   addOptions(add, ADD_FLAGS, context).action((addresses: readonly string[], given) =>
     addAll(addresses, given, context),
   );
-  const remove = command
-    .command('remove <address...>')
-    .description('Takes them and their hashes off the list.');
+  const remove = command.command('remove <address...>').description('Takes them and their hashes off the list.');
   addOptions(remove, REMOVE_FLAGS, context).action((addresses: readonly string[], given) =>
     removeAll(addresses, given, context),
   );
