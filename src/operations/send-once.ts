@@ -27,7 +27,7 @@ import type { ListsAgain } from '../send/producer.ts';
 import { type RoundsOptions, sendListening, sendRounds } from '../send/rounds.ts';
 import { type RunEnd, sendRun } from '../send/run.ts';
 import { lockRun } from '../send/run-lock.ts';
-import { callWorkersBack, createSharing, queueFor, type Sharing } from '../send/sharing.ts';
+import { callWorkersBack, createSharing, type Sharing } from '../send/sharing.ts';
 import { planInForce } from '../send/standing.ts';
 import { summarise, withCauses } from '../send/summary.ts';
 import { TIMERS } from '../send/timers.ts';
@@ -368,7 +368,8 @@ async function beginSharing({
   try {
     const worker = thisWorker(options.env);
     workers.join(worker);
-    const queue = await queueFor(plan.campaign.project.ledger);
+    const { openQueue } = await import('../send/shard-queue.ts');
+    const queue = await openQueue(plan.campaign.project.ledger);
     const { recipients = null, planFile = null, now } = options;
     const sharing = createSharing({
       ledger,

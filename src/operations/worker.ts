@@ -23,8 +23,8 @@ import { refuseOtherSeal } from '../send/approved.ts';
 import type { RunEvent } from '../send/event.ts';
 import { needsShared, type WorkerShown, listWorkers as workersOf } from '../send/list-workers.ts';
 import { createMemory, type Memory } from '../send/memory.ts';
-import type { Offer, ShardQueue } from '../send/shard-queue.ts';
-import { finishShared, openPart, queueFor, shareOf } from '../send/sharing.ts';
+import type { ShardQueue } from '../send/shard-queue.ts';
+import { finishShared, openPart, shareOf } from '../send/sharing.ts';
 import type { Answers } from '../send/stop.ts';
 import { againMs, TIMERS } from '../send/timers.ts';
 import { openWork, type WorkOptions } from '../send/work.ts';
@@ -223,7 +223,8 @@ async function connected(running: Running, onOpen: () => void): Promise<void> {
   try {
     const { workers } = ledger;
     if (workers === null) throw new Error('a shared ledger has workers');
-    queue = await queueFor(address);
+    const { openQueue } = await import('../send/shard-queue.ts');
+    queue = await openQueue(address);
     recall(ledger);
     // The shards that this process had before it lost the ledger are free for every worker now.
     workers.leave(worker.id);
@@ -248,7 +249,7 @@ async function serve(open: Open, running: Running): Promise<void> {
       await TIMERS.sleep(LOOK_MS, options.signal);
       continue;
     }
-    await workOn(open, running, found.run, found.offer);
+    await workOn(open, running, found.run, found.shard);
     running.busyAt = TIMERS.monotonicMs();
   }
 }
@@ -273,7 +274,7 @@ async function nextOffer({
   workers,
   queue,
   leftAlone,
-}: Open): Promise<{ run: RunRecord; offer: Offer } | null> {
+}: Open): Promise<{ run: RunRecord; shard: number } | null> {
   for (const run of workers.shared()) {
     // Workers take the runs that their own environment sends: a stand-in sends runs of its original.
     if (
@@ -281,8 +282,8 @@ async function nextOffer({
       (leftAlone.get(nameOf(run)) ?? 0) > TIMERS.monotonicMs()
     )
       continue;
-    const offer = await queue.take(run);
-    if (offer !== null) return { run, offer };
+    const shard = await queue.take(run);
+    if (shard !== undefined) return { run, shard };
     // The process that began the run, and looks for dead workers, may have died itself.
     const opened = workers.reopen(run, true, options.now());
     if (opened.length > 0) await queue.offer(run, opened, true);
@@ -294,14 +295,11 @@ function nameOf({ number, starts }: RunRecord): string {
   return `${number} ${starts}`;
 }
 
-async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer): Promise<void> {
+async function workOn(open: Open, running: Running, run: RunRecord, shard: number): Promise<void> {
   const { options, needs, ledger, workers, worker, queue } = open;
   const { onEvent, now, signal, cutSignal } = options;
   const facts = workers.facts(run);
-  if (facts === null) {
-    await queue.done(run, offer);
-    return;
-  }
+  if (facts === null) return;
   const session = await openSession(run, factsOf(facts), ledger, needs).catch((error: unknown) => {
     if (!(error instanceof HandbillError) || error instanceof LedgerError) throw error;
     return error;
@@ -309,8 +307,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   if (session instanceof HandbillError) {
     leaveAlone(open, run, session);
     // Another worker may have the right files.
-    await queue.offer(run, [offer.shard], true);
-    await queue.done(run, offer);
+    await queue.offer(run, [shard], true);
     return;
   }
   const { api, before } = session;
@@ -327,7 +324,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
     const work = { ...session.work, onEvent, remembered, interrupt: signal };
     const one = await openWork(work, before, TIMERS, part.shared);
     part.begin(one);
-    await part.walk(one, offer).catch((error: unknown) => one.fail(error));
+    await part.walk(one, shard).catch((error: unknown) => one.fail(error));
     await one.groupCommit.flush();
     await part.rest(one);
     one.end();

@@ -1,6 +1,4 @@
-import { problem } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
 import type { Pulse, RunIdentity, RunRecord, Share, WorkerFacts, WorkerStore } from '../ledger/records.ts';
 import type { Halt, Json } from '../model.ts';
 import { readLatency } from '../report/latency.ts';
@@ -16,7 +14,7 @@ import {
   stateAfter,
   triedIn,
 } from './progress.ts';
-import type { Offer, ShardQueue } from './shard-queue.ts';
+import type { ShardQueue } from './shard-queue.ts';
 import type { Answers, Stop } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
 import type { Work, WorkShared } from './work.ts';
@@ -86,7 +84,7 @@ export function createSharing(options: SharingOptions): Sharing {
             run,
             shards.map(({ number }) => number),
           );
-          await part.walk(work, null);
+          await part.walk(work);
           // Fallbacks that a report made due, and recipients that are not on the list any more: usually none.
           const isAll = work.stopped.aborted || limit !== null || !isAnyLeft();
           if (!isAll) await work.feed({ pendingRows: pendingRows(), limit, gate: null });
@@ -212,7 +210,7 @@ interface Part {
    * after, in the whole list.
    * @param first - already taken
    */
-  walk(work: Work, first: Offer | null): Promise<void>;
+  walk(work: Work, first?: number): Promise<void>;
   /** Everything is recorded: gives back its shards, and reports its figures. */
   rest(work: Work): Promise<void>;
 }
@@ -257,20 +255,18 @@ export function openPart(options: PartOptions): Part {
     const opened = workers.reopen(run, drainedAt !== null, now());
     if (opened.length > 0) await queue.offer(run, opened, true);
   };
-  const taken = async (offer: Offer): Promise<boolean> => {
-    const shard = workers.take(run, offer.shard, worker, now());
+  const taken = (offered: number): boolean => {
+    const shard = workers.take(run, offered, worker, now());
     if (shard !== null) pendingRows.add(shard);
-    // From here on the ledger knows its worker.
-    await queue.done(run, offer);
     return shard !== null;
   };
   /** False where none is left at the moment. */
   const takeNext = async (): Promise<boolean> => {
     for (;;) {
-      const offer = await queue.take(run);
-      drainedAt = offer === null ? timers.monotonicMs() : null;
-      if (offer === null) return false;
-      if (await taken(offer)) return true;
+      const offered = await queue.take(run);
+      drainedAt = offered === undefined ? timers.monotonicMs() : null;
+      if (offered === undefined) return false;
+      if (taken(offered)) return true;
     }
   };
 
@@ -345,7 +341,7 @@ export function openPart(options: PartOptions): Part {
     },
     async walk(work, first) {
       inShards = true;
-      if (first !== null) await taken(first);
+      if (first !== undefined) taken(first);
       while (!work.stopped.aborted) {
         const had = pendingRows.shards.length;
         if (had > 0 || (await takeNext())) {
@@ -416,29 +412,6 @@ function addShare(to: Pick<Progress, 'figures' | 'opens'>, share: Share): void {
   finished.skipped += share.skipped;
   finished.deferred += share.deferred;
   if (share.opensAtMs !== null) to.opens(share.opensAtMs);
-}
-
-/** The queue of a shared ledger, in its database: an error of the queue is a failure of the ledger. */
-export async function queueFor(address: string): Promise<ShardQueue> {
-  const { openQueue } = await import('./shard-queue.ts');
-  const queue = await asked(openQueue(address));
-  return {
-    offer: (...args) => asked(queue.offer(...args)),
-    take: (...args) => asked(queue.take(...args)),
-    done: (...args) => asked(queue.done(...args)),
-    drop: (...args) => asked(queue.drop(...args)),
-    close: () => asked(queue.close()),
-  };
-}
-
-async function asked<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const hint = 'Look whether the server can be reached, then run the command again: it continues where it stopped.';
-    throw new LedgerError('io', problem('ledger-write', `The queue of the shared ledger fails: ${why}.`, { hint }));
-  }
 }
 
 const CALL_BACK_LOOK_MS = 100;
