@@ -6,12 +6,11 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord, Share, WorkerFacts, WorkerStore } from '../ledger/records.ts';
 import type { Json } from '../model.ts';
-import { claimBudget } from '../plan/budget.ts';
 import { listInput } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
-import { createPlan, type Plan } from '../plan/plan.ts';
+import { createPlan } from '../plan/plan.ts';
 import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile } from '../plan/plan-file.ts';
-import { createPricer, loadPrices } from '../plan/prices.ts';
+import { loadPrices } from '../plan/prices.ts';
 import { readProjectProvenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { identityHash } from '../plan/settings.ts';
 import { standingInputs } from '../plan/standing-inputs.ts';
@@ -25,9 +24,10 @@ import { needsShared, type WorkerShown, listWorkers as workersOf } from '../send
 import { createMemory, type Memory } from '../send/memory.ts';
 import type { ShardQueue } from '../send/shard-queue.ts';
 import { finishShared, openPart, shareOf } from '../send/sharing.ts';
+import type { PreparedStart } from '../send/start.ts';
 import type { Answers } from '../send/stop.ts';
 import { againMs, TIMERS } from '../send/timers.ts';
-import { openWork, type WorkOptions } from '../send/work.ts';
+import { openWork } from '../send/work.ts';
 import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 import {
   checkNumbers,
@@ -311,18 +311,18 @@ async function workOn(open: Open, running: Running, run: RunRecord, shard: numbe
     return;
   }
   const { api, before } = session;
+  const start: PreparedStart = { ...session.start, onEvent, interrupt: signal };
   const abort = (): void => api.endpoint.abort();
   const { stopWaiting } = api.endpoint;
   signal.addEventListener('abort', stopWaiting, { once: true });
   cutSignal?.addEventListener('abort', abort, { once: true });
   const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS });
   onEvent({ kind: 'begins', target: run.name, environment: options.environment });
-  onEvent({ kind: 'planned', plan: session.plan });
+  onEvent({ kind: 'planned', plan: start.plan });
   try {
     onEvent({ kind: 'started', run, ledger: ledger.path, toDo: null, commit: null });
     const remembered = running.memory.of(run, ledger);
-    const work = { ...session.work, onEvent, remembered, interrupt: signal };
-    const one = await openWork(work, before, TIMERS, part.shared);
+    const one = await openWork(start, run, api, before, remembered, part.shared);
     part.begin(one);
     await part.walk(one, shard).catch((error: unknown) => one.fail(error));
     await one.groupCommit.flush();
@@ -336,7 +336,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, shard: numbe
   } finally {
     signal.removeEventListener('abort', stopWaiting);
     cutSignal?.removeEventListener('abort', abort);
-    await api.close(session.plan.campaign.send.timeoutMs);
+    await api.close(start.plan.campaign.send.timeoutMs);
   }
 }
 
@@ -370,10 +370,9 @@ interface SessionNeeds {
 }
 
 interface Session {
-  readonly work: Omit<WorkOptions, 'interrupt'>;
+  readonly start: Omit<PreparedStart, 'interrupt'>;
   readonly before: Omit<Answers, 'inDoubt'>;
   readonly api: Api;
-  readonly plan: Plan;
 }
 
 /** Reads the campaign from files here. Throws exit 2 if they differ from the run's, or sending lacks something. */
@@ -415,11 +414,20 @@ async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, need
   checkHashKey(suppressions, ledger);
   const reached = await openReachToSend(plan, ledger, now());
   const api = await openApi();
-  const { endpoint, wire } = api;
-  const sending = { endpoint, wire, costOf: createPricer(prices), budget: claimBudget(plan, prices), concurrency };
-  const rules = { suppressions, listsAgain, reached, ratePerSecond: rateOf(plan, facts.ratePerSecond) };
-  const { random } = needs;
-  return { work: { plan, ledger, run, list, ...rules, ...sending, now, random }, before: facts.before, api, plan };
+  const start = {
+    plan,
+    ledger,
+    list,
+    reached,
+    suppressions,
+    listsAgain,
+    prices,
+    concurrency,
+    ratePerSecond: rateOf(plan, facts.ratePerSecond),
+    now,
+    random: needs.random,
+  };
+  return { start, before: facts.before, api };
 }
 
 function differs({ id }: RunRecord, changes: readonly Diagnostic[]): readonly Diagnostic[] {

@@ -48,15 +48,15 @@ interface PrepareOptions {
   readonly prices: PriceList | null;
   readonly suppressions: Suppressions;
   readonly allow: readonly Allowable[];
-  /** Recipients with a final outcome that this start sends to again; null: none. */
-  readonly retry: Retry | null;
-  readonly isDue: boolean;
-  /** Recipients of this start; null: all. Those beyond it stay rejected. */
-  readonly limit: number | null;
+  /** Recipients with a final outcome that this start sends to again. Default: none. */
+  readonly retry?: Retry | undefined;
+  readonly isDue?: boolean | undefined;
+  /** Recipients of this start; those beyond it stay rejected. Default: all. */
+  readonly limit?: number | undefined;
   /** Requests a second of this start. Default: that of environment and campaign. */
-  readonly ratePerSecond?: number | null;
-  /** The variant for all recipients outside the test; null: that of the run or the campaign. */
-  readonly winner: string | null;
+  readonly ratePerSecond?: number | undefined;
+  /** The variant for all recipients outside the test. Default: that of the run or the campaign. */
+  readonly winner?: string | undefined;
   readonly nowMs: number;
   /** Ends the preparation without a trace. */
   readonly interrupt: AbortSignal;
@@ -380,7 +380,7 @@ function judgeElsewhere(
 
 /** Makes recipients pending again that the user wants to send to once more. */
 function askAgain({ ledger, retry, limit, nowMs }: PrepareOptions, run: RunRecord): void {
-  if (retry === 'rejected') ledger.reopenRejected(run, limit);
+  if (retry === 'rejected') ledger.reopenRejected(run, limit ?? null);
   if (retry === 'corrected') ledger.reopenCorrected(run, nowMs);
 }
 
@@ -396,7 +396,7 @@ function winnerOf({ plan, winner }: PrepareOptions, run: RunRecord | null, found
 
 /** If the user names a winner, none is searched for. */
 function findWinnerOf({ ledger, plan, winner, nowMs }: PrepareOptions, run: RunRecord | null): WinnerState {
-  if (winner !== null || run === null || run.winner !== null || plan.campaign.split.decides === null) {
+  if (winner !== undefined || run === null || run.winner !== null || plan.campaign.split.decides === null) {
     return { kind: 'none' };
   }
   joinEvidence(ledger, plan, () => nowMs);
@@ -404,7 +404,7 @@ function findWinnerOf({ ledger, plan, winner, nowMs }: PrepareOptions, run: RunR
 }
 
 function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord, found: WinnerState): RunRecord {
-  if (winner === null) return rememberWinner(ledger, run, found);
+  if (winner === undefined) return rememberWinner(ledger, run, found);
   return winner === run.winner ? run : ledger.setWinner(run, winner);
 }
 

@@ -1,34 +1,26 @@
-import type { Ledger } from '../ledger/ledger.ts';
 import type { AsideRow, PendingRow, RunRecord } from '../ledger/records.ts';
 import type { Decision } from '../model.ts';
-import type { Reached } from '../plan/contact-history.ts';
 import { decisions } from '../plan/decide.ts';
-import type { Plan } from '../plan/plan.ts';
 import { openRules } from '../plan/skip-rules.ts';
-import type { Suppressions } from '../plan/suppression.ts';
-import type { ListDigest } from '../recipients/read.ts';
 import { type Batch, createPacker, type Packer, type SendTask, taskOf } from './batch.ts';
 import type { Gate } from './canary.ts';
 import type { Pool } from './concurrency.ts';
 import type { SendContext } from './deliver.ts';
 import type { PendingRows } from './pending-rows.ts';
-import { TIMERS, type Timers } from './timers.ts';
+import type { Lists, PreparedStart } from './start.ts';
 
-export interface ProducerOptions {
-  readonly plan: Plan;
-  readonly ledger: Ledger;
+export interface ProducerContext extends SendContext {
+  readonly start: PreparedStart;
   readonly run: RunRecord;
-  /** Digest of the bytes that the check pass read: no others are sent from. */
-  readonly list: ListDigest;
   readonly lists: Lists;
-  /** The contact history of other runs; null if no rule uses it. */
-  readonly reached: Reached | null;
-  /** Recipients of this start; null: all. */
-  readonly limit: number | null;
-  readonly now: () => number;
-  readonly context: SendContext;
-  readonly pendingRows: PendingRows;
   readonly pool: Pool;
+}
+
+/** Which rows are sent to. */
+export interface RowsToSend {
+  readonly pendingRows: PendingRows;
+  /** Recipients of this pass; null: all. */
+  readonly limit: number | null;
   readonly gate: Gate | null;
   /** Return when the last gate has opened: all workers share the recipients behind it. */
   readonly untilWide?: boolean;
@@ -43,35 +35,36 @@ export interface ProducerOptions {
 const REMOVED_BATCH = 1000;
 
 /** Puts decisions whose rows are still to do into the pool, in list order; returns when the pool is empty. */
-export async function feed(options: ProducerOptions): Promise<void> {
-  const { lists, pool } = options;
+export async function feed(rows: RowsToSend, context: ProducerContext): Promise<void> {
+  const { lists, pool } = context;
   const ended = new AbortController();
   // As long as anything is claimed, also after the last row was taken.
   const watching = lists.watch(ended.signal)?.catch((error: unknown) => {
     if (!ended.signal.aborted) pool.fail(error);
   });
   try {
-    await feedAll(options);
+    await feedAll(rows, context);
   } finally {
     ended.abort();
     if (watching !== undefined) await watching;
   }
 }
 
-async function feedAll(options: ProducerOptions): Promise<void> {
-  const { plan, ledger, run, pendingRows, pool, context, gate, lists, between } = options;
-  const { stopped } = context;
+async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void> {
+  const { pendingRows, gate, between } = rows;
+  const { start, run, pool, lists, stopped, now, window } = context;
+  const { plan, ledger, reached } = start;
   const packer = createPacker<SendTask>(plan.recipientsPerRequest);
-  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  let left = rows.limit ?? Number.POSITIVE_INFINITY;
   let isLater = false;
   let isOver = false;
   try {
     await lists.renew();
     const view = {
       wanted: pendingRows.wants,
-      expected: options.list,
+      expected: start.list,
       // The claims check again; a recipient who is certainly skipped need not wait for a token.
-      rules: openRules(plan, { ...options, suppressions: lists.current, window: context.window }),
+      rules: openRules(plan, { suppressions: lists.current, ledger, reached, now, window }),
       skipsInvalid: true,
       winner: run.winner,
     };
@@ -79,13 +72,13 @@ async function feedAll(options: ProducerOptions): Promise<void> {
       const aside: Aside = { skipped: [], deferred: [] };
       for (const decision of batch) {
         if (stopped.aborted || left <= 0) break;
-        const task = toTask(decision, options, aside);
+        const task = toTask(decision, pendingRows, context, aside);
         if (task === null) continue;
         // A recipient whose fallback a report causes passed the gate with the first message.
         const isGated = gate !== null && task.byReport === undefined;
-        if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, options));
+        if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, context));
         if (isLater && stopped.aborted) break;
-        isOver = options.untilWide === true && gate?.isWide() === true;
+        isOver = rows.untilWide === true && gate?.isWide() === true;
         if (isOver) break;
         // The gate is not decided in this start: the recipients left wait for the next one.
         if (isLater && isGated) {
@@ -100,8 +93,8 @@ async function feedAll(options: ProducerOptions): Promise<void> {
         const full = batch === null ? undefined : put(pool, batch);
         if (full !== undefined) await full;
       }
-      if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, options.now());
-      if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, options.now());
+      if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, now());
+      if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, now());
       if (stopped.aborted || left <= 0 || isOver) break;
       if (between !== undefined && !(await between())) {
         isOver = true;
@@ -109,7 +102,7 @@ async function feedAll(options: ProducerOptions): Promise<void> {
       }
     }
     for (const batch of stopped.aborted ? [] : packer.rest()) await put(pool, batch);
-    if (!stopped.aborted && left > 0 && !isOver && between === undefined) skipRemoved(options);
+    if (!stopped.aborted && left > 0 && !isOver && between === undefined) skipRemoved(pendingRows, context);
   } catch (error) {
     pool.fail(error);
   }
@@ -117,7 +110,7 @@ async function feedAll(options: ProducerOptions): Promise<void> {
 }
 
 /** Nothing is in flight when a gate is judged: batches that wait for others go first. */
-async function atGate(gate: Gate, packer: Packer<SendTask>, { pool, lists }: ProducerOptions): Promise<boolean> {
+async function atGate(gate: Gate, packer: Packer<SendTask>, { pool, lists }: ProducerContext): Promise<boolean> {
   do {
     for (const batch of packer.rest()) await put(pool, batch);
     await pool.idle();
@@ -143,7 +136,7 @@ interface Aside {
 }
 
 /** Null where a rule skips or defers the recipient. */
-function toTask(decision: Decision, { pendingRows, context }: ProducerOptions, aside: Aside): SendTask | null {
+function toTask(decision: Decision, pendingRows: PendingRows, context: SendContext, aside: Aside): SendTask | null {
   const { row, line } = decision;
   const pending = pendingRows.find(row, decision.key);
   if (pending === null && pendingRows.isLost?.(row) === true) return null;
@@ -182,85 +175,16 @@ function skip({ row, step }: PendingRow, reason: string, aside: Aside, { progres
  * Skips pending rows behind the last one of the list, which would stay pending. Their recipients had left the list when
  * the user asked to try them again (`--retry rejected`, `doubt resolve --resend`): there is nothing to send.
  */
-function skipRemoved({ ledger, run, now, context, pendingRows }: ProducerOptions): void {
+function skipRemoved(pendingRows: PendingRows, { start: { ledger }, run, now, progress }: ProducerContext): void {
   const next = () =>
     ledger.pending(run, pendingRows.lastRow, REMOVED_BATCH).map(({ row, step }) => ({ row, step, reason: 'removed' }));
   for (let rows = next(); rows.length > 0; rows = next()) {
     ledger.skip(run, rows, now());
-    for (const _ of rows) context.progress.finished('skipped');
+    for (const _ of rows) progress.finished('skipped');
   }
 }
 
 /** The ledger has this row to send to, but the list does not, although its bytes are the same. */
 function unexpected(line: number): Error {
   return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
-}
-
-/** Lists younger than this are not read again: a million rows take a second. */
-const FRESH_MS = 10_000;
-
-export interface ListsAgain {
-  /** Ms since 1970. */
-  readonly readAtMs: number;
-  readonly read: () => Promise<Suppressions>;
-  /** How to detect changes while requests go out. Default: not at all. */
-  readonly watch?: ListsWatch;
-}
-
-interface ListsWatch {
-  /** Another text when a list was written or replaced. */
-  readonly stamp: () => Promise<string>;
-  /** The stamp before they were read. */
-  readonly first: string;
-  readonly everyMs: number;
-}
-
-/** Read again when they change: an opt-out counts for every recipient not yet claimed (failures.md, K3). */
-interface Lists {
-  readonly current: Suppressions;
-  /**
-   * Called after a wait.
-   * @throws HandbillError where they cannot be read any more
-   */
-  renew(): Promise<void>;
-  /** Reads them again after each change, until `ended`; null if changes are not detected. Rejects as `renew` does. */
-  watch(ended: AbortSignal): Promise<void> | null;
-}
-
-/** @param again - null: they stay as they are */
-export function createLists(
-  suppressions: Suppressions,
-  again: ListsAgain | null,
-  now: () => number,
-  { sleep }: Pick<Timers, 'sleep'> = TIMERS,
-): Lists {
-  let current = suppressions;
-  let readAtMs = again?.readAtMs ?? 0;
-  let known = again?.watch?.first ?? '';
-  const read = async ({ read: readAll }: ListsAgain, stamp: string): Promise<void> => {
-    current = await readAll();
-    readAtMs = now();
-    known = stamp;
-  };
-  /** Writing a list in place takes a while, and half a list lets people through: read it when it stops changing. */
-  const watchAll = async (of: ListsAgain, { stamp, everyMs }: ListsWatch, ended: AbortSignal): Promise<void> => {
-    let before = known;
-    for (await sleep(everyMs, ended); !ended.aborted; await sleep(everyMs, ended)) {
-      const seen = await stamp();
-      if (seen !== known && seen === before) await read(of, seen);
-      before = seen;
-    }
-  };
-  return {
-    get current() {
-      return current;
-    },
-    async renew() {
-      const ageMs = now() - readAtMs;
-      // A clock that was set back does not show their age.
-      if (again === null || (ageMs >= 0 && ageMs < FRESH_MS)) return;
-      await read(again, (await again.watch?.stamp()) ?? '');
-    },
-    watch: (ended) => (again?.watch === undefined ? null : watchAll(again, again.watch, ended)),
-  };
 }

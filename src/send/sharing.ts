@@ -4,7 +4,7 @@ import type { Halt, Json } from '../model.ts';
 import { readLatency } from '../report/latency.ts';
 import { resolveByReports } from './deliveries.ts';
 import { createShardPendingRows, type PendingRows } from './pending-rows.ts';
-import type { ProducerOptions } from './producer.ts';
+import { feed, type RowsToSend } from './producer.ts';
 import {
   addFigures,
   createProgress,
@@ -52,7 +52,7 @@ interface SharedStart {
   sum(own: ProgressWithLatency): ProgressWithLatency;
 }
 
-interface SharedProducer extends Pick<ProducerOptions, 'limit' | 'gate'> {
+interface SharedProducer extends Pick<RowsToSend, 'limit' | 'gate'> {
   readonly pendingRows: () => PendingRows;
   /** A recipient is pending, or due for a fallback. */
   readonly isAnyLeft: () => boolean;
@@ -74,7 +74,7 @@ export function createSharing(options: SharingOptions): Sharing {
         async feed(work, { pendingRows, isAnyLeft, limit, gate }) {
           part.begin(work);
           // One process sends the steps of a canary: all workers share the recipients behind its last gate.
-          if (gate !== null) await work.feed({ pendingRows: pendingRows(), limit, gate, untilWide: true });
+          if (gate !== null) await feed({ pendingRows: pendingRows(), limit, gate, untilWide: true }, work);
           const left = limit === null ? null : limit - triedIn(work.progress.figures.finished);
           if (work.stopped.aborted || (left !== null && left <= 0)) return;
           const shards = workers.cut(run, rowsOfShard(work.progress.figures.toDo, options.ratePerSecond), left, facts);
@@ -87,7 +87,7 @@ export function createSharing(options: SharingOptions): Sharing {
           await part.walk(work);
           // Fallbacks that a report made due, and recipients that are not on the list any more: usually none.
           const isAll = work.stopped.aborted || limit !== null || !isAnyLeft();
-          if (!isAll) await work.feed({ pendingRows: pendingRows(), limit, gate: null });
+          if (!isAll) await feed({ pendingRows: pendingRows(), limit, gate: null }, work);
         },
         async rest(work) {
           await part.rest(work);
@@ -300,7 +300,7 @@ export function openPart(options: PartOptions): Part {
       if (isNearEnd && !isDrained && !work.stopped.aborted) await takeNext();
       return pendingRows.end > pendingRows.lastRow;
     };
-    await work.feed({ pendingRows, gate: null, limit: null, between });
+    await feed({ pendingRows, gate: null, limit: null, between }, work);
     if (work.stopped.aborted) return;
     await work.groupCommit.written();
     finishPast(true);

@@ -129,7 +129,7 @@ export const RULES: readonly Mutant[] = [
   {
     name: 'lists-as-they-were',
     planted: 'suppression lists are what they were when the command began, however long it waited since',
-    edits: [{ file: 'src/send/producer.ts', was: 'current = await readAll();', is: 'await readAll();' }],
+    edits: [{ file: 'src/send/start.ts', was: 'current = await readAll();', is: 'await readAll();' }],
     proof: LISTS_AGAIN,
   },
   {
@@ -139,7 +139,7 @@ export const RULES: readonly Mutant[] = [
       {
         file: 'src/send/work.ts',
         was: '=> lists.current.rules.isListed(',
-        is: '=> options.suppressions.rules.isListed(',
+        is: '=> start.suppressions.rules.isListed(',
       },
     ],
     proof: LISTS_AGAIN,
