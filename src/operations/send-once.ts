@@ -98,19 +98,16 @@ async function sendApproved(
   const { campaign } = plan;
   const { now, allow = [], onEvent } = options;
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
-  const { timeoutMs } = campaign.send;
-  const connection = { env: options.env, root: campaign.project.root, connections: concurrency, timeoutMs };
-  const approval = { planFile, nowMs: now() };
-  const { recipientsPerRequest } = plan;
   const listening = listeningOf(plan, options.listen);
   const startListening = listening === null ? null : await howToListen(listening, { plan, env: options.env, now });
   let listener: SendListener | null = null;
   const { prepareApi } = await import('../send/api.ts');
   const openApi = await prepareApi({
-    environment: plan.environment,
-    ...connection,
-    ...approval,
-    recipientsPerRequest,
+    plan,
+    env: options.env,
+    connections: concurrency,
+    planFile,
+    nowMs: now(),
     sandbox: () => listener?.sandbox?.() ?? null,
     onNotice: (notice) => onEvent?.({ kind: 'notice', notice }),
   });

@@ -399,14 +399,11 @@ async function openSession(run: RunRecord, facts: RunFacts, ledger: Ledger, need
   const concurrency = needs.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { prepareApi } = await import('../send/api.ts');
   const openApi = await prepareApi({
-    environment: plan.environment,
+    plan,
     env,
-    root: campaign.project.root,
     connections: concurrency,
-    timeoutMs: campaign.send.timeoutMs,
     planFile,
     nowMs: now(),
-    recipientsPerRequest: plan.recipientsPerRequest,
   });
   const prices = await loadPrices(campaign.project);
   const listsAgain = await howListsAreRead(campaign, { cwd, env, now });

@@ -6,7 +6,8 @@ import { type Diagnostic, refuse, warning } from '../errors.ts';
 import { type CompiledWire, compilePointers } from '../http/answer.ts';
 import { connect, type Endpoint } from '../http/connect.ts';
 import { readKey } from '../http/credentials.ts';
-import type { Environment, KeySource } from '../model.ts';
+import type { Environment } from '../model.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { AnyPlanFile } from '../plan/plan-file.ts';
 import { canonical } from '../plan/settings.ts';
 import type { Sandbox } from '../sandbox/options.ts';
@@ -22,17 +23,13 @@ export interface Api {
 }
 
 interface ApiOptions {
-  readonly environment: Environment;
+  readonly plan: Plan;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly root: string;
   readonly connections: number;
-  readonly timeoutMs: number;
-  /** Most recipients of one request; default: 1. */
-  readonly recipientsPerRequest?: number;
   /** The plan to apply. Where the environment has approvers, they must have signed it. */
   readonly planFile: AnyPlanFile | null;
   readonly nowMs: number;
-  readonly onNotice?: (notice: Diagnostic) => void;
+  readonly onNotice?: ((notice: Diagnostic) => void) | undefined;
   /** The sandbox that all passes of a start share; null, the default: each has its own. */
   readonly sandbox?: () => Promise<EmbeddedSandbox> | null;
 }
@@ -50,20 +47,16 @@ export interface EmbeddedSandbox {
 export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api>> {
   const tls = checkTlsEnvironment(options.env);
   if (tls !== null) throw refuse(tls);
-  const { environment } = options;
+  const { campaign, environment } = options.plan;
   await requireApproval(environment, options.planFile, options);
   if (environment.apiKey === null) return () => openSandbox(options);
-  const key = await keyOf(environment.apiKey, options);
+  const read = await readKey(environment.apiKey, options.env, campaign.project.root);
+  if ('problem' in read) throw refuse(read.problem);
+  const { key } = read;
   return async () => {
     const endpoint = endpointTo(environment.url, key, options);
     return { endpoint, wire: wireOf(environment, key), close: (graceMs) => endpoint.close(graceMs) };
   };
-}
-
-async function keyOf(source: KeySource, options: ApiOptions): Promise<string> {
-  const read = await readKey(source, options.env, options.root);
-  if ('problem' in read) throw refuse(read.problem);
-  return read.key;
 }
 
 /** A sandbox on loopback, over real HTTP, with its own key. Loaded only on use: it is half of what a send loads. */
@@ -80,7 +73,7 @@ export async function startEmbedded(
 }
 
 async function openSandbox(options: ApiOptions): Promise<Api> {
-  const { environment } = options;
+  const { environment } = options.plan;
   const shared = options.sandbox?.() ?? null;
   const { sandbox, apiKey } = await (shared ?? startEmbedded(environment));
   // This process has both ends of its connections.
@@ -115,16 +108,16 @@ function affordable({ connections, onNotice }: ApiOptions, filesEach: number): n
 }
 
 function endpointTo(url: string, key: string, options: ApiOptions, filesEach = 1): Endpoint {
-  const connections = affordable(options, filesEach);
+  const { campaign, environment, recipientsPerRequest } = options.plan;
   return connect({
     url,
     headers: { 'x-api-key': key },
-    connections,
-    timeoutMs: options.timeoutMs,
-    recipientsPerRequest: options.recipientsPerRequest ?? 1,
-    proxy: options.environment.proxy,
-    idempotencyHeader: options.environment.wire.idempotencyHeader,
-    ...(options.onNotice === undefined ? {} : { onNotice: options.onNotice }),
+    connections: affordable(options, filesEach),
+    timeoutMs: campaign.send.timeoutMs,
+    recipientsPerRequest,
+    proxy: environment.proxy,
+    idempotencyHeader: environment.wire.idempotencyHeader,
+    onNotice: options.onNotice,
   });
 }
 
