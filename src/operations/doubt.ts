@@ -4,7 +4,7 @@ import { type Diagnostic, EXIT, HandbillError, type Position, problem, refuse } 
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
 import type { Channel, Outcome, Report, StepOutcome } from '../model.ts';
-import { createReferences } from '../plan/reference.ts';
+import { createReferences } from '../plan/expand.ts';
 import { createPhoneReader, type PhoneReader } from '../recipients/phone.ts';
 import { closedProblem, isLate, isTooLate, refusePurged } from '../send/prepare.ts';
 import { locked, lockRun } from '../send/run-lock.ts';

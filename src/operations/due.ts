@@ -19,9 +19,9 @@ import { type Campaign, DUE_CODES, type Environment, type Pause, type RunState }
 import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { formerNameProblem } from '../plan/campaign-id.ts';
 import { otherProvider } from '../plan/elsewhere.ts';
+import { loadPrices } from '../plan/estimate.ts';
 import { openListGuard } from '../plan/list-guard.ts';
 import { environmentOf } from '../plan/plan.ts';
-import { loadPrices } from '../plan/prices.ts';
 import { commitFaults, readProvenance } from '../plan/provenance.ts';
 import { settingsInputs } from '../plan/settings.ts';
 import { standingInputsOf } from '../plan/standing-inputs.ts';

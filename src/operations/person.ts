@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Outcome, SuppressionAnswer } from '../model.ts';
-import { createReferences } from '../plan/reference.ts';
+import { createReferences } from '../plan/expand.ts';
 import { nationalDigits } from '../recipients/phone.ts';
 import { type ReportRecord, recordOf } from '../report/record.ts';
 import { formsOf, kindOf, listedForm } from '../util/address-form.ts';

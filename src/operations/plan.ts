@@ -11,6 +11,7 @@ import { budgetNotice, budgetState } from '../plan/budget.ts';
 import { checkList } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
 import { openElsewhere, otherProvider } from '../plan/elsewhere.ts';
+import { loadPrices } from '../plan/estimate.ts';
 import { createForecaster } from '../plan/forecast.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { openListGuard } from '../plan/list-guard.ts';
@@ -23,7 +24,6 @@ import {
   type StandingPlan,
   signedBytes,
 } from '../plan/plan-file.ts';
-import { loadPrices } from '../plan/prices.ts';
 import { commitIn, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { canonical, suppressionsInput } from '../plan/settings.ts';
 import { timeFaults } from '../plan/standing-inputs.ts';

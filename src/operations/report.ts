@@ -17,8 +17,8 @@ import {
   type Report,
   type StepOutcome,
 } from '../model.ts';
-import { readPriceList } from '../plan/prices.ts';
-import { createReferences } from '../plan/reference.ts';
+import { readPriceList } from '../plan/estimate.ts';
+import { createReferences } from '../plan/expand.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import { createFormats } from '../report/locale.ts';

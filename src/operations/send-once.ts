@@ -5,10 +5,10 @@ import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, refuse 
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord, WorkerFacts } from '../ledger/records.ts';
 import type { Campaign, WinnerState } from '../model.ts';
+import { loadPrices } from '../plan/estimate.ts';
 import { adviseEstimate } from '../plan/limits.ts';
 import { isSandbox, type Plan } from '../plan/plan.ts';
 import { type AnyPlanFile, isStanding } from '../plan/plan-file.ts';
-import { loadPrices } from '../plan/prices.ts';
 import { commitIn, type Provenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { endsSoon } from '../plan/standing-inputs.ts';
 import { loadSuppressions } from '../plan/suppression.ts';

@@ -8,9 +8,9 @@ import type { RunRecord, Share, WorkerFacts, WorkerStore } from '../ledger/recor
 import type { Json } from '../model.ts';
 import { listInput } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
+import { loadPrices } from '../plan/estimate.ts';
 import { createPlan } from '../plan/plan.ts';
 import { type AnyPlanFile, changedInputs, isStanding, parsePlanFile } from '../plan/plan-file.ts';
-import { loadPrices } from '../plan/prices.ts';
 import { readProjectProvenance, readProvenance, refuseOtherCommit } from '../plan/provenance.ts';
 import { identityHash } from '../plan/settings.ts';
 import { standingInputs } from '../plan/standing-inputs.ts';

@@ -9,9 +9,8 @@ import { compileSegment } from '../recipients/segment.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { type CompiledCampaign, checkFor, compileCampaign } from './compile.ts';
 import { type DayFacts, dayInput, type WhereDay, whereDay } from './day.ts';
-import { clashIn, createExpander, type Expander } from './expand.ts';
+import { clashIn, createExpander, createReferences, type Expander, type ReferenceOf } from './expand.ts';
 import { type Fence, openFence, redirectFaults, redirectMark } from './fence.ts';
-import { createReferences, type ReferenceOf } from './reference.ts';
 import { settingsInputs } from './settings.ts';
 import type { CheckContent } from './write-message.ts';
 

@@ -3,7 +3,7 @@ import type { DeliveryRecord, InDoubtRow, Judged, KeptDelivery, Ledger, Unreache
 import { isRedirected, type PendingRow, type RunRecord, type SentMessage } from '../ledger/records.ts';
 
 import type { Campaign, Delivery, DeliveryState, Outcome, StepOutcome, StopEnds, UnmatchedReason } from '../model.ts';
-import { createReferences } from '../plan/reference.ts';
+import { createReferences } from '../plan/expand.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery, foldStates, hasArrived, hasEnded, LOST } from '../report/fold-delivery.ts';
 import type { CameBack } from '../report/tally.ts';

@@ -1,19 +1,18 @@
 import type { AsideRow, PendingRow, RunRecord } from '../ledger/records.ts';
-import type { Decision } from '../model.ts';
+import type { Channel, Decision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import { openRules } from '../plan/skip-rules.ts';
-import { type Batch, createPacker, type Packer, type SendTask, taskOf } from './batch.ts';
+import type { RowSet } from '../util/row-set.ts';
 import type { Gate } from './canary.ts';
-import type { Pool } from './concurrency.ts';
-import type { SendContext } from './deliver.ts';
-import type { PendingRows } from './pending-rows.ts';
+import { type Batch, type SendContext, type SendTask, taskOf } from './deliver.ts';
 import type { Lists, PreparedStart } from './start.ts';
+import type { Pool } from './throttle.ts';
 
 export interface ProducerContext extends SendContext {
   readonly start: PreparedStart;
   readonly run: RunRecord;
   readonly lists: Lists;
-  readonly pool: Pool;
+  readonly pool: Pool<Batch>;
 }
 
 /** Which rows are sent to. */
@@ -121,7 +120,7 @@ async function atGate(gate: Gate, packer: Packer<SendTask>, { pool, lists }: Pro
   return true;
 }
 
-function put(pool: Pool, tasks: readonly SendTask[]): Promise<void> | undefined {
+function put(pool: Pool<Batch>, tasks: readonly SendTask[]): Promise<void> | undefined {
   return isBatch(tasks) ? pool.put(tasks) : undefined;
 }
 
@@ -187,4 +186,119 @@ function skipRemoved(pendingRows: PendingRows, { start: { ledger }, run, now, pr
 /** The ledger has this row to send to, but the list does not, although its bytes are the same. */
 function unexpected(line: number): Error {
   return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
+}
+
+/** Collects recipients who can share a request: same variant, so the same text or template; in list order. */
+interface Packer<T> {
+  add(item: T, variant: string | null): readonly T[] | null;
+  /** The incomplete batches, in the order in which they were begun. */
+  rest(): readonly (readonly T[])[];
+}
+
+/** @param most - recipients of one request */
+export function createPacker<T>(most: number): Packer<T> {
+  const open = new Map<string | null, T[]>();
+  return {
+    add(item, variant) {
+      const items = open.get(variant);
+      if (items === undefined) {
+        if (most === 1) return [item];
+        open.set(variant, [item]);
+        return null;
+      }
+      items.push(item);
+      if (items.length < most) return null;
+      open.delete(variant);
+      return items;
+    },
+    rest() {
+      const left = [...open.values()];
+      open.clear();
+      return left;
+    },
+  };
+}
+
+/** The rows that are still to do, walked along with the list: both are in list order, so no row needs a look-up. */
+export interface PendingRows {
+  /** Called with ascending rows, once each. */
+  wants(row: number): boolean;
+  /** The ledger's entry of a wanted row, until `wants` is a batch further; null if it belongs to another recipient. */
+  find(row: number, key: string | null): PendingRow | null;
+  /** A wanted row that belongs to another worker by now; default: none does. */
+  isLost?(row: number): boolean;
+  /** The last row that `wants` was called with; -1 before the first. */
+  readonly lastRow: number;
+}
+
+/** Few, so that V8 frees them while they are young: two batches are kept at a time. */
+const BATCH = 400;
+
+/** @param isWaiting - whether a pending row is not wanted yet; default: none */
+export function createPendingRows(
+  pending: (afterRow: number, limit: number) => readonly PendingRow[],
+  isWaiting?: (row: PendingRow) => boolean,
+): PendingRows {
+  let ahead: readonly PendingRow[] = [];
+  let next = 0;
+  let last = -1;
+  let ended = false;
+  let asked = -1;
+  // A batch of the list may straddle two batches of the ledger, so the latest wanted rows are kept by row.
+  let wanted = new Map<number, PendingRow>();
+  let older = wanted;
+
+  const refill = (): void => {
+    ahead = pending(last, BATCH);
+    next = 0;
+    last = ahead.at(-1)?.row ?? last;
+    ended = ahead.length === 0;
+    older = wanted;
+    wanted = new Map();
+  };
+  return {
+    wants(row) {
+      asked = row;
+      while (!ended) {
+        if (next >= ahead.length) refill();
+        const candidate = ahead[next];
+        if (candidate === undefined || candidate.row > row) return false;
+        next += 1;
+        if (candidate.row === row) {
+          if (isWaiting?.(candidate) === true) return false;
+          wanted.set(row, candidate);
+          return true;
+        }
+      }
+      return false;
+    },
+    find(row, key) {
+      const found = wanted.get(row) ?? older.get(row);
+      return found !== undefined && found.key === key ? found : null;
+    },
+    get lastRow() {
+      return asked;
+    },
+  };
+}
+
+const NONE: readonly Channel[] = [];
+
+/**
+ * The same for the first start of a run whose list this process has just loaded: no recipient was sent to, so nothing
+ * is read. The recipient of a row is known from the list, whose bytes are the same, and the claim checks it.
+ * @param loaded - the rows, without those that are skipped
+ */
+export function createFirstPendingRows(loaded: Pick<RowSet, 'has'>): PendingRows {
+  let asked = -1;
+  return {
+    wants(row) {
+      asked = row;
+      return loaded.has(row);
+    },
+    find: (row, key) => (key !== null && loaded.has(row) ? { row, step: 0, key, attempts: 0, used: NONE } : null),
+    get lastRow() {
+      return asked;
+    },
+  };
 }

@@ -13,8 +13,7 @@ import {
   unreachedRows,
   withUnreached,
 } from './deliveries.ts';
-import { createFirstPendingRows, createPendingRows } from './pending-rows.ts';
-import { feed } from './producer.ts';
+import { createFirstPendingRows, createPendingRows, feed } from './producer.ts';
 import { addFigures, answersIn, type Figures, type Progress, stateAfter, sumOf } from './progress.ts';
 import type { Sharing } from './sharing.ts';
 import type { PreparedStart } from './start.ts';

@@ -3,8 +3,7 @@ import type { Pulse, RunIdentity, RunRecord, Share, WorkerFacts, WorkerStore } f
 import type { Halt, Json } from '../model.ts';
 import { readLatency } from '../report/latency.ts';
 import { resolveByReports } from './deliveries.ts';
-import { createShardPendingRows, type PendingRows } from './pending-rows.ts';
-import { feed, type RowsToSend } from './producer.ts';
+import { feed, type PendingRows, type RowsToSend } from './producer.ts';
 import {
   addFigures,
   createProgress,
@@ -15,6 +14,7 @@ import {
   triedIn,
 } from './progress.ts';
 import type { ShardQueue } from './shard-queue.ts';
+import { createShardPendingRows } from './shard-rows.ts';
 import type { Answers, Stop } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
 import type { Work, WorkShared } from './work.ts';

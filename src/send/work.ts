@@ -2,11 +2,9 @@ import { createAnswerCheck } from '../http/connection-answers.ts';
 import type { ClaimPolicy, Ledger } from '../ledger/ledger.ts';
 import type { HeldShards, RunRecord } from '../ledger/records.ts';
 import { budgetState, claimBudget, overBudget } from '../plan/budget.ts';
-import { createPricer } from '../plan/prices.ts';
+import { createPricer } from '../plan/estimate.ts';
 import { type Closed, createWindowGate } from '../plan/window.ts';
-import { stepFacts } from './batch.ts';
-import { createPool, createSlowStart } from './concurrency.ts';
-import { deliver, type SendContext } from './deliver.ts';
+import { type Batch, deliver, type SendContext, stepFacts } from './deliver.ts';
 import { deliverBatch } from './deliver-shared.ts';
 import { isUnreached } from './deliveries.ts';
 import { claimInTime, createGroupCommit, type GroupCommitLedger } from './group-commit.ts';
@@ -14,9 +12,15 @@ import type { RunMemory } from './memory.ts';
 import { PAUSE_LOOK_MS, watchPauses } from './pause.ts';
 import type { ProducerContext } from './producer.ts';
 import { acceptsAt, createProgress, type ProgressWithLatency } from './progress.ts';
-import { createRateLimiter, createSharedRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import { createLists, type PreparedStart } from './start.ts';
 import { createStop, type Stop, type StopContext } from './stop.ts';
+import {
+  createPool,
+  createRateLimiter,
+  createSharedRateLimiter,
+  createSlowStart,
+  type RateLimiter,
+} from './throttle.ts';
 import { TIMERS } from './timers.ts';
 
 export interface WorkShared {
@@ -78,7 +82,7 @@ export async function openWork(
     ...(shared === null ? {} : { others: shared.others }),
   });
   const pool = createPool(
-    (batch) => {
+    (batch: Batch) => {
       const [task] = batch;
       const isPlain = batch.length === 1 && task.byReport === undefined;
       return isPlain ? deliver(task, work) : deliverBatch(batch, work);

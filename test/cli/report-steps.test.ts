@@ -5,7 +5,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import type { Report } from '../../src/model.ts';
 import type { CommandContext } from '../../src/operations/context.ts';
 import { send } from '../../src/operations/send.ts';
-import { createReferences } from '../../src/plan/reference.ts';
+import { createReferences } from '../../src/plan/expand.ts';
 import { formatAjv } from '../helpers/format-schemas.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 

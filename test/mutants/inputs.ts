@@ -112,7 +112,7 @@ export const INPUTS: readonly Mutant[] = [
     planted: 'two occurrences of a campaign use the same references',
     edits: [
       {
-        file: 'src/plan/reference.ts',
+        file: 'src/plan/expand.ts',
         was: 'campaign, occurrence, channel, ...(resend',
         is: 'campaign, channel, ...(resend',
       },

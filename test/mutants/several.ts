@@ -80,7 +80,7 @@ const FALLBACKS: readonly Mutant[] = [
     planted: 'a start that continues takes a fallback that was begun for a first step',
     edits: [
       {
-        file: 'src/send/batch.ts',
+        file: 'src/send/deliver.ts',
         was: 'const message = step === 0 ? decision : unused(decision, used);',
         is: 'const message = step === 0 || used.length > 0 ? decision : unused(decision, used);',
       },
