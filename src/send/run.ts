@@ -22,7 +22,7 @@ import { TIMERS } from './timers.ts';
 import { findWinner, winnerIn } from './winner.ts';
 import { openWork, type Work } from './work.ts';
 
-/** One pass of a start: it has connections of its own. */
+/** One pass of a start, which opens its connections anew. */
 export interface Pass {
   readonly run: RunRecord;
   /** Recipients of this pass; null: all. */

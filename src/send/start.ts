@@ -10,7 +10,7 @@ import type { OnEvent } from './event.ts';
 import type { Memory } from './memory.ts';
 import { TIMERS, type Timers } from './timers.ts';
 
-/** What was prepared for a start, or by a worker: all that stays the same for its passes. */
+/** All that is prepared for a start, or by a worker, and stays the same for its passes. */
 export interface PreparedStart {
   readonly plan: Plan;
   readonly ledger: Ledger;

@@ -143,7 +143,7 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/send/producer.ts',
-        was: 'expected: options.list,',
+        was: 'expected: start.list,',
         is: '',
       },
     ],
