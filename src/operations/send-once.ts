@@ -37,7 +37,7 @@ import type { Meter } from '../util/long-work.ts';
 import { durationMs } from '../util/units.ts';
 import { notConfirmed, type ResolvedOptions } from './options.ts';
 import { joinReplies, planOf } from './project.ts';
-import type { ListenNeeds, SendListener } from './send-listen.ts';
+import type { SendListener } from './send-listen.ts';
 import {
   exitOf,
   type SendListenOptions,
@@ -99,7 +99,11 @@ async function sendApproved(
   const { now, allow = [], onEvent } = options;
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const listening = listeningOf(plan, options.listen);
-  const startListening = listening === null ? null : await howToListen(listening, { plan, env: options.env, now });
+  // Servers and signatures are loaded only where a start listens.
+  const startListening =
+    listening === null
+      ? null
+      : await (await import('./send-listen.ts')).prepareListening(listening, { plan, env: options.env, now });
   let listener: SendListener | null = null;
   const { prepareApi } = await import('../send/api.ts');
   const openApi = await prepareApi({
@@ -148,7 +152,9 @@ async function sendApproved(
     ...strangers,
   ];
   onEvent?.({ kind: 'warnings', warnings: found });
-  const isConfirmed = interrupt.aborted || isUnasked(plan, prepared) || (await confirmed(options, plan, prepared));
+  // The sandbox sends to no real recipient; only a second message needs a confirmation there, as everywhere.
+  const isUnasked = isSandbox(plan) && prepared.resends.length === 0;
+  const isConfirmed = interrupt.aborted || isUnasked || (await confirmed(options, plan, prepared));
   if (interrupt.aborted || !isConfirmed) {
     prepared.discard();
     if (interrupt.aborted) throw interruptedEarly();
@@ -188,28 +194,13 @@ async function sendApproved(
   return resultOf(ledger, plan, prices, end);
 }
 
-/** Loads servers and signatures only where a start listens. */
-async function howToListen(listening: SendListenOptions, needs: ListenNeeds) {
-  const { prepareListening } = await import('./send-listen.ts');
-  return await prepareListening(listening, needs);
-}
-
-/** The sandbox sends to no real recipient; only a second message needs a confirmation there, as everywhere. */
-function isUnasked(plan: Plan, { resends }: Pick<Prepared, 'resends'>): boolean {
-  return isSandbox(plan) && resends.length === 0;
-}
-
-async function confirmed(
-  options: StartOptions,
-  plan: Plan,
-  prepared: Pick<Prepared, 'toDo' | 'estimate' | 'resends' | 'questions'>,
-): Promise<boolean> {
+async function confirmed(options: StartOptions, plan: Plan, prepared: Prepared): Promise<boolean> {
   const { environment, campaign, occurrence } = plan;
   // With `--wait`, recipients who wait for a window are sent to in this start.
   const later = options.wait === true ? (prepared.estimate?.deferred['outside-window'] ?? 0) : 0;
   const toDo = prepared.toDo + later;
   const recipients = Math.min(toDo, options.limit ?? toDo);
-  const question = {
+  const question: SendQuestion = {
     campaign: campaign.name,
     environment: environment.name,
     url: environment.url,
@@ -218,8 +209,9 @@ async function confirmed(
     canary: campaign.send.canary,
     resends: prepared.resends,
     allows: prepared.questions.map(({ message }) => message),
+    estimate: prepared.estimate,
   };
-  return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
+  return (await options.confirm?.(question)) ?? false;
 }
 
 /**
@@ -267,10 +259,7 @@ const LOOK_MS = 10_000;
 
 /** The lowest of the limits that are set: the option, the environment's and the campaign's. */
 export function rateOf({ environment, campaign }: Plan, ratePerSecond: number | null | undefined): number | null {
-  return lowest(ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond);
-}
-
-function lowest(...rates: readonly (number | null | undefined)[]): number | null {
+  const rates = [ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond];
   const set = rates.filter((rate) => rate !== null && rate !== undefined);
   return set.length === 0 ? null : Math.min(...set);
 }

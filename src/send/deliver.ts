@@ -99,7 +99,7 @@ export async function setAside({ decision, step }: SendTask, context: SendContex
 }
 
 /** Whether the next request needs no token, and a connection is open, which is then reserved: as a rule it is. */
-export function isConnected({ rateLimiter, endpoint, stopped }: SendContext): boolean {
+function isConnected({ rateLimiter, endpoint, stopped }: SendContext): boolean {
   return !stopped.aborted && rateLimiter.isFree() && endpoint.reserve();
 }
 
@@ -135,7 +135,7 @@ export function isToWait(answer: TimedAnswer | undefined): boolean {
 }
 
 export function post({ body, reference }: SendRequest, { endpoint, progress }: SendContext): Promise<Attempt> {
-  progress.posted();
+  progress.figures.posted += 1;
   return endpoint.post(body, reference);
 }
 
@@ -215,7 +215,7 @@ export function applyOutcome(
     record(task, attempt, from, facts, verdict, 'pending', context);
     // Once for a request with any number of recipients: figures and concurrency count requests.
     if (about.sameEvent !== true && !stopped.aborted) {
-      progress.retried();
+      progress.figures.retried += 1;
       slowStart.retried(progress.figures.retried, progress.figures.posted);
     }
     return 'again';

@@ -157,7 +157,13 @@ function rememberName({ ledger, plan }: Pick<PrepareOptions, 'ledger' | 'plan'>)
  */
 function refuseOtherRecipients(existing: RunRecord, plan: Plan): void {
   refusePurged(existing);
-  if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
+  if (existing.identityHash === identityHash(plan.campaign)) return;
+  throw refuse(
+    problem('identity-changed', '`key`, `to` or `defaultCountry` changed since this run began.', {
+      at: { file: plan.campaign.file },
+      hint: 'All recipients would look new, and earlier ones would be sent to twice. Undo it, or use another --occurrence.',
+    }),
+  );
 }
 
 /** A change needs permission. An empty list has no records that a change could affect. */
@@ -265,7 +271,7 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
     !options.allow.includes('too-late') && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, run));
   const unreached = isStale ? 0 : countUnreached(ledger, run, plan.campaign);
   const budget = toDo + unreached === 0 ? null : budgetState(plan, options.prices, nowMs, ledger);
-  const tooMuch = checkOpen(plan.campaign, costIn(ledger, run, OPEN), budget);
+  const tooMuch = checkOpen(plan.campaign, costIn(ledger, run, UNDECIDED), budget);
   if (tooMuch.length > 0) throw refuse(...tooMuch);
   const elsewhere = openElsewhere(plan, ledger);
   const outcomes = options.retry === 'rejected' ? [...OPEN_OUTCOMES, 'rejected' as const] : OPEN_OUTCOMES;
@@ -476,7 +482,6 @@ async function checkAndLoad(
   return { ...checked, toDo, accepted: [...checked.notes, ...checked.accepted, ...budgetNotice(budget)] };
 }
 
-const OPEN: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);
 const SENT: ReadonlySet<string> = new Set(['accepted', 'in-doubt', 'claimed']);
 
 /** Cost of the messages of these recipients, as far as it is known, in millionths of the currency. */
@@ -549,13 +554,6 @@ export function olderRuns(ledger: Pick<Ledger, 'countOpen' | 'findRun' | 'isHeld
   });
 }
 
-function identityChanged(plan: Plan) {
-  return problem('identity-changed', '`key`, `to` or `defaultCountry` changed since this run began.', {
-    at: { file: plan.campaign.file },
-    hint: 'All recipients would look new, and earlier ones would be sent to twice. Undo it, or use another --occurrence.',
-  });
-}
-
 interface LateOptions {
   readonly ledger: Pick<Ledger, 'counts' | 'hasErased' | 'lastClaimMs' | 'runsOf'>;
   readonly plan: Plan;
@@ -595,7 +593,7 @@ async function overRefusal(options: LateOptions, run: RunRecord): Promise<Diagno
   const began = run.startedAtMs;
   if (options.allow.includes('too-late') || began === null || campaign.send.notAfterMs !== null || !isLate(run, nowMs))
     return null;
-  const open = options.ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome));
+  const open = options.ledger.counts(run).some(({ outcome }) => UNDECIDED.has(outcome));
   if (!open || !(await isTooLate({ ledger: options.ledger, campaign, nowMs }, run))) return null;
   const hours = Math.floor((nowMs - began) / 3_600_000);
   return problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {

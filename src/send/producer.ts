@@ -88,8 +88,8 @@ async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void
         left -= 1;
         if (isGated) gate.put(1);
         // A fallback has a separate request; others with the same content may share one.
-        const batch = task.step > 0 ? [task] : packer.add(task, task.decision.variant);
-        const full = batch === null ? undefined : put(pool, batch);
+        const batch: Batch | null = task.step > 0 ? [task] : packer.add(task, task.decision.variant);
+        const full = batch === null ? undefined : pool.put(batch);
         if (full !== undefined) await full;
       }
       if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, now());
@@ -100,7 +100,7 @@ async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void
         break;
       }
     }
-    for (const batch of stopped.aborted ? [] : packer.rest()) await put(pool, batch);
+    for (const batch of stopped.aborted ? [] : packer.rest()) await pool.put(batch);
     if (!stopped.aborted && left > 0 && !isOver && between === undefined) skipRemoved(pendingRows, context);
   } catch (error) {
     pool.fail(error);
@@ -111,21 +111,13 @@ async function feedAll(rows: RowsToSend, context: ProducerContext): Promise<void
 /** Nothing is in flight when a gate is judged: batches that wait for others go first. */
 async function atGate(gate: Gate, packer: Packer<SendTask>, { pool, lists }: ProducerContext): Promise<boolean> {
   do {
-    for (const batch of packer.rest()) await put(pool, batch);
+    for (const batch of packer.rest()) await pool.put(batch);
     await pool.idle();
     if (!(await gate.turn())) return false;
     // The pause may take hours. The claims check the suppression lists for addresses added meanwhile.
     await lists.renew();
   } while (!gate.isOpen());
   return true;
-}
-
-function put(pool: Pool<Batch>, tasks: readonly SendTask[]): Promise<void> | undefined {
-  return isBatch(tasks) ? pool.put(tasks) : undefined;
-}
-
-function isBatch(tasks: readonly SendTask[]): tasks is Batch {
-  return tasks.length > 0;
 }
 
 /** Rows to skip or defer; in one transaction for each batch of the list. */
@@ -190,14 +182,16 @@ function unexpected(line: number): Error {
 
 /** Collects recipients who can share a request: same variant, so the same text or template; in list order. */
 interface Packer<T> {
-  add(item: T, variant: string | null): readonly T[] | null;
+  add(item: T, variant: string | null): Packed<T> | null;
   /** The incomplete batches, in the order in which they were begun. */
-  rest(): readonly (readonly T[])[];
+  rest(): readonly Packed<T>[];
 }
+
+type Packed<T> = readonly [T, ...T[]];
 
 /** @param most - recipients of one request */
 export function createPacker<T>(most: number): Packer<T> {
-  const open = new Map<string | null, T[]>();
+  const open = new Map<string | null, [T, ...T[]]>();
   return {
     add(item, variant) {
       const items = open.get(variant);

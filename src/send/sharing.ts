@@ -36,32 +36,17 @@ interface SharingOptions extends Omit<PartOptions, 'run'> {
   readonly facts: Readonly<Record<string, Json>>;
 }
 
-/** A start of a run that is shared with workers: the process that begins it works on it as well. */
-export interface Sharing {
-  join(run: RunRecord, before: Omit<Answers, 'inDoubt'>): SharedStart;
-}
-
-interface SharedStart {
-  readonly shared: WorkShared;
-  readonly halt: Halt | null;
-  /** Sums all workers, for a progress line. */
-  figures(own: Figures): Figures;
-  feed(work: Work, options: SharedProducer): Promise<void>;
-  rest(work: Work): Promise<void>;
-  /** Sums all workers. */
-  sum(own: ProgressWithLatency): ProgressWithLatency;
-}
-
 interface SharedProducer extends Pick<RowsToSend, 'limit' | 'gate'> {
   readonly pendingRows: () => PendingRows;
   /** A recipient is pending, or due for a fallback. */
   readonly isAnyLeft: () => boolean;
 }
 
-export function createSharing(options: SharingOptions): Sharing {
+/** A start of a run that is shared with workers: the process that begins it works on it as well. */
+export function createSharing(options: SharingOptions) {
   const { ledger, workers, worker, queue, now, timers } = options;
   return {
-    join(run, before) {
+    join(run: RunRecord, before: Omit<Answers, 'inDoubt'>) {
       workers.forget(run);
       const facts = { ...options.facts, before: { ...before } };
       const part = openPart({ ledger, workers, worker, run, queue, now, timers });
@@ -70,8 +55,9 @@ export function createSharing(options: SharingOptions): Sharing {
         get halt() {
           return part.halt;
         },
-        figures: (own) => figuresOfAll(own, part),
-        async feed(work, { pendingRows, isAnyLeft, limit, gate }) {
+        /** Sums all workers, for a progress line. */
+        figures: (own: Figures): Figures => figuresOfAll(own, part),
+        async feed(work: Work, { pendingRows, isAnyLeft, limit, gate }: SharedProducer): Promise<void> {
           part.begin(work);
           // One process sends the steps of a canary: all workers share the recipients behind its last gate.
           if (gate !== null) await feed({ pendingRows: pendingRows(), limit, gate, untilWide: true }, work);
@@ -89,11 +75,11 @@ export function createSharing(options: SharingOptions): Sharing {
           const isAll = work.stopped.aborted || limit !== null || !isAnyLeft();
           if (!isAll) await feed({ pendingRows: pendingRows(), limit, gate: null }, work);
         },
-        async rest(work) {
+        async rest(work: Work): Promise<void> {
           await part.rest(work);
           await endForAll(work);
         },
-        sum: (own) => sumOfAll(own, () => workers.sum(run), part.others),
+        sum: (own: ProgressWithLatency): ProgressWithLatency => sumOfAll(own, () => workers.sum(run), part.others),
       };
 
       async function endForAll(work: Work): Promise<void> {
@@ -112,6 +98,8 @@ export function createSharing(options: SharingOptions): Sharing {
     },
   };
 }
+
+export type Sharing = ReturnType<typeof createSharing>;
 
 /** Recipients of a shard: few enough that workers end together, many enough that handing them out costs little. */
 function rowsOfShard(recipients: number, ratePerSecond: number | null): number {
@@ -160,7 +148,7 @@ function sumOfAll(
 }
 
 /** Live figures of this process and of the others' reports. */
-function figuresOfAll(own: Figures, part: Pick<Part, 'others'>): Figures {
+function figuresOfAll(own: Figures, part: { readonly others: Share }): Figures {
   return {
     get posted() {
       return own.posted + part.others.posted;
@@ -197,25 +185,7 @@ interface PartOptions {
   readonly timers: Timers;
 }
 
-interface Part {
-  readonly shared: WorkShared;
-  /** Why the run ended, if others ended it. */
-  readonly halt: Halt | null;
-  /** Figures of the others at the last pulse. */
-  readonly others: Share;
-  /** Begins to report that it is alive, and to read the state of the run. */
-  begin(work: Work): void;
-  /**
-   * Takes shards until all of them are done, or the work is stopped. Meanwhile claims are made only in them; before and
-   * after, in the whole list.
-   * @param first - already taken
-   */
-  walk(work: Work, first?: number): Promise<void>;
-  /** Everything is recorded: gives back its shards, and reports its figures. */
-  rest(work: Work): Promise<void>;
-}
-
-export function openPart(options: PartOptions): Part {
+export function openPart(options: PartOptions) {
   const { ledger, workers, worker, run, queue, now, timers } = options;
   const pendingRows = createShardPendingRows((after, limit, lastRow) => ledger.pending(run, after, limit, lastRow));
   const held = { worker: worker.id, of: (row: number) => pendingRows.shardOf(row) };
@@ -306,40 +276,49 @@ export function openPart(options: PartOptions): Part {
     finishPast(true);
   };
 
-  return {
-    shared: {
-      held: () => (inShards ? held : null),
-      others: () => pulse?.others ?? NOTHING,
-      onStopped() {
-        wasStopped = true;
-        try {
-          for (const { number } of pendingRows.shards) {
-            if (!workers.holds(run.list, number, worker.id)) pendingRows.lose(number);
-          }
-        } catch (error) {
-          working?.fail(error);
+  const shared: WorkShared = {
+    held: () => (inShards ? held : null),
+    others: () => pulse?.others ?? NOTHING,
+    onStopped() {
+      wasStopped = true;
+      try {
+        for (const { number } of pendingRows.shards) {
+          if (!workers.holds(run.list, number, worker.id)) pendingRows.lose(number);
         }
-      },
-      onHalt(stop) {
-        try {
-          workers.end(run, 'halted', stop.halt);
-        } catch {
-          // The ledger cannot be written, so claims fail as well: that stops the other workers.
-        }
-      },
+      } catch (error) {
+        working?.fail(error);
+      }
     },
-    get halt() {
+    onHalt(stop) {
+      try {
+        workers.end(run, 'halted', stop.halt);
+      } catch {
+        // The ledger cannot be written, so claims fail as well: that stops the other workers.
+      }
+    },
+  };
+  return {
+    shared,
+    /** Why the run ended, if others ended it. */
+    get halt(): Halt | null {
       return pulse?.halt ?? null;
     },
-    get others() {
+    /** Figures of the others at the last pulse. */
+    get others(): Share {
       return pulse?.others ?? NOTHING;
     },
-    begin(work) {
+    /** Begins to report that it is alive, and to read the state of the run. */
+    begin(work: Work): void {
       isAtWork = true;
       working = work;
       beat(work);
     },
-    async walk(work, first) {
+    /**
+     * Takes shards until all of them are done, or the work is stopped. Meanwhile claims are made only in them; before
+     * and after, in the whole list.
+     * @param first - already taken from the queue
+     */
+    async walk(work: Work, first?: number): Promise<void> {
       inShards = true;
       if (first !== undefined) taken(first);
       while (!work.stopped.aborted) {
@@ -353,7 +332,8 @@ export function openPart(options: PartOptions): Part {
       }
       inShards = false;
     },
-    async rest(work) {
+    /** Everything is recorded: gives back its shards, and reports its figures. */
+    async rest(work: Work): Promise<void> {
       isAtWork = false;
       await looking;
       try {

@@ -56,7 +56,7 @@ export interface PreparedStart {
 /** Lists younger than this are not read again: a million rows take a second. */
 const FRESH_MS = 10_000;
 
-export interface ListsAgain {
+interface ListsAgain {
   /** Ms since 1970. */
   readonly readAtMs: number;
   readonly read: () => Promise<Suppressions>;

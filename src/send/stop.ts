@@ -100,7 +100,10 @@ export interface StopContext {
 const NO_ANSWERS: Answers = { accepted: 0, rejected: 0, inDoubt: 0, firstSteps: 0, fellBack: 0 };
 
 export function createStop(context: StopContext): Stop {
-  const doubtLimit = threshold(context.limits.stopAfterInDoubt, context.rows) ?? defaultDoubts(context);
+  const doubtLimit =
+    threshold(context.limits.stopAfterInDoubt, context.rows) ??
+    // The default: max(recipients in flight, min(1% of the list, 20)).
+    Math.max(context.inFlight, Math.min(Math.ceil(context.rows / 100), 20));
   const { before, others = () => NO_ANSWERS } = context;
   const rejectedLimit = threshold(context.limits.stopAfterRejected, context.rows);
   let halt: Halt | null = null;
@@ -214,11 +217,6 @@ export function createStop(context: StopContext): Stop {
 /** Only for a limit that this start reaches: one that earlier starts reached does not halt it. */
 function isReached(before: number, now: number): boolean {
   return before < FIRST_REFUSALS && before + now >= FIRST_REFUSALS;
-}
-
-/** The default of `limits.stopAfter.inDoubt`: max(recipients in flight, min(1% of the list, 20)). */
-function defaultDoubts(context: StopContext): number {
-  return Math.max(context.inFlight, Math.min(Math.ceil(context.rows / 100), 20));
 }
 
 function threshold(limit: Threshold | null, rows: number): number | null {

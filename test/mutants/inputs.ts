@@ -155,8 +155,8 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/send/prepare.ts',
-        was: 'if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));',
-        is: '',
+        was: 'if (existing.identityHash === identityHash(plan.campaign)) return;',
+        is: 'if (existing.number > 0) return;',
       },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: 'is refused even with --allow input-changed' },

@@ -301,8 +301,8 @@ const SHARED: readonly Mutant[] = [
     edits: [
       {
         file: FEED,
-        was: 'for (const batch of stopped.aborted ? [] : packer.rest()) await put(pool, batch);',
-        is: 'for (const batch of stopped.aborted || left > 0 ? [] : packer.rest()) await put(pool, batch);',
+        was: 'for (const batch of stopped.aborted ? [] : packer.rest()) await pool.put(batch);',
+        is: 'for (const batch of stopped.aborted || left > 0 ? [] : packer.rest()) await pool.put(batch);',
       },
     ],
     proof: shared('each request is full'),
