@@ -190,18 +190,18 @@ export function openPart(options: PartOptions) {
   const pendingRows = createShardPendingRows((after, limit, lastRow) => ledger.pending(run, after, limit, lastRow));
   const held = { worker: worker.id, of: (row: number) => pendingRows.shardOf(row) };
   let inShards = false;
+  /** Set from `begin` to `rest`. */
   let working: Work | null = null;
   /** A claim was refused in this walk, and with it others of the same commit. */
   let wasStopped = false;
   let pulse: Pulse | null = null;
-  let isAtWork = false;
   /** When the queue was last found empty. */
   let drainedAt: number | null = null;
   let lookedAt = timers.monotonicMs();
   let looking: Promise<void> | null = null;
 
   const beat = (work: Work): void => {
-    if (!isAtWork) return;
+    if (working === null) return;
     try {
       pulse = workers.pulse(worker, run, shareOf(work.progress, work.stop));
       if (pulse.heldMs > 0) work.heldByOthers(pulse.heldMs);
@@ -309,7 +309,6 @@ export function openPart(options: PartOptions) {
     },
     /** Begins to report that it is alive, and to read the state of the run. */
     begin(work: Work): void {
-      isAtWork = true;
       working = work;
       beat(work);
     },
@@ -334,7 +333,7 @@ export function openPart(options: PartOptions) {
     },
     /** Everything is recorded: gives back its shards, and reports its figures. */
     async rest(work: Work): Promise<void> {
-      isAtWork = false;
+      working = null;
       await looking;
       try {
         const given = workers.giveBack(run, worker.id, now());
