@@ -4,7 +4,7 @@ import { eachChannel } from '../content/channels.ts';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 import type { Approval, Environment, GitRule, Project, Signer, SignerSource, StandingRule, Wire } from '../model.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
-import { isList, parsePointer, pointerTo } from '../util/json.ts';
+import { FORBIDDEN_NAMES, isList, parsePointer, pointerTo } from '../util/json.ts';
 import { readSshKey } from '../util/ssh-key.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { DAY_MS } from '../util/time.ts';
@@ -363,8 +363,6 @@ const OWN_FIELDS = new Set(
   'accountReference name characterSet channel from validity messageType addressBook'.split(' '),
 );
 
-const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
-
 type ReportWire = (path: readonly (string | number)[], message: string, hint: string) => void;
 
 function checkWire(written: WireFile, report: ReportWire): void {
@@ -403,7 +401,7 @@ function checkStatuses({ unsupportedChannel, tooLargeStatuses, retryStatuses }: 
 
 function checkNames({ emailField, referenceName, contentNames = {} }: WireFile, report: ReportWire): void {
   const forbidden = (path: readonly string[], name: string | undefined): void => {
-    if (name === undefined || !FORBIDDEN.has(name)) return;
+    if (name === undefined || !FORBIDDEN_NAMES.has(name)) return;
     report(path, `"${name}" cannot be a name here.`, 'Many programs that read JSON give this name a special meaning.');
   };
   forbidden(['emailField'], emailField);
@@ -434,7 +432,7 @@ function faultOfPlace(names: readonly string[], { emailField, referenceName }: W
   if (OWN_FIELDS.has(first)) return `"${first}" is a field that the request already has`;
   if (first === 'recipients' && inside[0] !== '0') return 'recipients are a list, and 0 means every one of them';
   const own = first === 'recipients' ? inside.slice(1) : names;
-  if (own.some((name) => name === '' || FORBIDDEN.has(name) || /^(?:[0-9]+|-)$/.test(name))) {
+  if (own.some((name) => name === '' || FORBIDDEN_NAMES.has(name) || /^(?:[0-9]+|-)$/.test(name))) {
     return 'it leads through a name that cannot be made';
   }
   const reference = `/metaData/${referenceName ?? DEFAULT_WIRE.referenceName}`;

@@ -1,5 +1,5 @@
 import type { Code } from '../errors.ts';
-import { type Json, type JsonObject, parsePointer } from '../util/json.ts';
+import { isList, type Json, type JsonObject, parsePointer } from '../util/json.ts';
 
 export interface ContentProblem {
   readonly code: Code;
@@ -117,9 +117,6 @@ function isMapping(value: Json): value is JsonObject {
 }
 
 // `Array.isArray` makes an `any[]` of a read-only list.
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
-}
 
 /** A value as text; empty if it is not known. */
 export function shownText(value: Json | undefined): string {

@@ -74,7 +74,7 @@ export async function listen(options: ListenOptions = {}): Promise<Listening> {
   checkNumbers(options, LISTEN);
   const asked = withDefaults(options);
   const { env, now, host = DEFAULT_HOST, port = DEFAULT_PORT } = asked;
-  const reading = await projectHere(asked, asked.ledger);
+  const reading = await projectHere(asked);
   const { project } = reading;
   const { path, replies } = project.webhook;
   const environment =

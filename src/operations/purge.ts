@@ -12,6 +12,7 @@ import type { OutcomeState, Project, Report } from '../model.ts';
 import { keepDeliveries } from '../send/deliveries.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { iso } from '../util/time.ts';
 import {
   type Confirm,
   checkNumbers,
@@ -100,7 +101,7 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
   const options = withDefaults(given);
   // Without a limit, everything would be old enough or nothing: neither is a default.
   checkNumbers({ olderThanMs: options.olderThanMs ?? Number.NaN }, PURGE);
-  const { project, place } = await projectHere(options, options.ledger);
+  const { project, place } = await projectHere(options);
   // A key that is named and cannot be read is an error; without one, suppressions stay as they are.
   const hasher = project.suppressionKey === null ? null : await hasherOf(project, options);
   const limits = {
@@ -119,14 +120,21 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
     const chosen = selectRuns(ledger, limits);
     const numbers = chosen.runs.map(({ record }) => record.number);
     const waiting = ledger.purge.waitingReplies(all ? limits.beforeMs : null, numbers);
-    return { ...chosen, old, events, waiting, isUnderWay: ledger.purge.isUnderWay(), held: heldBy(ledger) };
+    return {
+      ...chosen,
+      old,
+      events,
+      waiting,
+      isUnderWay: ledger.purge.isUnderWay(),
+      held: [...ledger.runs(), ...ledger.purge.drafts()],
+    };
   });
   await refuseUnknown(limits, found.held, project, place);
   const hashed = hasher === null ? 0 : found.old.active;
   const planned: PurgeResult = {
     version: 1,
     dryRun: options.dryRun === true,
-    before: new Date(limits.beforeMs).toISOString(),
+    before: iso(limits.beforeMs),
     ledger: shownLedger(project.ledger),
     purged: found.runs.map(({ shown }) => shown),
     left: found.left,
@@ -338,15 +346,11 @@ const OPEN: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'pending', 'failed'
 
 function shownAs(ledger: Pick<Ledger, 'counts' | 'purge'>, record: RunRecord): PurgedRun {
   const { id, name: campaign, environment, occurrence, rows } = record;
-  const lastActivity = new Date(ledger.purge.lastActivityMs(record)).toISOString();
+  const lastActivity = iso(ledger.purge.lastActivityMs(record));
   return { run: id, campaign, environment, occurrence, lastActivity, recipients: rows, open: openOf(ledger, record) };
 }
 
 type Held = readonly Pick<RunRecord, 'name' | 'environment'>[];
-
-function heldBy(ledger: Pick<Ledger, 'runs' | 'purge'>): Held {
-  return [...ledger.runs(), ...ledger.purge.drafts()];
-}
 
 /**
  * A mistyped campaign name must not look as if everything was purged: throws exit 2 (`campaign-not-found`,

@@ -228,13 +228,8 @@ export async function scheduleCallers(
 ): Promise<readonly CallerFile[]> {
   const options = withDefaults(given);
   const nowMs = options.now();
-  const { cwd, ledger } = options;
-  const { campaigns, followUps, refused } = await readScheduled(paths, {
-    cwd,
-    env: options.env,
-    now: nowMs,
-    ...(ledger === undefined ? {} : { ledger }),
-  });
+  const { cwd, env, ledger } = options;
+  const { campaigns, followUps, refused } = await readScheduled(paths, { cwd, env, now: nowMs, ledger });
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
   if (problems.length > 0) throw new HandbillError(EXIT.refused, problems);
   const all = [...campaigns, ...followUps];

@@ -379,10 +379,13 @@ export function toSendResult({ ledgerError, exit, ...result }: StartResult, warn
   return {
     ...result,
     exit: stopped ? EXIT.interrupted : exit,
-    diagnostics: [...warnings, ...(ledgerError === null ? [] : diagnosticsOf(ledgerError))],
+    diagnostics: [
+      ...warnings,
+      ...(ledgerError === null
+        ? []
+        : ledgerError instanceof HandbillError
+          ? ledgerError.diagnostics
+          : [problem('bug', ledgerError.message)]),
+    ],
   };
-}
-
-function diagnosticsOf(error: Error): readonly Diagnostic[] {
-  return error instanceof HandbillError ? error.diagnostics : [problem('bug', error.message)];
 }

@@ -112,7 +112,7 @@ export interface Validation extends Omit<ValidateResult, 'valid'> {
 
 /** Called with how far the list of the current campaign was read. */
 export interface Metered {
-  readonly meter?: Meter;
+  readonly meter?: Meter | undefined;
   /** Copy of standard input, where `recipients` is `-`. */
   readonly pipedList?: string;
 }
@@ -183,7 +183,6 @@ type Checking = Omit<ValidateOptions, 'now' | 'at'> &
 
 async function checkFile(file: string, options: Checking, collector: Collector, shared: Shared) {
   const { cwd, at, recipients, pipedList, ledger } = options;
-  const known = await shared.projects(file);
   const reading = await readCampaign(file, {
     cwd,
     env: options.env,
@@ -191,8 +190,8 @@ async function checkFile(file: string, options: Checking, collector: Collector, 
     withoutList: true,
     withSample: true,
     ...present({ recipients, pipedList }),
-    ...(ledger === undefined ? {} : { ledger }),
-    ...known,
+    ledger,
+    ...(await shared.projects(file)),
   });
   await collector.addOnce(reading.diagnostics);
   if (reading.campaign === null) return { estimate: null, sample: null };
@@ -266,7 +265,7 @@ async function checkList(campaign: Campaign, options: Checking, collector: Colle
     duplicates: duplicatesIn(plan),
     rules: openRules(plan, { suppressions, now: () => options.at }),
     skipsInvalid: skipsInvalid(campaign, options.allow ?? []),
-    ...(options.meter === undefined ? {} : { meter: options.meter }),
+    meter: options.meter,
   };
   const stream = decisions(plan, view);
   for await (const batch of stream) {

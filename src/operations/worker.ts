@@ -5,7 +5,6 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord, Share, WorkerFacts, WorkerStore } from '../ledger/records.ts';
-import type { Json } from '../model.ts';
 import { listInput } from '../plan/check.ts';
 import { openReachToSend } from '../plan/contact-history.ts';
 import { loadPrices } from '../plan/estimate.ts';
@@ -86,7 +85,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
     if (text !== null) resolved.log?.(text);
     resolved.onEvent?.(event);
   };
-  const { project } = await projectHere(resolved, resolved.ledger);
+  const { project } = await projectHere(resolved);
   const known = project.environments.get(environment);
   if (known?.git) refuseOtherCommit(known, await readProjectProvenance(project, env));
   if (!isPostgres(project.ledger)) throw needsShared('Workers need a shared ledger; this one is a file.');
@@ -134,7 +133,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
  */
 export async function listWorkers(options: ProjectOptions = {}): Promise<readonly WorkerShown[]> {
   const resolved = resolveOptions(options);
-  const { project } = await projectHere(resolved, resolved.ledger);
+  const { project } = await projectHere(resolved);
   using ledger = openExistingLedger(project.ledger, { nowMs: resolved.now() });
   return ledger === null ? [] : workersOf(ledger);
 }
@@ -300,7 +299,8 @@ async function workOn(open: Open, running: Running, run: RunRecord, shard: numbe
   const { onEvent, now, signal, cutSignal } = options;
   const facts = workers.facts(run);
   if (facts === null) return;
-  const session = await openSession(run, factsOf(facts), ledger, needs).catch((error: unknown) => {
+  // Reads the facts that `send --workers` wrote (operations/send-once.ts, send/sharing.ts).
+  const session = await openSession(run, facts as unknown as RunFacts, ledger, needs).catch((error: unknown) => {
     if (!(error instanceof HandbillError) || error instanceof LedgerError) throw error;
     return error;
   });
@@ -439,9 +439,4 @@ function planFileOf({ planFile }: RunFacts): AnyPlanFile | null {
   const read = parsePlanFile(planFile, 'the plan of the run');
   if ('code' in read) throw refuse(read);
   return read;
-}
-
-/** Reads the facts that `send --workers` wrote (operations/send-once.ts, send/sharing.ts). */
-function factsOf(facts: Json): RunFacts {
-  return facts as unknown as RunFacts;
 }

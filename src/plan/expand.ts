@@ -12,7 +12,7 @@ import type {
   StepMessage,
   Validity,
 } from '../model.ts';
-import { parsePointer } from '../util/json.ts';
+import { isMapping, parsePointer } from '../util/json.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { iso } from '../util/time.ts';
 import { addressKindOf, channelStepsOf } from './compile.ts';
@@ -204,10 +204,6 @@ function withValueAt(document: JsonObject, place: readonly string[], value: Json
     return { ...document, [name]: items };
   }
   return { ...document, [name]: withValueAt(isMapping(inner) ? inner : {}, rest, value) };
-}
-
-function isMapping(value: Json | undefined): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 function renamed(names: Readonly<Record<string, string>>): (value: Json) => Json {

@@ -456,7 +456,7 @@ async function checkAndLoad(
     rules: openRules(plan, { suppressions, ledger, reached, now, window }),
     skipsInvalid: skipsInvalid(plan.campaign, options.allow),
     winner: winnerOf(options, existing, found),
-    ...(options.meter === undefined ? {} : { meter: options.meter }),
+    meter: options.meter,
   };
   const { allow, isDue } = options;
   const guard = openListGuard(plan.campaign, ledger, identityOf(plan), { nowMs, allow, isDue });

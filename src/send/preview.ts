@@ -36,7 +36,7 @@ interface PreviewPlanOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
-  readonly meter?: Meter;
+  readonly meter?: Meter | undefined;
   readonly allow?: readonly Allowable[];
   readonly winner?: string;
   readonly at?: number;
@@ -76,8 +76,7 @@ export async function previewPlan(plan: Plan, options: PreviewPlanOptions): Prom
   const refused = await refusalsOf(plan, sources, options.env).catch(closing);
   const refusals = [...refused, ...(reached?.refusals ?? [])];
   const known = await openKnown(plan, sources).catch(closing);
-  const { meter } = options;
-  const view = { ...known.view, ...(meter === undefined ? {} : { meter }) };
+  const view = { ...known.view, meter: options.meter };
   const expand = plan.expander(options.at ?? startedAtMs ?? options.now());
   const problems: Diagnostic[] = [];
   let invalid = 0;

@@ -63,11 +63,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
     const result = await due(paths, {
       ...wanted,
       ...optionsHere(context, flags.ledger),
-      confirm: async (question) => {
-        if (flags.yes === true) return question.allows.length === 0;
-        line.stop();
-        return await confirm(question, context, signals.first);
-      },
+      confirm: flags.yes === true || ((question) => confirm(question, context, line, signals.first)),
       signal: signals.first,
       cutSignal: signals.second,
       onEvent(event) {

@@ -74,7 +74,7 @@ async function serve(given: ListenFlags, context: CommandContext): Promise<void>
   const interrupts = watchInterrupts();
   const say = (line: string): void => context.err(`${isoSeconds(context.now())} ${safe(line)}\n`);
   // Without a terminal no person watches: a line for each group would fill the log of the machine.
-  const log = quiet || !isWatched(context) ? null : createListenLog(say);
+  const log = quiet || !(context.interactive || context.colour.err) ? null : createListenLog(say);
   const { telemetry } = context;
   try {
     const listening = await listen({
@@ -108,10 +108,6 @@ async function serve(given: ListenFlags, context: CommandContext): Promise<void>
   } finally {
     interrupts.stop();
   }
-}
-
-function isWatched({ interactive, colour }: CommandContext): boolean {
-  return interactive || colour.err;
 }
 
 function welcome({ url, environment, environments, ledger }: Listening, cwd: string): string {

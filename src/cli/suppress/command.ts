@@ -139,7 +139,7 @@ type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
 const EMPTY: Lists = { suppressions: () => [], suppressedHashes: () => [] };
 
 async function listAll(given: FlagsOf<typeof LIST_FLAGS>, context: CommandContext): Promise<void> {
-  const reading = await projectHere(context, given.ledger);
+  const reading = await projectHere(optionsHere(context, given.ledger));
   using ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   const lists = ledger ?? EMPTY;
   const text = {
