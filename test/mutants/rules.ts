@@ -197,9 +197,9 @@ export const RULES: readonly Mutant[] = [
     planted: '--yes sends an occurrence to recipients who have it from another environment',
     edits: [
       {
-        file: 'src/cli/send/command.ts',
-        was: 'if (flags.yes === true) return question.allows.length === 0;',
-        is: 'if (flags.yes === true) return true;',
+        file: 'src/operations/send.ts',
+        was: 'async ({ allows }) => allows.length === 0',
+        is: 'async () => true',
       },
     ],
     proof: { in: 'send/elsewhere.test.ts', only: 'a warning of preview' },
