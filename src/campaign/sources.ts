@@ -321,9 +321,11 @@ async function readPartials(options: SourcesOptions, templates: ReadonlySet<stri
     if ('fault' in found) diagnostics.push({ ...found.fault, ...shared.where });
     else await addFiles(files, found.path);
   }
-  await addFiles(files, folder);
-  const own = await findFolderInside(root, folder, 'partials');
-  if ('path' in own) await addFiles(files, own.path);
+  const names = await addFiles(files, folder);
+  if (names.includes('partials')) {
+    const own = await findFolderInside(root, folder, 'partials');
+    if ('path' in own) await addFiles(files, own.path);
+  }
   const partials = new Map<string, ReadPartial>();
   for (const [name, path] of files) {
     if (!templates.has(path)) partials.set(name, await readPartial(name, path, options));
@@ -331,10 +333,11 @@ async function readPartials(options: SourcesOptions, templates: ReadonlySet<stri
   return partials;
 }
 
-async function addFiles(files: Map<string, string>, folder: string): Promise<void> {
+async function addFiles(files: Map<string, string>, folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
   const templates = names.filter((name) => name.endsWith('.hbs') && name !== '.hbs').sort();
   for (const name of templates.slice(0, MAX_PARTIALS)) files.set(basename(name, '.hbs'), join(folder, name));
+  return names;
 }
 
 async function readPartial(name: string, path: string, options: SourcesOptions): Promise<ReadPartial> {

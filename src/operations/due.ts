@@ -510,10 +510,6 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
   const former = formerNameProblem(ledger.campaigns(), campaign);
   if (former !== null) throw refuse(former);
   const identity = placeOf(campaign, environment);
-  const settings = settingsInputs(campaign, environment).filter(({ role }) => role === 'settings');
-  const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), ...settings];
-  const isSame = ({ inputs }: RunRecord): boolean =>
-    now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
   const rules = occurrenceRules(campaign);
   const named = new Map<string, RunRecord>();
   for (const run of ledger.runsOf(identity)) {
@@ -521,6 +517,10 @@ function knownOf(campaign: Campaign, environment: Environment, ledgers: Readers,
     const occurrence = canonicalName(run.occurrence, rules);
     if (run.occurrence === occurrence || !named.has(occurrence)) named.set(occurrence, run);
   }
+  const now = named.size === 0 ? [] : [...campaign.inputs, ...settingsInputs(campaign, environment)];
+  const kept = now.filter(({ role }) => role === 'campaign' || role === 'settings');
+  const isSame = ({ inputs }: RunRecord): boolean =>
+    kept.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
   const runs = [...named].map(([occurrence, run]) => {
     // A run that follows another began when it was due.
     const instant = campaign.after === null ? instantOf(occurrence) : run.createdAtMs;

@@ -152,10 +152,13 @@ export async function readScheduled(
   const followUps: Following[] = [];
   const refused: ScheduleResult['refused'][number][] = [];
   for (const path of found.files) {
-    if (!(await mentionsSchedule(path))) continue;
+    // Does not parse the file: most campaigns of a large project have no schedule, and `due` runs every few minutes.
+    const read = await readSmallFile(path, MAX_YAML_BYTES);
+    if ('bytes' in read && !/\b(?:schedule|after)["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'))) continue;
     const { campaign, diagnostics, ledgerFault } = await readCampaign(path, {
       ...options,
       cwd,
+      ...('bytes' in read ? { read } : {}),
       ...(await projects(path)),
     });
     if (campaign === null) refused.push({ file: displayPath(path, cwd), diagnostics });
@@ -165,12 +168,6 @@ export async function readScheduled(
     } else if (campaign.after !== null) followUps.push({ campaign, after: campaign.after, path, ledgerFault });
   }
   return { campaigns, followUps, refused };
-}
-
-/** Does not parse the file: most campaigns of a large project have no schedule, and `due` runs every few minutes. */
-async function mentionsSchedule(path: string): Promise<boolean> {
-  const read = await readSmallFile(path, MAX_YAML_BYTES);
-  return 'fault' in read || /\b(?:schedule|after)["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'));
 }
 
 export type CallerKind = 'crontab' | 'systemd' | 'kubernetes' | 'github-actions';
